@@ -22,10 +22,8 @@ from libc.math cimport fabs
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport Quat, rotate
 from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, times, vec3
-from minidem.state.rows cimport (
-    FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, MASS, ORIENTATION, POSITION, TORQUE, load, load_quat,
-)
-from minidem.state.state cimport State, StateView, fixed_rows, wrench_of
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat
+from minidem.state.state cimport State, StateView, clumps_of, constants_of, wrench_of
 
 cdef struct Motion:
     Vec3 velocity               # [m/s]
@@ -35,14 +33,15 @@ cdef struct Motion:
 cdef inline Motion free_motion(const StateView *state, unsigned int slot, const double *centre, const double *velocity,
                                const double *body_rate) noexcept nogil:
     """Motion of the centre of a sphere of the clump in a slot, without force and torque; lab frame."""
-    cdef const double *clump = state.blocks + row_of(slot) * state.n_rows * LANES + lane_of(slot)
-    cdef const double *fixed = fixed_rows(state, row_of(slot)) + lane_of(slot)
-    cdef Quat q = load_quat(clump + ORIENTATION * LANES)
+    cdef const ClumpBlock *clumps = clumps_of(state, row_of(slot))
+    cdef const ConstantBlock *constants = constants_of(state, row_of(slot))
+    cdef int lane = lane_of(slot)
+    cdef Quat q = load_quat(clumps.orientation + lane)
     cdef Vec3 spin = vec3(body_rate[0], body_rate[1], body_rate[2])
-    cdef Vec3 gyroscopic = cross(times(load(fixed + INERTIA * LANES), spin), spin)
+    cdef Vec3 gyroscopic = cross(times(load(constants.inertia + lane), spin), spin)
     cdef Vec3 rate = rotate(q, spin)
-    cdef Vec3 change = rotate(q, times(load(fixed + INVERSE_INERTIA * LANES), gyroscopic))
-    cdef Vec3 arm = sub(vec3(centre[0], centre[1], centre[2]), load(clump + POSITION * LANES))
+    cdef Vec3 change = rotate(q, times(load(constants.inverse_inertia + lane), gyroscopic))
+    cdef Vec3 arm = sub(vec3(centre[0], centre[1], centre[2]), load(clumps.position + lane))
     cdef Vec3 turning = cross(rate, arm)
     cdef Motion motion
     motion.velocity = add(vec3(velocity[0], velocity[1], velocity[2]), turning)
@@ -54,15 +53,16 @@ cdef double squared_forces(const StateView *state, const int[::1] clump_slot, Ve
     """F.M^-1.F of all clumps, without the constant share of gravity alone."""
     cdef double total = 0.0
     cdef Py_ssize_t k
-    cdef const double *wrench
-    cdef const double *fixed
+    cdef const WrenchBlock *wrench
+    cdef const ConstantBlock *constants
+    cdef int lane
     cdef Vec3 force, torque
     for k in range(clump_slot.shape[0]):
-        wrench = wrench_of(state, row_of(clump_slot[k])) + lane_of(clump_slot[k])
-        fixed = fixed_rows(state, row_of(clump_slot[k])) + lane_of(clump_slot[k])
-        force, torque = load(wrench + FORCE * LANES), load(wrench + TORQUE * LANES)
-        total += (dot(force, force) * fixed[INVERSE_MASS * LANES] - fixed[MASS * LANES] * dot(gravity, gravity)
-                  + dot(torque, times(load(fixed + INVERSE_INERTIA * LANES), torque)))
+        wrench, lane = wrench_of(state, row_of(clump_slot[k])), lane_of(clump_slot[k])
+        constants = constants_of(state, row_of(clump_slot[k]))
+        force, torque = load(wrench.force + lane), load(wrench.torque + lane)
+        total += (dot(force, force) * constants.inverse_mass[lane] - constants.mass[lane] * dot(gravity, gravity)
+                  + dot(torque, times(load(constants.inverse_inertia + lane), torque)))
     return total
 
 

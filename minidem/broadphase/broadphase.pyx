@@ -1,6 +1,6 @@
 """Storage and rebuild of the neighbor lists: lists of each thread, grids, skins, and the blocks that each thread owns.
 
-The inner lists are rebuilt as soon as a sphere may have moved by half the inner skin (row PATH). At that moment the
+The inner lists are rebuilt as soon as a sphere may have moved by half the inner skin (`path`). At that moment the
 displacements since the last outer rebuild are measured. The outer lists are rebuilt only if one of them exceeds half
 the difference of the skins. Before an outer rebuild both skins are chosen by a model of the cost of a step, from counts
 and lengths: speed depends on them, results do not.
@@ -11,6 +11,7 @@ other. Results do not depend on the owner of a clump (contact/reduce.pyx).
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, free_levels, reserve_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Neighbours, collect_active, prune, search_walls
@@ -23,8 +24,8 @@ from minidem.core.vec3 cimport Vec3, norm
 from minidem.core.vectors cimport APART, IntVector, release
 from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, displacement_with
 from minidem.state.pose cimport motions_range, pose_range, turn_squared
-from minidem.state.rows cimport ORIENTATION, PATH, POSITION, TURN_BOUND, load
-from minidem.state.state cimport StateView, fixed_rows, member
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, load
+from minidem.state.state cimport StateView, clumps_of, constants_of, member
 from minidem.walls.surface cimport Walls
 
 cdef enum:
@@ -314,36 +315,36 @@ def rebalanced_parts(parts, busy):
     return [shares[t].part for t in range(n)]
 
 
-cdef inline int measure_block(double *block, const double *reference, const double *turn_bound, double limit,
+cdef inline int measure_block(ClumpBlock *clumps, const double *reference, const ConstantBlock *constants, double limit,
                               const BoxPose *before, const BoxPose *box, double *longest) noexcept nogil:
     """Bits of lanes: 1 << lane if a sphere moved by more than `limit`, 256 << lane if the pose is not finite.
 
     reference : pose (REFERENCE_ROWS, LANES) at the last outer rebuild.
     before, box : records of a box that moves, then and now; displacements are relative to it. NULL: at rest.
-    longest : the largest PATH so far; the row PATH is set to zero.
+    longest : the largest `path` so far, which is set to zero.
     """
     cdef double x, y, z, total
     cdef Vec3 moved
     cdef int lane, k, exceeded[LANES], not_finite[LANES], bits = 0
     for lane in range(LANES):
-        x = block[POSITION * LANES + lane] - reference[lane]
-        y = block[(POSITION + 1) * LANES + lane] - reference[LANES + lane]
-        z = block[(POSITION + 2) * LANES + lane] - reference[2 * LANES + lane]
+        x = clumps.position[lane] - reference[lane]
+        y = clumps.position[LANES + lane] - reference[LANES + lane]
+        z = clumps.position[2 * LANES + lane] - reference[2 * LANES + lane]
         if before != NULL:
             moved = displacement_with(before, box, reference + lane, LANES)
             x, y, z = x - moved.x, y - moved.y, z - moved.z
         exceeded[lane] = not sqrt(x * x + y * y + z * z) + sqrt(turn_squared(
-            reference + 3 * LANES + lane, block + ORIENTATION * LANES + lane, turn_bound + lane)) <= limit
+            reference + 3 * LANES + lane, clumps.orientation + lane, constants.turn_bound + lane)) <= limit
         total = 0.0
         for k in range(3):
-            total += block[(POSITION + k) * LANES + lane]
+            total += clumps.position[k * LANES + lane]
         for k in range(4):
-            total += block[(ORIENTATION + k) * LANES + lane]
+            total += clumps.orientation[k * LANES + lane]
         not_finite[lane] = total - total != 0.0
     for lane in range(LANES):
         bits |= (exceeded[lane] << lane) | (not_finite[lane] << (lane + LANES))
-        longest[0] = max(longest[0], block[PATH * LANES + lane])
-        block[PATH * LANES + lane] = 0.0
+        longest[0] = max(longest[0], clumps.path[lane])
+        clumps.path[lane] = 0.0
     return bits
 
 
@@ -366,17 +367,15 @@ cdef int measure_displacement(Broadphase *broad, int thread, StateView *state, c
     cdef Neighbours *mine = broad.threads + thread
     cdef double limit = outer_margin(broad, box), longest = 0.0
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
-    cdef double *block
     cdef Py_ssize_t b
     cdef int lane, bits, all_bits = 0
     for b in range(mine.first_block, mine.last_block):
-        block = state.blocks + b * state.n_rows * LANES
         if large:
-            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, ORIENTATION, 4)
-            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, POSITION, 3)
-            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, PATH, 1)
-        bits = measure_block(block, broad.reference_poses + b * REFERENCE_ROWS * LANES,
-                             fixed_rows(state, b) + TURN_BOUND * LANES, limit,
+            prefetch_rows(clumps_of(state, b + BLOCKS_AHEAD).orientation, 4)
+            prefetch_rows(clumps_of(state, b + BLOCKS_AHEAD).position, 3)
+            prefetch_rows(clumps_of(state, b + BLOCKS_AHEAD).path, 1)
+        bits = measure_block(clumps_of(state, b), broad.reference_poses + b * REFERENCE_ROWS * LANES,
+                             constants_of(state, b), limit,
                              &broad.reference_box if box_moves(box) else NULL, box, &longest)
         all_bits |= bits
         for lane in range(LANES):
@@ -391,16 +390,13 @@ cdef int measure_displacement(Broadphase *broad, int thread, StateView *state, c
 
 cdef void store_reference_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
     """Copy the poses of own clumps."""
-    cdef Py_ssize_t b, k
-    cdef const double *block
+    cdef Py_ssize_t b
+    cdef const ClumpBlock *clumps
     cdef double *reference
     for b in range(broad.threads[thread].first_block, broad.threads[thread].last_block):
-        block = state.blocks + b * state.n_rows * LANES
-        reference = broad.reference_poses + b * REFERENCE_ROWS * LANES
-        for k in range(3 * LANES):
-            reference[k] = block[POSITION * LANES + k]
-        for k in range(4 * LANES):
-            reference[3 * LANES + k] = block[ORIENTATION * LANES + k]
+        clumps, reference = clumps_of(state, b), broad.reference_poses + b * REFERENCE_ROWS * LANES
+        memcpy(reference, clumps.position, sizeof(clumps.position))
+        memcpy(reference + 3 * LANES, clumps.orientation, sizeof(clumps.orientation))
 
 
 cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -409,7 +405,7 @@ cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) n
     cdef const double *x
     cdef int k
     for slot in range(broad.threads[thread].first_block * LANES, broad.threads[thread].last_block * LANES):
-        x = state.blocks + (slot // LANES * state.n_rows + POSITION) * LANES + slot % LANES
+        x = clumps_of(state, slot // LANES).position + slot % LANES
         for k in range(3):
             broad.bounds[4 * slot + k] = x[k * LANES]
 

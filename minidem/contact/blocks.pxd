@@ -18,8 +18,8 @@ cdef enum:
     CACHE_LINE = 64                 # bytes
 
 cdef struct ContactBlock:           # eight contacts; behind it their history, see history_of
-    int first[LANES]                # sphere or ghost
-    int second[LANES]               # sphere, ghost or -1 - element of a wall
+    int first[LANES]                # sphere
+    int second[LANES]               # sphere, or -1 - element of a wall
     int place[LANES]                # of a contact with a wall: in the list of candidates; else -1
     int materials[LANES]            # pair of materials
     double mass[LANES]              # effective, when the contact began, see mobility.pxd [kg]

@@ -59,7 +59,7 @@ cdef inline void touch_one(const Law *law, const StateView *state, int i, int j,
 
 
 cdef CentralForce central_force(const Law *law, const StateView *state, int i, int j) noexcept nogil:
-    """i : slot of a sphere or ghost; j : likewise, or -1 - element of a wall."""
+    """i : slot of a sphere; j : likewise, or -1 - element of a wall."""
     cdef Contact contact
     cdef CentralForce found
     cdef double force[LANES]

@@ -22,8 +22,8 @@ from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, norm, scale, sub, vec3
 from minidem.core.vectors cimport IntVector, release
 from minidem.state.periodic_box cimport nearest_image
-from minidem.state.rows cimport POSITION, load
-from minidem.state.state cimport State, StateView, clump_of
+from minidem.state.rows cimport load
+from minidem.state.state cimport State, StateView, clump_of, clumps_of
 from minidem.walls.surface cimport Walls, find_triangles, overlaps_simple
 
 
@@ -228,8 +228,7 @@ cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView 
     """Contacts of the clump in a slot with walls and with clumps of lower numbers. False: memory exhausted."""
     cdef Py_ssize_t block = slot // LANES, row, own
     cdef int lane = slot % LANES, other, clump = state.clump_number[slot]
-    cdef const double *x = state.blocks + (block * state.n_rows + POSITION) * LANES + lane
-    cdef Vec3 centre = load(x)
+    cdef Vec3 centre = load(clumps_of(state, block).position + lane)
     cdef double bounding_radius = 0.0, distance
     cdef const double *sphere
     for row in range(state.first_member[block], state.first_member[block + 1]):

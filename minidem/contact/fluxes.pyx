@@ -6,8 +6,7 @@ from minidem.contact.fixed_point cimport SUM_PARTS, Wide, add_exactly
 from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vectors cimport reserve
-from minidem.state.rows cimport FIELD_ROWS, VALUE
-from minidem.state.state cimport clump_of, hole_of
+from minidem.state.state cimport clump_of, field_of, hole_of
 
 
 cdef void describe_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
@@ -15,7 +14,6 @@ cdef void describe_bodies(const Law *law, const StateView *state, const int *i, 
     """Ids and values of the fields of both bodies. i, j : (LANES,), as of gather_contacts."""
     cdef int n = law.fields.n, lane, side, c, body, clump, wall
     cdef double *values
-    cdef const double *rows
     for lane in range(LANES):
         for side in range(2):
             body, values = (j if side else i)[lane], &contact.values[side * n][lane]
@@ -33,9 +31,8 @@ cdef void describe_bodies(const Law *law, const StateView *state, const int *i, 
             else:
                 clump = clump_of(state, body)
                 contact.ids[side][lane] = law.fields.ids[state.clump_number[clump]]
-                rows = state.blocks + (row_of(clump) * state.n_rows + law.fields.first_row) * LANES + lane_of(clump)
                 for c in range(n):
-                    values[c * LANES] = rows[(FIELD_ROWS * c + VALUE) * LANES]
+                    values[c * LANES] = field_of(state, row_of(clump), c, n).value[lane_of(clump)]
 
 
 cdef void add_to_clump(const Law *law, Py_ssize_t clump, const double *rates) noexcept nogil:

@@ -8,14 +8,14 @@ contact of two rigid bodies of any shape the restitution of the material; severa
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport Vec3, cross, dot, times
-from minidem.state.rows cimport INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, load, load_quat
-from minidem.state.state cimport StateView, clump_of, fixed_rows, member
+from minidem.state.rows cimport ConstantBlock, load, load_quat
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member
 
 
 cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
     """Of the clump of a sphere [1/kg]."""
     cdef int clump = clump_of(state, sphere)
-    return (fixed_rows(state, row_of(clump)) + lane_of(clump))[INVERSE_MASS * LANES]
+    return constants_of(state, row_of(clump)).inverse_mass[lane_of(clump)]
 
 
 cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
@@ -24,7 +24,7 @@ cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noe
     The arm to the contact point and that to the centre of the sphere differ by a vector along the normal.
     """
     cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
-    cdef const double *constants = fixed_rows(state, row_of(clump)) + lane
-    cdef const double *orientation = state.blocks + (row_of(clump) * state.n_rows + ORIENTATION) * LANES + lane
-    cdef Vec3 arm = cross(load(member(state, row_of(sphere)) + lane), rotate_back(load_quat(orientation), normal))
-    return constants[INVERSE_MASS * LANES] + dot(arm, times(load(constants + INVERSE_INERTIA * LANES), arm))
+    cdef const ConstantBlock *constants = constants_of(state, row_of(clump))
+    cdef Vec3 arm = cross(load(member(state, row_of(sphere)) + lane),
+                          rotate_back(load_quat(clumps_of(state, row_of(clump)).orientation + lane), normal))
+    return constants.inverse_mass[lane] + dot(arm, times(load(constants.inverse_inertia + lane), arm))

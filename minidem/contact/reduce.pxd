@@ -2,10 +2,12 @@
 from libc.stdint cimport int64_t
 
 from minidem.contact.narrow_phase cimport Contacts
+from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView
 
-cdef const double *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const int64_t *sphere_force,
-                                const double *body_force, double *wrench, bint again) noexcept nogil
+cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b,
+                                     const int64_t *sphere_force, const WrenchBlock *body_force, WrenchBlock *wrench,
+                                     bint again) noexcept nogil
 
 
 cdef inline Py_ssize_t next_row(const unsigned char *rows, Py_ssize_t row, Py_ssize_t last) noexcept nogil:

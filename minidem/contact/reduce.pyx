@@ -18,8 +18,8 @@ from minidem.core.prefetch cimport FORCE_BLOCKS_AHEAD, prefetch
 from minidem.core.transpose cimport clear_indices
 from minidem.core.vec3 cimport Vec3, add, cross, vec3
 from minidem.state.pose cimport load_matrices, to_body
-from minidem.state.rows cimport FORCE, ORIENTATION, TORQUE, WRENCH_ROWS, load, store
-from minidem.state.state cimport StateView, member
+from minidem.state.rows cimport WrenchBlock, load, store
+from minidem.state.state cimport StateView, clumps_of, member
 
 
 cdef inline void add_row(double *force, double *torque, const double *matrices, const double *offsets,
@@ -55,14 +55,15 @@ cdef inline void prefetch_forces(const Contacts *contacts, const StateView *stat
                 prefetch(sphere_force + 4 * <Py_ssize_t> contacts.accumulator_of_slot[row * LANES + lane])
 
 
-cdef const double *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const int64_t *sphere_force,
-                                const double *body_force, double *wrench, bint again) noexcept nogil:
-    """Wrenches (WRENCH_ROWS, LANES) of the clumps of block b; the forces on its spheres are cleared.
+cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b,
+                                     const int64_t *sphere_force, const WrenchBlock *body_force, WrenchBlock *wrench,
+                                     bint again) noexcept nogil:
+    """Wrenches of the clumps of block b; the forces on its spheres are cleared.
 
     sphere_force : accumulators, of this pose or the last.
-    body_force : (block types, WRENCH_ROWS, LANES), wrenches without any contact.
+    body_force : (block types,), wrenches without any contact.
     again : the same will be reduced again.
-    wrench : room for the result. Returns it, or the row of body_force of a block without contacts.
+    wrench : room for the result. Returns it, or that of body_force of a block without contacts.
     """
     cdef double force[3 * LANES], torque[3 * LANES], matrices[9 * LANES]      # local: known not to alias anything
     cdef uint64_t keys[LANES]
@@ -70,14 +71,14 @@ cdef const double *reduce_block(Contacts *contacts, const StateView *state, Py_s
     cdef unsigned char *has_force = contacts.block_has_force + (b - contacts.first_block)
     cdef unsigned char *rows = contacts.row_has_force - contacts.first_row
     cdef Py_ssize_t row, last = state.first_member[b + 1]
-    body_force += state.block_type[b] * WRENCH_ROWS * <Py_ssize_t> LANES
+    body_force += state.block_type[b]
     if contacts.out_of_cache:
         prefetch_forces(contacts, state, b + FORCE_BLOCKS_AHEAD, sphere_force)
     if not has_force[0]:
         return body_force
-    memcpy(force, body_force + FORCE * LANES, sizeof(force))
+    memcpy(force, body_force.force, sizeof(force))
     memset(torque, 0, sizeof(torque))
-    load_matrices(matrices, state.blocks + (b * state.n_rows + ORIENTATION) * LANES)
+    load_matrices(matrices, clumps_of(state, b).orientation)
     for lane in range(LANES):
         keys[lane] = unit_key(contacts.law, state, b * LANES + lane)
     row = next_row(rows, state.first_member[b], last)
@@ -90,6 +91,6 @@ cdef const double *reduce_block(Contacts *contacts, const StateView *state, Py_s
         if row == last:
             break
     has_force[0] = again
-    memcpy(wrench + FORCE * LANES, force, sizeof(force))
-    memcpy(wrench + TORQUE * LANES, torque, sizeof(torque))
+    memcpy(wrench.force, force, sizeof(force))
+    memcpy(wrench.torque, torque, sizeof(torque))
     return wrench

@@ -30,8 +30,8 @@ from minidem.core.transpose cimport rows_from_records
 from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport dot
 from minidem.state.pose cimport load_matrices, to_body3
-from minidem.state.rows cimport FORCE as CLUMP_FORCE, ORIENTATION, TORQUE, WRENCH_ROWS, load
-from minidem.state.state cimport hole_of, member
+from minidem.state.rows cimport load
+from minidem.state.state cimport clumps_of, hole_of, member
 
 cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
@@ -389,21 +389,21 @@ cdef inline void take_row(Stored *stored, const double *units, Py_ssize_t row, E
     moment[0] = scale3(inverse_power(load_eight(units + LANES)), moment[0])
 
 
-cdef const double *reduce_stored(Stored *stored, const StateView *state, Py_ssize_t b, const double *body_force,
-                                 double *wrench) noexcept nogil:
-    """As reduce_block of reduce.pyx: wrenches (WRENCH_ROWS, LANES) of the clumps of block b."""
+cdef const WrenchBlock *reduce_stored(Stored *stored, const StateView *state, Py_ssize_t b,
+                                      const WrenchBlock *body_force, WrenchBlock *wrench) noexcept nogil:
+    """As reduce_block of reduce.pyx: wrenches of the clumps of block b."""
     cdef double matrices[9 * LANES]
     cdef const int *n_contacts = stored.row_contacts.data - (stored.first_slot >> LOG_LANES)
     cdef Eight3 force, torque, on_sphere, moment
     cdef Py_ssize_t row = state.first_member[b], last = state.first_member[b + 1]
-    body_force += state.block_type[b] * WRENCH_ROWS * <Py_ssize_t> LANES
+    body_force += state.block_type[b]
     while stored.ready and row < last and n_contacts[row] == 0:
         row += 1
     if row == last or not stored.ready:                 # without memory for the lists: the step fails
         return body_force
-    force = load_eight3(body_force + CLUMP_FORCE * LANES)
+    force = load_eight3(body_force.force)
     torque.x = torque.y = torque.z = eight_of(0.0)
-    load_matrices(matrices, state.blocks + (b * state.n_rows + ORIENTATION) * LANES)
+    load_matrices(matrices, clumps_of(state, b).orientation)
     while row < last:
         if n_contacts[row] != 0:
             take_row(stored, state.units + row * 2 * LANES, row - (stored.first_slot >> LOG_LANES), &on_sphere, &moment)
@@ -411,6 +411,6 @@ cdef const double *reduce_stored(Stored *stored, const StateView *state, Py_ssiz
             torque = add3(torque, add3(cross3(load_eight3(member(state, row)), to_body3(matrices, on_sphere)),
                                        to_body3(matrices, moment)))
         row += 1
-    store_eight3(wrench + CLUMP_FORCE * LANES, force)
-    store_eight3(wrench + TORQUE * LANES, torque)
+    store_eight3(wrench.force, force)
+    store_eight3(wrench.torque, torque)
     return wrench

@@ -3,8 +3,8 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport matrix, turn_vector
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, cross, sub, vec3
-from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, POSITION, VELOCITY, load, load_quat, store
-from minidem.state.state cimport StateView, clump_of
+from minidem.state.rows cimport ClumpBlock, load, load_quat, store
+from minidem.state.state cimport StateView, clump_of, clumps_of
 
 
 cdef inline int twist_of(int clump) noexcept nogil:
@@ -24,16 +24,16 @@ cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept no
     cdef const double *x = state.spheres + 4 * <Py_ssize_t> sphere
     cdef const double *w
     cdef const double *v
-    cdef const double *block
-    cdef int clump = clump_of(state, sphere)
+    cdef const ClumpBlock *clumps
+    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
     cdef Vec3 turning
     if state.twists != NULL:
         w = state.twists + 4 * <Py_ssize_t> twist_of(clump)
         v = w + 4 * LANES
         return velocity_at(vec3(w[0], w[1], w[2]), vec3(v[0], v[1], v[2]), vec3(x[0], x[1], x[2]))
-    block = state.blocks + row_of(clump) * state.n_rows * LANES + lane_of(clump)
-    turning = turn_vector(matrix(load_quat(block + ORIENTATION * LANES)), load(block + ANGULAR_VELOCITY * LANES))
-    return velocity_at(turning, sub(load(block + VELOCITY * LANES), cross(turning, load(block + POSITION * LANES))),
+    clumps = clumps_of(state, row_of(clump))
+    turning = turn_vector(matrix(load_quat(clumps.orientation + lane)), load(clumps.angular_velocity + lane))
+    return velocity_at(turning, sub(load(clumps.velocity + lane), cross(turning, load(clumps.position + lane))),
                        vec3(x[0], x[1], x[2]))
 
 

@@ -14,7 +14,7 @@ cdef enum:
     BLOCKS_IN_CACHE = 512       # about a megabyte
 
 
-cdef inline void prefetch_rows(const double *block, int first, int count) noexcept nogil:
+cdef inline void prefetch_rows(const double *rows, int count) noexcept nogil:
     cdef int k
-    for k in range(first, first + count):
-        prefetch(block + k * LANES)
+    for k in range(count):
+        prefetch(rows + k * LANES)

@@ -13,19 +13,15 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.core.lanes cimport LANES
 from minidem.core.philox cimport random_numbers
 from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport add, dot
 from minidem.engine.leapfrog cimport Restrict
-from minidem.engine.loop cimport ForceFunction, Loop, UserForce
-from minidem.state.rows cimport (
-    FIELD_ROWS, FORCE, ORIENTATION, POSITION, PREDICTED, PREDICTED_VELOCITY, TORQUE, VALUE, WRENCH_ROWS, load,
-    load_quat, store, store_quat,
-)
-from minidem.state.state cimport State, wrench_of
+from minidem.engine.loop cimport MAX_RANDOM, Clumps, ForceFunction, Loop, UserForce, Wrenches
+from minidem.state.rows cimport ClumpBlock, WrenchBlock, load, load_quat, store, store_quat
+from minidem.state.state cimport State, clumps_of, field_of, wrench_of
 
 from minidem.state.bodies import frames_to_drawn
 from minidem.state.layout import aligned
@@ -37,17 +33,6 @@ cdef enum:                           # of a line
     POWER = 7
     LINE = 8
     BEYOND = 64                     # doubles behind the parameters: not a number, where a function must not read
-
-cdef enum:                           # rows that a function reads
-    X = 0
-    V = 3
-    Q = 6
-    W = 10
-    MASS_ID = 13
-    CLUMP_ROWS = 15                 # behind them the values of the fields, and random numbers
-    MAX_RANDOM = 8
-    ALL_CLUMP_ROWS = CLUMP_ROWS + MAX_COMPONENTS + MAX_RANDOM
-    ALL_WRENCH_ROWS = WRENCH_ROWS + MAX_COMPONENTS      # behind the wrenches the rates of the fields, times capacity
 
 MOST_RANDOM = <int> MAX_RANDOM
 
@@ -95,22 +80,22 @@ cdef class CompiledForces:
 
     cdef object check_parameters(self, Loop *loop):
         """ValueError if a function reads behind its parameters: at the present poses the result depends on it."""
-        cdef double clumps[ALL_CLUMP_ROWS * LANES]
+        cdef Clumps clumps
         cdef double lines[LINE * LANES]
-        cdef double wrench[ALL_WRENCH_ROWS * LANES]
+        cdef Wrenches wrench
         cdef double time = loop.first_step * loop.step.dt
         cdef double[::1] parameters
         cdef int k
-        describe_block(loop, 0, clumps, lines)
+        describe_block(loop, 0, &clumps, lines)
         for k in range(loop.n_forces):
-            draw(loop, k, loop.first_step, clumps)
+            draw(loop, k, loop.first_step, &clumps)
             found = []
             for behind in (np.nan, 0.0):
                 parameters = self.keep[k].copy()
                 np.asarray(parameters)[-<int> BEYOND:] = behind
-                memset(wrench, 0, sizeof(wrench))
-                loop.forces[k].function(&time, clumps, wrench, &parameters[0])
-                found.append(np.array(<double[:ALL_WRENCH_ROWS * LANES]> wrench))
+                memset(&wrench, 0, sizeof(wrench))
+                loop.forces[k].function(&time, &clumps, &wrench, &parameters[0])
+                found.append(np.array(<double[:sizeof(Wrenches) // sizeof(double)]> <double *> &wrench))
             if not np.array_equal(*found, equal_nan=True):
                 raise ValueError(f"parameters = {self.keep[k][:-<int> BEYOND].tolist()}: the compiled function reads "
                                  "more numbers than these; give all that it reads")
@@ -123,13 +108,13 @@ cdef class CompiledForces:
         return np.array(self.lines)[:-1, WORK:]
 
 
-cdef void draw(const Loop *loop, int force, double steps, double *clumps) noexcept nogil:
+cdef void draw(const Loop *loop, int force, double steps, Clumps *clumps) noexcept nogil:
     """Random numbers of a force, behind the fields."""
     cdef const UserForce *drawing = loop.forces + force
     cdef int lane
     for lane in range(LANES if drawing.n_random else 0):
-        random_numbers(drawing.seed, <uint64_t> clumps[(MASS_ID + 1) * LANES + lane], <uint64_t> ceil(steps),
-                       drawing.n_random, clumps + (CLUMP_ROWS + loop.law.fields.n) * LANES + lane, LANES)
+        random_numbers(drawing.seed, <uint64_t> clumps.id[lane], <uint64_t> ceil(steps),
+                       drawing.n_random, clumps.values + loop.law.fields.n * LANES + lane, LANES)
 
 
 def numbers_of(seed, ids, step, int n):
@@ -142,61 +127,61 @@ def numbers_of(seed, ids, step, int n):
     return np.asarray(numbers)
 
 
-cdef void call_functions(const Loop *loop, double *clumps, double steps, double *total) noexcept nogil:
-    """Sum of the forces and torques (6, LANES), lab, and behind them rates of the fields."""
-    cdef double wrench[ALL_WRENCH_ROWS * LANES]
+cdef void call_functions(const Loop *loop, Clumps *clumps, double steps, Wrenches *total) noexcept nogil:
+    """Sum of the forces, torques, and rates of the fields."""
+    cdef Wrenches wrench
     cdef double time = steps * loop.step.dt
     cdef int k, m
-    memset(total, 0, sizeof(wrench))
+    memset(total, 0, sizeof(Wrenches))
     draw(loop, 0, steps, clumps)
     loop.forces[0].function(&time, clumps, total, loop.forces[0].parameters)
     for k in range(1, loop.n_forces):
-        memset(wrench, 0, sizeof(wrench))
+        memset(&wrench, 0, sizeof(wrench))
         draw(loop, k, steps, clumps)
-        loop.forces[k].function(&time, clumps, wrench, loop.forces[k].parameters)
-        for m in range(ALL_WRENCH_ROWS * LANES):
-            total[m] += wrench[m]
+        loop.forces[k].function(&time, clumps, &wrench, loop.forces[k].parameters)
+        for m in range(<int> (sizeof(Wrenches) // sizeof(double))):
+            (<double *> total)[m] += (<double *> &wrench)[m]
 
 
-cdef inline void describe(Restrict block, Restrict lines, double *clumps) noexcept nogil:
+cdef inline void describe(const ClumpBlock *block, Restrict lines, Clumps *clumps) noexcept nogil:
     """Rows that a function reads."""
     cdef Quat q
     cdef int lane
-    memcpy(clumps + X * LANES, block + POSITION * LANES, 3 * LANES * sizeof(double))
-    memcpy(clumps + V * LANES, block + PREDICTED_VELOCITY * LANES, 3 * LANES * sizeof(double))
-    memcpy(clumps + MASS_ID * LANES, lines + MASS_AND_ID * LANES, 2 * LANES * sizeof(double))
+    memcpy(clumps.position, block.position, 3 * LANES * sizeof(double))
+    memcpy(clumps.velocity, block.predicted_velocity, 3 * LANES * sizeof(double))
+    memcpy(clumps.mass, lines + MASS_AND_ID * LANES, LANES * sizeof(double))
+    memcpy(clumps.id, lines + (MASS_AND_ID + 1) * LANES, LANES * sizeof(double))
     for lane in range(LANES):
-        q = load_quat(block + ORIENTATION * LANES + lane)
-        store_quat(clumps + Q * LANES + lane, multiply(q, load_quat(lines + TO_DRAWN * LANES + lane)))
-        store(clumps + W * LANES + lane, rotate(q, load(block + PREDICTED * LANES + lane)))
+        q = load_quat(block.orientation + lane)
+        store_quat(clumps.orientation + lane, multiply(q, load_quat(lines + TO_DRAWN * LANES + lane)))
+        store(clumps.angular_velocity + lane, rotate(q, load(block.predicted + lane)))
 
 
-cdef inline void add_wrenches(Restrict q, Restrict total, double *stored) noexcept nogil:
-    """Add forces and torques (6, LANES), lab, to the stored wrenches; q : (4, LANES) orientations."""
+cdef inline void add_wrenches(Restrict q, const Wrenches *total, WrenchBlock *stored) noexcept nogil:
+    """Add forces and torques to the stored wrenches; q : (4, LANES) orientations."""
     cdef int lane
     for lane in range(LANES):
-        store(stored + FORCE * LANES + lane, add(load(stored + FORCE * LANES + lane), load(total + lane)))
-        store(stored + TORQUE * LANES + lane, add(load(stored + TORQUE * LANES + lane), rotate_back(
-            load_quat(q + lane), load(total + 3 * LANES + lane))))
+        store(stored.force + lane, add(load(stored.force + lane), load(total.force + lane)))
+        store(stored.torque + lane, add(load(stored.torque + lane), rotate_back(
+            load_quat(q + lane), load(total.torque + lane))))
 
 
-cdef inline void find_power(Restrict clumps, Restrict total, double half, double *lines) noexcept nogil:
+cdef inline void find_power(const Clumps *clumps, const Wrenches *total, double half, double *lines) noexcept nogil:
     """Replace work and power, two rows of the lines."""
     cdef double power
     cdef int lane
     for lane in range(LANES):
-        power = dot(load(total + lane), load(clumps + V * LANES + lane)) \
-            + dot(load(total + 3 * LANES + lane), load(clumps + W * LANES + lane))
+        power = dot(load(total.force + lane), load(clumps.velocity + lane)) \
+            + dot(load(total.torque + lane), load(clumps.angular_velocity + lane))
         lines[WORK * LANES + lane] += half * (lines[POWER * LANES + lane] + power)
         lines[POWER * LANES + lane] = power
 
 
-cdef inline int describe_block(const Loop *loop, Py_ssize_t b, double *clumps, double *lines) noexcept nogil:
+cdef inline int describe_block(const Loop *loop, Py_ssize_t b, Clumps *clumps, double *lines) noexcept nogil:
     """Rows that a function reads, and the lines of the clumps as rows; returns the number of clumps.
 
     Empty lanes repeat the first clump.
     """
-    cdef const double *block = loop.state.blocks + b * loop.state.n_rows * LANES
     cdef const int *numbers = loop.state.clump_number + b * LANES
     cdef int first[LANES]
     cdef int second[LANES]
@@ -208,17 +193,16 @@ cdef inline int describe_block(const Loop *loop, Py_ssize_t b, double *clumps, d
         second[lane] = first[lane] + 1
     rows_from_records(loop.force_lines, first, lines)
     rows_from_records(loop.force_lines, second, lines + MASS_AND_ID * LANES)
-    describe(block, lines, clumps)
+    describe(clumps_of(&loop.state, b), lines, clumps)
     for k in range(loop.law.fields.n):
-        memcpy(clumps + (CLUMP_ROWS + k) * LANES,
-               block + (loop.law.fields.first_row + k * <Py_ssize_t> FIELD_ROWS + VALUE) * LANES,
+        memcpy(clumps.values + k * LANES, field_of(&loop.state, b, k, loop.law.fields.n).value,
                LANES * sizeof(double))
     for k in range(3 if loop.law.box != NULL else 0):         # to unbounded space
         for lane in range(count):
-            clumps[(X + k) * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.law.box.length[k]
-    for k in range(MASS_ID if count < LANES else 0):
-        for lane in range(count, LANES):
-            clumps[k * LANES + lane] = clumps[k * LANES]
+            clumps.position[k * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.law.box.length[k]
+    for lane in range(count, LANES):
+        for k in range(<int> ((clumps.mass - <double *> clumps) // LANES)):
+            (<double *> clumps)[k * LANES + lane] = (<double *> clumps)[k * LANES]
     return count
 
 
@@ -228,20 +212,19 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double steps, double hal
     steps : of the pose, since the start.  sources : (components of fields, LANES), to be written.
     half : half a step at the end of a step; 0 where no step has led to the pose; negative at a stage before the end.
     """
-    cdef const double *block = loop.state.blocks + b * loop.state.n_rows * LANES
     cdef const int *numbers = loop.state.clump_number + b * LANES
-    cdef double clumps[ALL_CLUMP_ROWS * LANES]
+    cdef Clumps clumps
     cdef double lines[LINE * LANES]
-    cdef double total[ALL_WRENCH_ROWS * LANES]
+    cdef Wrenches total
     cdef double *line
-    cdef int lane, k, count = describe_block(loop, b, clumps, lines)
-    call_functions(loop, clumps, steps, total)
-    for k in range(ALL_WRENCH_ROWS if count < LANES else 0):
-        memset(total + k * LANES + count, 0, (LANES - count) * sizeof(double))
-    memcpy(sources, total + WRENCH_ROWS * LANES, loop.law.fields.n * LANES * sizeof(double))
-    add_wrenches(block + ORIENTATION * LANES, total, wrench_of(&loop.state, b))
+    cdef int lane, k, count = describe_block(loop, b, &clumps, lines)
+    call_functions(loop, &clumps, steps, &total)
+    for k in range(<int> (sizeof(Wrenches) // (LANES * sizeof(double))) if count < LANES else 0):
+        memset(<double *> &total + k * LANES + count, 0, (LANES - count) * sizeof(double))
+    memcpy(sources, total.rates, loop.law.fields.n * LANES * sizeof(double))
+    add_wrenches(clumps_of(&loop.state, b).orientation, &total, wrench_of(&loop.state, b))
     if half >= 0.0:
-        find_power(clumps, total, half, lines)
+        find_power(&clumps, &total, half, lines)
         for lane in range(count):
             line = loop.force_lines + LINE * <Py_ssize_t> numbers[lane]
             line[WORK], line[POWER] = lines[WORK * LANES + lane], lines[POWER * LANES + lane]

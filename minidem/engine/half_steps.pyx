@@ -4,11 +4,13 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from minidem.state.state import COLUMNS
+
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.engine.leapfrog cimport kick
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
-from minidem.state.rows cimport FORCE, PREDICTED, TORQUE, VELOCITY
-from minidem.state.state cimport State, StateView, fixed_rows, wrench_of
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock
+from minidem.state.state cimport State, StateView, constants_of, wrench_of
 
 
 cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
@@ -30,6 +32,7 @@ cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned
     cdef Py_ssize_t b, size = view.n_rows * LANES
     cdef int lane, row
     cdef double *block
+    cdef ClumpBlock *clumps = NULL
     cdef double[::1] room = np.empty(size)
     cdef unsigned char[:, ::1] new = np.zeros((view.n_blocks, LANES), dtype=np.uint8)
     cdef const int[::1] slots = state.clump_slot
@@ -43,10 +46,10 @@ cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned
             continue
         block = &blocks[b, 0, 0]
         memcpy(&room[0], block, size * sizeof(double))
-        kick(&room[0], wrench_of(view, b) + FORCE * LANES, fixed_rows(view, b), -0.5 * step.dt)
+        clumps = <ClumpBlock *> &room[0]
+        kick(clumps, wrench_of(view, b).force, constants_of(view, b), -0.5 * step.dt)
         if kernels.roles >> START & 1:
-            call_scheme(kernels.function, kernels.roles, START, &room[0], wrench_of(view, b) + TORQUE * LANES,
-                        fixed_rows(view, b), &step)
+            call_scheme(kernels.function, kernels.roles, START, clumps, wrench_of(view, b), constants_of(view, b), &step)
         for row in range(view.n_rows):
             for lane in range(LANES):
                 if new[b, lane]:
@@ -61,10 +64,11 @@ cdef object synchronised(State state, Kernels kernels, Step step):
     cdef const StateView *view = &state.view
     copy = state.blocks.copy()
     cdef double[:, :, ::1] blocks = copy
+    cdef ClumpBlock *clumps
     cdef Py_ssize_t b
     for b in range(blocks.shape[0]):
-        kick(&blocks[b, 0, 0], wrench_of(view, b) + FORCE * LANES, fixed_rows(view, b), 0.5 * step.dt)
-        call_scheme(kernels.function, kernels.roles, SYNC, &blocks[b, 0, 0], wrench_of(view, b) + TORQUE * LANES,
-                    fixed_rows(view, b), &step)
+        clumps = <ClumpBlock *> &blocks[b, 0, 0]
+        kick(clumps, wrench_of(view, b).force, constants_of(view, b), 0.5 * step.dt)
+        call_scheme(kernels.function, kernels.roles, SYNC, clumps, wrench_of(view, b), constants_of(view, b), &step)
     kernels.raise_error()
-    return state.rows(copy, VELOCITY, 3), state.rows(copy, PREDICTED, 3)
+    return state.rows(copy, *COLUMNS["velocity"]), state.rows(copy, *COLUMNS["predicted"])

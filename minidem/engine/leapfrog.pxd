@@ -11,9 +11,7 @@ from minidem.core.vec3 cimport Vec3, add, add_scaled, dot
 from minidem.state.periodic_box cimport (
     BoxPose, box_of, from_center, gradient_norm, times_gradient,
 )
-from minidem.state.rows cimport (
-    INVERSE_MASS, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY, load, store,
-)
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, load, store
 from minidem.state.pose cimport turn_squared
 
 cdef extern from *:
@@ -36,26 +34,29 @@ cdef extern from *:
     const double STRAIN_PATH "MINIDEM_STRAIN_PATH"
 
 
-cdef inline void kick(double *block, Restrict force, Restrict fixed, double dt) noexcept nogil:
+cdef inline void kick(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants, double dt) noexcept nogil:
     """Velocities of the eight clumps of a block, advanced by dt under the force (3, LANES) at the pose."""
+    cdef double *velocity = clumps.velocity
+    cdef Restrict inverse_mass = constants.inverse_mass
     cdef int lane
     for lane in range(LANES):
-        block[VELOCITY * LANES + lane] += dt * (force[lane] * fixed[INVERSE_MASS * LANES + lane])
-        block[(VELOCITY + 1) * LANES + lane] += dt * (force[LANES + lane] * fixed[INVERSE_MASS * LANES + lane])
-        block[(VELOCITY + 2) * LANES + lane] += dt * (force[2 * LANES + lane] * fixed[INVERSE_MASS * LANES + lane])
+        velocity[lane] += dt * (force[lane] * inverse_mass[lane])
+        velocity[LANES + lane] += dt * (force[LANES + lane] * inverse_mass[lane])
+        velocity[2 * LANES + lane] += dt * (force[2 * LANES + lane] * inverse_mass[lane])
 
 
-cdef inline void predict_velocity(double *block, Restrict force, Restrict fixed, double ahead) noexcept nogil:
-    """Velocities `ahead` [s] later than the stored ones, under the last force (3, LANES), into PREDICTED_VELOCITY."""
+cdef inline void predict_velocity(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants,
+                                  double ahead) noexcept nogil:
+    """Velocities `ahead` [s] later than the stored ones, under the last force (3, LANES)."""
     cdef int k, lane
     for k in range(3):
         for lane in range(LANES):
-            block[(PREDICTED_VELOCITY + k) * LANES + lane] = block[(VELOCITY + k) * LANES + lane] \
-                + ahead * (force[k * LANES + lane] * fixed[INVERSE_MASS * LANES + lane])
+            clumps.predicted_velocity[k * LANES + lane] = clumps.velocity[k * LANES + lane] \
+                + ahead * (force[k * LANES + lane] * constants.inverse_mass[lane])
 
 
-cdef inline void kick_with_box(double *block, Restrict force, Restrict fixed, const BoxPose *box, double dt,
-                               double per_energy, Wide *work) noexcept nogil:
+cdef inline void kick_with_box(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants, const BoxPose *box,
+                               double dt, double per_energy, Wide *work) noexcept nogil:
     """After `kick`: velocities of eight clumps change by that of the box at their places; its work is added to `work`.
 
     Where the box is not affine, the place of a clump is that of the image of the box in which it is.
@@ -64,17 +65,17 @@ cdef inline void kick_with_box(double *block, Restrict force, Restrict fixed, co
     cdef double inverse_mass
     cdef int lane
     for lane in range(LANES):
-        inverse_mass = fixed[INVERSE_MASS * LANES + lane]
+        inverse_mass = constants.inverse_mass[lane]
         if inverse_mass == 0.0:
             continue
         if box.affine:
-            place = from_center(box, block + POSITION * LANES + lane, LANES)
+            place = from_center(box, clumps.position + lane, LANES)
         else:
-            place = box_of(box, block + POSITION * LANES + lane, LANES)
+            place = box_of(box, clumps.position + lane, LANES)
         change = times_gradient(box.kick, place)
-        mean = add_scaled(load(block + VELOCITY * LANES + lane), -0.5 * dt * inverse_mass, load(force + lane))
+        mean = add_scaled(load(clumps.velocity + lane), -0.5 * dt * inverse_mass, load(force + lane))
         mean = add_scaled(mean, 0.5, change)
-        store(block + VELOCITY * LANES + lane, add(load(block + VELOCITY * LANES + lane), change))
+        store(clumps.velocity + lane, add(load(clumps.velocity + lane), change))
         work[0] += rounded_wide(per_energy * dot(change, mean) / inverse_mass)
 
 
@@ -100,11 +101,11 @@ cdef inline Flow flow_of(const BoxPose *box, double dt, double reach, double ski
     return flow
 
 
-cdef inline Eight squares_beside(const double *block, double dt, const Flow *flow) noexcept nogil:
+cdef inline Eight squares_beside(const ClumpBlock *clumps, double dt, const Flow *flow) noexcept nogil:
     """Squares of the displacements relative to the box in dt, after which the positions are those of the block."""
-    cdef Eight3 x = load_eight3(block + POSITION * LANES), d = load_eight3(block + VELOCITY * LANES)
-    cdef Eight across = load_eight(block + (POSITION + flow.across) * LANES) \
-        - 0.5 * dt * load_eight(block + (VELOCITY + flow.across) * LANES) - flow.center[flow.across]
+    cdef Eight3 x = load_eight3(clumps.position), d = load_eight3(clumps.velocity)
+    cdef Eight across = load_eight(clumps.position + flow.across * LANES) \
+        - 0.5 * dt * load_eight(clumps.velocity + flow.across * LANES) - flow.center[flow.across]
     d.x, d.y, d.z = dt * d.x, dt * d.y, dt * d.z
     if flow.stretches:
         d.x = d.x - flow.stretch[0] * (x.x - 0.5 * d.x - flow.center[0])
@@ -114,11 +115,11 @@ cdef inline Eight squares_beside(const double *block, double dt, const Flow *flo
     return dot3(d, d)
 
 
-cdef inline void drift(double *block, double dt, Restrict old_orientation, Restrict turn_bound,
+cdef inline void drift(ClumpBlock *clumps, double dt, Restrict old_orientation, const ConstantBlock *constants,
                        double per_square, const Flow *flow, int *exceeded) noexcept nogil:
     """Positions of the eight clumps, advanced by dt; exceeded[lane] = 1 if a sphere may have moved beyond the limit.
 
-    The row PATH sums a bound of the displacement of any sphere of the clump, in units of the limit: dt |v| plus that of
+    `path` sums a bound of the displacement of any sphere of the clump, in units of the limit: dt |v| plus that of
     the rotation (pose.pxd), and the part of a box that moves (broadphase.pyx). Square roots are in single precision;
     a margin of 1e-6 covers their rounding.
 
@@ -130,21 +131,19 @@ cdef inline void drift(double *block, double dt, Restrict old_orientation, Restr
     cdef double x, y, z, path
     cdef int lane
     for lane in range(LANES):
-        x = dt * block[VELOCITY * LANES + lane]
-        y = dt * block[(VELOCITY + 1) * LANES + lane]
-        z = dt * block[(VELOCITY + 2) * LANES + lane]
-        block[POSITION * LANES + lane] += x
-        block[(POSITION + 1) * LANES + lane] += y
-        block[(POSITION + 2) * LANES + lane] += z
+        x, y, z = dt * clumps.velocity[lane], dt * clumps.velocity[LANES + lane], dt * clumps.velocity[2 * LANES + lane]
+        clumps.position[lane] += x
+        clumps.position[LANES + lane] += y
+        clumps.position[2 * LANES + lane] += z
         shift[lane] = per_square * (x * x + y * y + z * z)
     if flow != NULL:
-        store_eight(shift, GROWTH * GROWTH * per_square * squares_beside(block, dt, flow))
+        store_eight(shift, GROWTH * GROWTH * per_square * squares_beside(clumps, dt, flow))
     for lane in range(LANES):
-        turn[lane] = per_square * turn_squared(old_orientation + lane, block + ORIENTATION * LANES + lane,
-                                               turn_bound + lane)
+        turn[lane] = per_square * turn_squared(old_orientation + lane, clumps.orientation + lane,
+                                               constants.turn_bound + lane)
     for lane in range(LANES):                           # own loop: one with floats in it is half as wide
-        path = block[PATH * LANES + lane] + (<double> sqrtf(<float> shift[lane]) + <double> sqrtf(<float> turn[lane]))
+        path = clumps.path[lane] + (<double> sqrtf(<float> shift[lane]) + <double> sqrtf(<float> turn[lane]))
         if flow != NULL:
             path += flow.path
-        block[PATH * LANES + lane] = path
+        clumps.path[lane] = path
         exceeded[lane] |= not path <= 1.0 - 1e-6        # true as well for a path that is not a number

@@ -27,8 +27,8 @@ from minidem.engine.loop cimport Loop
 from minidem.state.periodic_box cimport (
     BoxPose, box_moves, from_center, image_velocity, nearest_image, times_gradient,
 )
-from minidem.state.rows cimport INVERSE_MASS, POSITION, VELOCITY, load
-from minidem.state.state cimport StateView, clump_of, fixed_rows
+from minidem.state.rows cimport ClumpBlock, load
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of
 from minidem.walls.surface cimport WallPose, Walls
 
 cdef extern from *:
@@ -195,8 +195,8 @@ cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, 
     it resists to strain rates of magnitude 1 along the axes."""
     cdef const StateView *state = &loop.state
     cdef int one = clump_of(state, i), other = clump_of(state, j)
-    cdef const double *x = state.blocks + (row_of(one) * state.n_rows + POSITION) * LANES + lane_of(one)
-    cdef const double *y = state.blocks + (row_of(other) * state.n_rows + POSITION) * LANES + lane_of(other)
+    cdef const double *x = clumps_of(state, row_of(one)).position + lane_of(one)
+    cdef const double *y = clumps_of(state, row_of(other)).position + lane_of(other)
     cdef Vec3 between = sub(vector(state.spheres + 4 * <Py_ssize_t> i), vector(state.spheres + 4 * <Py_ssize_t> j))
     cdef Vec3 nearest = nearest_image(box, between), image = sub(nearest, between)
     cdef Vec3 branch = add(sub(load(x), load(y)), image)
@@ -226,7 +226,7 @@ cdef object normal_virial(const Loop *loop):
     cdef const Blocks *blocks
     cdef const BoxPose *box = loop.contacts[0].law.box
     cdef const ContactBlock *block
-    cdef const double *rows
+    cdef const ClumpBlock *clumps
     cdef CentralForce contact
     cdef Resistance resistance
     cdef Vec3 u
@@ -253,11 +253,11 @@ cdef object normal_virial(const Loop *loop):
                     add_virial(loop, box, block.first[lane], block.second[lane], load(block.force[0] + lane),
                                resistance_of(contacts.law, block, lane), sums)
     for k in range(state.n_blocks * LANES):
-        rows = state.blocks + (k // LANES) * state.n_rows * LANES + k % LANES
-        inverse = (fixed_rows(state, k // LANES) + k % LANES)[INVERSE_MASS * LANES]
+        clumps, lane = clumps_of(state, k // LANES), k % LANES
+        inverse = constants_of(state, k // LANES).inverse_mass[lane]
         if state.clump_number[k] >= 0 and inverse > 0.0:
-            u = sub(load(rows + VELOCITY * LANES), times_gradient(box.flow, from_center(
-                box, rows + POSITION * LANES, LANES)))
+            u = sub(load(clumps.velocity + lane), times_gradient(box.flow, from_center(
+                box, clumps.position + lane, LANES)))
             kinetic[0] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
             kinetic[1] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)
             kinetic[2] += rounded_wide(u.z * u.z / inverse * loop.law.per_energy)

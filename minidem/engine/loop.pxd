@@ -4,9 +4,12 @@ from libc.stdint cimport uint64_t
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.rows cimport MAX_COMPONENTS
 from minidem.core.clock cimport clock
+from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
 from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
+from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
@@ -19,7 +22,23 @@ cdef enum Phase:
     N_PHASES = 5
 
 ctypedef Loop *LoopPointer
-ctypedef void (*ForceFunction)(const double *time, const double *clumps, double *wrench,
+cdef extern from "engine/user_force.h" nogil:
+    enum:
+        MAX_RANDOM "MINIDEM_MAX_RANDOM"
+    ctypedef struct Clumps "minidem_clumps":        # eight clumps, as a compiled user force sees them
+        double position[3 * LANES]
+        double velocity[3 * LANES]
+        double orientation[4 * LANES]
+        double angular_velocity[3 * LANES]
+        double mass[LANES]
+        double id[LANES]
+        double values[(MAX_COMPONENTS + MAX_RANDOM) * LANES]
+    ctypedef struct Wrenches "minidem_wrenches":
+        double force[3 * LANES]
+        double torque[3 * LANES]
+        double rates[MAX_COMPONENTS * LANES]
+
+ctypedef void (*ForceFunction)(const double *time, const Clumps *clumps, Wrenches *wrenches,
                                const double *parameters) noexcept nogil
 ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
 
@@ -40,13 +59,13 @@ cdef struct Loop:
     const double *known_onsets      # (n_known_onsets, 3): see noted_onsets of onset_pass.pyx; NULL: none are known
     Py_ssize_t n_known_onsets
     bint keeps_onsets               # an evaluation between steps replaces the corrections by the known ones
-    const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact
+    const WrenchBlock *body_force   # (block types,): wrench of clumps without a contact
     Step step
     SchemeFunction scheme
     int roles                       # bits 1 << role of those that the scheme has
     bint keeps_norm                 # the rotation scheme conserves the norm of quaternions, but for rounding
     bint checks_rotation            # it is a user's own
-    int stored_orientation          # row of the orientation that the scheme integrates; ORIENTATION if it is the pose
+    int stored_orientation          # first scratch row of the orientation that the scheme integrates; -1: the pose
     long long first_step            # number of the step at which this loop began
     int n_stages
     double fraction[MAX_STAGES]     # instant of each stage, in steps after t_n

@@ -4,7 +4,7 @@
                       reduce  forces on the spheres of the block -> force and torque on its clumps (the wrench)
                       kick    v_(n+1/2) = v_(n-1/2) + dt F_n / m, in the first stage of a step
                       move    rotation scheme: orientation at the instant of the stage
-                      drift   centre of mass, and the bound of the displacement that the lists depend on (row PATH)
+                      drift   centre of mass, and the bound of the displacement that the lists depend on (path)
                       pose    spheres that occur in the inner lists; velocities, if the contact law needs them
                     Large states: slab by slab, with the contacts of each slab
     barrier         all spheres are posed; failures and skins exceeded are exchanged
@@ -63,14 +63,14 @@ from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Step, call_scheme, s
 from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
 from minidem.state.rows cimport (
-    ANGULAR_VELOCITY, FIELD_ROWS, FORCE, HAS_LAST, LAST_RATE, ORIENTATION, PER_CAPACITY, PREDICTED, RATE, TORQUE,
-    TURN_BOUND, VALUE, WRENCH_ROWS, load, load_quat,
+    ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock, load, load_quat, scratch_of,
 )
-from minidem.state.state cimport fixed_rows, wrench_of
+from minidem.state.state cimport clumps_of, constants_of, field_of, wrench_of
 from minidem.walls.surface cimport place_walls
 
 cdef enum:
     ROWS_AT_ONCE = 32
+    ROWS_OF_STEP = 14               # of a ClumpBlock, up to `path`, which each step reads
 
 cdef extern from *:
     """
@@ -98,15 +98,15 @@ cdef void renormalise(double *rows) noexcept nogil:
         rows[3 * LANES + lane] *= factor
 
 
-cdef inline void renormalise_block(Loop *loop, double *block) noexcept nogil:
-    renormalise(block + ORIENTATION * LANES)
-    if loop.stored_orientation != ORIENTATION:
-        renormalise(block + loop.stored_orientation * LANES)
+cdef inline void renormalise_block(Loop *loop, ClumpBlock *clumps) noexcept nogil:
+    renormalise(clumps.orientation)
+    if loop.stored_orientation >= 0:
+        renormalise(scratch_of(clumps) + loop.stored_orientation * LANES)
 
 
-cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
-                                          bint stored, double *room) noexcept nogil:
-    """Wrenches (WRENCH_ROWS, LANES) of a block: the stored ones, or reduced from the forces on its spheres."""
+cdef inline const WrenchBlock *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
+                                               bint stored, WrenchBlock *room) noexcept nogil:
+    """Wrenches of a block: the stored ones, or reduced from the forces on its spheres."""
     if wrench_known:
         return wrench_of(&loop.state, b)
     if stored:
@@ -131,13 +131,13 @@ cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py
 
 cdef inline bint turns_soundly(const Loop *loop, Py_ssize_t b) noexcept nogil:
     """Whether all angular velocities of a block are finite, and the squares of the norms of all quaternions near 1."""
-    cdef const double *block = loop.state.blocks + b * loop.state.n_rows * LANES
+    cdef const ClumpBlock *clumps = clumps_of(&loop.state, b)
     cdef Vec3 w
     cdef Quat q
     cdef double norm
     cdef int lane
     for lane in range(LANES):
-        w, q = load(block + ANGULAR_VELOCITY * LANES + lane), load_quat(block + ORIENTATION * LANES + lane)
+        w, q = load(clumps.angular_velocity + lane), load_quat(clumps.orientation + lane)
         norm = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z
         if loop.state.clump_number[b * LANES + lane] >= 0 \
                 and not (w.x + w.y + w.z - (w.x + w.y + w.z) == 0.0 and fabs(norm - 1.0) <= NORM_ERROR):
@@ -166,16 +166,16 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
     cdef double old[2][4 * LANES]                       # orientations of this block and the last
-    cdef double room[2][WRENCH_ROWS * LANES]            # of this block and the next
-    cdef const double *wrench = NULL
+    cdef WrenchBlock room[2]                            # of this block and the next
+    cdef const WrenchBlock *wrench = NULL
     cdef double dt = loop.step.dt
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
     cdef Py_ssize_t b
     cdef bint moving = loop.state.motions != NULL       # the contact law has a history
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
-    cdef double *block
-    cdef const double *fixed
+    cdef ClumpBlock *clumps
+    cdef const ConstantBlock *constants
     cdef int exceeded[LANES]
     cdef const BoxPose *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
     cdef double per_square = 4.0 / (loop.broad.inner_skin * loop.broad.inner_skin)
@@ -186,35 +186,34 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
         flow = flow_of(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
-        wrench = wrench_of_block(loop, contacts, first, wrench_known, moving, room[first & 1])
+        wrench = wrench_of_block(loop, contacts, first, wrench_known, moving, &room[first & 1])
     for b in range(first, last + 1):
         if b < last:
-            block = loop.state.blocks + b * loop.state.n_rows * LANES
-            fixed = fixed_rows(&loop.state, b)
+            clumps, constants = clumps_of(&loop.state, b), constants_of(&loop.state, b)
             if large:
-                prefetch_rows(block + BLOCKS_AHEAD * loop.state.n_rows * LANES, 0, PREDICTED)
+                prefetch_rows(<const double *> clumps_of(&loop.state, b + BLOCKS_AHEAD), ROWS_OF_STEP)
             if loop.has_contacts:                       # free bodies do not translate
                 if stage == 0:
-                    kick(block, wrench + FORCE * LANES, fixed, dt)
+                    kick(clumps, wrench.force, constants, dt)
                     if kicks:
-                        kick_with_box(block, wrench + FORCE * LANES, fixed, box, dt, loop.law.per_energy,
+                        kick_with_box(clumps, wrench.force, constants, box, dt, loop.law.per_energy,
                                       &contacts.stored.ledger.wall_work)
-                memcpy(old[b & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
-            call_scheme(loop.scheme, loop.roles, MOVE, block, wrench + TORQUE * LANES, fixed, &step)
+                memcpy(old[b & 1], clumps.orientation, sizeof(clumps.orientation))
+            call_scheme(loop.scheme, loop.roles, MOVE, clumps, wrench, constants, &step)
             if loop.has_contacts and loop.checks_rotation and stage == loop.n_stages - 1 and not turns_soundly(loop, b):
                 loop.broad.threads[thread].ends_run = True
         if b + 1 < last:
-            wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, moving, room[(b + 1) & 1])
+            wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, moving, &room[(b + 1) & 1])
         if b > first:
-            block = loop.state.blocks + (b - 1) * loop.state.n_rows * LANES
+            clumps = clumps_of(&loop.state, b - 1)
             if norms:
-                renormalise_block(loop, block)
+                renormalise_block(loop, clumps)
             if loop.has_contacts:
-                fixed = fixed_rows(&loop.state, b - 1) + TURN_BOUND * LANES
+                constants = constants_of(&loop.state, b - 1)
                 if box == NULL:
-                    drift(block, ahead * dt, old[(b - 1) & 1], fixed, per_square, NULL, exceeded)
+                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, NULL, exceeded)
                 else:
-                    drift(block, ahead * dt, old[(b - 1) & 1], fixed, per_square, &flow, exceeded)
+                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, &flow, exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
@@ -225,29 +224,23 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     return active
 
 
-cdef inline double *rows_of(const Loop *loop, Py_ssize_t b, int component) noexcept nogil:
-    """(FIELD_ROWS, LANES)"""
-    return loop.state.blocks + (b * loop.state.n_rows + loop.law.fields.first_row
-                                + component * <Py_ssize_t> FIELD_ROWS) * LANES
-
-
 cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil:
     """Values of the fields of own clumps, `ahead` [s] later.
 
     The run ends with this step if one is not finite.
     """
     cdef Py_ssize_t b
-    cdef double *rows
+    cdef FieldBlock *field
     cdef double change, zeros[LANES]
     cdef int c, lane
     memset(zeros, 0, sizeof(zeros))
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         for c in range(loop.law.fields.n):
-            rows = rows_of(loop, b, c)
+            field = field_of(&loop.state, b, c, loop.law.fields.n)
             for lane in range(LANES):
-                change = rows[HAS_LAST * LANES + lane] * (rows[RATE * LANES + lane] - rows[LAST_RATE * LANES + lane])
-                rows[VALUE * LANES + lane] += ahead * (rows[RATE * LANES + lane] + 0.5 * change)
-                zeros[lane] += 0.0 * rows[VALUE * LANES + lane]
+                change = field.has_last[lane] * (field.rate[lane] - field.last_rate[lane])
+                field.value[lane] += ahead * (field.rate[lane] + 0.5 * change)
+                zeros[lane] += 0.0 * field.value[lane]
     for lane in range(LANES):
         if zeros[lane] != 0.0:                          # not a number
             loop.broad.threads[thread].ends_run = True
@@ -256,28 +249,28 @@ cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil:
 cdef void take_amounts(Loop *loop, Py_ssize_t b) noexcept nogil:
     """Add the amounts that contacts transfer at this pose to the values of a block."""
     cdef int n = loop.law.fields.n, c, lane
-    cdef double *rows
+    cdef FieldBlock *field
     for c in range(n if loop.law.fields.transfers[b] else 0):
-        rows = rows_of(loop, b, c)
+        field = field_of(&loop.state, b, c, loop.law.fields.n)
         for lane in range(LANES):
-            rows[VALUE * LANES + lane] += rows[PER_CAPACITY * LANES + lane] * exact_total(
+            field.value[lane] += field.per_capacity[lane] * exact_total(
                 loop.law.fields.amounts + ((b * LANES + lane) * n + c) * SUM_PARTS)
 
 
 cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint ends_step) noexcept nogil:
     """Rates of the fields of a block. sources : (components, LANES), of forces.  ends_step : a step has led here."""
     cdef int n = loop.law.fields.n, c, lane
-    cdef double *rows
+    cdef FieldBlock *field
     cdef double rate
     for c in range(n):
-        rows = rows_of(loop, b, c)
+        field = field_of(&loop.state, b, c, loop.law.fields.n)
         for lane in range(LANES):
             rate = sources[c * LANES + lane]
             if loop.law.fields.sums != NULL:
                 rate += exact_total(loop.law.fields.sums + ((b * LANES + lane) * n + c) * SUM_PARTS)
             if ends_step:
-                rows[LAST_RATE * LANES + lane], rows[HAS_LAST * LANES + lane] = rows[RATE * LANES + lane], 1.0
-            rows[RATE * LANES + lane] = rate * rows[PER_CAPACITY * LANES + lane]
+                field.last_rate[lane], field.has_last[lane] = field.rate[lane], 1.0
+            field.rate[lane] = rate * field.per_capacity[lane]
 
 
 cdef enum:
@@ -381,11 +374,11 @@ cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
 
     Forces that depend on velocities would be of first order otherwise.
     """
-    cdef double *block = loop.state.blocks + b * loop.state.n_rows * LANES
-    cdef const double *wrench = wrench_of(&loop.state, b)
-    cdef const double *fixed = fixed_rows(&loop.state, b)
-    call_scheme(loop.scheme, loop.roles, PREDICT, block, wrench + TORQUE * LANES, fixed, &loop.step)
-    predict_velocity(block, wrench + FORCE * LANES, fixed, (loop.fraction[stage] - 0.5) * loop.step.dt)
+    cdef ClumpBlock *clumps = clumps_of(&loop.state, b)
+    cdef const WrenchBlock *wrench = wrench_of(&loop.state, b)
+    cdef const ConstantBlock *constants = constants_of(&loop.state, b)
+    call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
+    predict_velocity(clumps, wrench.force, constants, (loop.fraction[stage] - 0.5) * loop.step.dt)
 
 
 cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double half) noexcept nogil:
@@ -397,8 +390,8 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
     """
     cdef bint predicts = has_user_forces(loop) and stage >= 0
     cdef Contacts *contacts = loop.contacts + thread
-    cdef const double *wrench
-    cdef double *stored
+    cdef const WrenchBlock *wrench
+    cdef WrenchBlock *stored
     cdef double sources[MAX_COMPONENTS * LANES]
     cdef Py_ssize_t b
     cdef bint transfers = loop.law.fields.sums != NULL and half > 0.0
@@ -412,7 +405,7 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
         else:
             wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored, False)
         if wrench != stored:
-            memcpy(stored, wrench, WRENCH_ROWS * LANES * sizeof(double))
+            stored[0] = wrench[0]
         if transfers:
             take_amounts(loop, b)
         if loop.n_forces > 0:
@@ -425,8 +418,8 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
     """Call the rotation scheme, once the torques are known, for each own block."""
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        call_scheme(loop.scheme, loop.roles, FINISH, loop.state.blocks + b * loop.state.n_rows * LANES,
-                    wrench_of(&loop.state, b) + TORQUE * LANES, fixed_rows(&loop.state, b), &loop.step)
+        call_scheme(loop.scheme, loop.roles, FINISH, clumps_of(&loop.state, b), wrench_of(&loop.state, b),
+                    constants_of(&loop.state, b), &loop.step)
 
 
 cdef inline void add_moving_work(Loop *loop, int thread, bint between) noexcept nogil:
@@ -514,8 +507,8 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
     cdef Py_ssize_t size = loop.state.n_rows * LANES, count = mine.last_block - mine.first_block
     memcpy(loop.saved_blocks + mine.first_block * size, loop.state.blocks + mine.first_block * size,
            count * size * sizeof(double))
-    memcpy(loop.saved_wrench + mine.first_block * WRENCH_ROWS * LANES, wrench_of(&loop.state, mine.first_block),
-           count * WRENCH_ROWS * LANES * sizeof(double))
+    memcpy(loop.saved_wrench + mine.first_block * <Py_ssize_t> sizeof(WrenchBlock) // <Py_ssize_t> sizeof(double),
+           wrench_of(&loop.state, mine.first_block), count * sizeof(WrenchBlock))
     loop.contacts[thread].stored.saved_ledger = loop.contacts[thread].stored.ledger
     if thread == 0 and loop.saved_force_lines != NULL:      # no thread writes them before all spheres are posed
         memcpy(loop.saved_force_lines, loop.force_lines, loop.n_force_lines * sizeof(double))

@@ -25,7 +25,7 @@ cdef class LoopMemory:
     cdef bint calls_fluxes              # a flux is written in Python
     cdef object law_settings            # record of the law, and its parameter values
     cdef object gravity
-    cdef double[:, :, ::1] body_force   # see Loop
+    cdef double[:, ::1] body_force   # see Loop
     cdef double[:, ::1] twists
     cdef double[:, ::1] clump_motions
     cdef unsigned char[::1] onset_blocks
@@ -40,7 +40,7 @@ cdef class LoopMemory:
     cdef object body_force_of(self, Layout layout)
     cdef object history(self)
     cdef void take_view(self) noexcept
-    cdef void use(self, Lists lists, HistoryMemory contacts, double[:, :, ::1] body_force) noexcept
+    cdef void use(self, Lists lists, HistoryMemory contacts, double[:, ::1] body_force) noexcept
     cdef long long wrap_if_due(self) except -1
     cdef object sort_if_due(self, driver)
     cdef object sort(self, driver)

@@ -30,7 +30,7 @@ from minidem.engine.history_memory cimport HistoryMemory, export_history
 from minidem.engine.ledger cimport read_ledger, write_ledger
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
-from minidem.state.rows cimport FIELD_ROWS, FORCE, MASS, ORIENTATION, SCRATCH, WRENCH_ROWS
+from minidem.state.rows cimport ConstantBlock, WrenchBlock
 from minidem.state.state cimport Layout, Reordering, State, StateView, clump_of, hole_of
 from minidem.walls.wall_table cimport WallTable
 
@@ -141,7 +141,7 @@ cdef class LoopMemory:
         self.loop.keeps_norm = scheme.keeps_norm
         self.loop.checks_rotation = bool(kernels.keep)
         stored = scheme.orientation_scratch
-        self.loop.stored_orientation = ORIENTATION if stored is None else SCRATCH + <int> stored
+        self.loop.stored_orientation = -1 if stored is None else <int> stored
         self.loop.n_stages = len(scheme.stages)
         for k in range(self.loop.n_stages):
             self.loop.fraction[k] = scheme.stages[k]
@@ -181,7 +181,6 @@ cdef class LoopMemory:
         cdef size_t[::1] context
         cdef double[::1] parameters
         fields.n = of_walls.shape[1]
-        fields.first_row = self.loop.state.n_rows - <int> FIELD_ROWS * fields.n
         if self.loop.law.history == NULL or not (len(fluxes) or self.law_kernels.sees_bodies):
             return
         self.law_kernels.fields, self.law_kernels.n_components = population.components, fields.n
@@ -234,17 +233,18 @@ cdef class LoopMemory:
                              history)
 
     cdef object body_force_of(self, Layout layout):
-        """Wrenches of clumps without a contact, (block types + 1, WRENCH_ROWS, LANES)."""
-        cdef const double[:, :, ::1] fixed = layout.fixed
+        """WrenchBlocks of clumps without a contact, for each block type and one more."""
+        cdef const double[:, ::1] constants = layout.constants
         cdef const double[::1] gravity = self.gravity
-        cdef double[:, :, ::1] wrench = aligned((len(fixed) + 1, WRENCH_ROWS, LANES))
+        cdef double[:, ::1] wrenches = aligned((len(constants) + 1, sizeof(WrenchBlock) // sizeof(double)))
         cdef Py_ssize_t m
         cdef int k, lane
-        for m in range(fixed.shape[0]):                 # in C: see spatial_sort.pyx
+        for m in range(constants.shape[0]):             # in C: see spatial_sort.pyx
             for k in range(3):
                 for lane in range(LANES):
-                    wrench[m, FORCE + k, lane] = fixed[m, <int> MASS, lane] * gravity[k]
-        return wrench
+                    (<WrenchBlock *> &wrenches[m, 0]).force[k * LANES + lane] = gravity[k] \
+                        * (<const ConstantBlock *> &constants[m, 0]).mass[lane]
+        return wrenches
 
     cdef object history(self):
         """Contacts of a law with records, see export_history; None: the law has none."""
@@ -257,11 +257,11 @@ cdef class LoopMemory:
         if self.contacts is not None:
             self.contacts.bind(&self.loop)
 
-    cdef void use(self, Lists lists, HistoryMemory contacts, double[:, :, ::1] body_force) noexcept:
+    cdef void use(self, Lists lists, HistoryMemory contacts, double[:, ::1] body_force) noexcept:
         """Exchange what depends on the layout and the number of threads; the ledger is that of the new lists."""
         self.contacts = contacts
         lists.exchange(&self.loop)
-        self.body_force, self.loop.body_force = body_force, &body_force[0, 0, 0]
+        self.body_force, self.loop.body_force = body_force, <const WrenchBlock *> &body_force[0, 0]
         self.take_view()
 
     cdef long long wrap_if_due(self) except -1:
@@ -317,7 +317,7 @@ cdef class LoopMemory:
 
     cdef object sort_with_lists(self, Reordering new, HistoryMemory contacts):
         """The same where a slot gets another body, so that the lists must be allocated again."""
-        cdef double[:, :, ::1] body_force = self.body_force_of(new.layout)
+        cdef double[:, ::1] body_force = self.body_force_of(new.layout)
         cdef const double[:, ::1] energies = read_ledger(&self.loop)
         cdef Lists lists = new_lists(&self.loop, &new.view, self.loop.n_threads)
         self.state.put(new)                             # nothing fails from here on

@@ -38,11 +38,8 @@ from minidem.core.vectors cimport reserve
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
 from minidem.state.periodic_box cimport box_moves, image_velocity
-from minidem.state.rows cimport (
-    ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, PREDICTED, TORQUE, VELOCITY,
-    WRENCH_ROWS, load, load_quat, store,
-)
-from minidem.state.state cimport StateView, clump_of, fixed_rows, member, wrench_of
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat, store
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member, wrench_of
 
 cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
     double normal[3 * LANES]        # lab
@@ -60,40 +57,41 @@ cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint b
     """Motions of the clumps of an own block at the instant of the pose, into loop.clump_motions."""
     cdef const StateView *state = &loop.state
     cdef Contacts *contacts = loop.contacts + thread
-    cdef const double *wrench = wrench_of(state, b)
-    cdef const double *fixed = fixed_rows(state, b)
-    cdef double *rows = state.blocks + b * state.n_rows * LANES
+    cdef const WrenchBlock *wrench = wrench_of(state, b)
+    cdef const ConstantBlock *constants = constants_of(state, b)
+    cdef ClumpBlock *clumps = clumps_of(state, b)
     cdef double *motions = loop.clump_motions + 16 * b * LANES
-    cdef double reduced[WRENCH_ROWS * LANES], w[3 * LANES], kept[3 * LANES], half[LANES]
+    cdef WrenchBlock reduced
+    cdef double w[3 * LANES], kept[3 * LANES], half[LANES]
     cdef double velocity[4 * LANES], linear[4 * LANES], angular[4 * LANES]
     cdef Body body
     cdef Vec3 acceleration
     cdef Step step = loop.step
     cdef int lane
     if not stored:
-        wrench = reduce_block(contacts, state, b, contacts.sphere_force, loop.body_force, reduced, True)
+        wrench = reduce_block(contacts, state, b, contacts.sphere_force, loop.body_force, &reduced, True)
     set_stage(&step, 0)
-    memcpy(kept, rows + PREDICTED * LANES, sizeof(kept))
-    call_scheme(loop.scheme, loop.roles, SYNC if between else PREDICT, rows, wrench + TORQUE * LANES, fixed, &step)
-    memcpy(w, rows + PREDICTED * LANES, sizeof(w))
-    memcpy(rows + PREDICTED * LANES, kept, sizeof(kept))
+    memcpy(kept, clumps.predicted, sizeof(kept))
+    call_scheme(loop.scheme, loop.roles, SYNC if between else PREDICT, clumps, wrench, constants, &step)
+    memcpy(w, clumps.predicted, sizeof(w))
+    memcpy(clumps.predicted, kept, sizeof(kept))
     for lane in range(LANES):
         half[lane] = 0.5 * step.dt
         if between and state.clump_number[b * LANES + lane] >= 0 \
                 and not loop.started[state.clump_number[b * LANES + lane]]:     # its velocities are those at the pose
             half[lane] = 0.0
-            store(w + lane, load(rows + ANGULAR_VELOCITY * LANES + lane))
+            store(w + lane, load(clumps.angular_velocity + lane))
     for lane in range(LANES):
-        body.inertia = load(fixed + INERTIA * LANES + lane)
-        body.inverse_inertia = load(fixed + INVERSE_INERTIA * LANES + lane)
-        acceleration = scale(fixed[INVERSE_MASS * LANES + lane], load(wrench + FORCE * LANES + lane))
+        body.inertia = load(constants.inertia + lane)
+        body.inverse_inertia = load(constants.inverse_inertia + lane)
+        acceleration = scale(constants.inverse_mass[lane], load(wrench.force + lane))
         store(linear + lane, acceleration)
-        store(velocity + lane, add_scaled(load(rows + VELOCITY * LANES + lane), half[lane], acceleration))
-        store(angular + lane, angular_acceleration(&body, load(w + lane), load(wrench + TORQUE * LANES + lane)))
+        store(velocity + lane, add_scaled(load(clumps.velocity + lane), half[lane], acceleration))
+        store(angular + lane, angular_acceleration(&body, load(w + lane), load(wrench.torque + lane)))
         velocity[3 * LANES + lane] = w[lane]
         linear[3 * LANES + lane] = w[LANES + lane]
         angular[3 * LANES + lane] = w[2 * LANES + lane]
-    records_from_rows(rows + ORIENTATION * LANES, motions)
+    records_from_rows(clumps.orientation, motions)
     records_from_rows(velocity, motions + 4 * LANES)
     records_from_rows(linear, motions + 8 * LANES)
     records_from_rows(angular, motions + 12 * LANES)
@@ -125,16 +123,16 @@ cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept 
     cdef double offset[3 * LANES], inverse_inertia[3 * LANES], inverse_mass[LANES]
     cdef double q[4 * LANES], velocity[4 * LANES], linear[4 * LANES], angular[4 * LANES]
     cdef int record[4][LANES]
-    cdef const double *constants
+    cdef const ConstantBlock *constants
     cdef Vec3 arm, along, r, w, normal
     cdef int lane, clump, k
     for lane in range(LANES):
         clump = clump_of(state, slots[lane])
         for k in range(4):
             record[k][lane] = <int> ((4 * row_of(clump) + k) * LANES + lane_of(clump))
-        constants = fixed_rows(state, row_of(clump)) + lane_of(clump)
-        store(inverse_inertia + lane, load(constants + INVERSE_INERTIA * LANES))
-        inverse_mass[lane] = constants[INVERSE_MASS * LANES]
+        constants = constants_of(state, row_of(clump))
+        store(inverse_inertia + lane, load(constants.inverse_inertia + lane_of(clump)))
+        inverse_mass[lane] = constants.inverse_mass[lane_of(clump)]
         store(offset + lane, load(member(state, row_of(slots[lane])) + lane_of(slots[lane])))
     rows_from_records(loop.clump_motions, record[0], q)
     rows_from_records(loop.clump_motions, record[1], velocity)
@@ -236,11 +234,11 @@ cdef void add_to_wrench(const StateView *state, int slot, Vec3 force) noexcept n
     """Add a force on an own sphere to the stored wrench of its clump."""
     cdef int clump = clump_of(state, slot), lane = lane_of(clump)
     cdef Py_ssize_t b = row_of(clump)
-    cdef double *wrench = wrench_of(state, b) + lane
-    cdef Quat q = load_quat(state.blocks + (b * state.n_rows + ORIENTATION) * LANES + lane)
-    store(wrench + FORCE * LANES, add(load(wrench + FORCE * LANES), force))
-    store(wrench + TORQUE * LANES, add(load(wrench + TORQUE * LANES),
-                                       cross(load(member(state, row_of(slot)) + lane_of(slot)), rotate_back(q, force))))
+    cdef WrenchBlock *wrench = wrench_of(state, b)
+    cdef Quat q = load_quat(clumps_of(state, b).orientation + lane)
+    store(wrench.force + lane, add(load(wrench.force + lane), force))
+    store(wrench.torque + lane, add(load(wrench.torque + lane),
+                                    cross(load(member(state, row_of(slot)) + lane_of(slot)), rotate_back(q, force))))
 
 
 cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:

@@ -26,7 +26,7 @@ from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, times
 from minidem.rotation.formulas cimport turned
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, START, Body, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport MOVE, START, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, store
 
 
@@ -51,14 +51,13 @@ cdef inline void move_published(Body *b, const Step *step) noexcept nogil:
     advance(b, step, 1.0 / 16.0)
 
 
-cdef int buss(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    return role(START, start, wanted, block, torque, fixed, step) | role(MOVE, move, wanted, block, torque, fixed, step)
+cdef int buss(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return role(START, start, wanted, bodies, step) | role(MOVE, move, wanted, bodies, step)
 
 
-cdef int published(int wanted, double *block, const double *torque, const double *fixed,
-                   const Step *step) noexcept nogil:
-    return (role(START, start, wanted, block, torque, fixed, step)
-            | role(MOVE, move_published, wanted, block, torque, fixed, step))
+cdef int published(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return (role(START, start, wanted, bodies, step)
+            | role(MOVE, move_published, wanted, bodies, step))
 
 
 SCHEMES = [

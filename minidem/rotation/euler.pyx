@@ -11,7 +11,7 @@ r"""Direct Euler, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eq. B.1.
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport add_scaled
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 
 cdef inline void move(Body *b, const Step *step) noexcept nogil:
@@ -19,8 +19,8 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef int euler(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    return role(MOVE, move, wanted, block, torque, fixed, step)
+cdef int euler(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return role(MOVE, move, wanted, bodies, step)
 
 
 SCHEMES = [Scheme(

@@ -8,8 +8,9 @@ from minidem.core.external import Assignable, resolve
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
 
 from minidem.core.external cimport array_at
-from minidem.rotation.scheme cimport N_ROLES, BlockFunction, Kernels, Step
-from minidem.state.rows cimport ANGULAR_VELOCITY, FIXED_ROWS, INERTIA, ORIENTATION, PREDICTED, SCRATCH
+from minidem.core.lanes cimport LANES
+from minidem.rotation.scheme cimport N_ROLES, BlockFunction, BodyBlock, Kernels, Step
+from minidem.state.rows cimport scratch_of
 
 ROLES = "start", "move", "finish", "sync", "predict"          # as the enum Role
 SIGNATURE = "void (double *block, const double *torque, const double *fixed, const double *step)"
@@ -29,36 +30,35 @@ class Bodies(Assignable):
         Torque at t_n, principal body frame [N m]; principal moments [kg m2].
     """
 
-    def __init__(self, rows, torque, fixed):
-        super().__init__(
-            q=rows[ORIENTATION:ORIENTATION + 4].T, w=rows[ANGULAR_VELOCITY:ANGULAR_VELOCITY + 3].T,
-            predicted=rows[PREDICTED:PREDICTED + 3].T, scratch=rows[SCRATCH:].T,
-            torque=torque.T, inertia=fixed[INERTIA:INERTIA + 3].T)
+    def __init__(self, **rows):
+        super().__init__(**{name: values.T for name, values in rows.items()})
 
 
-cdef void call_python(str role, double *block, const double *torque, const double *fixed,
-                      const Step *step) noexcept with gil:
+cdef void call_python(str role, const BodyBlock *bodies, const Step *step) noexcept with gil:
     cdef Kernels owner = <Kernels> step.context
     if owner.failed:                                    # the driver raises the error after the step
         return
     try:
-        rows = array_at(block, SCRATCH + owner.n_scratch, PyBUF_WRITE)
-        moments = array_at(torque, 3, PyBUF_READ).copy()         # the buffer is reused for the next block
-        moments.flags.writeable = False
-        constants = array_at(fixed, FIXED_ROWS, PyBUF_READ)
-        owner.functions[role](Bodies(rows, moments, constants), step.dt, step.stage, *owner.values)
+        torque = array_at(bodies.wrench.torque, 3, PyBUF_READ).copy()       # the buffer is reused for the next block
+        torque.flags.writeable = False
+        owner.functions[role](Bodies(
+            q=array_at(bodies.clumps.orientation, 4, PyBUF_WRITE),
+            w=array_at(bodies.clumps.angular_velocity, 3, PyBUF_WRITE),
+            predicted=array_at(bodies.clumps.predicted, 3, PyBUF_WRITE),
+            scratch=array_at(scratch_of(bodies.clumps), owner.n_scratch, PyBUF_WRITE), torque=torque,
+            inertia=array_at(bodies.constants.inertia, 3, PyBUF_READ)), step.dt, step.stage, *owner.values)
     except BaseException as error:
         owner.error, owner.failed = error, True
 
 
-cdef int call(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef int call(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     """A user's scheme as a SchemeFunction. It is called in its own roles only, so its own answer is not needed."""
     cdef BlockFunction compiled = step.of_user[wanted]
     if compiled != NULL:
-        compiled(block, torque, fixed, step)
+        compiled(<double *> bodies.clumps, bodies.wrench.torque, <const double *> bodies.constants, step)
     else:
         with gil:
-            call_python(ROLES[wanted], block, torque, fixed, step)
+            call_python(ROLES[wanted], bodies, step)
     return 0
 
 

@@ -26,7 +26,7 @@ from minidem.core.quaternion cimport (
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, times
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, Kernels, Step, role
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load, store
 
 
@@ -63,17 +63,16 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = body_rate(b, b.q, add_scaled(load(b.scratch), 0.5 * step.dt, rotate(b.q, b.torque)))
 
 
-cdef int fincham(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    return (role(START, start, wanted, block, torque, fixed, step)
-            | role(MOVE, move, wanted, block, torque, fixed, step)
-            | role(SYNC, sync, wanted, block, torque, fixed, step))
+cdef int fincham(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return (role(START, start, wanted, bodies, step)
+            | role(MOVE, move, wanted, bodies, step)
+            | role(SYNC, sync, wanted, bodies, step))
 
 
-cdef int published(int wanted, double *block, const double *torque, const double *fixed,
-                   const Step *step) noexcept nogil:
-    return (role(START, start, wanted, block, torque, fixed, step)
-            | role(MOVE, move_published, wanted, block, torque, fixed, step)
-            | role(SYNC, sync, wanted, block, torque, fixed, step))
+cdef int published(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return (role(START, start, wanted, bodies, step)
+            | role(MOVE, move_published, wanted, bodies, step)
+            | role(SYNC, sync, wanted, bodies, step))
 
 
 SCHEMES = [

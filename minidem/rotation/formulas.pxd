@@ -7,7 +7,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, exponential, little_exponential, multiply, turns_little
 from minidem.core.vec3 cimport Vec3, add, add_scaled, scale, times, vec3
 from minidem.rotation.scheme cimport Body
-from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, load, load_quat, store_quat
+from minidem.state.rows cimport ClumpBlock, load, load_quat, store_quat
 
 
 cdef struct Change:             # of w in a time h: push + coupling * (w_y w_z, w_z w_x, w_x w_y)
@@ -54,7 +54,7 @@ cdef inline Quat turned_by_lab(Quat q, double h, Vec3 w) noexcept nogil:
     return multiply(exponential(scale(0.5 * h, w)), q)
 
 
-cdef inline void turn_block(double *block, double h) noexcept nogil:
+cdef inline void turn_block(ClumpBlock *clumps, double h) noexcept nogil:
     """q <- q exp(h/2 w) for the bodies of a block, w as stored; the bits of `turned`.
 
     A step rarely turns a body by more than 2.5 degrees. If none of the eight turns further, the exponential
@@ -63,13 +63,13 @@ cdef inline void turn_block(double *block, double h) noexcept nogil:
     cdef long long large = 0                            # as wide as a double, so that the loop vectorises
     cdef int lane
     for lane in range(LANES):
-        large |= <long long> (not turns_little(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane))))
+        large |= <long long> (not turns_little(scale(0.5 * h, load(clumps.angular_velocity + lane))))
     if large:
         for lane in range(LANES):
-            store_quat(block + ORIENTATION * LANES + lane, turned(
-                load_quat(block + ORIENTATION * LANES + lane), h, load(block + ANGULAR_VELOCITY * LANES + lane)))
+            store_quat(clumps.orientation + lane, turned(
+                load_quat(clumps.orientation + lane), h, load(clumps.angular_velocity + lane)))
     else:
         for lane in range(LANES):
-            store_quat(block + ORIENTATION * LANES + lane, multiply(
-                load_quat(block + ORIENTATION * LANES + lane),
-                little_exponential(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane)))))
+            store_quat(clumps.orientation + lane, multiply(
+                load_quat(clumps.orientation + lane),
+                little_exponential(scale(0.5 * h, load(clumps.angular_velocity + lane)))))

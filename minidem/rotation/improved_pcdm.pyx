@@ -37,7 +37,7 @@ from minidem.core.quaternion cimport rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.formulas cimport turned, turned_by_lab
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport FINISH, MOVE, START, Body, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport FINISH, MOVE, START, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
 cdef enum: PREDICTOR                # parameters, in the order of the record
@@ -78,14 +78,13 @@ cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     store(b.scratch + RATE * LANES, rate)
 
 
-cdef int improved_pcdm(int wanted, double *block, const double *torque, const double *fixed,
-                       const Step *step) noexcept nogil:
+cdef int improved_pcdm(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     if step.integers[PREDICTOR] == REUSED:            # chosen outside the loop over bodies
-        role(MOVE, move_reused, wanted, block, torque, fixed, step)
+        role(MOVE, move_reused, wanted, bodies, step)
     else:
-        role(MOVE, move_recomputed, wanted, block, torque, fixed, step)
-    return (role(START, start, wanted, block, torque, fixed, step)
-            | role(FINISH, finish, wanted, block, torque, fixed, step)
+        role(MOVE, move_recomputed, wanted, bodies, step)
+    return (role(START, start, wanted, bodies, step)
+            | role(FINISH, finish, wanted, bodies, step)
             | 1 << MOVE)
 
 

@@ -33,7 +33,7 @@ from minidem.core.quaternion cimport (
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, times, vec3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, Kernels, Step, role
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load, store
 
 
@@ -90,16 +90,15 @@ cdef inline void predict_published(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(body_rate(b), step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef int johnson(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    return role(START, start, wanted, block, torque, fixed, step) | role(MOVE, move, wanted, block, torque, fixed, step)
+cdef int johnson(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return role(START, start, wanted, bodies, step) | role(MOVE, move, wanted, bodies, step)
 
 
-cdef int published(int wanted, double *block, const double *torque, const double *fixed,
-                   const Step *step) noexcept nogil:
-    return (role(START, start, wanted, block, torque, fixed, step)
-            | role(MOVE, move_published, wanted, block, torque, fixed, step)
-            | role(FINISH, finish_published, wanted, block, torque, fixed, step)
-            | role(PREDICT, predict_published, wanted, block, torque, fixed, step))
+cdef int published(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return (role(START, start, wanted, bodies, step)
+            | role(MOVE, move_published, wanted, bodies, step)
+            | role(FINISH, finish_published, wanted, bodies, step)
+            | role(PREDICT, predict_published, wanted, bodies, step))
 
 
 SCHEMES = [

@@ -32,7 +32,7 @@ from minidem.core.quaternion cimport (
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, scale, times, vec3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, Kernels, Step, role
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load_quat, store_quat
 
 
@@ -94,12 +94,11 @@ cdef inline void predict(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(b.w, 0.5 * step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef int no_squish(int wanted, double *block, const double *torque, const double *fixed,
-                   const Step *step) noexcept nogil:
-    return (role(START, start, wanted, block, torque, fixed, step)
-            | role(MOVE, move, wanted, block, torque, fixed, step)
-            | role(FINISH, finish, wanted, block, torque, fixed, step)
-            | role(PREDICT, predict, wanted, block, torque, fixed, step))
+cdef int no_squish(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return (role(START, start, wanted, bodies, step)
+            | role(MOVE, move, wanted, bodies, step)
+            | role(FINISH, finish, wanted, bodies, step)
+            | role(PREDICT, predict, wanted, bodies, step))
 
 
 SCHEMES = [Scheme(

@@ -33,7 +33,7 @@ from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
 from minidem.rotation.formulas cimport turn_block
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport (
-    MOVE, START, SYNC, Body, BodyFunction, Kernels, Step, angular_acceleration, gyroscopic, role,
+    MOVE, START, SYNC, Body, BodyBlock, BodyFunction, Kernels, Step, angular_acceleration, gyroscopic, role,
 )
 
 cdef enum: ITERATIONS, START_BY     # parameters, in the order of the record
@@ -78,41 +78,38 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline int solve(int which, BodyFunction formula, int wanted, double *block, const double *torque,
-                      const double *fixed, const Step *step) noexcept nogil:
+cdef inline int solve(int which, BodyFunction formula, int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     """The iterations of a role, each over all bodies of the block, so that each is vectorised."""
     cdef int _k
-    role(which, guess, wanted, block, torque, fixed, step)
+    role(which, guess, wanted, bodies, step)
     for _k in range(step.integers[ITERATIONS]):
-        role(which, formula, wanted, block, torque, fixed, step)
+        role(which, formula, wanted, bodies, step)
     return 1 << which
 
 
-cdef inline int start_by_map(int wanted, double *block, const double *torque, const double *fixed,
-                             const Step *step) noexcept nogil:
-    solve(START, iterate_half_step_back, wanted, block, torque, fixed, step)
-    return role(START, accept, wanted, block, torque, fixed, step)
+cdef inline int start_by_map(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    solve(START, iterate_half_step_back, wanted, bodies, step)
+    return role(START, accept, wanted, bodies, step)
 
 
-cdef int omelyan(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef int omelyan(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     if step.integers[START_BY] == EULER:
-        role(START, half_step_of_euler_back, wanted, block, torque, fixed, step)
+        role(START, half_step_of_euler_back, wanted, bodies, step)
     else:
-        start_by_map(wanted, block, torque, fixed, step)
-    solve(MOVE, iterate_step, wanted, block, torque, fixed, step)
-    return (role(MOVE, turn_by_cayley, wanted, block, torque, fixed, step)
-            | solve(SYNC, iterate_half_step, wanted, block, torque, fixed, step)
+        start_by_map(wanted, bodies, step)
+    solve(MOVE, iterate_step, wanted, bodies, step)
+    return (role(MOVE, turn_by_cayley, wanted, bodies, step)
+            | solve(SYNC, iterate_half_step, wanted, bodies, step)
             | 1 << START)
 
 
-cdef int spiral_omelyan(int wanted, double *block, const double *torque, const double *fixed,
-                        const Step *step) noexcept nogil:
-    start_by_map(wanted, block, torque, fixed, step)
-    solve(MOVE, iterate_step, wanted, block, torque, fixed, step)
-    role(MOVE, accept, wanted, block, torque, fixed, step)
+cdef int spiral_omelyan(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    start_by_map(wanted, bodies, step)
+    solve(MOVE, iterate_step, wanted, bodies, step)
+    role(MOVE, accept, wanted, bodies, step)
     if wanted == MOVE:
-        turn_block(block, step.dt)
-    return 1 << START | 1 << MOVE | solve(SYNC, iterate_half_step, wanted, block, torque, fixed, step)
+        turn_block(bodies.clumps, step.dt)
+    return 1 << START | 1 << MOVE | solve(SYNC, iterate_half_step, wanted, bodies, step)
 
 
 SCHEMES = [

@@ -26,7 +26,7 @@ from minidem.core.quaternion cimport Quat, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.formulas cimport turned, turned_by_lab
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 
 cdef inline void move(Body *b, const Step *step) noexcept nogil:
@@ -38,8 +38,8 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, half, b.torque))
 
 
-cdef int pcdm(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    return role(MOVE, move, wanted, block, torque, fixed, step)
+cdef int pcdm(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return role(MOVE, move, wanted, bodies, step)
 
 
 SCHEMES = [Scheme(

@@ -34,7 +34,7 @@ those of the result :math:`\boldsymbol P`, so :math:`P_{xx}` and :math:`P_{zz}` 
 from minidem.core.quaternion cimport Quat, normalise, quat, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 
 cdef inline void start(Body *b, const Step *step) noexcept nogil:
@@ -83,10 +83,10 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = iterated(b, 0.5 * step.dt)
 
 
-cdef int pfc4(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    return (role(START, start, wanted, block, torque, fixed, step)
-            | role(MOVE, move, wanted, block, torque, fixed, step)
-            | role(SYNC, sync, wanted, block, torque, fixed, step))
+cdef int pfc4(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return (role(START, start, wanted, bodies, step)
+            | role(MOVE, move, wanted, bodies, step)
+            | role(SYNC, sync, wanted, bodies, step))
 
 
 SCHEMES = [Scheme(

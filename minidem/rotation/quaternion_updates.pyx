@@ -58,7 +58,7 @@ from minidem.core.quaternion cimport (
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, vec3
 from minidem.rotation.formulas cimport turned
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, BodyFunction, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, BodyFunction, Kernels, Step, angular_acceleration, role
 
 cdef enum: OMEGA                    # parameters, in the order of the record
 cdef enum Omega: OLD, NEW           # its words
@@ -91,32 +91,29 @@ cdef inline void move_by_cayley(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, acceleration)
 
 
-cdef inline int move(BodyFunction turn, int wanted, double *block, const double *torque, const double *fixed,
-                     const Step *step) noexcept nogil:
+cdef inline int move(BodyFunction turn, int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
     if step.integers[OMEGA] == OLD:
-        role(MOVE, turn, wanted, block, torque, fixed, step)
-        return role(MOVE, kick, wanted, block, torque, fixed, step)
-    role(MOVE, kick, wanted, block, torque, fixed, step)
-    return role(MOVE, turn, wanted, block, torque, fixed, step)
+        role(MOVE, turn, wanted, bodies, step)
+        return role(MOVE, kick, wanted, bodies, step)
+    role(MOVE, kick, wanted, bodies, step)
+    return role(MOVE, turn, wanted, bodies, step)
 
 
-cdef int euler(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    return move(turn_by_euler, wanted, block, torque, fixed, step)
+cdef int euler(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return move(turn_by_euler, wanted, bodies, step)
 
 
-cdef int scalar_factor(int wanted, double *block, const double *torque, const double *fixed,
-                       const Step *step) noexcept nogil:
-    return move(turn_by_tangent, wanted, block, torque, fixed, step)
+cdef int scalar_factor(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return move(turn_by_tangent, wanted, bodies, step)
 
 
-cdef int direct(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    return move(turn_directly, wanted, block, torque, fixed, step)
+cdef int direct(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return move(turn_directly, wanted, bodies, step)
 
 
-cdef int walton_braun(int wanted, double *block, const double *torque, const double *fixed,
-                      const Step *step) noexcept nogil:
-    return role(MOVE, move_by_cayley, wanted, block, torque, fixed, step)
+cdef int walton_braun(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return role(MOVE, move_by_cayley, wanted, bodies, step)
 
 
 SCHEMES = [

@@ -18,7 +18,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, scale_quat
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
 cdef enum Scratch:                  # first index of each stored quantity
@@ -65,14 +65,14 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(load(b.scratch + W_START * LANES), step.dt / 6.0, load(b.scratch + W_SUM * LANES))
 
 
-cdef int rk4(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef int rk4(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     if step.stage == 0:
-        return role(MOVE, first, wanted, block, torque, fixed, step)
+        return role(MOVE, first, wanted, bodies, step)
     if step.stage == 1:
-        return role(MOVE, second, wanted, block, torque, fixed, step)
+        return role(MOVE, second, wanted, bodies, step)
     if step.stage == 2:
-        return role(MOVE, third, wanted, block, torque, fixed, step)
-    return role(MOVE, last, wanted, block, torque, fixed, step)
+        return role(MOVE, third, wanted, bodies, step)
+    return role(MOVE, last, wanted, bodies, step)
 
 
 SCHEMES = [Scheme(

@@ -1,8 +1,7 @@
 """Interface between a rotation scheme and the time loop: five roles, each a formula for one body.
 
 A scheme's file writes each formula once, as an inline function of one `Body`. One function of a block of eight bodies
-gives each formula its `role`; it takes the wanted role, the variable rows of the block, the torque (three rows), the
-constant rows (state/rows.pxd), and the step. In this order, everywhere:
+gives each formula its `role`; it takes the wanted role, the bodies and the step.
 
     START    optional: once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
     MOVE     stored state and the torque at t_n -> orientation (and stored state) of the next stage
@@ -19,8 +18,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3, add, times, vec3
 from minidem.state.rows cimport (
-    ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, MASS, ORIENTATION, PREDICTED, SCRATCH, load, load_quat, store,
-    store_quat,
+    ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat, scratch_of, store, store_quat,
 )
 
 cdef extern from *:
@@ -57,6 +55,12 @@ cdef inline void set_stage(Step *step, int stage) noexcept nogil:
     step.stage_as_double = stage
 
 
+cdef struct BodyBlock:              # eight bodies
+    ClumpBlock *clumps
+    const WrenchBlock *wrench
+    const ConstantBlock *constants
+
+
 cdef struct Body:
     Quat q                       # orientation, principal body frame -> lab
     Vec3 w                       # angular velocity last used by the step, body frame [rad/s]
@@ -69,8 +73,7 @@ cdef struct Body:
 
 ctypedef void (*BodyFunction)(Body *body, const Step *step) noexcept nogil
 # Does what the wanted role asks for, N_ROLES: nothing; returns bits 1 << role of all roles that the scheme has.
-ctypedef int (*SchemeFunction)(int wanted, double *block, const double *torque, const double *fixed,
-                               const Step *step) noexcept nogil
+ctypedef int (*SchemeFunction)(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil
 
 
 cdef class Kernels(External):
@@ -81,35 +84,33 @@ cdef class Kernels(External):
     cdef object set_parameters(self, Step *step, values)
 
 
-cdef inline void over_bodies(BodyFunction formula, double *block, const double *torque, const double *fixed,
-                             const Step *step) noexcept nogil:
+cdef inline void over_bodies(BodyFunction formula, const BodyBlock *bodies, const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane, vectorised."""
     cdef Body body
     # Copies that cannot alias the block; otherwise a scheme that writes many rows is not vectorised.
     cdef Step own_step = step[0]
-    cdef double own_torque[3 * LANES], own_fixed[MASS * LANES]      # the moments and their reciprocals come first
+    cdef double torque[3 * LANES], inertia[3 * LANES], inverse_inertia[3 * LANES]
+    cdef ClumpBlock *clumps = bodies.clumps
     cdef int lane
-    memcpy(own_torque, torque, sizeof(own_torque))
-    memcpy(own_fixed, fixed, sizeof(own_fixed))
+    memcpy(torque, bodies.wrench.torque, sizeof(torque))
+    memcpy(inertia, bodies.constants.inertia, sizeof(inertia))
+    memcpy(inverse_inertia, bodies.constants.inverse_inertia, sizeof(inverse_inertia))
     for lane in range(LANES):
-        body.q = load_quat(block + ORIENTATION * LANES + lane)
-        body.w = load(block + ANGULAR_VELOCITY * LANES + lane)
-        body.predicted = load(block + PREDICTED * LANES + lane)
-        body.torque = load(own_torque + lane)
-        body.inertia = load(own_fixed + INERTIA * LANES + lane)
-        body.inverse_inertia = load(own_fixed + INVERSE_INERTIA * LANES + lane)
-        body.scratch = block + SCRATCH * LANES + lane
+        body.q = load_quat(clumps.orientation + lane)
+        body.w, body.predicted = load(clumps.angular_velocity + lane), load(clumps.predicted + lane)
+        body.torque = load(torque + lane)
+        body.inertia, body.inverse_inertia = load(inertia + lane), load(inverse_inertia + lane)
+        body.scratch = scratch_of(clumps) + lane
         formula(&body, &own_step)
-        store_quat(block + ORIENTATION * LANES + lane, body.q)
-        store(block + ANGULAR_VELOCITY * LANES + lane, body.w)
-        store(block + PREDICTED * LANES + lane, body.predicted)
+        store_quat(clumps.orientation + lane, body.q)
+        store(clumps.angular_velocity + lane, body.w)
+        store(clumps.predicted + lane, body.predicted)
 
 
-cdef inline int role(int which, BodyFunction formula, int wanted, double *block, const double *torque,
-                     const double *fixed, const Step *step) noexcept nogil:
+cdef inline int role(int which, BodyFunction formula, int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     """Apply the formula of a role to all bodies, if this role is the wanted one; returns the bit of the role."""
     if wanted == which:
-        over_bodies(formula, block, torque, fixed, step)
+        over_bodies(formula, bodies, step)
     return 1 << which
 
 
@@ -117,15 +118,18 @@ cdef inline void w_as_stored(Body *b, const Step *step) noexcept nogil:
     b.predicted = b.w
 
 
-cdef inline void call_scheme(SchemeFunction function, int roles, int wanted, double *block, const double *torque,
-                             const double *fixed, const Step *step) noexcept nogil:
+cdef inline void call_scheme(SchemeFunction function, int roles, int wanted, ClumpBlock *clumps,
+                             const WrenchBlock *wrench, const ConstantBlock *constants,
+                             const Step *step) noexcept nogil:
     """Call a scheme that has `roles` for a block, in the wanted role or its default."""
+    cdef BodyBlock bodies
+    bodies.clumps, bodies.wrench, bodies.constants = clumps, wrench, constants
     if wanted == PREDICT and not roles >> PREDICT & 1:
         wanted = SYNC
     if wanted == SYNC and not roles >> SYNC & 1:
-        over_bodies(w_as_stored, block, torque, fixed, step)
+        over_bodies(w_as_stored, &bodies, step)
     else:
-        function(wanted, block, torque, fixed, step)
+        function(wanted, &bodies, step)
 
 
 cdef inline Vec3 gyroscopic(const Body *body, Vec3 w) noexcept nogil:

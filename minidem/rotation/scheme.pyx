@@ -9,7 +9,7 @@ cdef class Kernels(External):
         cdef Step step
         memset(&step, 0, sizeof(step))
         self.function = <SchemeFunction> function
-        self.roles = roles or self.function(N_ROLES, NULL, NULL, NULL, &step)
+        self.roles = roles or self.function(N_ROLES, NULL, &step)
 
     def own(self):
         """A copy for one time loop, so that an error of a Python function is raised by that loop alone."""

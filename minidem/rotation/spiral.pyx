@@ -18,7 +18,7 @@ The start is :math:`S` over :math:`-\Delta t/2`, the angular velocity at the who
 from minidem.core.vec3 cimport Vec3
 from minidem.rotation.formulas cimport rk4, ssprk3, turn_block
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, Kernels, Step, role
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 
 cdef enum: INNER                    # parameters, in the order of the record
 cdef enum Inner: SSPRK3, RK4        # its words
@@ -44,15 +44,15 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = flow(b, step, 0.5 * step.dt)
 
 
-cdef int spiral(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef int spiral(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     if step.integers[INNER] == SSPRK3:                # chosen outside the loop over bodies
-        role(MOVE, advance_ssprk3, wanted, block, torque, fixed, step)
+        role(MOVE, advance_ssprk3, wanted, bodies, step)
     else:
-        role(MOVE, advance_rk4, wanted, block, torque, fixed, step)
+        role(MOVE, advance_rk4, wanted, bodies, step)
     if wanted == MOVE:
-        turn_block(block, step.dt)
-    return (role(START, start, wanted, block, torque, fixed, step)
-            | role(SYNC, sync, wanted, block, torque, fixed, step)
+        turn_block(bodies.clumps, step.dt)
+    return (role(START, start, wanted, bodies, step)
+            | role(SYNC, sync, wanted, bodies, step)
             | 1 << MOVE)
 
 

@@ -21,7 +21,7 @@ Both hold :math:`\boldsymbol\tau(t)` for the whole step: first order for a torqu
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.formulas cimport ssprk3, turned
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 cdef enum: FORM                     # parameters, in the order of the record
 cdef enum Form: PRODUCT, SUM        # its words
@@ -39,11 +39,10 @@ cdef inline void move_sum(Body *b, const Step *step) noexcept nogil:
     b.w = ssprk3(b, step.dt)
 
 
-cdef int spiral_sync(int wanted, double *block, const double *torque, const double *fixed,
-                     const Step *step) noexcept nogil:
+cdef int spiral_sync(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
     if step.integers[FORM] == PRODUCT:                # chosen outside the loop over bodies
-        return role(MOVE, move_product, wanted, block, torque, fixed, step)
-    return role(MOVE, move_sum, wanted, block, torque, fixed, step)
+        return role(MOVE, move_product, wanted, bodies, step)
+    return role(MOVE, move_sum, wanted, bodies, step)
 
 
 SCHEMES = [Scheme(

@@ -16,7 +16,7 @@ Eq. B.2 prints :math:`\boldsymbol\omega(t + \Delta t)` in the second line; only
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 
 cdef inline Vec3 half_kick(const Body *b, const Step *step) noexcept nogil:
@@ -36,11 +36,10 @@ cdef inline void predict(Body *b, const Step *step) noexcept nogil:
     b.predicted = half_kick(b, step)
 
 
-cdef int velocity_verlet(int wanted, double *block, const double *torque, const double *fixed,
-                         const Step *step) noexcept nogil:
-    return (role(MOVE, move, wanted, block, torque, fixed, step)
-            | role(FINISH, finish, wanted, block, torque, fixed, step)
-            | role(PREDICT, predict, wanted, block, torque, fixed, step))
+cdef int velocity_verlet(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+    return (role(MOVE, move, wanted, bodies, step)
+            | role(FINISH, finish, wanted, bodies, step)
+            | role(PREDICT, predict, wanted, bodies, step))
 
 
 SCHEMES = [Scheme(

@@ -1,6 +1,6 @@
 """Layout of clumps and spheres in memory, and the pointers to it for compiled code."""
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.state.rows cimport FIXED_ROWS, WRENCH_ROWS
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock
 
 # A twist is the motion of a clump as a rigid body, for contact laws that need velocities: two records (w, 0) and
 # (v0, 0), v0 = v - w x x, lab, so that the velocity of its point s is v0 + w x s. v and w are those stored: v, and with
@@ -10,15 +10,15 @@ from minidem.state.rows cimport FIXED_ROWS, WRENCH_ROWS
 cdef struct StateView:
     Py_ssize_t n_blocks
     Py_ssize_t n_rows               # rows of a block
-    double *blocks                  # (n_blocks, n_rows, LANES): see rows.pxd
-    double *wrench                  # (n_blocks, WRENCH_ROWS, LANES): valid between two runs
+    double *blocks                  # (n_blocks, n_rows, LANES): see clumps_of
+    WrenchBlock *wrench             # (n_blocks,): valid between two runs
     Py_ssize_t n_members            # member rows: the k-th spheres of the eight clumps of a block
     const Py_ssize_t *first_member  # (n_blocks + 1,): first member row of each block
     const int *block_of_member      # (n_members,)
     const int *offset_row           # (n_members,): row of offset_table
     const double *offset_table      # (n, 4, LANES): offsets x y z in the principal frames, and radii [m]
-    const int *block_type           # (n_blocks,): row of `fixed`
-    const double *fixed             # (block types, FIXED_ROWS, LANES): see rows.pxd
+    const int *block_type           # (n_blocks,): index into `constants`
+    const ConstantBlock *constants  # (block types,)
     double *twists                  # (n_blocks, 2, LANES, 4); NULL: not needed
     double *spins                   # (n_blocks, 4, LANES): angular velocity, lab [rad/s]; number of the material
     double *motions                 # (n_members, LANES, 8): of spheres; NULL: not needed
@@ -44,18 +44,25 @@ cdef inline int hole_of(const StateView *state) noexcept nogil:
     return <int> state.n_members * LANES
 
 
-cdef inline const double *fixed_rows(const StateView *state, Py_ssize_t block) noexcept nogil:
-    """Constants of the clumps of a block: (FIXED_ROWS, LANES)."""
-    return state.fixed + state.block_type[block] * FIXED_ROWS * <Py_ssize_t> LANES
+cdef inline ClumpBlock *clumps_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    return <ClumpBlock *> (state.blocks + block * state.n_rows * LANES)
 
 
-cdef inline double *wrench_of(const StateView *state, Py_ssize_t block) noexcept nogil:
-    """(WRENCH_ROWS, LANES)"""
-    return state.wrench + block * WRENCH_ROWS * <Py_ssize_t> LANES
+cdef inline FieldBlock *field_of(const StateView *state, Py_ssize_t block, int component, int n) noexcept nogil:
+    """A component of the fields of a block, which are its last n."""
+    return <FieldBlock *> (state.blocks + (block + 1) * state.n_rows * LANES) + (component - n)
+
+
+cdef inline const ConstantBlock *constants_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    return state.constants + state.block_type[block]
+
+
+cdef inline WrenchBlock *wrench_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    return state.wrench + block
 
 
 cdef class Layout:
-    cdef readonly object first_member, block_of_member, offset_row, offset_table, spheres, block_type, fixed
+    cdef readonly object first_member, block_of_member, offset_row, offset_table, spheres, block_type, constants
     cdef readonly object clump_number, clump_slot, sphere_number, sphere_slot
     cdef readonly Py_ssize_t n_clumps, n_spheres
     cdef readonly object bodies

@@ -13,7 +13,7 @@ from libc.string cimport memcmp
 import numpy as np
 
 from minidem.core.lanes cimport LANES
-from minidem.state.rows cimport FIXED_ROWS, INERTIA, INVERSE_INERTIA, INVERSE_MASS, MASS, TURN_BOUND
+from minidem.state.rows cimport ConstantBlock
 
 HOLE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 
@@ -113,7 +113,7 @@ cdef class Layout:
     @property
     def is_mixed(self):
         """Whether there are several block types, apart from one of a last block with empty lanes."""
-        return len(self.fixed) > 2
+        return len(self.constants) > 2
 
     def in_slots(self, template_index, scale):
         """Body and scale of the clump in each slot; -1 and 1 in empty slots."""
@@ -137,10 +137,11 @@ cdef class Layout:
             raise ValueError(f"these clumps have more spheres than the 2^30 that the lists can number: {n_members} "
                              f"rows of {LANES}")
         self.offset_table = aligned((int(first_offset_row[n_types]), 4, LANES))
-        self.fixed = aligned((n_types, FIXED_ROWS, LANES))
+        self.constants = aligned((n_types, sizeof(ConstantBlock) // sizeof(double)))
         write_offset_table(body_of_slot, scale, first_of_type, first_offset_row, bodies.sizes, bodies.addresses,
                            self.offset_table)
-        write_fixed(body_of_slot, scale, first_of_type, bodies.inertia, bodies.mass, bodies.turn_bound, self.fixed)
+        write_constants(body_of_slot, scale, first_of_type, bodies.inertia, bodies.mass, bodies.turn_bound,
+                        self.constants)
         spheres = aligned((n_members + 1, LANES, 4))
         self.spheres = spheres[:n_members]
         self.block_of_member = np.empty(n_members, dtype=np.int32)
@@ -155,7 +156,7 @@ cdef class Layout:
         self.first_member, self.block_of_member, self.offset_row = \
             like.first_member, like.block_of_member, like.offset_row
         self.offset_table, self.spheres = like.offset_table, like.spheres
-        self.block_type, self.fixed = like.block_type, like.fixed
+        self.block_type, self.constants = like.block_type, like.constants
 
     cdef object assign_ids(self, template_index):
         """The user's numbers of clumps and spheres by slot, and the slots by number."""
@@ -175,7 +176,7 @@ cdef class Layout:
         cdef int[::1] block_of_member = self.block_of_member
         cdef int[::1] offset_row = self.offset_row
         cdef int[::1] block_type = self.block_type
-        cdef double[:, :, ::1] fixed = self.fixed
+        cdef double[:, ::1] constants = self.constants
         cdef int[::1] clump_number = self.clump_number
         cdef int[:, ::1] sphere_number = self.sphere_number
         self.view.n_blocks = block_type.shape[0]
@@ -184,7 +185,7 @@ cdef class Layout:
         if self.n_clumps:
             self.view.clump_number = &clump_number[0]
             self.view.block_type = &block_type[0]
-            self.view.fixed = &fixed[0, 0, 0]
+            self.view.constants = <const ConstantBlock *> &constants[0, 0]
         if self.n_spheres:
             self.view.offset_table = &offset_table[0, 0, 0]
             self.view.offset_row = &offset_row[0]
@@ -270,28 +271,28 @@ cdef void write_offset_table(const int[::1] body_of_slot, const double[::1] scal
                         offset_table[first_offset_row[kind] + k, column, lane] = scale[slot] * shape[4 * k + column]
 
 
-cdef void write_fixed(const int[::1] body_of_slot, const double[::1] scale, const int[::1] first_of_type,
-                      const double[:, ::1] inertia, const double[::1] mass, const double[:, ::1] turn_bound,
-                      double[:, :, ::1] fixed) noexcept nogil:
-    """Constants of each block type (rows.pxd); fixed is zero before."""
+cdef void write_constants(const int[::1] body_of_slot, const double[::1] scale, const int[::1] first_of_type,
+                          const double[:, ::1] inertia, const double[::1] mass, const double[:, ::1] turn_bound,
+                          double[:, ::1] constants) noexcept nogil:
+    """Constants of each block type, ConstantBlocks that are zero before."""
     cdef Py_ssize_t kind, slot
     cdef int lane, k, body
     cdef double square, cube
-    cdef double *rows
-    for kind in range(fixed.shape[0]):
+    cdef ConstantBlock *block
+    for kind in range(constants.shape[0]):
+        block = <ConstantBlock *> &constants[kind, 0]
         for lane in range(LANES):
             slot = <Py_ssize_t> first_of_type[kind] * LANES + lane
             body = body_of_slot[slot]
-            rows = &fixed[kind, 0, lane]
             square = scale[slot] * scale[slot]
             cube = square * scale[slot]
-            rows[MASS * LANES] = cube * mass[body] if body >= 0 else 1.0
-            rows[INVERSE_MASS * LANES] = 1.0 / rows[MASS * LANES] if body >= 0 else 0.0
+            block.mass[lane] = cube * mass[body] if body >= 0 else 1.0
+            block.inverse_mass[lane] = 1.0 / block.mass[lane] if body >= 0 else 0.0
             for k in range(3):
-                rows[(INERTIA + k) * LANES] = cube * square * inertia[body, k] if body >= 0 else 1.0
-                rows[(INVERSE_INERTIA + k) * LANES] = 1.0 / rows[(INERTIA + k) * LANES]
+                block.inertia[k * LANES + lane] = cube * square * inertia[body, k] if body >= 0 else 1.0
+                block.inverse_inertia[k * LANES + lane] = 1.0 / block.inertia[k * LANES + lane]
             for k in range(4):
-                rows[(TURN_BOUND + k) * LANES] = square * turn_bound[body, k] if body >= 0 else 0.0
+                block.turn_bound[k * LANES + lane] = square * turn_bound[body, k] if body >= 0 else 0.0
 
 
 cdef void write_members(const Py_ssize_t[::1] first_offset_row, const int[::1] block_type,

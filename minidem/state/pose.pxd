@@ -3,8 +3,8 @@
 The neighbor lists need a bound of the displacement of the spheres of a clump under rotation. A rotation by t about the
 unit vector n moves the point p by 2 sin(t/2) |n x p| = 2 |u x p|, with u the vector part of the quaternion of the
 rotation, in the body frame. |u x p|^2 = u A u with A = |p|^2 - p p; a symmetric matrix is bounded by the diagonal one
-of its absolute row sums. So a rod that spins about its own axis, where they vanish, needs no rebuild. The TURN_BOUND
-rows are the three diagonal terms and one for the scalar part, which covers orientations whose norm is not exactly 1,
+of its absolute row sums. So a rod that spins about its own axis, where they vanish, needs no rebuild. The rows of
+`turn_bound` are the three diagonal terms and one for the scalar part, which covers orientations whose norm is not exactly 1,
 since some schemes do not conserve it.
 """
 from minidem.core.eight cimport Eight3, add3, dot3, load_eight3, scale3
@@ -62,7 +62,7 @@ cdef inline double turn_squared(const double *old, const double *new, const doub
     """Square of the bound for one clump [m2].
 
     old, new : its lane in the first of four rows: orientations
-    turn_bound : its lane in the first TURN_BOUND row [m2]
+    turn_bound : its lane in the first row of turn_bound [m2]
     """
     cdef double a = old[0], b = old[LANES], c = old[2 * LANES], d = old[3 * LANES]
     cdef double w = new[0], x = new[LANES], y = new[2 * LANES], z = new[3 * LANES]

@@ -12,31 +12,31 @@ from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.quaternion cimport Quat, conjugate, multiply
 from minidem.core.transpose cimport check_lanes, lines_in_order, records_from_rows
 from minidem.core.vec3 cimport add, cross, scale, sub, vec3
-from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, POSITION, VELOCITY, load, load_quat, store
-from minidem.state.state cimport StateView, member
+from minidem.state.rows cimport ClumpBlock, load, load_quat, store
+from minidem.state.state cimport StateView, clumps_of, member
 
 cdef struct Frames:                 # origins and rotation matrices of the eight clumps of a block
     double x[3 * LANES]
     double matrix[9 * LANES]
 
 
-cdef inline void write_twists(const Frames *f, const double *block, double *twists) noexcept nogil:
+cdef inline void write_twists(const Frames *f, const ClumpBlock *clumps, double *twists) noexcept nogil:
     """Twists (2, LANES, 4) of the clumps of a block: see layout.pxd."""
     cdef double w[4 * LANES], velocity[4 * LANES]
     cdef int lane
     for lane in range(LANES):
-        store(w + lane, to_lab(f.matrix + lane, load(block + ANGULAR_VELOCITY * LANES + lane)))
-        store(velocity + lane, sub(load(block + VELOCITY * LANES + lane), cross(load(w + lane), load(f.x + lane))))
+        store(w + lane, to_lab(f.matrix + lane, load(clumps.angular_velocity + lane)))
+        store(velocity + lane, sub(load(clumps.velocity + lane), cross(load(w + lane), load(f.x + lane))))
         w[3 * LANES + lane] = velocity[3 * LANES + lane] = 0.0
     records_from_rows(w, twists)
     records_from_rows(velocity, twists + 4 * LANES)
 
 
-cdef inline void load_frames(Frames *f, const double *block) noexcept nogil:
+cdef inline void load_frames(Frames *f, const ClumpBlock *clumps) noexcept nogil:
     cdef int lane
     for lane in range(LANES):
-        store(f.x + lane, load(block + POSITION * LANES + lane))
-    load_matrices(f.matrix, block + ORIENTATION * LANES)
+        store(f.x + lane, load(clumps.position + lane))
+    load_matrices(f.matrix, clumps.orientation)
 
 
 cdef inline void pose_member(const Frames *f, const double *offsets, double *spheres) noexcept nogil:
@@ -62,12 +62,12 @@ cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int
     while k > 0 and members[k - 1] >= begin:
         k -= 1
     if k < count and members[k] < end:
-        load_frames(&frames, state.blocks + block * state.n_rows * LANES)
+        load_frames(&frames, clumps_of(state, block))
         while k < count and members[k] < end:
             pose_member(&frames, member(state, members[k]), state.spheres + members[k] * 4 * LANES)
             k += 1
         if state.twists != NULL:
-            write_twists(&frames, state.blocks + block * state.n_rows * LANES, state.twists + block * 8 * LANES)
+            write_twists(&frames, clumps_of(state, block), state.twists + block * 8 * LANES)
     return k
 
 
@@ -77,25 +77,25 @@ cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) 
     cdef Py_ssize_t block, row
     check_lanes(LANES, LOG_LANES)
     for block in range(first, last):
-        load_frames(&frames, state.blocks + block * state.n_rows * LANES)
+        load_frames(&frames, clumps_of(state, block))
         for row in range(state.first_member[block], state.first_member[block + 1]):
             pose_member(&frames, member(state, row), state.spheres + row * 4 * LANES)
         if state.twists != NULL:
-            write_twists(&frames, state.blocks + block * state.n_rows * LANES, state.twists + block * 8 * LANES)
+            write_twists(&frames, clumps_of(state, block), state.twists + block * 8 * LANES)
 
 
-cdef inline void write_member(const StateView *state, const double *matrices, const double *block,
+cdef inline void write_member(const StateView *state, const double *matrices, const ClumpBlock *clumps,
                               const double *spins, Py_ssize_t row) noexcept nogil:
     """Motions of the spheres of a member row: two records of velocities, each with a unit as its fourth number.
 
-    matrices (9, LANES), spins (3, LANES), block : of their clumps. The displacement of a point that turns is the
+    matrices (9, LANES), spins (3, LANES), clumps : of the block. The displacement of a point that turns is the
     angular velocity times the mean of its two positions.
     """
     cdef const double *units = state.units + row * 2 * LANES
     cdef double rows[8 * LANES]
     cdef Eight3 w = load_eight3(spins), arm = to_lab3(matrices, load_eight3(member(state, row)))
     arm = add_scaled3(arm, eight_of(-state.half_step), cross3(w, arm))
-    store_eight3(rows, add3(load_eight3(block + VELOCITY * LANES), cross3(w, arm)))
+    store_eight3(rows, add3(load_eight3(clumps.velocity), cross3(w, arm)))
     store_eight(rows + 3 * LANES, load_eight(units))
     store_eight3(rows + 4 * LANES, w)
     store_eight(rows + 7 * LANES, load_eight(units + LANES))
@@ -104,12 +104,12 @@ cdef inline void write_member(const StateView *state, const double *matrices, co
 
 cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil:
     """Motions of the spheres of the listed member rows (count,) of a block, which are posed."""
-    cdef const double *rows = state.blocks + block * state.n_rows * LANES
+    cdef const ClumpBlock *clumps = clumps_of(state, block)
     cdef double matrices[9 * LANES]
     cdef Py_ssize_t k
-    load_matrices(matrices, rows + ORIENTATION * LANES)
+    load_matrices(matrices, clumps.orientation)
     for k in range(count):
-        write_member(state, matrices, rows, state.spins + 4 * block * LANES, members[k])
+        write_member(state, matrices, clumps, state.spins + 4 * block * LANES, members[k])
 
 
 cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
@@ -127,7 +127,7 @@ cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *
 
     They are 2 tan(angle / 2) / dt long, with which the displacement of a point is the product with its mean position.
     """
-    cdef const double *q = state.blocks + (block * state.n_rows + ORIENTATION) * LANES
+    cdef const double *q = clumps_of(state, block).orientation
     cdef double spins[3 * LANES]                        # known not to alias anything
     cdef double per_step = 2.0 / dt
     cdef Quat turn
@@ -141,12 +141,12 @@ cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *
 cdef void spins_as_stored(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
     """Angular velocities as the rotation scheme stores them, for forces between two steps."""
     cdef double matrices[9 * LANES]
-    cdef const double *block
+    cdef const ClumpBlock *clumps
     cdef Py_ssize_t b
     cdef int lane
     for b in range(first, last):
-        block = state.blocks + b * state.n_rows * LANES
-        load_matrices(matrices, block + ORIENTATION * LANES)
+        clumps = clumps_of(state, b)
+        load_matrices(matrices, clumps.orientation)
         for lane in range(LANES):
             store(state.spins + 4 * b * LANES + lane,
-                  to_lab(matrices + lane, load(block + ANGULAR_VELOCITY * LANES + lane)))
+                  to_lab(matrices + lane, load(clumps.angular_velocity + lane)))

@@ -9,36 +9,37 @@ from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3, vec3
 
-cdef enum Row:
-    ORIENTATION = 0         # 4  the pose: w x y z, principal body frame -> lab
-    ANGULAR_VELOCITY = 4    # 3  as the scheme stores it, principal body frame      [rad/s]
-    POSITION = 7            # 3  centre of mass at the pose, lab                    [m]
-    VELOCITY = 10           # 3  half a step behind the pose, lab                   [m/s]
-    PATH = 13               # bound of the displacement of any sphere since the inner rebuild / half the inner skin
-    PREDICTED = 14          # 3  angular velocity at the instant of the pose, body  [rad/s]
-    PREDICTED_VELOCITY = 17  # 3  at the instant of the pose, lab; for velocity-dependent forces only [m/s]
-    SCRATCH = 20            # as many as the rotation scheme needs; behind them FIELD_ROWS for each component of a field
+cdef struct ClumpBlock:             # what changes; behind it values that the rotation scheme stores, then FieldBlocks
+    double orientation[4 * LANES]   # the pose: w x y z, principal body frame -> lab
+    double angular_velocity[3 * LANES]  # as the scheme stores it, principal body frame [rad/s]
+    double position[3 * LANES]      # centre of mass at the pose, lab [m]
+    double velocity[3 * LANES]      # half a step behind the pose, lab [m/s]
+    double path[LANES]              # bound of the displacement of any sphere since the inner rebuild / half the skin
+    double predicted[3 * LANES]     # angular velocity at the instant of the pose, principal body frame [rad/s]
+    double predicted_velocity[3 * LANES]    # at that instant, lab; for velocity-dependent forces only [m/s]
 
-cdef enum FieldRow:         # of a component of a field
-    VALUE = 0
-    RATE = 1                # at the pose                                           [1/s]
-    LAST_RATE = 2           # a step before
-    HAS_LAST = 3            # 1 if that is known, else 0
-    PER_CAPACITY = 4        # 1 / capacity
-    FIELD_ROWS = 5
+cdef struct FieldBlock:             # a component of a field
+    double value[LANES]
+    double rate[LANES]              # at the pose [1/s]
+    double last_rate[LANES]         # a step before
+    double has_last[LANES]          # 1 if that is known, else 0
+    double per_capacity[LANES]      # 1 / capacity
 
-cdef enum WrenchRow:        # at the pose
-    TORQUE = 0              # 3  principal body frame                               [N m]
-    FORCE = 3               # 3  gravity included, lab                              [N]
-    WRENCH_ROWS = 6
+cdef struct WrenchBlock:            # at the pose
+    double torque[3 * LANES]        # principal body frame [N m]
+    double force[3 * LANES]         # gravity included, lab [N]
 
-cdef enum FixedRow:         # constants
-    INERTIA = 0             # 3  principal moments                                  [kg m2]
-    INVERSE_INERTIA = 3     # 3  their reciprocals                                  [1/(kg m2)]
-    MASS = 6                # 1                                                     [kg]
-    INVERSE_MASS = 7        # 0 in empty lanes, which do not move                   [1/kg]
-    TURN_BOUND = 8          # 4  bound of displacement under rotation: pose.pxd [m2]
-    FIXED_ROWS = 12
+cdef struct ConstantBlock:
+    double inertia[3 * LANES]       # principal moments [kg m2]
+    double inverse_inertia[3 * LANES]   # their reciprocals [1/(kg m2)]
+    double mass[LANES]              # [kg]
+    double inverse_mass[LANES]      # 0 in empty lanes, which do not move [1/kg]
+    double turn_bound[4 * LANES]    # bound of displacement under rotation: pose.pxd [m2]
+
+
+cdef inline double *scratch_of(ClumpBlock *block) noexcept nogil:
+    """Values that the rotation scheme stores, (n_scratch, LANES)."""
+    return <double *> (block + 1)
 
 
 cdef inline Vec3 load(const double *row) noexcept nogil:

@@ -1,5 +1,7 @@
 """The state of all clumps."""
-from minidem.state.layout cimport Layout, StateView, clump_of, fixed_rows, hole_of, member, wrench_of
+from minidem.state.layout cimport (
+    Layout, StateView, clump_of, clumps_of, constants_of, field_of, hole_of, member, wrench_of,
+)
 
 
 cdef class Reordering:              # of all clumps, prepared: see State.prepare

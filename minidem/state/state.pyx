@@ -18,18 +18,26 @@ from minidem.state.layout import aligned
 from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.state.periodic_box cimport rounded
-from minidem.state.rows cimport (
-    ANGULAR_VELOCITY, FORCE, INERTIA, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, SCRATCH, TORQUE,
-    VELOCITY, WRENCH_ROWS, load,
-)
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock, load
 
-COLUMNS = {     # first row and width of what Python reads and writes; see rows.pxd
-    "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3), "position": (POSITION, 3),
-    "velocity": (VELOCITY, 3), "predicted": (PREDICTED, 3), "predicted_velocity": (PREDICTED_VELOCITY, 3),
-}
-WRENCH = {"torque": (TORQUE, 3), "force": (FORCE, 3)}
-FIXED = {"inertia": (INERTIA, 3), "mass": (MASS, 1)}    # read only
-FIELD_ROWS = ("value", "rate", "last_rate", "has_last", "per_capacity")     # FieldRow, in this order
+
+def rows_of(block):
+    """First row and width of each member of a struct of rows of eight, by name."""
+    columns, first = {}, 0
+    for name, values in block.items():
+        columns[name] = first, len(values) // LANES
+        first += len(values) // LANES
+    return columns, first
+
+
+cdef ClumpBlock a_clump
+cdef WrenchBlock a_wrench
+cdef ConstantBlock a_constant
+cdef FieldBlock a_field
+COLUMNS, CLUMP_ROWS = rows_of(a_clump)      # as Python reads and writes them
+WRENCH, WRENCH_ROWS = rows_of(a_wrench)
+CONSTANTS, CONSTANT_ROWS = rows_of(a_constant)      # read only
+FIELD_ROWS = tuple(rows_of(a_field)[0])
 
 
 def copied(rows):
@@ -58,7 +66,7 @@ cdef class State:
         self.bodies = Bodies()
         self.template_index, self.scale = np.zeros(0, dtype=np.int32), np.zeros(0)
         self.material_index = np.zeros(0, dtype=np.int32)
-        self.take(aligned((0, SCRATCH + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)),
+        self.take(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)),
                   Layout(self.bodies, self.template_index, self.scale, np.zeros(0, dtype=np.int32)))
 
     @property
@@ -103,12 +111,13 @@ cdef class State:
         return self.layout.block_of_member
 
     def column(self, name):
-        """Copy of a quantity of all clumps (COLUMNS, WRENCH, FIXED), as (n_clumps, width); (n_clumps,) for width 1.
+        """Copy of a quantity of all clumps (COLUMNS, WRENCH, CONSTANTS), as (n_clumps, width); (n_clumps,) for width 1.
 
         Positions are those in unbounded space: see wrap.
         """
-        if name in FIXED:
-            values = self.rows(self.layout.fixed, *FIXED[name], self.layout.block_type)
+        if name in CONSTANTS:
+            constants = self.layout.constants.reshape(-1, CONSTANT_ROWS, LANES)
+            values = self.rows(constants, *CONSTANTS[name], self.layout.block_type)
         else:
             values = self.rows(*self.array_of(name))
         if name == "position" and self.box is not None:
@@ -117,7 +126,7 @@ cdef class State:
 
     def scratch(self, first, width):
         """Copy of the scratch values first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
-        return self.rows(self.blocks, SCRATCH + first, width)
+        return self.rows(self.blocks, CLUMP_ROWS + first, width)
 
     def in_slot_order(self, name):
         """A quantity (COLUMNS) in the order of the slots, (n_clumps, width)."""
@@ -161,12 +170,12 @@ cdef class State:
         """
         cdef double fastest = 0.0
         cdef Vec3 v, x, low = vec3(INFINITY, INFINITY, INFINITY), high = vec3(-INFINITY, -INFINITY, -INFINITY)
-        cdef const double *rows
+        cdef const ClumpBlock *clumps
         cdef Py_ssize_t slot
         for slot in range(self.view.n_blocks * LANES):
             if self.view.clump_number[slot] >= 0:
-                rows = self.view.blocks + slot // LANES * self.view.n_rows * LANES + slot % LANES
-                v, x = load(rows + VELOCITY * LANES), load(rows + POSITION * LANES)
+                clumps = clumps_of(&self.view, slot // LANES)
+                v, x = load(clumps.velocity + slot % LANES), load(clumps.position + slot % LANES)
                 fastest = max(fastest, dot(v, v))
                 low = vec3(min(low.x, x.x), min(low.y, x.y), min(low.z, x.z))
                 high = vec3(max(high.x, x.x), max(high.y, x.y), max(high.z, x.z))
@@ -190,7 +199,7 @@ cdef class State:
     cdef void put(self, Reordering order) noexcept:
         """Change to a prepared order. No Python code, no allocation: it cannot fail."""
         reorder(self.view.blocks, self.view.n_rows, order.slots, order.layout.n_clumps, order.room)
-        reorder(self.view.wrench, WRENCH_ROWS, order.slots, order.layout.n_clumps, order.room)
+        reorder(<double *> self.view.wrench, sizeof(WrenchBlock) // (LANES * sizeof(double)), order.slots, order.layout.n_clumps, order.room)
         self.view, self.layout = order.view, order.layout
 
     cdef object wrap(self):
@@ -213,7 +222,7 @@ cdef class State:
         self.view = layout.view
         self.view.n_rows = block_rows.shape[1]
         if layout.n_clumps:
-            self.view.blocks, self.view.wrench = &block_rows[0, 0, 0], &wrench_rows[0, 0, 0]
+            self.view.blocks, self.view.wrench = &block_rows[0, 0, 0], <WrenchBlock *> &wrench_rows[0, 0, 0]
         self.blocks, self.wrench, self.layout = blocks, wrench, layout
 
     def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0, material=0):
@@ -240,7 +249,7 @@ cdef class State:
         slots = np.arange(first, first + count, dtype=np.int32)
         n_blocks = (first + count + LANES - 1) // LANES
         blocks, wrench = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, WRENCH_ROWS, LANES))
-        blocks[:, ORIENTATION] = 1.0
+        blocks[:, COLUMNS["orientation"][0]] = 1.0
         blocks[:len(self.blocks)], wrench[:len(self.wrench)] = self.blocks, self.wrench
         for name, values in columns.items():
             row, width = COLUMNS[name]
@@ -259,7 +268,7 @@ cdef class State:
         n = len(slots)
         n_blocks = (n + LANES - 1) // LANES
         blocks, wrench = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, WRENCH_ROWS, LANES))
-        blocks[:, ORIENTATION] = 1.0
+        blocks[:, COLUMNS["orientation"][0]] = 1.0
         block, lane = np.divmod(np.arange(n), LANES)
         for new, old in (blocks, self.blocks), (wrench, self.wrench):
             new[block, :, lane] = old[slots // LANES, :, slots % LANES]
@@ -292,7 +301,7 @@ cdef class State:
         if self.n_clumps:
             reorder(&blocks[0, 0, 0], blocks.shape[1], &slots[0], slots.shape[0], &room[0])
             reorder(&wrench[0, 0, 0], WRENCH_ROWS, &slots[0], slots.shape[0], &room[0])
-        np.asarray(blocks)[:, PATH] = 0.0
+        np.asarray(blocks)[:, COLUMNS["path"][0]] = 0.0
         return np.asarray(blocks), np.asarray(wrench)
 
     @classmethod
@@ -315,7 +324,7 @@ cdef class State:
     def made_of(blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift):
         """A state of these arrays, not copied."""
         cdef State state = State.__new__(State)
-        state.n_scratch = blocks.shape[1] - SCRATCH
+        state.n_scratch = blocks.shape[1] - CLUMP_ROWS
         state.bodies, state.template_index, state.scale = bodies, template_index, scale
         state.material_index, state.box, state.shift = material_index, box, shift
         state.take(blocks, wrench, Layout(bodies, template_index, scale, clump_number))
@@ -375,11 +384,13 @@ cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double[
     cdef Py_ssize_t k
     cdef int axis
     cdef double d, length, inverse, lengths
+    cdef double *x
     for k in range(slots.shape[0]):
         for axis in range(3):
             length, inverse = box[0, axis], box[1, axis]
-            d = blocks[row_of(slots[k]), POSITION + axis, lane_of(slots[k])] - box[2, axis] - 0.5 * length
+            x = (<ClumpBlock *> &blocks[row_of(slots[k]), 0, 0]).position + (axis * LANES + lane_of(slots[k]))
+            d = x[0] - box[2, axis] - 0.5 * length
             if length > 0.0 and fabs(d) > length and fabs(d * inverse) < MOST_LENGTHS:
                 lengths = rounded(d * inverse)
-                blocks[row_of(slots[k]), POSITION + axis, lane_of(slots[k])] -= lengths * length
+                x[0] -= lengths * length
                 shift[k, axis] += <long long> lengths
