@@ -2,9 +2,9 @@
 from libc.stdint cimport uint64_t
 
 from minidem.broadphase.broadphase cimport Broadphase
+from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
-from minidem.contact.rows cimport MAX_COMPONENTS
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
