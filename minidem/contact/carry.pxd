@@ -1,6 +1,6 @@
 """Contacts of laws with records over a rebuild of the lists."""
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.contacts cimport Contacts
 from minidem.state.state cimport StateView
 
 cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine,

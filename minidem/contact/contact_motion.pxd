@@ -1,18 +1,19 @@
-"""Geometry and motion of eight contacts, for a contact law with history (contact.h)."""
-from minidem.contact.contact cimport Contact, Row
+"""Geometry of eight contacts, and their motion for a contact law with history (contact.h)."""
+from minidem.contact.contact cimport Contact
 from minidem.contact.law cimport Law
+from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
 
-cdef struct Side "minidem_side":    # of eight contacts: one of their bodies, see add_side of fixed_point.h
-    Row arm                         # distance of the contact point from the centre [m]
-    Row per_force                   # 1 / unit of force
-    Row per_moment                  # 1 / unit of moment
+cdef struct Bodies "minidem_bodies":    # of eight contacts: one of their two sides
+    double sphere[4 * LANES]            # centre [m] and radius [m]
+    double motion[8 * LANES]            # of a law with history, as in StateView: half a step before the pose
+    double arm[LANES]                   # likewise, distance of the contact point from the centre [m]
 
 cdef extern from *:
     """
-    typedef struct minidem_side *__restrict__ minidem_own_side;
+    typedef struct minidem_bodies *__restrict__ minidem_own_bodies;
     """
-    ctypedef Side *OwnSide "minidem_own_side"
+    ctypedef Bodies *OwnBodies "minidem_own_bodies"
 
-cdef bint gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          Contact *contact, Side *sides, double *points, double *images) noexcept nogil
+cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
+                          Contact *contact, Bodies *sides, double *images) noexcept nogil

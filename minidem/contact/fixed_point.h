@@ -3,20 +3,24 @@
  * Every instruction set rounds to the nearest multiple, ties to even, so that bits do not depend on it. */
 #ifndef MINIDEM_FIXED_POINT_H
 #define MINIDEM_FIXED_POINT_H
-#include "contact/fixed_point.h"
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include "core/eight.h"
 #include "core/lanes.h"
 #include "core/transpose.h"
 
-#define MINIDEM_LIMIT 0x1p55            /* units: what exceeds it is added in two parts */
-#define MINIDEM_COARSE 0x1p40           /* units of the second part */
+#define MINIDEM_LIMIT 0x1p55            /* units: larger energies are added one by one */
 #define MINIDEM_LARGEST 0x1p95          /* units: what exceeds it counts as infinite */
-#define MINIDEM_BOUND_UNIT 0x1p40       /* of the fourth number of a line: a bound of the sum of the magnitudes */
+#define MINIDEM_BOUND_UNIT 0x1p40       /* of the fourth number of a sum: a bound of the sum of the magnitudes */
 #define MINIDEM_BOUND ((int64_t) 1 << 22)       /* 2^62 units: up to here no sum can have overflowed */
+#define MINIDEM_EXPONENT ((uint64_t) 0x7ff << 52)       /* bits of a double */
+#define MINIDEM_ONE ((uint64_t) 0x3ff << 52)            /* of 1.0 */
+
+typedef uint64_t minidem_eight_bits __attribute__((vector_size(MINIDEM_LANES * sizeof(uint64_t)), aligned(8),
+                                                   may_alias));                 /* sums may wrap */
+typedef int64_t minidem_record __attribute__((vector_size(32), aligned(8), may_alias));
+typedef __int128 minidem_wide;          /* of units: no run is long enough to exceed it */
 
 /* Eight numbers, below 2^62 units, to multiples of the unit. */
 static inline __attribute__((always_inline)) minidem_eight_long minidem_to_fixed(minidem_eight x) {
@@ -30,158 +34,81 @@ static inline __attribute__((always_inline)) minidem_eight_long minidem_to_fixed
 #endif
 }
 
-/* Add rows (8, LANES) of units to the lines of eight integers with these numbers. */
-static inline __attribute__((always_inline)) void minidem_add_to_lines(const minidem_eight *rows, const int *index,
-                                                                       int64_t *lines) {
-    minidem_eight fixed[8], moved[8];                   /* moved as numbers of 64 bits, nothing is computed */
-    for (int k = 0; k < 8; k++)
-        fixed[k] = (minidem_eight) minidem_to_fixed(rows[k]);
-    minidem_lines_in_order((const double *) fixed, (double *) moved);
-    for (int l = 0; l < MINIDEM_LANES; l++)
-        MINIDEM_EIGHT_LONG(lines + 8 * (ptrdiff_t) index[l]) += (minidem_eight_long) moved[l];
+/* Units per newton of eight spheres, powers of two, from the keys of their materials and their radii; and per newton
+ * metre: the unit is larger by twice the radius, rounded down to a power of two. */
+static inline __attribute__((always_inline)) minidem_eight_bits minidem_per_force(
+        const uint64_t *keys, int shift, const double *radii) {
+    return *(minidem_eight_bits *) keys - ((*(minidem_eight_bits *) radii & MINIDEM_EXPONENT) << shift);
 }
 
-/* Sums of lines (LANES, 8) as rows (8, LANES) of multiples of the unit; the lines are set to zero. */
-static inline __attribute__((always_inline)) void minidem_take_lines(int64_t *lines, minidem_eight *rows) {
-    static const int order[MINIDEM_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
-    minidem_eight fixed[8];
-    minidem_rows_from_lines((const double *) lines, order, (double *) fixed);
-    for (int k = 0; k < 8; k++)
-        rows[k] = __builtin_convertvector((minidem_eight_long) fixed[k], minidem_eight);
-    for (int l = 0; l < MINIDEM_LANES; l++)
-        MINIDEM_EIGHT_LONG(lines + 8 * l) = (minidem_eight_long) {0};
+static inline __attribute__((always_inline)) minidem_eight_bits minidem_per_moment(
+        minidem_eight_bits per_force, const double *radii) {
+    return per_force - (*(minidem_eight_bits *) radii & MINIDEM_EXPONENT) + (MINIDEM_ONE - ((uint64_t) 1 << 52));
 }
 
-/* Whether any of eight numbers is not below the limit; also if it is not a number. */
-static inline __attribute__((always_inline)) int minidem_any_beyond(minidem_eight magnitudes) {
-    return minidem_bits_below((const double *) &magnitudes, MINIDEM_LIMIT) != (1 << MINIDEM_LANES) - 1;
-}
-
-typedef struct {                        /* sums of spheres: lines of eight integers */
-    int64_t *fine;
-    int64_t *coarse;                    /* likewise, of the larger parts of large forces; NULL: not needed so far */
-    ptrdiff_t capacity;                 /* lines */
-    int has_large;                      /* there are such forces, in this step */
-} minidem_lines;
-
-/* Coarse lines for the forces of this step. Returns 0 if memory is exhausted. */
-static inline int minidem_reserve_coarse(minidem_lines *lines) {
-    if (lines->coarse == NULL)
-        lines->coarse = (int64_t *) calloc(lines->capacity, 8 * sizeof(int64_t));
-    lines->has_large = lines->coarse != NULL;
-    return lines->has_large;
-}
-
-/* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines. Returns 0 if memory is
- * exhausted. all (LANES,): magnitudes that are compared with the limit; whether a contact is split depends on nothing
- * else, so that no other contact of the block changes its bits. */
-static __attribute__((noinline, unused)) int minidem_split_large(double *rows, const double *all, const int *index,
-                                                                 minidem_lines *lines) {
-    if (!minidem_reserve_coarse(lines))
-        return 0;
-    for (int l = 0; l < MINIDEM_LANES; l++) {
-        int64_t *line = lines->coarse + 8 * (ptrdiff_t) index[l];
-        if (all[l] < MINIDEM_LIMIT)
-            continue;
-        for (int k = 0; k < 7; k++) {
-            double *x = rows + k * MINIDEM_LANES + l;
-            if (k == 3) {
-                *x = 1.0;
-            } else if (fabs(*x) < MINIDEM_LARGEST) {
-                double high = nearbyint(*x * (1.0 / MINIDEM_COARSE));
-                line[k] += (int64_t) high;
-                *x -= high * MINIDEM_COARSE;
-            } else {
-                line[3] = 1;                            /* not a number from here on */
-                *x = 0.0;
-            }
-        }
-    }
-    return 1;
-}
-
-/* Add a line of other sums. Returns 0 if memory is exhausted. */
-static inline int minidem_add_line(minidem_lines *lines, ptrdiff_t to, const minidem_lines *others, ptrdiff_t from) {
-    MINIDEM_EIGHT_LONG(lines->fine + 8 * to) += MINIDEM_EIGHT_LONG(others->fine + 8 * from);
-    if (!others->has_large)
-        return 1;
-    if (!minidem_reserve_coarse(lines))
-        return 0;
-    MINIDEM_EIGHT_LONG(lines->coarse + 8 * to) += MINIDEM_EIGHT_LONG(others->coarse + 8 * from);
-    return 1;
-}
-
-/* Add forces and moments to the spheres on one side of eight contacts, to the lines with these numbers.
- * force (3, LANES) on the first body, times `sign`. The moment is -side[0] times `turned` plus `sign` times `couple`,
- * which may be NULL. side (3, LANES): lever, units per force and per moment. Returns 0 if memory is exhausted. */
-static inline __attribute__((always_inline)) int minidem_add_side(
-        const double *force, const double *turned, const double *couple, const double *side, double sign,
-        const int *index, minidem_lines *lines) {
-    minidem_eight rows[8], all = {0.0}, away = -MINIDEM_EIGHT(side);
-    minidem_eight per_force = sign * MINIDEM_EIGHT(side + MINIDEM_LANES);
-    minidem_eight per_moment = MINIDEM_EIGHT(side + 2 * MINIDEM_LANES);
-    for (int k = 0; k < 3; k++) {
-        minidem_eight moment = away * MINIDEM_EIGHT(turned + k * MINIDEM_LANES);
-        if (couple)
-            moment += sign * MINIDEM_EIGHT(couple + k * MINIDEM_LANES);
-        rows[k] = per_force * MINIDEM_EIGHT(force + k * MINIDEM_LANES);
-        rows[4 + k] = per_moment * moment;
-        all += MINIDEM_MAGNITUDE(rows[k]) + MINIDEM_MAGNITUDE(rows[4 + k]);
-    }
-    rows[3] = all * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;   /* of the magnitudes */
-    rows[7] = (minidem_eight) {0.0};
-    if (__builtin_expect(minidem_any_beyond(all), 0)) {
-        double large[8 * MINIDEM_LANES];
-        memcpy(large, rows, sizeof large);
-        if (!minidem_split_large(large, (const double *) &all, index, lines))
-            return 0;
-        minidem_eight split[8];
-        memcpy(split, large, sizeof split);
-        minidem_add_to_lines(split, index, lines->fine);
-        return 1;
-    }
-    minidem_add_to_lines(rows, index, lines->fine);
-    return 1;
-}
-
-/* Energies of one kind, of which some are beyond the limit. */
-static __attribute__((noinline, unused)) void minidem_split_energies(double *row, double unit, int64_t *coarse,
-                                                                     double *lost) {
-    for (int l = 0; l < MINIDEM_LANES; l++)
-        if (fabs(row[l]) < MINIDEM_LARGEST) {
-            double high = nearbyint(row[l] * (1.0 / MINIDEM_COARSE));
-            coarse[l] += (int64_t) high;
-            row[l] -= high * MINIDEM_COARSE;
-        } else {
-            *lost += row[l] * unit;
-            row[l] = 0.0;
-        }
-}
-
-/* Energies (4, LANES), added to sums of both parts (2, 4, LANES); what is not finite to `lost` (4,). */
-static inline __attribute__((always_inline)) void minidem_add_energies(const double *energies, double per_energy,
-                                                                       int64_t *restrict sums, double *restrict lost) {
-    minidem_eight rows[4], all = {0.0};
-    for (int k = 0; k < 4; k++) {
-        rows[k] = per_energy * MINIDEM_EIGHT(energies + k * MINIDEM_LANES);
-        all += MINIDEM_MAGNITUDE(rows[k]);
-    }
-    if (minidem_any_beyond(all))
-        for (int k = 0; k < 4; k++)
-            minidem_split_energies((double *) (rows + k), 1.0 / per_energy, sums + (4 + k) * MINIDEM_LANES, lost + k);
+/* Add four rows of units to the sums, `width` integers of each sphere, with these numbers. */
+static inline __attribute__((always_inline)) void minidem_add_rows(const minidem_eight *rows, const int *index, int width,
+                                                                   int64_t *sums) {
+    minidem_eight fixed[4];
+    double records[4 * MINIDEM_LANES];
     for (int k = 0; k < 4; k++)
-        MINIDEM_EIGHT_LONG(sums + k * MINIDEM_LANES) += minidem_to_fixed(rows[k]);
+        fixed[k] = (minidem_eight) minidem_to_fixed(rows[k]);
+    minidem_records_from_rows((const double *) fixed, records);                 /* moved, nothing is computed */
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        *(minidem_record *) (sums + width * (ptrdiff_t) index[l]) += *(const minidem_record *) (records + 4 * l);
 }
 
-typedef __int128 minidem_wide;          /* of units: no run is long enough to exceed it */
+/* Add forces (3, LANES) on eight spheres, times `sign`, to the sums with these numbers, and moments (3, LANES) behind
+ * them unless they are NULL. keys, radii (LANES,), shift: see fixed_point.pxd. */
+static inline __attribute__((always_inline)) void minidem_add_side(
+        const double *force, double sign, const double *moment, const uint64_t *keys, int shift, const double *radii,
+        const int *index, int64_t *sums) {
+    const minidem_eight most = MINIDEM_EIGHT_OF((double) MINIDEM_BOUND);
+    const int width = moment ? 8 : 4;
+    minidem_eight_bits bits = minidem_per_force(keys, shift, radii);
+    minidem_eight per_force = sign * (minidem_eight) bits, per_moment = (minidem_eight) minidem_per_moment(bits, radii);
+    minidem_eight rows[4], turning[4], all = {0.0};
+    for (int k = 0; k < 3; k++) {
+        rows[k] = per_force * MINIDEM_EIGHT(force + k * MINIDEM_LANES);
+        all += MINIDEM_MAGNITUDE(rows[k]);
+        if (moment) {
+            turning[k] = per_moment * MINIDEM_EIGHT(moment + k * MINIDEM_LANES);
+            all += MINIDEM_MAGNITUDE(turning[k]);
+        }
+    }
+    all = all * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
+    minidem_eight_long below = (minidem_eight_long) (all < most);               /* false if it is not a number */
+    rows[3] = (minidem_eight) (((minidem_eight_long) all & below) | ((minidem_eight_long) most & ~below));
+    minidem_add_rows(rows, index, width, sums);
+    if (moment) {
+        turning[3] = (minidem_eight) {0.0};
+        minidem_add_rows(turning, index, width, sums + 4);
+    }
+}
 
-/* Move sums of both parts (2, n, LANES), of at most 64 additions each, to totals (n,). */
-static inline void minidem_fold(int64_t *sums, int n, minidem_wide *totals) {
-    for (int k = 0; k < n; k++)
-        for (int l = 0; l < MINIDEM_LANES; l++)
-            totals[k] += (minidem_wide) sums[k * MINIDEM_LANES + l]
-                + (minidem_wide) sums[(n + k) * MINIDEM_LANES + l] * ((minidem_wide) 1 << 40);
-    memset(sums, 0, 2 * n * MINIDEM_LANES * sizeof *sums);
+/* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless they are NULL;
+ * zero where the radius is zero. The sums are set to zero, unless they are kept. */
+static inline __attribute__((always_inline)) void minidem_take_sums(
+        int64_t *sums, int keeps, const uint64_t *keys, int shift, const double *radii, double *force, double *moment) {
+    const int w = moment ? 2 : 1, order[MINIDEM_LANES] = {0, w, 2 * w, 3 * w, 4 * w, 5 * w, 6 * w, 7 * w};
+    double rows[4 * MINIDEM_LANES];
+    minidem_eight_bits bits = minidem_per_force(keys, shift, radii);
+    minidem_eight_bits present = (minidem_eight_bits) (MINIDEM_EIGHT(radii) > 0.0);
+    minidem_rows_from_records((const double *) sums, order, rows);
+    for (int k = 0; k < 3; k++)
+        MINIDEM_EIGHT(force + k * MINIDEM_LANES) = (minidem_eight) ((2 * MINIDEM_ONE - bits) & present)
+            * __builtin_convertvector(MINIDEM_EIGHT_LONG(rows + k * MINIDEM_LANES), minidem_eight);
+    /* All bits set: not a number, where a sum may have overflowed. */
+    MINIDEM_EIGHT_LONG(force) |= MINIDEM_EIGHT_LONG(rows + 3 * MINIDEM_LANES) >= MINIDEM_BOUND;
+    if (moment) {
+        bits = minidem_per_moment(bits, radii);
+        minidem_rows_from_records((const double *) (sums + 4), order, rows);
+        for (int k = 0; k < 3; k++)
+            MINIDEM_EIGHT(moment + k * MINIDEM_LANES) = (minidem_eight) ((2 * MINIDEM_ONE - bits) & present)
+                * __builtin_convertvector(MINIDEM_EIGHT_LONG(rows + k * MINIDEM_LANES), minidem_eight);
+    }
+    if (!keeps)
+        memset(sums, 0, 4 * w * MINIDEM_LANES * sizeof *sums);
 }
 
 /* A number of units, rounded; what is not finite, or beyond 2^120 units, counts as none. */
@@ -189,6 +116,35 @@ static inline minidem_wide minidem_rounded(double x) {
     if (__builtin_expect(fabs(x) < 0x1p62, 1))          /* a conversion to 128 bits is a call of a function */
         return (int64_t) nearbyint(x);
     return fabs(x) < 0x1p120 ? (minidem_wide) nearbyint(x) : 0;
+}
+
+/* Energies (4, LANES), added to sums (4, LANES); of blocks with large ones to totals (4,), what is not finite to
+ * `lost` (4,). */
+static inline __attribute__((always_inline)) void minidem_add_energies(
+        const double *energies, double per_energy, int64_t *restrict sums, minidem_wide *totals, double *restrict lost) {
+    minidem_eight rows[4], all = {0.0};
+    for (int k = 0; k < 4; k++) {
+        rows[k] = per_energy * MINIDEM_EIGHT(energies + k * MINIDEM_LANES);
+        all += MINIDEM_MAGNITUDE(rows[k]);
+    }
+    if (__builtin_expect(minidem_bits_below((const double *) &all, MINIDEM_LIMIT) == (1 << MINIDEM_LANES) - 1, 1)) {
+        for (int k = 0; k < 4; k++)
+            MINIDEM_EIGHT_LONG(sums + k * MINIDEM_LANES) += minidem_to_fixed(rows[k]);
+        return;
+    }
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; l < MINIDEM_LANES; l++)
+            if (fabs(rows[k][l]) < MINIDEM_LARGEST)
+                totals[k] += minidem_rounded(rows[k][l]);
+            else
+                lost[k] += energies[k * MINIDEM_LANES + l];
+}
+
+/* Move sums (n, LANES), of at most 64 additions each, to totals (n,). */
+static inline void minidem_fold(int64_t *sums, int n, minidem_wide *totals) {
+    for (int k = 0; k < n * MINIDEM_LANES; k++)
+        totals[k / MINIDEM_LANES] += sums[k];
+    memset(sums, 0, n * MINIDEM_LANES * sizeof *sums);
 }
 
 /* A total in joules as the sum of two numbers, and back; exact if the unit is a power of two. */

@@ -1,38 +1,34 @@
-"""Sums without an order.
+"""Sums without an order: of forces and moments on spheres in 64 bits, of energies and other totals in 128 bits.
 
-Forces, moments and energies are converted to 64-bit multiples of a unit and added as integers. Integer addition is
-associative: a sum has the same bits for any order of the contacts, any number of threads and any order of the clumps
-in memory, without an order being prepared or followed.
+Numbers are converted to multiples of a unit and added as integers. Integer addition is associative: a sum has the same
+bits for any order of the contacts, any number of threads and any order of the clumps in memory, without an order being
+prepared or followed.
 
-A sphere has units of its own, powers of two, so that no other sphere changes its bits: that of the force is next to
-2^-58 of the elastic force F at an overlap of its radius, with a sphere of its own material; that of the moment is
-larger by the radius. With an overlap of 1 % of the radius, a force between equal spheres has a relative resolution of
-4e-15; where a sphere touches a much smaller one, that of its sum is coarser by the square of the ratio of the radii.
+Each sphere has a sum of four integers: the force in units of its own, and a bound of the sum of the magnitudes. If the
+law has moments about the centres of spheres, four more follow: the moment, and zero. The unit of the force is 2^-54 F:
+F is next to the elastic force at an overlap of the radius, with a sphere of the same material. So no other sphere
+changes the bits of a sphere. With an overlap of 1 % of the radius, a force between equal spheres has a relative
+resolution of 6e-14; where a sphere touches a much smaller one, that of its sum is coarser by the square of the ratio of
+the radii. Where the magnitudes sum up to more than 256 F, by overlaps of many radii or by bonds far stiffer than the
+material, the force on the clump is not a number, and the run stops with an error: nothing ever wraps.
 
-Up to F / 8 a force is added in one part, up to 2^37 F in two, of which the larger one has 2^40 units for its unit (the
-coarse lines). Beyond it, and where the magnitudes on a sphere sum up to more than 16 F in one part, the force on the
-clump is not a number, and the run stops with an error: nothing ever wraps. Energies are added likewise, with one unit
-for all (law.pyx). Laws without records have simpler sums: force_sums.pxd.
+No unit is stored. F is proportional to the radius rounded to a power of two, or to its square, so the exponent of the
+unit follows from that of the radius, which has been loaded, and from the key of the material:
+bits of 1 / unit = key - (exponent bits of the radius << shift); shift = 0, 1: F goes with the radius, with its square.
+The unit of moments is larger by twice the radius, rounded down.
+
+Energies have one unit for all (law.pyx).
 """
-from libc.stdint cimport int64_t
-
-from minidem.core.eight cimport Eight
+from libc.stdint cimport int64_t, uint64_t
 
 cdef extern from "contact/fixed_point.h" nogil:
     ctypedef long long Wide "minidem_wide"      # of 128 bits, in fact
-    ctypedef struct Lines "minidem_lines":      # sums of spheres
-        int64_t *fine               # (capacity, LINE)
-        int64_t *coarse             # likewise, of the larger parts of large forces; NULL: not needed so far
-        Py_ssize_t capacity
-        bint has_large              # there are such forces, in this step
-    const int64_t BOUND "MINIDEM_BOUND"
-    const double COARSE "MINIDEM_COARSE"
     const double LARGEST "MINIDEM_LARGEST"
-    void take_lines "minidem_take_lines"(int64_t *lines, Eight *rows)
-    bint add_side "minidem_add_side"(const double *force, const double *turned, const double *couple,
-                                     const double *side, double sign, const int *index, Lines *lines)
-    bint add_line "minidem_add_line"(Lines *lines, Py_ssize_t to, const Lines *others, Py_ssize_t of)
-    void add_energies "minidem_add_energies"(const double *energies, double per_energy, int64_t *sums,
+    void add_side "minidem_add_side"(const double *force, double sign, const double *moment, const uint64_t *keys,
+                                     int shift, const double *radii, const int *index, int64_t *sums)
+    void take_sums "minidem_take_sums"(int64_t *sums, bint keeps, const uint64_t *keys, int shift,
+                                       const double *radii, double *force, double *moment)
+    void add_energies "minidem_add_energies"(const double *energies, double per_energy, int64_t *sums, Wide *totals,
                                              double *lost)
     void fold "minidem_fold"(int64_t *sums, int n, Wide *totals)
     Wide rounded_wide "minidem_rounded"(double x)
@@ -42,6 +38,3 @@ cdef extern from "contact/fixed_point.h" nogil:
     const int SUM_PARTS "MINIDEM_SUM_PARTS"
     void add_exactly "minidem_add_exactly"(double x, Wide *sum)
     double exact_total "minidem_exact_total"(const Wide *sum)
-
-cdef enum:
-    LINE = 8                        # integers of a sphere: force, bound of magnitudes, moment about its centre, zero

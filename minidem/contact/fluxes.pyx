@@ -45,7 +45,7 @@ cdef void add_to_clump(const Law *law, Py_ssize_t clump, const double *rates) no
             add_exactly(rates[n + c], law.fields.amounts + (clump * n + c) * SUM_PARTS)
 
 
-cdef bint add_side(Stored *stored, const Law *law, const StateView *state, const int *bodies, const double *lasts,
+cdef bint add_side(Contacts *contacts, const Law *law, const StateView *state, const int *bodies, const double *lasts,
                    const Row *rates) noexcept nogil:
     """Add rates and amounts of one side of contacts to the sums of own clumps; write down those of other threads.
 
@@ -61,26 +61,26 @@ cdef bint add_side(Stored *stored, const Law *law, const StateView *state, const
         for c in range(n):
             one[c] = rates[c][lane] if lasts == NULL or lasts[lane] > 0.5 else 0.0
             one[n + c] = rates[2 * n + c][lane]
-        if <unsigned int> (bodies[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+        if <unsigned int> (bodies[lane] - contacts.first_slot) < <unsigned int> contacts.n_slots:
             add_to_clump(law, clump_of(state, bodies[lane]), one)
             continue
-        if not reserve(&stored.sent_rates, stored.sent_rates.size + 1 + 2 * n):
+        if not reserve(&contacts.sent_rates, contacts.sent_rates.size + 1 + 2 * n):
             return False
-        sent = stored.sent_rates.data + stored.sent_rates.size
+        sent = contacts.sent_rates.data + contacts.sent_rates.size
         sent[0] = bodies[lane]
         memcpy(sent + 1, one, 2 * n * sizeof(double))
-        stored.sent_rates.size += 1 + 2 * n
+        contacts.sent_rates.size += 1 + 2 * n
     return True
 
 
-cdef void take_rates(const Law *law, const DoubleVector *sent, const Stored *stored,
+cdef void take_rates(const Law *law, const DoubleVector *sent, const Contacts *contacts,
                      const StateView *state) noexcept nogil:
     """Add the rates and amounts of own clumps that another thread has written down."""
     cdef const double *one
     cdef Py_ssize_t k, size = 1 + 2 * law.fields.n
     for k in range(sent.size // size):
         one = sent.data + k * size
-        if <unsigned int> (<int> one[0] - stored.first_slot) < <unsigned int> stored.n_slots:
+        if <unsigned int> (<int> one[0] - contacts.first_slot) < <unsigned int> contacts.n_slots:
             add_to_clump(law, clump_of(state, <int> one[0]), one + 1)
 
 
@@ -91,7 +91,7 @@ cdef inline void call_flux(const Law *law, int k, const Contact *contact, Result
         law.fields.fluxes[k].function(contact, result, result.rates, law.fields.fluxes[k].parameters)
 
 
-cdef bint add_rates(Stored *stored, const Law *law, const StateView *state, const int *i, const int *j,
+cdef bint add_rates(Contacts *contacts, const Law *law, const StateView *state, const int *i, const int *j,
                     const Contact *contact, Result *result) noexcept nogil:
     """Add what the law and all fluxes have written. i, j : (LANES,).  False: memory exhausted.
 
@@ -103,8 +103,8 @@ cdef bint add_rates(Stored *stored, const Law *law, const StateView *state, cons
     for k in range(-1 if law.fields.law_writes else 0, law.fields.n_fluxes):
         call_flux(law, k, contact, result)
         lasts = NULL if k < 0 else &result.goes_on[0]
-        if not (add_side(stored, law, state, i, lasts, result.rates)
-                and add_side(stored, law, state, j, lasts, result.rates + n)):
+        if not (add_side(contacts, law, state, i, lasts, result.rates)
+                and add_side(contacts, law, state, j, lasts, result.rates + n)):
             return False
     memset(result.rates, 0, 4 * n * sizeof(Row))
     return True
@@ -122,7 +122,7 @@ cdef void total_rates(const Law *law, const Contact *contact, Result *result, Ro
     memset(result.rates, 0, 2 * count * sizeof(Row))
 
 
-cdef void clear_sums(const Law *law, Py_ssize_t first_block, Py_ssize_t last_block) noexcept nogil:
+cdef void clear_rates(const Law *law, Py_ssize_t first_block, Py_ssize_t last_block) noexcept nogil:
     """Of the clumps of these blocks."""
     cdef Py_ssize_t size = LANES * law.fields.n * SUM_PARTS, b
     memset(law.fields.sums + first_block * size, 0, (last_block - first_block) * size * sizeof(Wide))

@@ -1,19 +1,16 @@
 """Interface between a contact law and the time loop: compiled functions of eight contacts.
 
 A law without history is central: its force is a function of overlap, effective radius and coefficients of the materials
-(laws/NAME.pyx), which central.pyx evaluates. All others are functions of the geometry and motion of the contacts, of
-their history, and of coefficients and parameters (contact.h); stored_forces.pyx evaluates them.
+(laws/NAME.pyx). All others are functions of the geometry and motion of the contacts, of their history, and of
+coefficients and parameters (contact.h). evaluate.pyx evaluates them all.
 
 A formula must read its numbers unconditionally: a loop over eight contacts with a conditional read is not vectorised.
 """
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from minidem.contact.contact cimport Contact, Energies, Fields, Result
-from minidem.contact.force_sums cimport force_record, round_force
 from minidem.contact.part cimport LawParameters, PartEnergies, PartFunction, StretchRule
 from minidem.core.external cimport External
-from minidem.core.vec3 cimport Vec3, vec3
-from minidem.core.vectors cimport IntVector
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView, clump_of
 from minidem.walls.surface cimport Walls
@@ -40,7 +37,6 @@ cdef struct Law:                        # all that a force depends on, in additi
     const BoxPose *box                  # periodic, at the pose of this thread: see periodic_box.pxd; NULL: none
     const BoxPose *boxes                # of a run, one for each half step, if the box moves
     Py_ssize_t box_stride               # 1, or 0: the box does not move
-    IntVector *crossing                 # of a law without history: first indices of contacts across faces that move
     double power                        # p of the force k d^p
     double energy_factor                # elastic energy / (force * overlap)
     double dt                           # [s]
@@ -62,7 +58,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     double energy_unit, per_energy      # of the sums of energies, a power of two [J], and its inverse
     double force_unit                   # of those of the forces on walls, likewise [N]
     const uint64_t *unit_keys           # (n_materials,) of the sums of the forces on spheres, and ...
-    int unit_shift                      # ... their shift: see force_sums.pxd
+    int unit_shift                      # ... their shift: see fixed_point.pxd
     Fields fields                       # of a law with history
 
 
@@ -96,28 +92,11 @@ cdef inline int material_of(const Law *law, const StateView *state, Py_ssize_t c
     return law.only_material if law.only_material >= 0 else law.material_of_clump[number if number >= 0 else 0]
 
 
-cdef inline uint64_t unit_key(const Law *law, const StateView *state, Py_ssize_t clump) noexcept nogil:
-    """Key of the units of the spheres of the clump in a slot, which may be empty."""
-    return law.unit_keys[material_of(law, state, clump)]
-
-
-cdef inline uint64_t unit_key_of(const Law *law, const StateView *state, int sphere) noexcept nogil:
-    return unit_key(law, state, clump_of(state, sphere))
-
-
-cdef inline void record_force(const Law *law, const StateView *state, int sphere, const double *force,
-                              int64_t *record) noexcept nogil:
-    """The record of a force (3,) on a sphere (force_sums.pxd); force[3] is its magnitude [N]."""
-    force_record(force, 1.0, unit_key_of(law, state, sphere), law.unit_shift,
-                 state.spheres[4 * <Py_ssize_t> sphere + 3], record)
-
-
-cdef inline Vec3 rounded_force(const Law *law, const StateView *state, int sphere, Vec3 force) noexcept nogil:
-    """A force on a sphere in multiples of its unit, as its sum has it."""
-    cdef double rows[3]
-    rows[0], rows[1], rows[2] = force.x, force.y, force.z
-    round_force(rows, unit_key_of(law, state, sphere), law.unit_shift, state.spheres[4 * <Py_ssize_t> sphere + 3])
-    return vec3(rows[0], rows[1], rows[2])
+cdef inline int pair_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
+    """Number of the pair of materials of a sphere i, and another one or -1 - element of a wall."""
+    return material_of(law, state, clump_of(state, i)) * law.n_materials + (
+        material_of(law, state, clump_of(state, j)) if j >= 0
+        else <int> law.walls.materials[law.walls.wall_of[-1 - j]])
 
 
 cdef inline void place_box(Law *law, Py_ssize_t entry) noexcept nogil:

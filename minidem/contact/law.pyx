@@ -210,22 +210,8 @@ def powers_of_two(x):
     return np.ldexp(1.0, np.frexp(x)[1] - 1)
 
 
-def sphere_units(description, values, pair_table, material_index, radius):
-    """1 / unit of the sums of forces [1/N] and of moments [1/(N m)] on spheres (fixed_point.pxd), two arrays.
-
-    material_index, radius : of the spheres, of any shape; a radius of zero is that of an empty lane.
-    """
-    size = powers_of_two(np.where(radius > 0.0, radius, 1.0))
-    force = np.empty(np.shape(size))
-    for material in np.unique(material_index):
-        for length in np.unique(size[material_index == material]):
-            which = (material_index == material) & (size == length)
-            force[which] = powers_of_two(pair_table.force_scale(description, values, float(length), int(material)))
-    return 2.0 ** 58 / force, 2.0 ** 57 / (force * size)
-
-
 def unit_keys(description, values, pair_table, radius):
-    """Keys of the units of the sums of forces (force_sums.pxd), by the index of the material, and their shift.
+    """Keys of the units of the sums of forces (fixed_point.pxd), by the index of the material, and their shift.
 
     radius : a power of two [m], without effect on the keys if the force goes with the radius or its square.
     """
@@ -238,7 +224,7 @@ def unit_keys(description, values, pair_table, radius):
 
 
 cdef object set_units(Law *law, description, values, pair_table, state):
-    """Units of all sums but those of a law with history on spheres, and the largest gap of a contact.
+    """Units of all sums, and the largest gap of a contact.
 
     Those of energies and of the forces on walls follow from the largest sphere and the stiffest material present, the
     gap from all pairs of materials. Returns an array that a pointer belongs to.

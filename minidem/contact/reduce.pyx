@@ -1,96 +1,67 @@
 """Reduction: the force and torque on each clump (the wrench), in an order that does not depend on the run.
 
-The forces on each sphere are summed without an order (force_sums.pxd), then the spheres of a clump in the order of its
+The forces on each sphere are summed without an order (fixed_point.pxd), then the spheres of a clump in the order of its
 template. So the wrench depends neither on the threads nor on the order in which candidates were found or stored.
 
-Each contact force acts at the centre of its sphere: the moment of a central force is the same anywhere on its line. The
-torque is offset x force in the principal body frame, so a rod of spheres on one axis has an axial torque of exactly
-zero.
+Each force acts at the centre of its sphere, with its moment about it, which a central force has not. The torque is
+offset x force in the principal body frame, so a rod of spheres on one axis has an axial torque of exactly zero.
 """
-from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport uint64_t
+from libc.string cimport memchr
 
-from minidem.contact.force_sums cimport forces_of_sums
-from minidem.contact.law cimport unit_key
-from minidem.contact.narrow_phase cimport Contacts
-from minidem.core.lanes cimport LANES
-from minidem.core.prefetch cimport FORCE_BLOCKS_AHEAD, prefetch
-from minidem.core.transpose cimport clear_indices
-from minidem.core.vec3 cimport Vec3, add, cross, vec3
-from minidem.state.pose cimport load_matrices, to_body
-from minidem.state.rows cimport WrenchBlock, load, store
-from minidem.state.state cimport StateView, clumps_of, member
+from minidem.contact.fixed_point cimport take_sums
+from minidem.contact.law cimport material_of
+from minidem.core.eight cimport Eight3, add3, cross3, load_eight3, store_eight3
+from minidem.core.lanes cimport LANES, row_of
+from minidem.state.pose cimport load_matrices, to_body3
+from minidem.state.state cimport clumps_of, member
 
 
-cdef inline void add_row(double *force, double *torque, const double *matrices, const double *offsets,
-                         const int64_t *sphere_force, const uint64_t *keys, int shift,
-                         int *accumulators, bint again) noexcept nogil:
-    """Add the forces on the spheres of a member row to the wrenches of their clumps.
-
-    force, torque (3, LANES), rotation matrices (9, LANES), offsets and radii (4, LANES), keys (LANES,): of the block.
-    accumulators : (LANES,) indices into sphere_force, zero after it unless they are used again. Lanes without a force
-        add zeros, which change no bit.
-    """
-    cdef double rows[3][LANES]
-    cdef Vec3 f
-    cdef int lane
-    forces_of_sums(sphere_force, accumulators, keys, shift, offsets + 3 * LANES, rows[0])
-    if not again:
-        clear_indices(accumulators)
-    for lane in range(LANES):
-        f = vec3(rows[0][lane], rows[1][lane], rows[2][lane])
-        store(force + lane, add(load(force + lane), f))
-        f = cross(load(offsets + lane), to_body(matrices + lane, f))
-        store(torque + lane, add(load(torque + lane), f))
+cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
+    """The first member row from `row` on, but before `last`, with a force; `last` if there is none."""
+    cdef const unsigned char *found = <const unsigned char *> memchr(touched + row, 1, last - row)
+    return found - touched if found != NULL else last
 
 
-cdef inline void prefetch_forces(const Contacts *contacts, const StateView *state, Py_ssize_t b,
-                                 const int64_t *sphere_force) noexcept nogil:
-    """Prefetch what reduce_block will read for block b: accumulators are in the order of the contacts."""
-    cdef Py_ssize_t row
-    cdef int lane
-    if contacts.block_has_force[b - contacts.first_block]:
-        for row in range(state.first_member[b] - contacts.first_row, state.first_member[b + 1] - contacts.first_row):
-            for lane in range(LANES):
-                prefetch(sphere_force + 4 * <Py_ssize_t> contacts.accumulator_of_slot[row * LANES + lane])
-
-
-cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b,
-                                     const int64_t *sphere_force, const WrenchBlock *body_force, WrenchBlock *wrench,
-                                     bint again) noexcept nogil:
-    """Wrenches of the clumps of block b; the forces on its spheres are cleared.
-
-    sphere_force : accumulators, of this pose or the last.
-    body_force : (block types,), wrenches without any contact.
-    again : the same will be reduced again.
-    wrench : room for the result. Returns it, or that of body_force of a block without contacts.
-    """
-    cdef double force[3 * LANES], torque[3 * LANES], matrices[9 * LANES]      # local: known not to alias anything
+cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const StateView *state, Py_ssize_t b,
+                                         const WrenchBlock *base, WrenchBlock *wrench, bint keeps) noexcept nogil:
+    """See reduce_block. moments : a constant, whether the law has moments about the centres of spheres."""
+    cdef double matrices[9 * LANES], on_spheres[3 * LANES], moment[3 * LANES]
     cdef uint64_t keys[LANES]
+    cdef Py_ssize_t first_row = row_of(contacts.first_slot), last = state.first_member[b + 1], row
+    cdef unsigned char *touched = contacts.touched - first_row
+    cdef Eight3 force, torque
     cdef int lane
-    cdef unsigned char *has_force = contacts.block_has_force + (b - contacts.first_block)
-    cdef unsigned char *rows = contacts.row_has_force - contacts.first_row
-    cdef Py_ssize_t row, last = state.first_member[b + 1]
-    body_force += state.block_type[b]
-    if contacts.out_of_cache:
-        prefetch_forces(contacts, state, b + FORCE_BLOCKS_AHEAD, sphere_force)
-    if not has_force[0]:
-        return body_force
-    memcpy(force, body_force.force, sizeof(force))
-    memset(torque, 0, sizeof(torque))
+    row = next_row(touched, state.first_member[b], last)
+    if row == last:
+        return base
+    force, torque = load_eight3(base.force), load_eight3(base.torque)
     load_matrices(matrices, clumps_of(state, b).orientation)
     for lane in range(LANES):
-        keys[lane] = unit_key(contacts.law, state, b * LANES + lane)
-    row = next_row(rows, state.first_member[b], last)
-    while True:             # at least one row has a force; with a loop that may be empty the sums are kept in memory
-        add_row(force, torque, matrices, member(state, row), sphere_force, keys, contacts.law.unit_shift,
-                contacts.accumulator_of_slot + (row - contacts.first_row) * LANES, again)
-        if not again:
-            rows[row] = False
-        row = next_row(rows, row + 1, last)
-        if row == last:
-            break
-    has_force[0] = again
-    memcpy(wrench.force, force, sizeof(force))
-    memcpy(wrench.torque, torque, sizeof(torque))
+        keys[lane] = contacts.law.unit_keys[material_of(contacts.law, state, b * LANES + lane)]
+    while row < last:
+        take_sums(contacts.sums + (row - first_row) * LANES * (8 if moments else 4), keeps, keys,
+                  contacts.law.unit_shift, member(state, row) + 3 * LANES, on_spheres, moment if moments else NULL)
+        force = add3(force, load_eight3(on_spheres))
+        torque = add3(torque, cross3(load_eight3(member(state, row)), to_body3(matrices, load_eight3(on_spheres))))
+        if moments:
+            torque = add3(torque, to_body3(matrices, load_eight3(moment)))
+        touched[row] = keeps
+        row = next_row(touched, row + 1, last)
+    store_eight3(wrench.force, force)
+    store_eight3(wrench.torque, torque)
     return wrench
+
+
+cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
+                                     WrenchBlock *wrench, bint keeps) noexcept nogil:
+    """Add the forces on the spheres of block b to the wrenches `base` of its clumps.
+
+    keeps : the same will be reduced again; else the sums are then zero.
+    wrench : room for the result, may be `base`. Returns it, or `base` of a block without contacts.
+    """
+    if not contacts.ready:                              # without memory for the lists: the step fails
+        return base
+    if contacts.law.history != NULL:
+        return reduce_in(True, contacts, state, b, base, wrench, keeps)
+    return reduce_in(False, contacts, state, b, base, wrench, keeps)

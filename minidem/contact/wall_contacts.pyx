@@ -13,7 +13,7 @@ potential energy is continuous. A dropped triangle that was a contact one step a
 replaced it, if their directions differ by less than the feature angle.
 """
 from minidem.contact.blocks cimport ContactBlock, block_of
-from minidem.contact.stored cimport WALLS
+from minidem.contact.contacts cimport WALLS
 from minidem.core.lanes cimport lane_of
 from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub
@@ -118,10 +118,10 @@ cdef inline bint replaces(const Walls *walls, const Facet *near, const Facet *fa
         and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
 
 
-cdef void hand_over(Stored *stored, const Walls *walls, const Facet *facets, Py_ssize_t n, double radius,
+cdef void hand_over(Contacts *contacts, const Walls *walls, const Facet *facets, Py_ssize_t n, double radius,
                     Py_ssize_t first) noexcept nogil:
     """Contacts of dropped triangles become those of the triangles that replace them; first : place in the list."""
-    cdef int *contact_at = stored.contact_at.data + first
+    cdef int *contact_at = contacts.contact_at.data + first
     cdef ContactBlock *block
     cdef Py_ssize_t k, m
     cdef int lane
@@ -130,7 +130,7 @@ cdef void hand_over(Stored *stored, const Walls *walls, const Facet *facets, Py_
             continue
         for m in range(n):
             if facets[m].dropped and contact_at[m] and replaces(walls, facets + k, facets + m, radius):
-                block, lane = block_of(&stored.groups[WALLS], contact_at[m] - 1), lane_of(contact_at[m] - 1)
+                block, lane = block_of(&contacts.groups[WALLS], contact_at[m] - 1), lane_of(contact_at[m] - 1)
                 block.second[lane], block.place[lane] = -1 - facets[k].element, <int> (first + k)
                 contact_at[k], contact_at[m] = contact_at[m], 0
                 break
@@ -162,11 +162,11 @@ cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const St
 
 
 cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
-                                int *pairs, int64_t *numbers, Stored *stored, double reach) noexcept nogil:
+                                int *pairs, int64_t *numbers, Contacts *contacts, double reach) noexcept nogil:
     """Contacts of own spheres with walls; returns how many, or -1: memory exhausted.
 
     pairs : room for 2 ints per candidate: slot, -1 - element.  numbers : likewise, of the candidate in the list; NULL
-        or with `stored`, whose contacts are handed over from triangle to triangle.
+        or with `contacts`, which contacts are handed over from triangle to triangle.
     reach : gap up to which they count [m].
     """
     cdef const int *near = mine.wall_candidates.data
@@ -183,8 +183,8 @@ cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, cons
         end = find_facets(walls, mine, state, room, k, reach)
         if end < 0:
             return -1
-        if stored != NULL:
-            hand_over(stored, walls, <const Facet *> room.data, (end - k) // 2,
+        if contacts != NULL:
+            hand_over(contacts, walls, <const Facet *> room.data, (end - k) // 2,
                       state.spheres[4 * <Py_ssize_t> near[k] + 3] + reach, k // 2)
         for m in range((end - k) // 2):
             pairs[2 * n], pairs[2 * n + 1] = near[k], -1 - near[k + 2 * m + 1]

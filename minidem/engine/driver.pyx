@@ -15,9 +15,9 @@ from minidem.engine.population import Population
 from minidem.engine.user_forces import UserWork
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
-from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes, list_stored
+from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes
 from minidem.contact.law cimport take_boxes
-from minidem.contact.stored cimport restore_stored
+from minidem.contact.contacts cimport restore_contacts
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3
@@ -184,7 +184,7 @@ cdef class Driver:
                 if self.loop.law.ends > 0.0:
                     self.onsets = noted_onsets(self.loop)
                 for t in range(self.loop.n_threads):
-                    self.loop.contacts[t].stored.ledger = self.loop.contacts[t].stored.saved_ledger
+                    self.loop.contacts[t].ledger = self.loop.contacts[t].saved_ledger
                 if self.compiled_forces is not None:
                     self.compiled_forces.restore()
                 if servo_states is not None:
@@ -279,7 +279,7 @@ cdef class Driver:
         self.state.blocks[:] = blocks
         self.state.wrench[:] = wrench
         for t in range(self.loop.n_threads):
-            restore_stored(&self.loop.contacts[t].stored)
+            restore_contacts(self.loop.contacts + t)
         self.loop.broad.valid = self.contacts_known = False
 
     def evaluate(self, bint rates_known=True):
@@ -333,7 +333,7 @@ cdef class Driver:
             self.loop.external_forces, self.loop.n_forces = saved_forces, n_forces
             self.loop.known_onsets, self.loop.n_known_onsets, self.loop.keeps_onsets = NULL, 0, False
         for t in range(self.loop.n_threads):
-            self.loop.contacts[t].stored.has_saved = False
+            self.loop.contacts[t].has_saved = False
         self.forces_known = self.contacts_known = True
 
     cdef bint new_touch_started(self):
@@ -525,10 +525,8 @@ cdef class Driver:
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/contact_list.pyx); of a user-defined law with their
         history."""
-        if self.memory.contacts is not None:
-            found = self.of_walls(list_stored(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
-            return with_history(found, self.history()["records"]) if self.memory.law_kernels.sees_bodies else found
-        return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.n_threads))
+        found = self.of_walls(list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
+        return with_history(found, self.history()["records"]) if self.memory.law_kernels.sees_bodies else found
 
     def rate_slopes(self, changes):
         """Derivatives of the rates of fields in the present contacts, see list_slopes; None: they change no field."""

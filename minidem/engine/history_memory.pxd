@@ -5,7 +5,6 @@ from minidem.state.state cimport Layout
 
 cdef class HistoryMemory:
     cdef double[:, ::1] motions
-    cdef double[:, :, ::1] units
     cdef double[:, :, ::1] spins
     cdef Blocks spheres                 # contacts until `bind`
     cdef Blocks walls

@@ -11,9 +11,9 @@ from minidem.state.layout import aligned
 from minidem.contact.blocks cimport (
     Blocks, ContactBlock, block_of, clear_blocks, history_of, release_blocks, set_bodies, set_stride, take_lane,
 )
-from minidem.contact.stored cimport GROUPS, SPHERES, WALLS, Stored
+from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts
 from minidem.core.lanes cimport LANES, lane_of
-from minidem.state.state cimport StateView, hole_of, write_rows
+from minidem.state.state cimport StateView, hole_of
 
 
 def no_history(n_records):
@@ -39,23 +39,14 @@ cdef class HistoryMemory:
     Parameters
     ----------
     layout : Layout
-    material_index : (n_clumps,) numbers of the clumps' materials
     sphere_materials, element_materials : (n_spheres,), (n_elements,) those of the spheres and the elements of walls
     n_materials : by which pairs of materials are numbered
-    units : (n_spheres, 2) of the sums of forces and moments, see StateView
     history : dict of arrays, see export_history
     """
 
-    def __cinit__(self, Layout layout, material_index, sphere_materials, element_materials, int n_materials, units,
-                  history):
+    def __cinit__(self, Layout layout, sphere_materials, element_materials, int n_materials, history):
         self.motions = aligned((layout.view.n_members * LANES + 2, 8))
-        spins = aligned((layout.view.n_blocks + 1, 4, LANES))
-        write_rows(spins, 3, layout.clump_slot, np.reshape(material_index, (-1, 1)).astype(float))
-        self.spins = spins
-        rows = np.ones((layout.view.n_members + 1, 2, LANES))
-        places = layout.sphere_slot.astype(np.intp)
-        rows[places // LANES, :, places % LANES] = units
-        self.units = rows
+        self.spins = aligned((layout.view.n_blocks + 1, 3, LANES))
         hole = hole_of(&layout.view)
         set_stride(&self.spheres, len(history["records"]), hole, hole + 1)
         set_stride(&self.walls, len(history["records"]), hole, -1)
@@ -97,23 +88,22 @@ cdef class HistoryMemory:
 
     cdef void bind(self, Loop *loop) noexcept:
         """Pointers of the loop. At the first call the contacts of its last step are replaced by those of the arrays."""
-        cdef Stored *stored
+        cdef Contacts *contacts
         cdef Blocks blocks
         cdef int t, group
-        loop.state.motions, loop.state.spins, loop.state.units = \
-            &self.motions[0, 0], &self.spins[0, 0, 0], &self.units[0, 0, 0]
+        loop.state.motions, loop.state.spins = &self.motions[0, 0], &self.spins[0, 0, 0]
         if self.bound:
             return
         self.bound = True
         for t in range(loop.n_threads):
-            stored = &loop.contacts[t].stored
+            contacts = loop.contacts + t
             for group in range(<int> GROUPS):
-                clear_blocks(&stored.groups[group])
-        stored = &loop.contacts[0].stored               # the next rebuild gives them to their owners
-        blocks = stored.groups[SPHERES]
-        stored.groups[SPHERES], self.spheres = self.spheres, blocks
-        blocks = stored.groups[WALLS]
-        stored.groups[WALLS], self.walls = self.walls, blocks
+                clear_blocks(&contacts.groups[group])
+        contacts = loop.contacts                        # the next rebuild gives them to their owners
+        blocks = contacts.groups[SPHERES]
+        contacts.groups[SPHERES], self.spheres = self.spheres, blocks
+        blocks = contacts.groups[WALLS]
+        contacts.groups[WALLS], self.walls = self.walls, blocks
         release_blocks(&self.spheres)
         release_blocks(&self.walls)
 
@@ -133,13 +123,13 @@ cdef object export_history(Loop *loop, Layout layout):
     cdef int t, group, r, m, i, j
     for t in range(loop.n_threads):
         for group in range(<int> GROUPS):
-            n += LANES * loop.contacts[t].stored.groups[group].n_blocks
+            n += LANES * loop.contacts[t].groups[group].n_blocks
     cdef int[:, ::1] spheres = np.empty((n, 2), dtype=np.int32)
     cdef int[:, ::1] sources = np.empty((n, 3), dtype=np.int32)     # thread, group, lane
     n = 0
     for t in range(loop.n_threads):
         for group in range(<int> GROUPS):
-            blocks = &loop.contacts[t].stored.groups[group]
+            blocks = &loop.contacts[t].groups[group]
             for lane in range(LANES * blocks.n_blocks):
                 i, j = block_of(blocks, lane).first[lane_of(lane)], block_of(blocks, lane).second[lane_of(lane)]
                 if i == blocks.hole:
@@ -155,7 +145,7 @@ cdef object export_history(Loop *loop, Layout layout):
     cdef double[:, ::1] force = np.empty((n, 3)), couple = np.zeros((n, 3))
     cdef double[::1] mass = np.empty(n), inertia = np.empty(n)
     for row in range(n):                                                # as stored: reads in order are faster
-        block = block_of(&loop.contacts[sources[row, 0]].stored.groups[sources[row, 1]], sources[row, 2])
+        block = block_of(&loop.contacts[sources[row, 0]].groups[sources[row, 1]], sources[row, 2])
         at = lane_of(sources[row, 2])
         lane = places[row]
         mass[lane], inertia[lane] = block.mass[at], block.rolling_inertia[at]

@@ -5,7 +5,9 @@ R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 
 from libc.math cimport sqrtf
 
 from minidem.contact.fixed_point cimport Wide, rounded_wide
-from minidem.core.eight cimport Eight, Eight3, dot3, load_eight, load_eight3, store_eight
+from minidem.core.eight cimport (
+    Eight, Eight3, add3, add_scaled3, dot3, eight_of, load_eight, load_eight3, scale3, store_eight, store_eight3,
+)
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot
 from minidem.state.periodic_box cimport (
@@ -36,13 +38,8 @@ cdef extern from *:
 
 cdef inline void kick(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants, double dt) noexcept nogil:
     """Velocities of the eight clumps of a block, advanced by dt under the force (3, LANES) at the pose."""
-    cdef double *velocity = clumps.velocity
-    cdef Restrict inverse_mass = constants.inverse_mass
-    cdef int lane
-    for lane in range(LANES):
-        velocity[lane] += dt * (force[lane] * inverse_mass[lane])
-        velocity[LANES + lane] += dt * (force[LANES + lane] * inverse_mass[lane])
-        velocity[2 * LANES + lane] += dt * (force[2 * LANES + lane] * inverse_mass[lane])
+    store_eight3(clumps.velocity, add_scaled3(load_eight3(clumps.velocity), eight_of(dt),
+                                              scale3(load_eight(constants.inverse_mass), load_eight3(force))))
 
 
 cdef inline void predict_velocity(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants,
@@ -128,14 +125,11 @@ cdef inline void drift(ClumpBlock *clumps, double dt, Restrict old_orientation, 
     old_orientation : (4, LANES), before the rotation scheme changed it.
     """
     cdef double shift[LANES], turn[LANES]               # squares
-    cdef double x, y, z, path
+    cdef Eight3 moved = scale3(eight_of(dt), load_eight3(clumps.velocity))
+    cdef double path
     cdef int lane
-    for lane in range(LANES):
-        x, y, z = dt * clumps.velocity[lane], dt * clumps.velocity[LANES + lane], dt * clumps.velocity[2 * LANES + lane]
-        clumps.position[lane] += x
-        clumps.position[LANES + lane] += y
-        clumps.position[2 * LANES + lane] += z
-        shift[lane] = per_square * (x * x + y * y + z * z)
+    store_eight3(clumps.position, add3(load_eight3(clumps.position), moved))
+    store_eight(shift, eight_of(per_square) * dot3(moved, moved))
     if flow != NULL:
         store_eight(shift, GROWTH * GROWTH * per_square * squares_beside(clumps, dt, flow))
     for lane in range(LANES):

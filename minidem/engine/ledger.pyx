@@ -10,19 +10,17 @@ import numpy as np
 from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
-from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of, is_hole
-from minidem.contact.central cimport CentralForce, central_force
-from minidem.contact.contact cimport Contact
-from minidem.contact.contact_motion cimport Side, gather_contacts
+from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of
+from minidem.contact.contact cimport Contact, load3
+from minidem.contact.contact_motion cimport Bodies, gather_contacts
 from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
 from minidem.contact.law cimport Law
-from minidem.contact.narrow_phase cimport Contacts, correction_of
 from minidem.contact.part cimport (
     DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
 )
-from minidem.contact.stored cimport Fracture, KINDS, Ledger, WALLS
+from minidem.contact.contacts cimport KINDS, SPHERES, WALLS, Contacts, Fracture, Ledger
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vec3 cimport Vec3, add, cross, dot, norm, scale, sub, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, vec3
 from minidem.engine.loop cimport Loop
 from minidem.state.periodic_box cimport (
     BoxPose, box_moves, from_center, image_velocity, nearest_image, times_gradient,
@@ -76,45 +74,26 @@ cdef void add_force(const Loop *loop, const Walls *walls, int element, Vec3 forc
         sums.force[2] += rounded_wide(force.z / loop.law.force_unit)
 
 
-cdef void visit_stored(const Loop *loop, int thread, Visitor visit, int wall, Sums *sums) noexcept nogil:
-    """Contacts of own clumps with walls, of a law with records."""
+cdef void visit_walls(const Loop *loop, int thread, Visitor visit, int wall, Sums *sums) noexcept nogil:
+    """Contacts of own clumps with walls, and the forces that their blocks hold."""
     cdef const Contacts *contacts = loop.contacts + thread
-    cdef const Blocks *blocks = &contacts.stored.groups[WALLS]
-    cdef Contact contact
-    cdef Side sides[2]
-    cdef double points[3 * LANES]
+    cdef const Blocks *blocks = &contacts.groups[WALLS]
     cdef const ContactBlock *block
+    cdef Contact contact
+    cdef Bodies sides[2]
+    cdef Vec3 point
     cdef Py_ssize_t b
     cdef int lane
+    memset(sums, 0, sizeof(Sums))
     for b in range(blocks.n_blocks):
         block = block_at(blocks, b)
-        gather_contacts(contacts.law, &loop.state, block.first, block.second, True, &contact, sides, points, NULL)
+        gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, &contact, sides, NULL)
         for lane in range(LANES):
-            if not is_hole(blocks, LANES * b + lane):
-                visit(loop, contacts.law.walls, -1 - block.second[lane], load(block.force[0] + lane),
-                      load(points + lane), load(block.couple[0] + lane), wall, sums)
-
-
-cdef void visit_found(const Loop *loop, int thread, Visitor visit, int wall, Sums *sums) noexcept nogil:
-    """Contacts of own clumps with walls, of a law without records, whose forces are central."""
-    cdef const Contacts *contacts = loop.contacts + thread
-    cdef const int *pair
-    cdef Py_ssize_t k
-    cdef CentralForce contact
-    for k in range(0, contacts.pairs.size, 2):
-        pair = contacts.pairs.data + k
-        if pair[1] < 0:
-            contact = central_force(contacts.law, &loop.state, pair[0], pair[1])
-            visit(loop, contacts.law.walls, -1 - pair[1], scale(contact.force, contact.normal),
-                  vector(loop.state.spheres + 4 * <Py_ssize_t> pair[0]), vec3(0.0, 0.0, 0.0), wall, sums)
-
-
-cdef void visit_walls(const Loop *loop, int thread, Visitor visit, int wall, Sums *sums) noexcept nogil:
-    memset(sums, 0, sizeof(Sums))
-    if loop.law.history != NULL:
-        visit_stored(loop, thread, visit, wall, sums)
-    else:
-        visit_found(loop, thread, visit, wall, sums)
+            if block.first[lane] != blocks.hole:
+                point = add_scaled(load(sides[0].sphere + lane), contact.overlap[lane]
+                                   - sides[0].sphere[3 * LANES + lane], load3(contact.normal, lane))
+                visit(loop, contacts.law.walls, -1 - block.second[lane], load(block.force[0] + lane), point,
+                      load(block.couple[0] + lane), wall, sums)
 
 
 cdef Vec3 force_of_wall(const Loop *loop, int wall) noexcept nogil:
@@ -144,39 +123,37 @@ cdef inline void add_image_work(const Loop *loop, const BoxPose *box, int i, int
 cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) noexcept nogil:
     """Work of a periodic box that moves, by contacts with images: force times velocity of the image.
 
-    Of laws with records it is known from the evaluation of a step. `between` steps the box may have new rates. Of the
-    others the onset corrections are known.
+    It is known from the evaluation of a step. `between` steps the box may have new rates.
     """
     cdef const Contacts *contacts = loop.contacts + thread
-    cdef const Blocks *blocks
+    cdef const Blocks *blocks = &contacts.groups[SPHERES]
     cdef const ContactBlock *block
-    cdef Py_ssize_t k, end = 0
-    cdef int i, j, group, lane
-    cdef double force
-    cdef CentralForce contact
+    cdef Py_ssize_t k
+    cdef int lane
     for k in range(0 if between else 2):
-        sums.work[k] += contacts.stored.box_work[k]
-    for group in range(<int> WALLS if between else 0):
-        blocks = &contacts.stored.groups[group]
-        for k in range(LANES * blocks.n_blocks):
-            block, lane = block_of(blocks, k), lane_of(k)
-            if block.first[lane] != blocks.hole:
-                add_image_work(loop, contacts.law.box, block.first[lane], block.second[lane],
-                               load(block.force[0] + lane), sums)
-    for k in range(contacts.crossing.size):
-        i, j = contacts.pairs.data[contacts.crossing.data[k]], contacts.pairs.data[contacts.crossing.data[k] + 1]
-        contact = central_force(contacts.law, &loop.state, i, j)
-        force = contact.force + correction_of(contacts, contacts.crossing.data[k], &end)
-        add_image_work(loop, contacts.law.box, i, j, scale(force, contact.normal), sums)
+        sums.work[k] += contacts.box_work[k]
+    for k in range(LANES * blocks.n_blocks if between else 0):
+        block, lane = block_of(blocks, k), lane_of(k)
+        if block.first[lane] != blocks.hole:
+            add_image_work(loop, contacts.law.box, block.first[lane], block.second[lane],
+                           load(block.force[0] + lane), sums)
 
 
-cdef inline Resistance resistance_of(const Law *law, const ContactBlock *block, int lane) noexcept nogil:
-    """Of a contact of a law with records, by the coefficients of the parts of a law with friction. Of bonds and laws of
-    the user it is unknown: that of the stiffest spring and the strongest dashpot which the step resolves is taken."""
+cdef inline Resistance resistance_of(const Law *law, const ContactBlock *block, int lane,
+                                     double overlap) noexcept nogil:
+    """Of a contact, by the coefficients of the parts of a law with friction, and of the force of a law without history.
+
+    Of bonds and laws of the user it is unknown: that of the stiffest spring and the strongest dashpot which the step
+    resolves is taken.
+    """
     cdef int pair = block.materials[lane] if law.n_materials > 1 else 0
     cdef const double *coefficients = law.coefficients + pair * law.n_coefficients
     cdef double mass = block.mass[lane], radius, dashpot, sticks
     cdef Resistance resistance
+    if law.history == NULL:
+        resistance.along = 0.25 * law.power * norm(load(block.force[0] + lane)) / max(overlap, LEAST_LENGTH)
+        resistance.across = 0.0
+        return resistance
     if law.parameters.parts[0].forces == NULL or law.touch_records > 0:
         resistance.along = resistance.across = 1.25 * mass / (law.dt * law.dt)
         return resistance
@@ -189,11 +166,13 @@ cdef inline Resistance resistance_of(const Law *law, const ContactBlock *block, 
     return resistance
 
 
-cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force, Resistance resistance,
+cdef inline void add_virial(const Loop *loop, const BoxPose *box, const ContactBlock *block, int lane,
                             Wide *sums) noexcept nogil:
     """Force times branch vector of a contact of two spheres, normal components; the same of the largest force by which
     it resists to strain rates of magnitude 1 along the axes."""
     cdef const StateView *state = &loop.state
+    cdef int i = block.first[lane], j = block.second[lane]
+    cdef Vec3 force = load(block.force[0] + lane)
     cdef int one = clump_of(state, i), other = clump_of(state, j)
     cdef const double *x = clumps_of(state, row_of(one)).position + lane_of(one)
     cdef const double *y = clumps_of(state, row_of(other)).position + lane_of(other)
@@ -202,6 +181,8 @@ cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, 
     cdef Vec3 branch = add(sub(load(x), load(y)), image)
     cdef Vec3 moved = branch if box.affine else image           # displacement of i beside j per strain
     cdef Vec3 n = scale(1.0 / max(norm(nearest), LEAST_LENGTH), nearest), resists
+    cdef Resistance resistance = resistance_of(&loop.law, block, lane, state.spheres[4 * <Py_ssize_t> i + 3]
+                                               + state.spheres[4 * <Py_ssize_t> j + 3] - norm(nearest))
     cdef double straight = fabs(resistance.along - resistance.across) * (
         fabs(n.x * moved.x) + fabs(n.y * moved.y) + fabs(n.z * moved.z))
     resists.x = straight * fabs(n.x) + resistance.across * fabs(moved.x)
@@ -222,36 +203,24 @@ cdef object normal_virial(const Loop *loop):
     Velocities are half a step behind, as the flow is.
     """
     cdef const StateView *state = &loop.state
-    cdef const Contacts *contacts
     cdef const Blocks *blocks
     cdef const BoxPose *box = loop.contacts[0].law.box
     cdef const ContactBlock *block
     cdef const ClumpBlock *clumps
-    cdef CentralForce contact
-    cdef Resistance resistance
     cdef Vec3 u
     cdef Wide sums[6], kinetic[3]
     cdef double[:, ::1] total = np.zeros((2, 3))
-    cdef Py_ssize_t k, end
+    cdef Py_ssize_t k
     cdef double inverse
-    cdef int t, group, lane
+    cdef int t, lane
     memset(sums, 0, sizeof(sums))
     memset(kinetic, 0, sizeof(kinetic))
     for t in range(loop.n_threads):
-        contacts, end, resistance.across = loop.contacts + t, 0, 0.0
-        for k in range(0, contacts.pairs.size, 2):
-            if contacts.pairs.data[k + 1] >= 0:
-                contact = central_force(contacts.law, state, contacts.pairs.data[k], contacts.pairs.data[k + 1])
-                resistance.along = 0.25 * loop.law.power * contact.force / max(contact.overlap, LEAST_LENGTH)
-                add_virial(loop, box, contacts.pairs.data[k], contacts.pairs.data[k + 1], scale(
-                    contact.force + correction_of(contacts, k, &end), contact.normal), resistance, sums)
-        for group in range(<int> WALLS):
-            blocks = &contacts.stored.groups[group]
-            for k in range(LANES * blocks.n_blocks):
-                block, lane = block_of(blocks, k), lane_of(k)
-                if block.first[lane] != blocks.hole:
-                    add_virial(loop, box, block.first[lane], block.second[lane], load(block.force[0] + lane),
-                               resistance_of(contacts.law, block, lane), sums)
+        blocks = &loop.contacts[t].groups[SPHERES]
+        for k in range(LANES * blocks.n_blocks):
+            block, lane = block_of(blocks, k), lane_of(k)
+            if block.first[lane] != blocks.hole:
+                add_virial(loop, box, block, lane, sums)
     for k in range(state.n_blocks * LANES):
         clumps, lane = clumps_of(state, k // LANES), k % LANES
         inverse = constants_of(state, k // LANES).inverse_mass[lane]
@@ -269,7 +238,7 @@ cdef object normal_virial(const Loop *loop):
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
-    cdef Ledger *ledger = &loop.contacts[thread].stored.ledger
+    cdef Ledger *ledger = &loop.contacts[thread].ledger
     cdef Sums sums
     memset(&sums, 0, sizeof(Sums))
     if loop.walls.any_moves:
@@ -293,7 +262,7 @@ cdef object read_ledger(const Loop *loop):
     cdef int t, k
     memset(total, 0, sizeof(total))
     for t in range(loop.n_threads):
-        ledger = &loop.contacts[t].stored.ledger
+        ledger = &loop.contacts[t].ledger
         for k in range(<int> KINDS):
             total[k] += ledger.dissipated[k]
         total[<int> KINDS] += ledger.wall_work
@@ -302,16 +271,16 @@ cdef object read_ledger(const Loop *loop):
         split_wide(total[k], loop.law.energy_unit, &entries[k, 0])
     for t in range(loop.n_threads):
         for k in range(<int> KINDS):
-            entries[k, 0] += loop.contacts[t].stored.ledger.lost[k]
+            entries[k, 0] += loop.contacts[t].ledger.lost[k]
     return np.asarray(entries)
 
 
 cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil:
     """Replace the energies: the reverse of read_ledger."""
-    cdef Ledger *ledger = &loop.contacts[0].stored.ledger
+    cdef Ledger *ledger = &loop.contacts[0].ledger
     cdef int t, k
     for t in range(loop.n_threads):
-        memset(&loop.contacts[t].stored.ledger, 0, sizeof(Ledger))
+        memset(&loop.contacts[t].ledger, 0, sizeof(Ledger))
     for k in range(<int> KINDS):
         ledger.dissipated[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
     ledger.wall_work = join_wide(&entries[<int> KINDS, 0], loop.law.energy_unit)
@@ -328,13 +297,13 @@ cdef object take_fractures(Loop *loop, known, driver):
     cdef Py_ssize_t k, row = 0, n = 0
     cdef int t
     for t in range(loop.n_threads):
-        n += loop.contacts[t].stored.ledger.n_fractures
+        n += loop.contacts[t].ledger.n_fractures
     if n == 0:
         return known
     cdef double[:, ::1] found = np.empty((4, n))
     for t in range(loop.n_threads):
-        for k in range(loop.contacts[t].stored.ledger.n_fractures):
-            noted = <const Fracture *> loop.contacts[t].stored.fractures.data + k
+        for k in range(loop.contacts[t].ledger.n_fractures):
+            noted = <const Fracture *> loop.contacts[t].fractures.data + k
             found[0, row], found[1, row] = noted.second, noted.first
             found[2, row], found[3, row] = noted.step, noted.energy
             row += 1
@@ -348,5 +317,5 @@ cdef object take_fractures(Loop *loop, known, driver):
                     np.where(at_wall, 0, spheres - (ends - sizes)[clump])]
     both = np.append(known, np.column_stack([*columns[::2], *columns[1::2], step, energy]), axis=0)
     for t in range(loop.n_threads):                     # nothing is interrupted from here on
-        loop.contacts[t].stored.ledger.n_fractures = 0
+        loop.contacts[t].ledger.n_fractures = 0
     return both

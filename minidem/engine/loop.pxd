@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.contact.law cimport Law
-from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.contacts cimport Contacts
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
@@ -52,7 +52,6 @@ cdef struct Loop:
     StateView state
     Law law                         # of all contacts
     Walls *walls                    # with the poses of a run
-    double *twists                  # of a law that needs velocities: memory for those of the state
     double *clump_motions           # (n_blocks, 16, LANES), where contacts may begin or end: onset_pass.pyx
     unsigned char *onset_blocks     # (n_blocks,): a contact of a clump may begin or end
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose

@@ -19,7 +19,7 @@
 A scheme with several stages repeats all but the last line for each. Between steps the state is x_n, v_(n-1/2), the
 stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks. ARCHITECTURE.md draws a step of two threads.
 
-The wrench of step n is reduced in step n + 1, and not stored. Where something needs it before (the last step of a run,
+The wrench of step n is reduced in step n + 1, and not contacts. Where something needs it before (the last step of a run,
 user forces, a scheme with `finish`) it is reduced apart (reduce_all).
 
 Fields: the rate of a field at the pose of a whole step is the sum of those of contacts and forces, divided by its
@@ -42,13 +42,12 @@ from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.carry cimport collect_stored, take_collected
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.law cimport place_box
-from minidem.contact.narrow_phase cimport (
-    Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots, take_forces,
-)
-from minidem.contact.reduce cimport reduce_block
 from minidem.contact.contact cimport MAX_COMPONENTS
-from minidem.contact.stored cimport GROUPS, find_new, save_stored
-from minidem.contact.stored_forces cimport evaluate_stored, reduce_stored, take_sent
+from minidem.contact.contacts cimport (
+    GROUPS, SPHERES, WALLS, Contacts, clear_contacts, find_new, own_slots, reset_sums, save_contacts,
+)
+from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, take_sent
+from minidem.contact.reduce cimport reduce_block
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
@@ -105,21 +104,19 @@ cdef inline void renormalise_block(Loop *loop, ClumpBlock *clumps) noexcept nogi
 
 
 cdef inline const WrenchBlock *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
-                                               bint stored, WrenchBlock *room) noexcept nogil:
+                                               WrenchBlock *room) noexcept nogil:
     """Wrenches of a block: the stored ones, or reduced from the forces on its spheres."""
     if wrench_known:
         return wrench_of(&loop.state, b)
-    if stored:
-        return reduce_stored(&contacts.stored, &loop.state, b, loop.body_force, room)
-    return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room, False)
+    return reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], room, False)
 
 
 cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py_ssize_t b) noexcept nogil:
     """Motions of those member rows of a block that have contacts, or that may have some of other threads."""
-    cdef Py_ssize_t own_row, first = contacts.stored.first_slot >> LOG_LANES, n = 0
+    cdef Py_ssize_t own_row, first = contacts.first_slot >> LOG_LANES, n = 0
     cdef int rows[ROWS_AT_ONCE]
     for own_row in range(loop.state.first_member[b] - first, loop.state.first_member[b + 1] - first):
-        if contacts.stored.row_contacts.data[own_row]:
+        if contacts.row_contacts.data[own_row]:
             rows[n] = <int> (first + own_row)
             n += 1
             if n == ROWS_AT_ONCE:
@@ -186,7 +183,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
         flow = flow_of(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
-        wrench = wrench_of_block(loop, contacts, first, wrench_known, moving, &room[first & 1])
+        wrench = wrench_of_block(loop, contacts, first, wrench_known, &room[first & 1])
     for b in range(first, last + 1):
         if b < last:
             clumps, constants = clumps_of(&loop.state, b), constants_of(&loop.state, b)
@@ -197,13 +194,13 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                     kick(clumps, wrench.force, constants, dt)
                     if kicks:
                         kick_with_box(clumps, wrench.force, constants, box, dt, loop.law.per_energy,
-                                      &contacts.stored.ledger.wall_work)
+                                      &contacts.ledger.wall_work)
                 memcpy(old[b & 1], clumps.orientation, sizeof(clumps.orientation))
             call_scheme(loop.scheme, loop.roles, MOVE, clumps, wrench, constants, &step)
             if loop.has_contacts and loop.checks_rotation and stage == loop.n_stages - 1 and not turns_soundly(loop, b):
                 loop.broad.threads[thread].ends_run = True
         if b + 1 < last:
-            wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, moving, &room[(b + 1) & 1])
+            wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, &room[(b + 1) & 1])
         if b > first:
             clumps = clumps_of(&loop.state, b - 1)
             if norms:
@@ -217,7 +214,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
-                    if contacts.stored.ready:           # else the rebuild writes those of all spheres
+                    if contacts.ready:           # else the rebuild writes those of all spheres
                         write_touching_motions(loop, contacts, b - 1)
     if any_of(exceeded):                                # no store otherwise: other threads read this cache line
         loop.broad.threads[thread].skin_exceeded = True
@@ -287,10 +284,10 @@ cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nog
     Save contacts and energies where the Driver may have to restore those of all threads.
     """
     if (between or loop.law.history != NULL and loop.saved_blocks != NULL) \
-            and not save_stored(&loop.contacts[thread].stored):
+            and not save_contacts(loop.contacts + thread):
         return False
     if loop.law.history == NULL:
-        begin_contacts(loop.contacts + thread, loop.broad.threads + thread)
+        clear_contacts(loop.contacts + thread)
     return True
 
 
@@ -299,16 +296,14 @@ cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept 
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef int group
-    if loop.law.history == NULL:
-        return find_remaining_contacts(contacts, mine, &loop.state)
-    for group in range(<int> GROUPS):                   # nothing is dissipated between two steps
-        contacts.stored.n_kept[group] = contacts.stored.groups[group].n_blocks if between else 0
+    for group in range(<int> GROUPS if loop.law.history != NULL else 0):                   # nothing is dissipated between two steps
+        contacts.n_kept[group] = contacts.groups[group].n_blocks if between else 0
         if between:
-            contacts.stored.groups[group].holes.size = 0        # new contacts get new blocks
-    if not (find_new(&contacts.stored, contacts.law, mine, &loop.state)
-            and evaluate_stored(&contacts.stored, contacts.law, mine, &loop.state)):
+            contacts.groups[group].holes.size = 0        # new contacts get new blocks
+    if loop.law.history != NULL and not find_new(contacts, contacts.law, mine, &loop.state) \
+            or not evaluate_contacts(contacts, mine, &loop.state):
         return False
-    if contacts.stored.has_force_after_end:
+    if contacts.has_force_after_end:
         mine.failure = FORCE_AFTER_END
     return True
 
@@ -320,12 +315,13 @@ cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     """
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef bint sound
+    cdef bint sound = rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
+    own_slots(contacts, mine, &loop.state)
     if loop.law.history == NULL:
-        reset_contacts(contacts, &loop.state)
-    sound = rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
-    set_owned_slots(contacts, mine, &loop.state)
-    if loop.law.history == NULL:
+        clear_contacts(contacts)                        # those of the first slabs
+        contacts.ready = reset_sums(contacts, mine.n_foreign)
+        if not contacts.ready:
+            mine.failure = OUT_OF_MEMORY
         return sound
     # of a thread whose lists are incomplete as well: the others wait for it
     if not collect_stored(loop.contacts, thread, loop.n_threads, mine, &loop.state):
@@ -400,10 +396,7 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
         stored = wrench_of(&loop.state, b)
         if predicts:
             predict(loop, b, stage)
-        if loop.law.history != NULL:
-            wrench = reduce_stored(&contacts.stored, &loop.state, b, loop.body_force, stored)
-        else:
-            wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored, False)
+        wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored, False)
         if wrench != stored:
             stored[0] = wrench[0]
         if transfers:
@@ -449,7 +442,7 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
     cdef int reported = wait(&loop.broad, thread, report_of(loop, thread))      # all spheres are posed
     end_phase(loop, thread, WAITING)
     mine.ends_run = reported & <int> ENDS_RUN != 0
-    contacts.stored.stores_forces |= mine.ends_run
+    contacts.stores_forces |= mine.ends_run
     if reported & <int> FAILED:
         return False
     if reported & <int> SKIN_EXCEEDED or not loop.broad.valid or chooses_skins(&loop.broad, thread):
@@ -461,19 +454,15 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
     if loop.law.ends > 0.0:
         mark_onsets(loop, thread)
     end_phase(loop, thread, CONTACTS)
-    contacts.some_onset = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends.size > 0 else 0) \
+    contacts.some_onset = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
+                               or contacts.ends[WALLS].size > 0 else 0) \
         & <int> HAS_ONSETS != 0                         # all contacts are evaluated
     end_phase(loop, thread, WAITING)
-    if loop.law.history == NULL:
-        take_forces(loop.contacts, thread, loop.n_threads, &loop.state)
-    elif not take_sent(loop.contacts, thread, loop.n_threads, &loop.state):
-        mine.failure = OUT_OF_MEMORY
+    take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
     if loop.law.ends > 0.0 and not has_user_forces(loop):
         add_onset_forces(loop, thread, False, between)
     if whole and not (loop.law.ends > 0.0 and has_user_forces(loop)):
         add_moving_work(loop, thread, between)
-    if loop.law.ends > 0.0 and loop.n_threads == 1:    # twists are worth while if there are more contacts than blocks
-        loop.state.twists = loop.twists if contacts.pairs.size // 2 > loop.state.n_blocks else NULL
     end_phase(loop, thread, CONTACTS)
     return True
 
@@ -484,7 +473,7 @@ cdef inline bint python_failed(const Loop *loop) noexcept nogil:
 
 
 cdef bint complete_wrenches(Loop *loop, int thread, double steps, bint between) noexcept nogil:
-    """Call external_forces for the pose `steps` after the loop was made, when wrenches are stored. False: an error.
+    """Call external_forces for the pose `steps` after the loop was made, when wrenches are contacts. False: an error.
 
     Onset corrections, which depend on user forces, follow them.
     """
@@ -509,7 +498,7 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
            count * size * sizeof(double))
     memcpy(loop.saved_wrench + mine.first_block * <Py_ssize_t> sizeof(WrenchBlock) // <Py_ssize_t> sizeof(double),
            wrench_of(&loop.state, mine.first_block), count * sizeof(WrenchBlock))
-    loop.contacts[thread].stored.saved_ledger = loop.contacts[thread].stored.ledger
+    loop.contacts[thread].saved_ledger = loop.contacts[thread].ledger
     if thread == 0 and loop.saved_force_lines != NULL:      # no thread writes them before all spheres are posed
         memcpy(loop.saved_force_lines, loop.force_lines, loop.n_force_lines * sizeof(double))
     if loop.law.ends > 0.0:
@@ -534,8 +523,8 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             save_own(loop, thread)
         norms = loop.keeps_norm and (first + n + 1) % STEPS_PER_NORMALISATION == 0
         loop.broad.threads[thread].steps += 1
-        loop.contacts[thread].stored.stores_forces = calls_python or n == steps - 1
-        loop.contacts[thread].stored.step = first + n + 1
+        loop.contacts[thread].stores_forces = calls_python or n == steps - 1
+        loop.contacts[thread].step = first + n + 1
         for stage in range(loop.n_stages):
             if loop.has_contacts:
                 place_walls(&loop.contacts[thread].walls, 2 * n + <int> (2.0 * loop.fraction[stage]))
@@ -564,7 +553,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             finish_rotation(loop, thread)
         if calls_python and not step_succeeded(loop, thread):
             return
-        loop.contacts[thread].stored.has_saved = False
+        loop.contacts[thread].has_saved = False
         if thread == 0:
             loop.steps_done += 1
         if loop.broad.threads[thread].ends_run:         # for all threads in the same step
@@ -578,7 +567,7 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
     if steps < 0:
         if loop.state.motions != NULL:
             spins_as_stored(&loop.state, mine.first_block, mine.last_block)
-        loop.contacts[thread].stored.stores_forces = True
+        loop.contacts[thread].stores_forces = True
         if not begin_contact_phase(loop, thread, True):
             mine.failure = OUT_OF_MEMORY
         compute_forces(loop, thread, True, True)

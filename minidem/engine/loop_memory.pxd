@@ -1,7 +1,7 @@
 """The struct of a time loop, and all memory that it points to."""
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.contact.law cimport LawKernels
-from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.contacts cimport Contacts
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
@@ -23,10 +23,8 @@ cdef class LoopMemory:
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
     cdef bint calls_fluxes              # a flux is written in Python
-    cdef object law_settings            # record of the law, and its parameter values
     cdef object gravity
     cdef double[:, ::1] body_force   # see Loop
-    cdef double[:, ::1] twists
     cdef double[:, ::1] clump_motions
     cdef unsigned char[::1] onset_blocks
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again

@@ -5,7 +5,6 @@ from libc.stdlib cimport calloc, free
 import numpy as np
 
 from minidem.contact.external_law import FLUX, PythonFlux
-from minidem.contact.law import sphere_units
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
 from minidem.engine.history_memory import no_history
@@ -20,10 +19,7 @@ from minidem.contact.blocks cimport set_stride
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.contact cimport Fields, Flux, FluxFunction
 from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
-from minidem.contact.narrow_phase cimport (
-    Contacts, clear_contacts, create_contacts, free_contacts, release_contacts, set_owned_slots,
-)
-from minidem.contact.stored cimport GROUPS, WALLS, Stored
+from minidem.contact.contacts cimport GROUPS, WALLS, Contacts, own_slots, release_contacts
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
 from minidem.engine.history_memory cimport HistoryMemory, export_history
@@ -48,19 +44,18 @@ class NotFinite(FloatingPointError):
 
 cdef void prepare_contacts(Contacts *contacts, const Law *law, const StateView *state) noexcept:
     cdef int hole = hole_of(state), group
-    contacts.own_law, contacts.law, contacts.own_law.crossing = law[0], &contacts.own_law, &contacts.crossing
+    contacts.own_law, contacts.law, contacts.width = law[0], &contacts.own_law, 4 if law.history == NULL else 8
     if law.walls != NULL:
         contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
-    contacts.stored.n_records = law.n_records
     for group in range(<int> GROUPS):
-        set_stride(&contacts.stored.groups[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
-        set_stride(&contacts.stored.spare[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
+        set_stride(&contacts.groups[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
+        set_stride(&contacts.spare[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
 
 
 cdef void free_lists(Broadphase *broad, Contacts *contacts, int n_threads) noexcept:
     cdef int t
     for t in range(n_threads if contacts != NULL else 0):
-        free_contacts(contacts + t)
+        release_contacts(contacts + t)
     free(contacts)
     free_broadphase(broad)
 
@@ -88,8 +83,7 @@ cdef Lists new_lists(const Loop *loop, const StateView *state, int n_threads):
     cdef bint fine = lists.contacts != NULL and create_broadphase(&lists.broad, state, n_threads, log_slab)
     for t in range(n_threads if fine else 0):
         prepare_contacts(lists.contacts + t, &loop.law, state)
-        fine &= create_contacts(lists.contacts + t, state)
-        set_owned_slots(lists.contacts + t, lists.broad.threads + t, state)
+        own_slots(lists.contacts + t, lists.broad.threads + t, state)
     if not fine:
         raise MemoryError("no memory for the lists of the time loop")
     if loop.contacts != NULL:
@@ -152,7 +146,6 @@ cdef class LoopMemory:
         cdef LawKernels kernels = law.kernels_for(values).own()
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
-        self.law_settings = law, values
         kernels.fill(&self.loop.law, values)
         self.arrays += set_properties(&self.loop.law, self.walls, kernels, law, values, self.pair_table,
                                       self.state.material_index)
@@ -162,11 +155,10 @@ cdef class LoopMemory:
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
-            self.twists, self.clump_motions = aligned((2 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
+            self.clump_motions = aligned((n_slots + 1, 16))
             self.onset_blocks = np.zeros(self.loop.state.n_blocks + 1, dtype=np.uint8)
-            self.loop.clump_motions, self.loop.twists = &self.clump_motions[0, 0], &self.twists[0, 0]
+            self.loop.clump_motions = &self.clump_motions[0, 0]
             self.loop.onset_blocks = &self.onset_blocks[0]
-            self.take_view()
 
     cdef object set_fields(self, population, fluxes):
         """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
@@ -226,11 +218,8 @@ cdef class LoopMemory:
         cdef State state = self.state
         # `take`: indexing with other than intp crashes in NumPy where there is no memory
         materials = np.repeat(state.material_index, state.bodies.sizes.take(state.template_index))
-        radius = state.spheres.reshape(-1, 4)[:, 3].take(state.sphere_slot)
-        units = np.column_stack(sphere_units(*self.law_settings, self.pair_table, materials, radius))
-        return HistoryMemory(layout, state.material_index, materials,
-                             self.pair_table.wall_index.take(self.walls.wall_of), self.loop.law.n_materials, units,
-                             history)
+        return HistoryMemory(layout, materials, self.pair_table.wall_index.take(self.walls.wall_of),
+                             self.loop.law.n_materials, history)
 
     cdef object body_force_of(self, Layout layout):
         """WrenchBlocks of clumps without a contact, for each block type and one more."""
@@ -253,7 +242,6 @@ cdef class LoopMemory:
     cdef void take_view(self) noexcept:
         """Use the arrays of the state."""
         self.loop.state = self.state.view
-        self.loop.state.twists = self.loop.twists
         if self.contacts is not None:
             self.contacts.bind(&self.loop)
 
@@ -287,7 +275,6 @@ cdef class LoopMemory:
         allocation in between. Contacts are unknown after it, until the next step.
         """
         cdef long long next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
-        cdef int t
         cdef Reordering new
         cdef HistoryMemory contacts = None
         position, box = self.state.in_slot_order("position"), driver.box
@@ -309,8 +296,6 @@ cdef class LoopMemory:
             self.contacts = contacts
             self.take_view()
             self.loop.broad.valid = False
-            for t in range(self.loop.n_threads):
-                clear_contacts(self.loop.contacts + t)
         else:
             self.sort_with_lists(new, contacts)
         self.next_sort = next_sort
@@ -376,14 +361,14 @@ cdef class LoopMemory:
 
     cdef object raise_force_after_end(self):
         cdef const StateView *view = &self.state.view
-        cdef Stored *stored
+        cdef Contacts *contacts
         cdef int t, i = 0, j = 0
         force = (0.0, 0.0, 0.0)
         for t in range(self.loop.n_threads):
-            stored = &self.loop.contacts[t].stored
-            if stored.has_force_after_end:
-                i, j, force = stored.pair_after_end[0], stored.pair_after_end[1], tuple(stored.force_after_end)
-            stored.has_force_after_end = False
+            contacts = self.loop.contacts + t
+            if contacts.has_force_after_end:
+                i, j, force = contacts.pair_after_end[0], contacts.pair_after_end[1], tuple(contacts.force_after_end)
+            contacts.has_force_after_end = False
         other = f"wall {self.walls.wall_of[-1 - j]}" if j < 0 else \
             f"clump {view.clump_number[clump_of(view, j)]}"
         raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "

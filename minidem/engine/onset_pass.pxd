@@ -1,17 +1,11 @@
 """The onset pass: corrections of contacts that begin or end within a step."""
-from minidem.contact.narrow_phase cimport Contacts
-from minidem.core.vec3 cimport Vec3
+from minidem.contact.contacts cimport Contacts
 from minidem.engine.loop cimport Loop
 from minidem.state.state cimport StateView
 
 cdef struct Onset:                  # a correction
     double force                    # [N]
     int first, second               # spheres in the user's numbers, the first one smaller; or -1 - element of a wall
-
-cdef struct Addition:               # a correction on a sphere
-    Vec3 force
-    int slot
-    unsigned long long rank         # canonical order: the user's number of the sphere, then of the other one
 
 
 cdef void mark_onsets(Loop *loop, int thread) noexcept nogil

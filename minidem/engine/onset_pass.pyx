@@ -1,12 +1,12 @@
-"""The onset pass: the onset correction (contact/ONSET.md) of the contacts that the narrow phase has listed.
+"""The onset pass: corrections (contact/ONSET.md) of the contacts that their evaluation has listed.
 
-    mark        in the narrow phase: the blocks of these contacts, whichever thread owns them
+    mark        the blocks of these contacts, whichever thread owns them
     motions     of own clumps in marked blocks at the instant of the pose, under the forces found so far
     correct     the force of each contact, when all threads have found the motions
-    add         to the forces on own spheres, when all threads have listed their corrections
+    add         to the sums of the spheres, and to the forces that the blocks of contacts hold
 
-It follows the narrow phase, so that a correction sees all other forces at this pose, and precedes the reduction. With
-external forces it follows these, and changes the stored wrenches, in an order that does not depend on the run.
+It follows the evaluation of contacts, so that a correction sees all other forces at this pose, and precedes the
+reduction. With external forces it follows these, and the sums are reduced once more, into the stored wrenches.
 
 The motions of the eight clumps of a block are four lines of eight records of four doubles, in `loop.clump_motions`:
 
@@ -17,27 +17,28 @@ The motions of the eight clumps of a block are four lines of eight records of fo
 """
 import numpy as np
 
-from libc.stdint cimport int64_t
-from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, wait
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.central cimport CentralForce, central_force, load_pair
-from minidem.contact.force_sums cimport add_record
-from minidem.contact.law cimport Law, record_force, rounded_force
-from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.blocks cimport Blocks, ContactBlock, block_of
+from minidem.contact.contact cimport Contact, load3
+from minidem.contact.contact_motion cimport Bodies
+from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
+from minidem.contact.evaluate cimport (
+    add_box_work, add_central, call_central, clear_sent, load_block, load_only_pair, take_sent,
+)
+from minidem.contact.law cimport Law
 from minidem.contact.onset cimport Onsets, onset_forces
-from minidem.contact.reduce cimport force_on, reduce_block
+from minidem.contact.reduce cimport reduce_block
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag
 from minidem.core.quaternion cimport Quat, rotate, rotate_back
 from minidem.core.transpose cimport records_from_rows, rows_from_records
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, times, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
 from minidem.core.vectors cimport reserve
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
-from minidem.state.periodic_box cimport box_moves, image_velocity
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member, wrench_of
 
@@ -48,9 +49,16 @@ cdef struct Side:                   # of eight contacts: their spheres on one si
     double acceleration[LANES]      # likewise [m/s2]
     double mobility[LANES]          # acceleration per normal force on the sphere [1/kg]
 
-cdef enum:
-    INTS = sizeof(Onset) // sizeof(int)
-    ADDITION_INTS = sizeof(Addition) // sizeof(int)
+cdef struct Listed:                 # at most eight of the listed contacts, at the pose
+    ContactBlock block              # the lanes behind them have the bodies of the first one
+    Contact contact
+    Bodies sides[2]
+    double images[6 * LANES]        # if it crosses: see gather_contacts
+    bint crosses
+    double magnitude[LANES]         # of the forces without correction [N]
+    double force[3 * LANES]         # likewise, on the first bodies
+
+cdef int INTS = sizeof(Onset) // sizeof(int)
 
 
 cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint between) noexcept nogil:
@@ -69,7 +77,7 @@ cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint b
     cdef Step step = loop.step
     cdef int lane
     if not stored:
-        wrench = reduce_block(contacts, state, b, contacts.sphere_force, loop.body_force, &reduced, True)
+        wrench = reduce_block(contacts, state, b, loop.body_force + state.block_type[b], &reduced, True)
     set_stage(&step, 0)
     memcpy(kept, clumps.predicted, sizeof(kept))
     call_scheme(loop.scheme, loop.roles, SYNC if between else PREDICT, clumps, wrench, constants, &step)
@@ -100,12 +108,16 @@ cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint b
 cdef void mark_onsets(Loop *loop, int thread) noexcept nogil:
     """Mark the blocks of the listed contacts."""
     cdef const Contacts *contacts = loop.contacts + thread
-    cdef const int *pair
-    cdef Py_ssize_t m, side
-    for m in range(contacts.ends.size):
-        pair = contacts.pairs.data + contacts.ends.data[m]
-        for side in range(2 if pair[1] >= 0 else 1):
-            set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, pair[side])))
+    cdef const ContactBlock *block
+    cdef Py_ssize_t m
+    cdef int group, k
+    for group in range(<int> GROUPS):
+        for m in range(contacts.ends[group].size):
+            k = contacts.ends[group].data[m]
+            block, k = block_of(&contacts.groups[group], k), lane_of(k)
+            set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, block.first[k])))
+            if group != <int> WALLS:
+                set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, block.second[k])))
 
 
 cdef void find_all_motions(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
@@ -150,155 +162,102 @@ cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept 
         side.mobility[lane] = inverse_mass[lane] + dot(arm, times(load(inverse_inertia + lane), arm))
 
 
-cdef void correct_eight(const Loop *loop, int thread, const int *pairs, const int *indices, int n, double *force,
-                        double *normals) noexcept nogil:
-    """Onset corrections (LANES,) [N] of n <= LANES contacts, and their normals (3, LANES).
-
-    indices : (n,) of their first spheres in `pairs`.
-    """
-    cdef const StateView *state = &loop.state
-    cdef const Law *law = loop.contacts[thread].law
-    cdef Onsets onsets
-    cdef CentralForce contact
-    cdef Side a, b
-    cdef double distance[LANES], movable[LANES], radius, other, rate, bending
-    cdef int i[LANES], j[LANES]
-    cdef Vec3 relative, image[LANES], behind, ahead
-    cdef const double *x
-    cdef const double *y
-    cdef int lane
-    memset(&onsets, 0, sizeof(onsets))                  # lanes from n on: no overlap
+cdef void load_listed(const Contacts *contacts, const StateView *state, int group, const int *lanes, int n,
+                      Listed *listed) noexcept nogil:
+    """n <= LANES contacts of a group, and their forces without correction."""
+    cdef const ContactBlock *source
+    cdef int lane, k
     for lane in range(LANES):
-        i[lane] = j[lane] = pairs[indices[0]]
-        image[lane] = vec3(0.0, 0.0, 0.0)
-        distance[lane], movable[lane] = 1.0, 0.0
-        store(a.normal + lane, vec3(1.0, 0.0, 0.0))
-        store(b.normal + lane, vec3(1.0, 0.0, 0.0))
+        k = lanes[lane if lane < n else 0]
+        source, k = block_of(&contacts.groups[group], k), lane_of(k)
+        listed.block.first[lane], listed.block.second[lane] = source.first[k], source.second[k]
+        listed.block.materials[lane] = source.materials[k]
+    load_only_pair(contacts.law, &listed.contact)
+    listed.crosses = load_block(contacts.law, state, &listed.block, group == <int> WALLS, &listed.contact, listed.sides,
+                                listed.images)
+    call_central(contacts.law, &listed.contact, listed.magnitude, listed.force)
+
+
+cdef void store_forces(const Contacts *contacts, int group, const int *lanes, int n, Listed *listed,
+                       const double *corrections) noexcept nogil:
+    """Replace the forces that the blocks hold by those with these corrections (n,) [N]."""
+    cdef ContactBlock *block
+    cdef int lane, k, m
     for lane in range(n):
-        i[lane], j[lane] = pairs[indices[lane]], pairs[indices[lane] + 1]
-        contact = central_force(law, state, i[lane], j[lane])
-        radius = state.spheres[4 * <Py_ssize_t> i[lane] + 3]
-        onsets.overlap[lane], onsets.force[lane] = contact.overlap, contact.force
-        load_pair(law, state, i[lane], j[lane], onsets.coefficients, lane)
-        store(a.normal + lane, contact.normal)
-        store(b.normal + lane, scale(-1.0, contact.normal))
-        if j[lane] >= 0:
-            other = state.spheres[4 * <Py_ssize_t> j[lane] + 3]
-            onsets.radius[lane] = radius * other / (radius + other)
-            distance[lane], movable[lane] = radius + other - contact.overlap, 1.0
-            x, y = state.spheres + 4 * <Py_ssize_t> i[lane], state.spheres + 4 * <Py_ssize_t> j[lane]
-            if box_moves(law.box) and image_velocity(law.box, vec3(x[0] - y[0], x[1] - y[1], x[2] - y[2]), &behind,
-                                                     &ahead):
-                image[lane] = scale(0.5, add(behind, ahead))
-        else:
-            onsets.radius[lane] = radius
-            j[lane] = i[lane]                           # any sphere: what belongs to it is multiplied by zero
-    memcpy(normals, a.normal, sizeof(a.normal))
-    measure_side(loop, i, &a)
-    measure_side(loop, j, &b)
+        block, k = block_of(&contacts.groups[group], lanes[lane]), lane_of(lanes[lane])
+        for m in range(3):
+            block.force[m][k] = (listed.magnitude[lane] + corrections[lane]) * listed.contact.normal[m][lane]
+
+
+cdef void correct_eight(const Loop *loop, int thread, bint walls, const Listed *listed, int n,
+                        double *force) noexcept nogil:
+    """Onset corrections (LANES,) [N] of n <= LANES contacts; zero in the other lanes."""
+    cdef const Contact *contact = &listed.contact
+    cdef const double *radius_i = listed.sides[0].sphere + 3 * LANES
+    cdef const double *radius_j = listed.sides[1].sphere + 3 * LANES
+    cdef Onsets onsets
+    cdef Side a, b
+    cdef double rate, bending, movable = 0.0 if walls else 1.0, distance = 1.0
+    cdef Vec3 relative, image = vec3(0.0, 0.0, 0.0)
+    cdef int lane
+    memcpy(onsets.overlap, contact.overlap, sizeof(onsets.overlap))
+    memcpy(onsets.radius, contact.radius, sizeof(onsets.radius))
+    memcpy(onsets.coefficients, contact.coefficients, sizeof(onsets.coefficients))
+    memcpy(onsets.force, listed.magnitude, sizeof(onsets.force))
+    for lane in range(n, LANES):
+        onsets.overlap[lane] = onsets.force[lane] = 0.0
     for lane in range(LANES):
-        relative = sub(sub(load(a.velocity + lane), load(b.velocity + lane)), image[lane])
-        rate = a.speed[lane] + movable[lane] * b.speed[lane] - dot(image[lane], load(a.normal + lane))
+        store(a.normal + lane, load3(contact.normal, lane))
+        store(b.normal + lane, scale(-1.0, load3(contact.normal, lane)))
+    measure_side(loop, listed.block.first, &a)
+    # Of walls any sphere: what belongs to it is multiplied by zero.
+    measure_side(loop, &listed.block.first[0] if walls else &listed.block.second[0], &b)
+    for lane in range(LANES):
+        if listed.crosses:
+            image = scale(0.5, add(load(listed.images + lane), load(listed.images + 3 * LANES + lane)))
+        if not walls:
+            distance = radius_i[lane] + radius_j[lane] - contact.overlap[lane]
+        relative = sub(sub(load(a.velocity + lane), load(b.velocity + lane)), image)
+        rate = a.speed[lane] + movable * b.speed[lane] - dot(image, load(a.normal + lane))
         # The centres turn about each other: their distance has the acceleration v_t^2 / distance.
-        bending = movable[lane] * max(0.0, dot(relative, relative) - rate * rate) / distance[lane]
+        bending = movable * max(0.0, dot(relative, relative) - rate * rate) / distance
         onsets.rate[lane] = -rate
-        onsets.mobility[lane] = a.mobility[lane] + movable[lane] * b.mobility[lane]
+        onsets.mobility[lane] = a.mobility[lane] + movable * b.mobility[lane]
         onsets.acceleration[lane] = onsets.force[lane] * onsets.mobility[lane] - bending \
-            - (a.acceleration[lane] + movable[lane] * b.acceleration[lane])
-    onset_forces(law, &onsets, force)
-
-
-cdef inline unsigned int order_of(const StateView *state, int sphere) noexcept nogil:
-    """Canonical order: the user's number of a sphere, walls after all spheres."""
-    if sphere < 0:
-        return 2147483648u - 1u - <unsigned int> sphere
-    return <unsigned int> state.sphere_number[sphere]
-
-
-cdef int compare(const void *a, const void *b) noexcept nogil:
-    """Canonical order of additions."""
-    cdef const Addition *first = <const Addition *> a
-    cdef const Addition *second = <const Addition *> b
-    return 1 if first.rank > second.rank else -1
-
-
-cdef inline void add_to_sphere(Contacts *contacts, const StateView *state, int slot, Vec3 force) noexcept nogil:
-    cdef double rows[4]
-    cdef int64_t record[4]
-    rows[0], rows[1], rows[2], rows[3] = force.x, force.y, force.z, norm(force)
-    record_force(contacts.law, state, slot, rows, record)
-    add_record(record, force_on(contacts, slot))
-
-
-cdef void add_to_wrench(const StateView *state, int slot, Vec3 force) noexcept nogil:
-    """Add a force on an own sphere to the stored wrench of its clump."""
-    cdef int clump = clump_of(state, slot), lane = lane_of(clump)
-    cdef Py_ssize_t b = row_of(clump)
-    cdef WrenchBlock *wrench = wrench_of(state, b)
-    cdef Quat q = load_quat(clumps_of(state, b).orientation + lane)
-    store(wrench.force + lane, add(load(wrench.force + lane), force))
-    store(wrench.torque + lane, add(load(wrench.torque + lane),
-                                    cross(load(member(state, row_of(slot)) + lane_of(slot)), rotate_back(q, force))))
+            - (a.acceleration[lane] + movable * b.acceleration[lane])
+    onset_forces(loop.contacts[thread].law, &onsets, force)
 
 
 cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
-    """Corrections of the own contacts that are listed, and what they add to spheres. False: memory exhausted."""
+    """Add the corrections of the own contacts that are listed. False: memory exhausted."""
     cdef Contacts *contacts = loop.contacts + thread
-    cdef const StateView *state = &loop.state
-    cdef double force[LANES], normals[3 * LANES]
-    cdef const int *pair
-    cdef const int *indices
-    cdef Addition *addition
-    cdef Py_ssize_t eight, first, n_ends = contacts.ends.size
-    cdef int lane, side, count
-    if not (reserve(&contacts.onset, n_ends) and reserve(&contacts.noted, <int> INTS * n_ends)
-            and reserve(&contacts.additions, 2 * n_ends * <int> ADDITION_INTS)):
+    cdef Listed listed
+    cdef double force[LANES]
+    cdef double corrections[3][LANES]
+    cdef const int *lanes
+    cdef Py_ssize_t eight, first, total = contacts.ends[0].size + contacts.ends[1].size
+    cdef int group, n, lane, m
+    if not reserve(&contacts.noted, INTS * total):
         return False
-    for eight in range((n_ends + LANES - 1) // LANES):
-        first = eight * LANES
-        count = <int> min(<Py_ssize_t> LANES, n_ends - first)
-        indices = contacts.ends.data + first
-        correct_eight(loop, thread, contacts.pairs.data, indices, count, force, normals)
-        memcpy(contacts.onset.data + first, force, count * sizeof(double))
-        for lane in range(count):
-            pair = contacts.pairs.data + indices[lane]
-            for side in range((1 if pair[1] < 0 else 2) if force[lane] != 0.0 else 0):
-                addition = <Addition *> (contacts.additions.data + contacts.additions.size)
-                contacts.additions.size += <int> ADDITION_INTS
-                addition.slot = pair[side]
-                addition.force = rounded_force(&loop.law, state, pair[side], scale(
-                    -force[lane] if side else force[lane], load(normals + lane)))
-                addition.rank = <unsigned long long> order_of(state, pair[side]) << 32 | order_of(state, pair[1 - side])
-    return True
-
-
-cdef bint add_to_own(Loop *loop, int thread, bint stored) noexcept nogil:
-    """Add the corrections that all threads have listed for own spheres, to their sums or the stored wrenches.
-
-    False: memory exhausted.
-    """
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef const Addition *listed
-    cdef Addition *own
-    cdef Py_ssize_t k, n = 0, most = 0
-    cdef int t
-    for t in range(loop.n_threads):
-        most += loop.contacts[t].additions.size
-    if not reserve(&contacts.own_additions, most):
-        return False
-    own = <Addition *> contacts.own_additions.data
-    for t in range(loop.n_threads):
-        listed = <const Addition *> loop.contacts[t].additions.data
-        for k in range(loop.contacts[t].additions.size // <int> ADDITION_INTS):
-            own[n] = listed[k]
-            n += <unsigned int> (listed[k].slot - contacts.first_slot) < <unsigned int> contacts.n_slots
-    if stored:
-        qsort(own, n, sizeof(Addition), compare)
-    for k in range(n):
-        if stored:
-            add_to_wrench(&loop.state, own[k].slot, own[k].force)
-        else:
-            add_to_sphere(contacts, &loop.state, own[k].slot, own[k].force)
+    for group in range(<int> GROUPS):
+        if not reserve(&contacts.onset[group], contacts.ends[group].size):
+            return False
+        for eight in range((contacts.ends[group].size + LANES - 1) // LANES):
+            first = eight * LANES
+            n, lanes = <int> min(<Py_ssize_t> LANES, contacts.ends[group].size - first), contacts.ends[group].data + first
+            load_listed(contacts, &loop.state, group, lanes, n, &listed)
+            correct_eight(loop, thread, group == <int> WALLS, &listed, n, force)
+            memcpy(contacts.onset[group].data + first, force, n * sizeof(double))
+            store_forces(contacts, group, lanes, n, &listed, force)
+            for lane in range(LANES):
+                for m in range(3):
+                    corrections[m][lane] = force[lane] * listed.contact.normal[m][lane]
+                if lane >= n:
+                    listed.block.first[lane], listed.block.second[lane] = contacts.groups[group].hole, \
+                        contacts.groups[group].hole_second
+            add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS)
+            if listed.crosses:
+                add_box_work(contacts, listed.block.first, contacts.groups[group].hole, corrections[0], listed.images)
     return True
 
 
@@ -310,22 +269,27 @@ cdef void add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     """
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    contacts.additions.size = 0
+    cdef WrenchBlock *wrench
+    cdef Py_ssize_t b
     if contacts.some_onset:
         find_all_motions(loop, thread, stored, between)
-        wait(&loop.broad, thread, 0)
+        wait(&loop.broad, thread, 0)                    # all have taken the sums on their spheres
+        if contacts.ready:
+            clear_sent(contacts)
         if mine.failure == NO_FAILURE and not correct_contacts(loop, thread):
             mine.failure = OUT_OF_MEMORY
         wait(&loop.broad, thread, 0)
-        if not add_to_own(loop, thread, stored):
-            mine.failure = OUT_OF_MEMORY
+        take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
+        for b in range(mine.first_block, mine.last_block if stored else mine.first_block):
+            wrench = wrench_of(&loop.state, b)
+            reduce_block(contacts, &loop.state, b, wrench, wrench, False)
     if between and loop.keeps_onsets and mine.failure == NO_FAILURE and not take_onsets(loop, thread, NULL):
         mine.failure = OUT_OF_MEMORY
 
 
-cdef inline void name_pair(const StateView *state, const int *pair, Onset *onset) noexcept nogil:
+cdef inline void name_pair(const StateView *state, const ContactBlock *block, int lane, Onset *onset) noexcept nogil:
     """The user's numbers of the spheres of a contact, in order."""
-    cdef int i = state.sphere_number[pair[0]], j = pair[1]
+    cdef int i = state.sphere_number[block.first[lane]], j = block.second[lane]
     j = state.sphere_number[j] if j >= 0 else j
     onset.first, onset.second = (j, i) if 0 <= j < i else (i, j)
 
@@ -334,13 +298,16 @@ cdef void note_onsets(Contacts *contacts, const StateView *state) noexcept nogil
     """Note the corrections at the present pose by the user's numbers, for `noted_onsets`."""
     cdef Onset *noted = <Onset *> contacts.noted.data
     cdef Py_ssize_t m
+    cdef int group, k
     contacts.noted.size = 0
-    for m in range(contacts.ends.size):
-        if contacts.onset.data[m] != 0.0:
-            name_pair(state, contacts.pairs.data + contacts.ends.data[m], noted)
-            noted.force = contacts.onset.data[m]
-            noted += 1
-            contacts.noted.size += <int> INTS
+    for group in range(<int> GROUPS):
+        for m in range(contacts.ends[group].size):
+            if contacts.onset[group].data[m] != 0.0:
+                k = contacts.ends[group].data[m]
+                name_pair(state, block_of(&contacts.groups[group], k), lane_of(k), noted)
+                noted.force = contacts.onset[group].data[m]
+                noted += 1
+                contacts.noted.size += INTS
 
 
 cdef object noted_onsets(const Loop *loop):
@@ -351,7 +318,7 @@ cdef object noted_onsets(const Loop *loop):
     found = []
     for t in range(loop.n_threads):
         noted = <const Onset *> loop.contacts[t].noted.data
-        for m in range(loop.contacts[t].noted.size // <int> INTS):
+        for m in range(loop.contacts[t].noted.size // INTS):
             found.append((noted[m].first, noted[m].second, noted[m].force))
     return np.unique(np.array(found, dtype=float).reshape(-1, 3), axis=0)
 
@@ -385,29 +352,44 @@ cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcep
     """
     cdef Contacts *contacts = loop.contacts + thread
     cdef const StateView *state = &loop.state
-    cdef const int *pair
-    cdef Onset *found
+    cdef const Blocks *blocks
+    cdef const ContactBlock *block
+    cdef Listed listed
     cdef Onset one
-    cdef Py_ssize_t k, m = 0, n = 0, most = contacts.ends.size + loop.n_known_onsets
-    cdef bint listed
+    cdef Onset *found
+    cdef Py_ssize_t eight, first, k, m, n, most = contacts.ends[0].size + contacts.ends[1].size + loop.n_known_onsets
+    cdef int group, lane, count
+    cdef bint is_listed
     if loop.known_onsets == NULL:
         return True
-    if not (reserve(&contacts.ends, most) and reserve(&contacts.onset, most)
-            and reserve(&contacts.noted, <int> INTS * most)):
+    if not reserve(&contacts.noted, INTS * most):
         return False
     found = <Onset *> contacts.noted.data               # room
-    for k in range(0, contacts.pairs.size, 2):
-        pair = contacts.pairs.data + k
-        listed = m < contacts.ends.size and contacts.ends.data[m] == k
-        one.force = contacts.onset.data[m] if listed else 0.0
-        m += listed
-        if has_clump(state, kept, pair[0]) and has_clump(state, kept, pair[1]):
-            name_pair(state, pair, &one)
-            one.force = known_onset(loop, &one)
-        if one.force != 0.0:
-            found[n].force, found[n].first = one.force, <int> k
-            n += 1
-    contacts.ends.size, contacts.noted.size = n, 0
-    for m in range(n):
-        contacts.ends.data[m], contacts.onset.data[m] = found[m].first, found[m].force
+    for group in range(<int> GROUPS):
+        blocks, m, n = &contacts.groups[group], 0, 0
+        for k in range(LANES * blocks.n_blocks):
+            block, lane = block_of(blocks, k), lane_of(k)
+            if block.first[lane] == blocks.hole:
+                continue
+            is_listed = m < contacts.ends[group].size and contacts.ends[group].data[m] == k
+            one.force = contacts.onset[group].data[m] if is_listed else 0.0
+            m += is_listed
+            if has_clump(state, kept, block.first[lane]) and has_clump(state, kept, block.second[lane]):
+                name_pair(state, block, lane, &one)
+                one.force = known_onset(loop, &one)
+            if is_listed or one.force != 0.0:           # also if it is zero now: the block holds its force
+                found[n].force, found[n].first = one.force, <int> k
+                n += 1
+        if not (reserve(&contacts.ends[group], n) and reserve(&contacts.onset[group], n)):
+            return False
+        contacts.ends[group].size = n
+        for m in range(n):
+            contacts.ends[group].data[m], contacts.onset[group].data[m] = found[m].first, found[m].force
+        for eight in range((n + LANES - 1) // LANES):
+            first = eight * LANES
+            count = <int> min(<Py_ssize_t> LANES, n - first)
+            load_listed(contacts, state, group, contacts.ends[group].data + first, count, &listed)
+            store_forces(contacts, group, contacts.ends[group].data + first, count, &listed,
+                         contacts.onset[group].data + first)
+    contacts.noted.size = 0
     return True

@@ -2,11 +2,7 @@
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock
 
-# A twist is the motion of a clump as a rigid body, for contact laws that need velocities: two records (w, 0) and
-# (v0, 0), v0 = v - w x x, lab, so that the velocity of its point s is v0 + w x s. v and w are those stored: v, and with
-# most rotation schemes w, half a step behind the pose. Twists are written with the poses of the spheres.
-# Motions of a sphere, half a step behind the pose: velocity [m/s], 1 / unit of its force, angular velocity [rad/s],
-# 1 / unit of its moment.
+# Motions of a sphere, half a step behind the pose: velocity [m/s], 0, angular velocity [rad/s], 0.
 cdef struct StateView:
     Py_ssize_t n_blocks
     Py_ssize_t n_rows               # rows of a block
@@ -19,10 +15,8 @@ cdef struct StateView:
     const double *offset_table      # (n, 4, LANES): offsets x y z in the principal frames, and radii [m]
     const int *block_type           # (n_blocks,): index into `constants`
     const ConstantBlock *constants  # (block types,)
-    double *twists                  # (n_blocks, 2, LANES, 4); NULL: not needed
-    double *spins                   # (n_blocks, 4, LANES): angular velocity, lab [rad/s]; number of the material
+    double *spins                   # (n_blocks, 3, LANES): angular velocity, lab [rad/s]
     double *motions                 # (n_members, LANES, 8): of spheres; NULL: not needed
-    const double *units             # (n_members, 2, LANES): of the sums of forces and moments; with motions
     double half_step                # by which velocities of spins and motions are behind the pose [s]
     double *spheres                 # (n_members, LANES, 4), centre in the lab and radius [m]; behind them 2 holes
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1: empty lane

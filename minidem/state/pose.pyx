@@ -1,12 +1,12 @@
 """Positions of the spheres in the lab: centre of mass + R(q) offset, eight spheres at a time.
 
-With the positions, the twists of the clumps are written for contact laws that need velocities. The motions of spheres
-over a step, for contact laws with history (layout.pxd), follow apart from them, so that other laws pay nothing.
+The motions of spheres over a step, for contact laws with history (layout.pxd), follow apart from them, so that other laws
+pay nothing.
 """
 from libc.string cimport memcpy
 
 from minidem.core.eight cimport (
-    Eight3, add3, add_scaled3, cross3, eight_of, load_eight, load_eight3, store_eight, store_eight3,
+    Eight3, add3, add_scaled3, cross3, eight_of, load_eight3, store_eight, store_eight3,
 )
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.quaternion cimport Quat, conjugate, multiply
@@ -18,18 +18,6 @@ from minidem.state.state cimport StateView, clumps_of, member
 cdef struct Frames:                 # origins and rotation matrices of the eight clumps of a block
     double x[3 * LANES]
     double matrix[9 * LANES]
-
-
-cdef inline void write_twists(const Frames *f, const ClumpBlock *clumps, double *twists) noexcept nogil:
-    """Twists (2, LANES, 4) of the clumps of a block: see layout.pxd."""
-    cdef double w[4 * LANES], velocity[4 * LANES]
-    cdef int lane
-    for lane in range(LANES):
-        store(w + lane, to_lab(f.matrix + lane, load(clumps.angular_velocity + lane)))
-        store(velocity + lane, sub(load(clumps.velocity + lane), cross(load(w + lane), load(f.x + lane))))
-        w[3 * LANES + lane] = velocity[3 * LANES + lane] = 0.0
-    records_from_rows(w, twists)
-    records_from_rows(velocity, twists + 4 * LANES)
 
 
 cdef inline void load_frames(Frames *f, const ClumpBlock *clumps) noexcept nogil:
@@ -66,8 +54,6 @@ cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int
         while k < count and members[k] < end:
             pose_member(&frames, member(state, members[k]), state.spheres + members[k] * 4 * LANES)
             k += 1
-        if state.twists != NULL:
-            write_twists(&frames, clumps_of(state, block), state.twists + block * 8 * LANES)
     return k
 
 
@@ -80,25 +66,22 @@ cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) 
         load_frames(&frames, clumps_of(state, block))
         for row in range(state.first_member[block], state.first_member[block + 1]):
             pose_member(&frames, member(state, row), state.spheres + row * 4 * LANES)
-        if state.twists != NULL:
-            write_twists(&frames, clumps_of(state, block), state.twists + block * 8 * LANES)
 
 
 cdef inline void write_member(const StateView *state, const double *matrices, const ClumpBlock *clumps,
                               const double *spins, Py_ssize_t row) noexcept nogil:
-    """Motions of the spheres of a member row: two records of velocities, each with a unit as its fourth number.
+    """Motions of the spheres of a member row: two records of velocities, whose fourth numbers are zero.
 
     matrices (9, LANES), spins (3, LANES), clumps : of the block. The displacement of a point that turns is the
     angular velocity times the mean of its two positions.
     """
-    cdef const double *units = state.units + row * 2 * LANES
     cdef double rows[8 * LANES]
     cdef Eight3 w = load_eight3(spins), arm = to_lab3(matrices, load_eight3(member(state, row)))
     arm = add_scaled3(arm, eight_of(-state.half_step), cross3(w, arm))
     store_eight3(rows, add3(load_eight3(clumps.velocity), cross3(w, arm)))
-    store_eight(rows + 3 * LANES, load_eight(units))
+    store_eight(rows + 3 * LANES, eight_of(0.0))
     store_eight3(rows + 4 * LANES, w)
-    store_eight(rows + 7 * LANES, load_eight(units + LANES))
+    store_eight(rows + 7 * LANES, eight_of(0.0))
     lines_in_order(rows, state.motions + row * 8 * LANES)
 
 
@@ -109,7 +92,7 @@ cdef void write_motions(const StateView *state, Py_ssize_t block, const int *mem
     cdef Py_ssize_t k
     load_matrices(matrices, clumps.orientation)
     for k in range(count):
-        write_member(state, matrices, clumps, state.spins + 4 * block * LANES, members[k])
+        write_member(state, matrices, clumps, state.spins + 3 * block * LANES, members[k])
 
 
 cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
@@ -135,7 +118,7 @@ cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *
     for lane in range(LANES):
         turn = multiply(load_quat(q + lane), conjugate(load_quat(old + lane)))
         store(spins + lane, scale(per_step / turn.w, vec3(turn.x, turn.y, turn.z)))
-    memcpy(state.spins + 4 * block * LANES, spins, sizeof(spins))
+    memcpy(state.spins + 3 * block * LANES, spins, sizeof(spins))
 
 
 cdef void spins_as_stored(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
@@ -148,5 +131,5 @@ cdef void spins_as_stored(const StateView *state, Py_ssize_t first, Py_ssize_t l
         clumps = clumps_of(state, b)
         load_matrices(matrices, clumps.orientation)
         for lane in range(LANES):
-            store(state.spins + 4 * b * LANES + lane,
+            store(state.spins + 3 * b * LANES + lane,
                   to_lab(matrices + lane, load(clumps.angular_velocity + lane)))

@@ -1,13 +1,14 @@
-"""Contacts of a law with records: what one thread keeps of them from step to step."""
+"""Contacts of one thread: which there are, what is kept of them from step to step, and the forces on spheres."""
 from libc.stdint cimport int64_t
 
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks
-from minidem.contact.fixed_point cimport Lines, Wide
+from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport DoubleVector, IntVector
+from minidem.core.vectors cimport APART, DoubleVector, IntVector
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Walls
 
 cdef enum:                          # groups of contacts, evaluated in this order
     SPHERES = 0                     # of two spheres
@@ -18,9 +19,10 @@ cdef enum:
     KINDS = 5                       # of dissipated energy: by damping, tangential damping, sliding, rolling, fracture
     SUMMED = 4                      # of which each block has some
     BLOCKS_PER_FOLD = 32            # at most 64: see fold
+    PAIRS_AT_ONCE = 1024            # ints of the inner list that are tested at once
 
 cdef struct Ledger:                 # energies of the own contacts, without an order, in units (fixed_point.pxd)
-    int64_t sums[2 * SUMMED * LANES]    # of both parts, of the last few blocks
+    int64_t sums[SUMMED * LANES]    # of the last few blocks
     Wide dissipated[KINDS]          # since the start
     double lost[KINDS]              # what was not finite [J]
     Wide wall_work                  # of moving walls on own clumps since the start, with any law
@@ -32,24 +34,33 @@ cdef struct Fracture:               # of an own contact
     double energy                   # [J]
     int first, second               # spheres in the user's numbers, the first one smaller; or -1 - element of a wall
 
-cdef struct Stored:                 # of one thread
-    int n_records                   # of the law; 0: nothing here is used
+cdef struct Contacts:
+    Law own_law                     # with the walls at the pose of this thread
+    Walls walls
+    const Law *law                  # the address of own_law
+    int first_slot                  # of the own spheres
+    int n_slots
+    bint ready                      # the sums belong to the lists
+    # Contacts of a law with history stay in their blocks. Those of others are written where something reads them before
+    # the next evaluation, else one block after the other in the same place.
     Blocks groups[GROUPS]
     Blocks spare[GROUPS]            # the contacts while they are brought into the order of new lists
     Blocks saved[GROUPS]            # where a step may be undone: the contacts before it ...
     bint has_saved
     bint stores_forces              # at the end of a step: the blocks get the last forces
-    bint ready                      # what follows belongs to the lists
+    Py_ssize_t list_cursor          # of a law without history: ints of the inner list that have been tested
+    int n_found                     # likewise ints of found_pairs that have not been evaluated
     Wide box_work[2]                # of a periodic box at this pose in the half steps that end and begin here
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
     int64_t step                    # number of the step that leads to this pose
     IntVector fractures             # Fracture structs
-    int first_slot                  # of the own spheres
-    int n_slots
     Py_ssize_t n_cross              # contacts with spheres of other threads, at the last rebuild
-    Lines lines                     # forces on own spheres (n_slots,); on holes (1,); on spheres of other threads
-    IntVector sent                  # slots of the last ones, one for each contact, whose owners add the forces
+    int64_t *sums                   # forces on own spheres (n_slots,), on holes (1,), on spheres of other threads
+    int width                       # integers of a sum, see fixed_point.pxd
+    Py_ssize_t capacity             # bytes of it and the next one
+    unsigned char *touched          # (eights of sums,): whether one of them may differ from zero
+    IntVector sent                  # slots of spheres of other threads, one for each contact, whose owners add the sums
     DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads (fluxes.pyx)
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
@@ -64,16 +75,21 @@ cdef struct Stored:                 # of one thread
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...
     bint has_force_after_end        # ... if there is one
+    IntVector ends[GROUPS]          # with onset correction: lanes of contacts that may begin or end within a step
+    DoubleVector onset[GROUPS]      # (ends,): their onset corrections [N]
+    IntVector noted                 # Onset structs (onset_pass.pxd): those at the beginning of a step; room for all
+    bint some_onset                 # a contact of any thread may begin or end
+    char apart[APART]
 
 
-cdef bint save_stored(Stored *stored) noexcept nogil
-cdef void restore_stored(Stored *stored) noexcept nogil
-cdef bint reserve_lines(Stored *stored, Py_ssize_t n_sent) noexcept nogil
-cdef void release_stored(Stored *stored) noexcept nogil
-
-
-cdef void drop_known(const Stored *stored, Neighbours *mine) noexcept nogil
-cdef bint find_new(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
-cdef void end_contact(Stored *stored, Neighbours *mine, const StateView *state, int group,
+cdef bint save_contacts(Contacts *contacts) noexcept nogil
+cdef void restore_contacts(Contacts *contacts) noexcept nogil
+cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
+cdef bint reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil
+cdef void clear_contacts(Contacts *contacts) noexcept nogil
+cdef void release_contacts(Contacts *contacts) noexcept nogil
+cdef void drop_known(const Contacts *contacts, Neighbours *mine) noexcept nogil
+cdef bint find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
+cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
-cdef int find_known(const Stored *stored, int i, int j) noexcept nogil
+cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil

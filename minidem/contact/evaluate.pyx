@@ -1,0 +1,573 @@
+"""Forces of contacts: eight are evaluated at a time, and their forces added at once.
+
+    load        geometry of the two bodies, and their motion if the law has a history (contact_motion.pyx); coefficients
+    law         force, energies, history of this step
+    add         force and moment to both spheres, as integers, so that the order does not matter (fixed_point.pxd);
+                those on a sphere of another thread to a sum apart, which its owner adds (take_sent)
+    end         contacts of a law with history that do not go on: their pairs are candidates again
+
+Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at
+each pose, among the pairs of the inner list, and packed into blocks of eight as they are found.
+"""
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy, memmove, memset
+
+from minidem.broadphase.neighbours cimport select_near
+from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of, reserve_blocks
+from minidem.contact.contact cimport Contact, MAX_RECORDS, Result, Row, load3
+from minidem.contact.contact_motion cimport Bodies, gather_contacts
+from minidem.contact.contacts cimport (
+    BLOCKS_PER_FOLD, GROUPS, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, end_contact,
+)
+from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, rounded_wide
+from minidem.contact.fluxes cimport add_rates, clear_rates, describe_bodies, take_rates
+from minidem.contact.law cimport pair_of
+from minidem.contact.wall_contacts cimport find_wall_pairs
+from minidem.core.eight cimport (
+    Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
+    store_eight3,
+)
+from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.prefetch cimport prefetch
+from minidem.core.quaternion cimport matrix, turn_vector
+from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, vec3
+from minidem.core.vectors cimport reserve
+from minidem.state.rows cimport ClumpBlock, load, load_quat
+from minidem.state.state cimport clump_of, clumps_of, hole_of
+
+cdef enum:
+    AHEAD = 2                       # blocks whose spheres are prefetched
+
+cdef extern from *:
+    """
+    #define MINIDEM_FAR_GAP 1e100
+    """
+    const double FAR "MINIDEM_FAR_GAP"  # a gap [m]
+    const double LEAST_FRACTURE "5e-324"   # [J]
+
+cdef struct Keys:                   # of the units of the sums on both sides of eight contacts
+    uint64_t first[LANES]
+    uint64_t second[LANES]
+
+cdef struct Room:                   # for eight contacts
+    Contact contact
+    Result result
+    Bodies sides[2]
+    double images[6 * LANES]
+    Keys keys
+
+
+cdef inline void prefetch_block(const ContactBlock *block, const Law *law, const ContactBlock *current) noexcept nogil:
+    """Prefetch what the next evaluation reads of a block.
+
+    Neighbouring blocks behave alike, so the first contact of `current` predicts whether the first records are used.
+    """
+    cdef int k, first = 0 if history_of(current)[3 * LANES] != 0.0 else law.touch_records
+    prefetch(block)
+    prefetch(block.mass)
+    if first > 0:
+        prefetch(history_of(block) + 3 * LANES)
+    for k in range(4 * first, 4 * (law.n_records - law.rare_records)):
+        prefetch(history_of(block) + k * LANES)
+
+
+cdef inline void prefetch_bodies(const Contacts *contacts, const StateView *state, const int *bodies) noexcept nogil:
+    """bodies : (2 LANES,) of a block of two spheres each."""
+    cdef unsigned int own
+    cdef int k
+    for k in range(2 * LANES):
+        own = <unsigned int> (bodies[k] - contacts.first_slot)
+        prefetch(state.spheres + 4 * <Py_ssize_t> bodies[k])
+        prefetch(state.motions + 8 * <Py_ssize_t> bodies[k])
+        prefetch(contacts.sums + contacts.width * <Py_ssize_t> (own if own < <unsigned int> contacts.n_slots else 0))
+
+
+cdef inline bint of_one_pair(const Law *law, bint walls) noexcept nogil:
+    """Whether all contacts are of the pair of materials of load_only_pair."""
+    return law.n_materials == 1 or law.only_material >= 0 and not walls
+
+
+cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil:
+    """Coefficients of contacts between clumps where these are of one material, for all blocks."""
+    cdef const double *of_pair = law.coefficients + law.only_material * (law.n_materials + 1) * law.n_coefficients
+    cdef int lane, k
+    for k in range(law.n_coefficients if law.only_material >= 0 else 0):
+        for lane in range(LANES):
+            contact.coefficients[k][lane] = of_pair[k]
+
+
+cdef inline void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil:
+    """Coefficients of pairs of materials (LANES,)."""
+    cdef int records[LANES]
+    cdef int lane, k
+    for k in range(law.n_coefficients // 4):
+        for lane in range(LANES):
+            records[lane] = pairs[lane] * (law.n_coefficients // 4) + k
+        rows_from_records(law.coefficients, records, contact.coefficients[4 * k])
+
+
+cdef inline void load_keys(const Law *law, const int *pairs, Keys *keys) noexcept nogil:
+    """pairs : of materials; not read where the clumps are of one material."""
+    cdef int lane, only = law.only_material
+    for lane in range(LANES):
+        keys.first[lane] = law.unit_keys[only if only >= 0 else pairs[lane] // law.n_materials]
+        keys.second[lane] = law.unit_keys[only if only >= 0 else pairs[lane] % law.n_materials]
+
+
+cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, Contact *contact,
+                     Bodies *sides, double *images) noexcept nogil:
+    """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one pair of
+    materials, the coefficients are loaded before."""
+    cdef bint moves = law.history != NULL
+    cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, contact, sides, images)
+    if moves:
+        memcpy(contact.mass, block.mass, sizeof(block.mass))
+    if law.has_couples:
+        memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
+    if not of_one_pair(law, walls):
+        load_coefficients(law, block.materials, contact)
+    if law.fields.ids != NULL:
+        describe_bodies(law, state, block.first, block.second, walls, contact)
+    return crosses
+
+
+cdef inline void index_sums(Contacts *contacts, const int *spheres, int hole, int *index) noexcept nogil:
+    """Sums of eight spheres, which are touched: behind those of own ones that of the holes, then those of spheres of
+    other threads."""
+    cdef unsigned int own, n = contacts.n_slots
+    cdef unsigned char *touched = contacts.touched
+    cdef int lane, foreign = 0, first_slot = contacts.first_slot
+    for lane in range(LANES):
+        own = <unsigned int> (spheres[lane] - first_slot)
+        index[lane] = <int> (own if own < n else n)
+        foreign |= (own >= n) & (spheres[lane] < hole)
+    for lane in range(LANES if foreign else 0):
+        if index[lane] == contacts.n_slots and spheres[lane] < hole:
+            contacts.sent.data[contacts.sent.size] = spheres[lane]
+            contacts.sent.size += 1
+            index[lane] = contacts.n_slots + <int> contacts.sent.size
+    for lane in range(LANES):
+        touched[row_of(index[lane])] = 1
+
+
+cdef inline void add_to_spheres(bint moments, Contacts *contacts, const int *spheres, const Bodies *side,
+                                const uint64_t *keys, int hole, const double *force, double sign, Eight3 turned,
+                                const double *couple) noexcept nogil:
+    """Add forces (3, LANES), times sign, to the spheres on one side of eight contacts.
+
+    moments : a constant, whether there are any; turned : normal x force; couple : (3, LANES), NULL if there are none.
+    """
+    cdef double moment[3 * LANES]
+    cdef int index[LANES]
+    cdef Eight3 turning
+    index_sums(contacts, spheres, hole, index)
+    if moments:
+        turning = scale3(-load_eight(side.arm), turned)
+        if couple != NULL:
+            turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
+        store_eight3(moment, turning)
+    add_side(force, sign, moment if moments else NULL, keys, contacts.law.unit_shift, side.sphere + 3 * LANES, index,
+             contacts.sums)
+
+
+cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
+                            const double *couple, const Contact *contact, const Bodies *sides, const Keys *keys,
+                            int hole, bint walls) noexcept nogil:
+    """Add the forces on the first spheres of a block, and those on the second ones; a wall gets none."""
+    cdef Eight3 turned = load_eight3(force)
+    if moments:
+        turned = cross3(load_eight3(contact.normal[0]), turned)
+    add_to_spheres(moments, contacts, block.first, sides, keys.first, hole, force, 1.0, turned, couple)
+    if not walls:
+        add_to_spheres(moments, contacts, block.second, sides + 1, keys.second, hole, force, -1.0, turned, couple)
+
+
+cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
+                      bint walls) noexcept nogil:
+    """The same of a law without history."""
+    cdef Keys keys
+    load_keys(contacts.law, block.materials, &keys)
+    add_forces(False, contacts, block, force, NULL, NULL, sides, &keys, contacts.groups[SPHERES].hole, walls)
+
+
+cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
+                             int lane) noexcept nogil:
+    """Note a contact that ended in this step with a force or a couple."""
+    cdef int k
+    cdef bint acts = False
+    for k in range(3):
+        acts |= (result.force[k][lane] != 0.0) | (couples and result.couple[k][lane] != 0.0)
+    if acts:
+        contacts.has_force_after_end = True
+        contacts.pair_after_end[0], contacts.pair_after_end[1] = block.first[lane], block.second[lane]
+        for k in range(3):
+            contacts.force_after_end[k] = result.force[k][lane]
+
+
+cdef bint note_fractures(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
+                         double *energies) noexcept nogil:
+    """Note what broke in a block, by the energies (LANES,), which are then zero. False: memory exhausted."""
+    cdef Fracture *noted
+    cdef Py_ssize_t n
+    cdef double energy
+    cdef int lane, i, j
+    for lane in range(LANES):
+        i, j, energy, energies[lane] = block.first[lane], block.second[lane], energies[lane], 0.0
+        if energy <= 0.0 or i == hole_of(state):
+            continue
+        if energy * law.per_energy < LARGEST:
+            contacts.ledger.dissipated[<int> SUMMED] += rounded_wide(energy * law.per_energy)
+        else:
+            contacts.ledger.lost[<int> SUMMED] += energy
+        n = contacts.ledger.n_fractures
+        if not reserve(&contacts.fractures, (n + 1) * <Py_ssize_t> (sizeof(Fracture) // sizeof(int))):
+            return False
+        contacts.ledger.n_fractures, noted = n + 1, <Fracture *> contacts.fractures.data + n
+        i, j = state.sphere_number[i], state.sphere_number[j] if j >= 0 else j
+        noted.step, noted.energy = contacts.step, energy
+        noted.first, noted.second = i, j
+    return True
+
+
+cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil:
+    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES) on the first body."""
+    law.central(contact, magnitude)
+    store_eight3(force, scale3(load_eight(magnitude), load_eight3(contact.normal[0])))
+
+
+cdef inline bint call_law(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
+                          Contact *contact, Result *result, bint stores) noexcept nogil:
+    """Evaluate the law; records, and with `stores` force and couple, into the block. False: memory exhausted."""
+    law.history(contact, history_of(block), result, &law.parameters)
+    if stores:
+        memcpy(block.force, result.force, sizeof(block.force))
+    if stores and law.has_couples:
+        memcpy(block.couple, result.couple, sizeof(block.couple))
+    add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.dissipated,
+                 contacts.ledger.lost)
+    return bits_below(result.fracture, LEAST_FRACTURE) == (1 << LANES) - 1 \
+        or note_fractures(contacts, law, state, block, result.fracture)
+
+
+cdef bint call_between_steps(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
+                             Contact *contact, Result *result, bint stores) noexcept nogil:
+    """As call_law, where no step has led to the pose, and no amounts of fields are transferred.
+
+    A contact for which the law writes one keeps the records that it had, so that the next step finds it as it was.
+    """
+    cdef double records[MAX_RECORDS * 4 * LANES]
+    cdef int n = law.fields.n, lane, k
+    cdef bint transfers
+    memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
+    if not call_law(contacts, law, state, block, contact, result, stores):
+        return False
+    for lane in range(LANES):
+        transfers = False
+        for k in range(2 * n, 4 * n):
+            transfers |= result.rates[k][lane] != 0.0
+        for k in range(4 * law.n_records if transfers else 0):
+            history_of(block)[k * LANES + lane] = records[k * LANES + lane]
+    return True
+
+
+cdef inline int ended_lanes(const Contacts *contacts, const Blocks *blocks, const ContactBlock *block,
+                            const Result *result) noexcept nogil:
+    """Bits 1 << lane of the contacts that do not go on."""
+    cdef int lane, bits = bits_below(result.goes_on, 0.5)
+    if bits:
+        for lane in range(LANES):
+            bits &= ~((block.first[lane] == blocks.hole) << lane)
+    return bits
+
+
+cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, bint walls, Contact *contact,
+                        Result *result) noexcept nogil:
+    """goes_on before the law. A triangle may end although it overlaps, because another one has replaced it; a law that
+    acts across a gap then has a gap of FAR."""
+    cdef double *overlap = &contact.overlap[0]
+    cdef int lane
+    for lane in range(LANES if walls else 0):
+        if not contacts.seen.data[b * LANES + lane]:
+            overlap[lane] = -FAR if overlap[lane] > -law.reach and law.reach > 0.0 else min(overlap[lane], 0.0)
+    store_eight(result.goes_on, eight_where(load_eight(overlap), eight_of(1.0)))
+
+
+cdef inline void limit_range(const Contacts *contacts, const Law *law, Py_ssize_t b, bint walls, const Contact *contact,
+                             Result *result) noexcept nogil:
+    """No contact goes on beyond the range for which candidates are listed."""
+    cdef double *goes_on = &result.goes_on[0]
+    cdef int lane
+    store_eight(goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach), load_eight(goes_on)))
+    for lane in range(LANES if walls else 0):
+        if not contacts.seen.data[b * LANES + lane]:
+            goes_on[lane] = 0.0
+
+
+cdef void add_box_work(Contacts *contacts, const int *first, int hole, const double *force,
+                       const double *images) noexcept nogil:
+    """Work of the box, in the half steps that end and begin at this pose, by contacts with images.
+
+    first : (LANES,) first bodies.  force : (3, LANES) on them [N].
+    images : (6, LANES), see gather_contacts.
+    """
+    cdef double power
+    cdef int lane, part
+    for lane in range(LANES):
+        if first[lane] != hole:
+            for part in range(2):
+                power = dot(load(force + lane), load(images + 3 * LANES * part + lane))
+                contacts.box_work[part] += rounded_wide(0.5 * contacts.law.dt * power * contacts.law.per_energy)
+
+
+cdef void describe_kept(const Law *law, const ContactBlock *block, const Contact *contact,
+                        Result *result) noexcept nogil:
+    """Results of contacts whose forces are known, for fluxes; rates of the law, which changes a copy of its records."""
+    cdef double records[MAX_RECORDS * 4 * LANES]
+    if law.fields.law_writes:
+        memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
+        law.history(contact, records, result, &law.parameters)
+    memset(result, 0, <size_t> (<char *> result.rates - <char *> result))
+    memcpy(result.force, block.force, sizeof(block.force))
+    memcpy(result.couple, block.couple, sizeof(block.couple))
+    store_eight(result.goes_on, eight_of(1.0))
+
+
+cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept nogil:
+    """Velocity of a sphere's centre, as stored, lab: with most rotation schemes half a step behind the pose."""
+    cdef const double *x = state.spheres + 4 * <Py_ssize_t> sphere
+    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
+    cdef const ClumpBlock *clumps = clumps_of(state, row_of(clump))
+    cdef Vec3 turning = turn_vector(matrix(load_quat(clumps.orientation + lane)), load(clumps.angular_velocity + lane))
+    return add(load(clumps.velocity + lane), cross(turning, sub(vec3(x[0], x[1], x[2]), load(clumps.position + lane))))
+
+
+cdef bint list_onsets(Contacts *contacts, const StateView *state, int group, const ContactBlock *block, Py_ssize_t b,
+                      const Contact *contact, const double *images) noexcept nogil:
+    """List the contacts of block b that may begin or end within a step: see Law. False: memory exhausted.
+
+    images : as of gather_contacts; NULL: zero.
+    """
+    cdef const Law *law = contacts.law
+    cdef Vec3 relative
+    cdef double speed
+    cdef int lane
+    if not reserve(&contacts.ends[group], contacts.ends[group].size + LANES):
+        return False
+    for lane in range(LANES):
+        if block.first[lane] == hole_of(state):
+            continue
+        relative = sphere_velocity(state, block.first[lane])
+        if block.second[lane] >= 0:
+            relative = sub(relative, sphere_velocity(state, block.second[lane]))
+        if images != NULL:
+            relative = sub(relative, load(images + lane))
+        speed = dot(load3(contact.normal, lane), relative)
+        contacts.ends[group].data[contacts.ends[group].size] = <int> b * LANES + lane
+        contacts.ends[group].size += (law.ends * speed if speed > 0.0 else -law.begins * speed) > contact.overlap[lane]
+    return True
+
+
+cdef inline bint stores_block(const Contacts *contacts, bint walls) noexcept nogil:
+    """Whether something reads the contacts of a law without history, and their forces, before the next evaluation."""
+    return walls or contacts.stores_forces or contacts.law.corrects_onsets
+
+
+cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mine, const StateView *state, int group,
+                                ContactBlock *block, Py_ssize_t b, Room *room) noexcept nogil:
+    """Evaluate eight contacts: see above. False: memory exhausted.
+
+    history : a constant, whether the law has one.  b : number of the block in its group.
+    """
+    cdef const Law *law = contacts.law
+    cdef Contact *contact = &room.contact
+    cdef Result *result = &room.result
+    cdef double magnitude[LANES]
+    cdef double *force = &result.force[0][0]
+    cdef double *couple = &result.couple[0][0]
+    cdef bint walls = group == <int> WALLS, fine = True, between = state.half_step == 0.0
+    cdef bint crosses = load_block(law, state, block, walls, contact, room.sides, room.images)
+    cdef int ended = 0, lane
+    if not history:
+        call_central(law, contact, magnitude, force)
+        if stores_block(contacts, walls):
+            memcpy(block.force, force, sizeof(block.force))
+        if law.corrects_onsets:
+            fine = list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
+    elif b >= contacts.n_kept[group]:
+        preset(contacts, law, b, walls, contact, result)
+        if between and law.fields.law_writes:
+            fine = call_between_steps(contacts, law, state, block, contact, result, True)
+        else:
+            fine = call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
+        if law.reach > 0.0:
+            limit_range(contacts, law, b, walls, contact, result)
+        ended = ended_lanes(contacts, &contacts.groups[group], block, result)
+    else:
+        force, couple = block.force[0], block.couple[0]
+        if law.fields.sums != NULL:
+            describe_kept(law, block, contact, result)
+    if not fine or history and law.fields.sums != NULL \
+            and not add_rates(contacts, law, state, block.first, block.second, contact, result):
+        return False
+    if law.only_material < 0:
+        load_keys(law, block.materials, &room.keys)
+    add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, &room.keys,
+               hole_of(state), walls)
+    if crosses:
+        add_box_work(contacts, block.first, hole_of(state), force, room.images)
+    for lane in range(LANES if ended else 0):
+        if ended >> lane & 1:
+            check_ended(contacts, block, result, law.has_couples, lane)
+            end_contact(contacts, mine, state, group, b * LANES + lane)
+    return True
+
+
+cdef inline void prepare_room(const Law *law, Room *room) noexcept nogil:
+    """What is the same for all blocks."""
+    load_only_pair(law, &room.contact)
+    if law.only_material >= 0:
+        load_keys(law, NULL, &room.keys)
+
+
+cdef bint evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *state, int group, const int *pairs,
+                         Py_ssize_t n, Room *room) noexcept nogil:
+    """Pack n <= 2 LANES ints of contacts of a law without history, two by two, into a block, and evaluate it.
+
+    False: memory exhausted.
+    """
+    cdef Blocks *blocks = &contacts.groups[group]
+    cdef const Law *law = contacts.law
+    cdef bint walls = group == <int> WALLS, stores = stores_block(contacts, walls)
+    cdef ContactBlock *block
+    cdef int lane
+    if not reserve_blocks(blocks, blocks.n_blocks + 1):
+        return False
+    block = block_at(blocks, blocks.n_blocks)
+    if stores:
+        memset(block, 0, sizeof(ContactBlock))
+        blocks.n_blocks += 1
+    for lane in range(LANES):
+        block.first[lane], block.second[lane] = pairs[2 * lane], pairs[2 * lane + 1]
+    for lane in range(<int> n // 2, LANES):
+        block.first[lane], block.second[lane], block.materials[lane] = blocks.hole, blocks.hole_second, 0
+    for lane in range(0 if of_one_pair(law, walls) else <int> n // 2):
+        block.materials[lane] = pair_of(law, state, block.first[lane], block.second[lane])
+    return evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores, room)
+
+
+cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
+    """Search the inner list from the cursor to `end` for contacts of a law without history, and evaluate them.
+
+    In eights: the last few may be left for the next call. False: memory exhausted.
+    """
+    cdef Room room
+    cdef Py_ssize_t k, n, whole
+    cdef int *pairs
+    if not reserve(&contacts.found_pairs, PAIRS_AT_ONCE + 4 * LANES):
+        return False
+    pairs = contacts.found_pairs.data
+    prepare_room(contacts.law, &room)
+    while contacts.list_cursor < end:                   # in portions: their spheres stay in cache
+        n = min(<Py_ssize_t> PAIRS_AT_ONCE, end - contacts.list_cursor)
+        contacts.n_found += <int> select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor,
+                                              n, 0.0, pairs + contacts.n_found, NULL)
+        contacts.list_cursor += n
+        whole = contacts.n_found // (2 * LANES) * (2 * LANES)
+        for k in range(whole // (2 * LANES)):
+            if not evaluate_pairs(contacts, mine, state, SPHERES, pairs + 2 * LANES * k, 2 * LANES, &room):
+                return False
+        contacts.n_found -= <int> whole
+        memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
+    return True
+
+
+cdef bint evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
+    """Forces of the contacts of a law without history that have not been found yet. False: memory exhausted."""
+    cdef Room room
+    cdef Py_ssize_t k, n
+    cdef int *pairs
+    if not find_contacts(contacts, mine, state, mine.pairs.size):
+        return False
+    prepare_room(contacts.law, &room)
+    if contacts.n_found and not evaluate_pairs(contacts, mine, state, SPHERES, contacts.found_pairs.data,
+                                               contacts.n_found, &room):
+        return False
+    if mine.wall_candidates.size == 0:
+        return True
+    if not reserve(&contacts.found_pairs, mine.wall_candidates.size + 2 * LANES):
+        return False
+    pairs = contacts.found_pairs.data
+    n = 2 * find_wall_pairs(contacts.law.walls, mine, state, &contacts.facets, pairs, NULL, NULL, 0.0)
+    for k in range((n + 2 * LANES - 1) // (2 * LANES)):
+        if not evaluate_pairs(contacts, mine, state, WALLS, pairs + 2 * LANES * k,
+                              min(n - 2 * LANES * k, <Py_ssize_t> (2 * LANES)), &room):
+            return False
+    return n >= 0
+
+
+cdef bint evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *state, int group) noexcept nogil:
+    """Evaluate the blocks of a law with history; of the first n_kept ones, add the forces that are known. False: memory
+    exhausted.
+
+    New contacts are in blocks behind those of the others, or in their free lanes.
+    """
+    cdef const Blocks *blocks = &contacts.groups[group]
+    cdef Py_ssize_t b, n_blocks = blocks.n_blocks
+    cdef ContactBlock *block
+    cdef Room room
+    memset(&room.result, 0, sizeof(Result))
+    memset(&room.contact, 0, sizeof(Contact))
+    prepare_room(contacts.law, &room)
+    for b in range(n_blocks):
+        block = block_at(blocks, b)
+        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law, block)
+        if group == <int> SPHERES and b + <int> AHEAD < n_blocks:
+            prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
+        if not evaluate_block(True, contacts, mine, state, group, block, b, &room):
+            return False
+        if (b + 1) % BLOCKS_PER_FOLD == 0:
+            fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
+    fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
+    return True
+
+
+cdef void clear_sent(Contacts *contacts) noexcept nogil:
+    """Discard the sums on spheres of other threads, which these have taken."""
+    memset(contacts.sums + contacts.width * (contacts.n_slots + 1), 0,
+           contacts.sent.size * contacts.width * sizeof(int64_t))
+    contacts.sent.size = contacts.sent_rates.size = 0
+
+
+cdef bint evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
+    """Forces of all own contacts, added to the sums. False: memory exhausted."""
+    cdef int group
+    clear_sent(contacts)
+    if contacts.law.history == NULL:
+        return evaluate_found(contacts, mine, state)
+    contacts.box_work[0] = contacts.box_work[1] = 0
+    if contacts.law.fields.sums != NULL:
+        clear_rates(contacts.law, mine.first_block, mine.last_block)
+    for group in range(<int> GROUPS):
+        if not evaluate_group(contacts, mine, state, group):
+            return False
+    return True
+
+
+cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
+    """Add the forces on own spheres that other threads have evaluated; likewise rates."""
+    cdef Contacts *contacts = all + thread
+    cdef const Contacts *other
+    cdef Py_ssize_t k
+    cdef unsigned int own
+    cdef int t, m
+    for t in range(n_threads if contacts.ready else 0):
+        other = all + t
+        for k in range(other.sent.size):
+            own = <unsigned int> (other.sent.data[k] - contacts.first_slot)
+            if own < <unsigned int> contacts.n_slots:
+                contacts.touched[row_of(own)] = 1
+                for m in range(contacts.width):
+                    contacts.sums[contacts.width * <Py_ssize_t> own + m] += other.sums[
+                        contacts.width * (other.n_slots + 1 + k) + m]
+        take_rates(contacts.law, &other.sent_rates, contacts, state)
