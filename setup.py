@@ -2,9 +2,9 @@
 
 Every minidem/**/*.pyx becomes one extension module. The flags that the compiler accepts are found by probes. Results
 have the same bits with all of them: no fast-math, no contraction of a*b+c. A module outside the time loop lowers the
-optimisation level in its first line: # distutils: extra_compile_args = -O1. Modules that mainly call Python have -Og, or
-without loops over clumps -O0: they compile in three quarters, and in half, of the time. With MINIDEM_ARCH=levels those
-of the time loop are made at three levels of x86-64, from the same C; minidem/isa/__init__.py chooses at import.
+optimisation level in its first line: # distutils: extra_compile_args = -O1. Modules that mainly call Python
+have -Og, which compiles in three quarters of that time. With MINIDEM_ARCH=levels those of the time loop are made at
+three levels of x86-64, from the same C; minidem/isa/__init__.py chooses when it is imported.
 
 Modules are kept in build/kernels, one folder per Python and MINIDEM_ARCH, each with a record: the names of the files of
 which it was made, after a digest of their content, of the compiler, its command, and Cython. A module whose digest has
@@ -48,7 +48,7 @@ def extensions():
     modules = [Extension(".".join(path.with_suffix("").parts), [path.as_posix()], include_dirs=[str(PACKAGE)],
                          extra_compile_args=re.findall(r"^# distutils: extra_compile_args = (-O\w)", path.read_text()))
                for path in sorted(PACKAGE.rglob("*.pyx"), key=lambda path: -path.stat().st_size)]
-    return [*modules, Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=["-O0"])]
+    return [*modules, Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=["-Og"])]
 
 
 def tell(message):
