@@ -167,7 +167,7 @@ class BuildKernels(build_ext):
 
     def translate(self, sources):
         """Translate modules to C, once for all levels."""
-        gc.set_threshold(700_000)       # of Cython's workers too: by default a third of their time is garbage collection
+        gc.set_threshold(700_000)       # also of Cython's workers, which else collect garbage for a third of their time
         wanted = [extension for extension in extensions() if extension.sources[0] in sources]
         Cython.Build.cythonize(wanted, build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES, force=True,
                                depfile=True, nthreads=self.parallel, shared_utility_qualified_name=SHARED)
