@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -Og
 """The compiled functions of a contact law as a Python object (interface: law.pxd), and what a law reads of materials.
 
 Coefficients come from a PairTable. The units of all sums follow from the stiffness of the materials.

@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """Arrays of the time loop that only laws with records need, and contacts as arrays in the user's numbers.
 
 The arrays are what checkpoints hold, and what another time loop takes over: after clumps were added or sorted, after a

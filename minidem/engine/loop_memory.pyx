@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """The struct of a time loop, and all memory that it points to: settings, lists, contacts; the order of the clumps."""
 from libc.stdlib cimport calloc, free
 

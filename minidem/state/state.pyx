@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """The state: all clumps in blocks of eight, and their spheres.
 
 Clumps: what changes is one array of doubles, (blocks, rows, LANES), the wrenches are another; constants such as inertia

@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """The arrays behind the walls of the time loops, and the poses of the walls that move."""
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
