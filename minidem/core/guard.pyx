@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -Og
+# distutils: extra_compile_args = -O1
 """Exclusive use of a simulation: by one Python thread at a time, and not during a step."""
 from functools import update_wrapper
 from types import MethodType

@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -Og
+# distutils: extra_compile_args = -O1
 """Driver: makes, runs and reads the time loop for Python.
 
 Each change of the state is complete or does not happen, whatever raises: a user function, Ctrl-C, exhausted memory.
