@@ -295,6 +295,10 @@ cdef class State:
         np.asarray(blocks)[:, PATH] = 0.0
         return np.asarray(blocks), np.asarray(wrench)
 
+    def __reduce__(self):
+        return State.restore, (*self.in_user_order(), self.templates, self.template_index, self.scale,
+                               self.material_index, self.box, self.shift)
+
     @classmethod
     def restore(cls, blocks, wrench, templates, template_index, scale=None, material_index=None, box=None, shift=None):
         """The state of saved blocks and wrenches in the user's order, templates and template indices.
