@@ -115,12 +115,10 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
 
     contacts, rates : what these methods of the loop return, if available;  shadow : as in `Energy`.
     """
-    if contacts is None and not loop.contacts_known:
-        loop.evaluate()
+    contacts = loop.contacts() if contacts is None else contacts
     state, population, ledger = loop.state, loop.population, loop.ledger()
     work = [ledger[name][:, 0] for name in ("work", "force_work") if name in ledger]
     work += [ledger["wall_work"][0]] if "wall_work" in ledger else []
-    contacts = loop.contacts() if contacts is None else contacts
     velocity, body_rate = loop.rates() if rates is None else rates
     mass, flow_work = state.column("mass"), 0.0
     if loop.box is not None and loop.box.moves:

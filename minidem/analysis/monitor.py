@@ -10,7 +10,6 @@ import math
 import sys
 import warnings
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
 from operator import ge, le
 
@@ -34,7 +33,6 @@ FAR = 5.0       # extents of all walls below them at which a clump that falls fr
 LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
 LARGE = 1000.0                          # extent of a mesh over the diameter of a clump, above which units are doubtful
 FEWEST, SIGNIFICANT = 10, 5.0           # clumps of which a velocity gradient is found; standard errors of a difference
-ISSUED = ContextVar("warnings that the origin of the simulation about to be made has issued", default=None)
 
 
 class Monitor:
@@ -45,8 +43,8 @@ class Monitor:
     in_rows : runs end at any step, and the caller checks at rows of its own: `ready` is `due`
     """
 
-    def __init__(self):
-        self.issued, self.report, self.in_rows = dict(ISSUED.get() or {}), warn, False
+    def __init__(self, issued=()):
+        self.issued, self.report, self.in_rows = dict(issued), warn, False
         self.due = self.ready = 1
         self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next check of dashpots and fields
         self._population = self._enclosures = self._abyss = self._carried = None

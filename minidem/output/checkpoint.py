@@ -49,7 +49,7 @@ def save(path, sim, notes=None, snapshot=None):
 def pack(sim, snapshot=None):
     """Settings of `sim` in types of JSON, and arrays by name, of a snapshot without its user forces."""
     snapshot = sim.loop.snapshot() if snapshot is None else snapshot
-    state, population, expected = snapshot.state, snapshot.population, snapshot.user_forces.expected
+    state, population = snapshot.state, snapshot.population
     walls, meshes = pack_walls(sim.walls)
     settings = {
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
@@ -57,17 +57,17 @@ def pack(sim, snapshot=None):
         "materials": [_record(one) for one in snapshot.pair_table.materials],
         "pairs": [_record(pair) | {"a": _record(pair.a), "b": _record(pair.b)} for pair in sim.pairs],
         "walls": walls, "step_count": snapshot.step, "forces_known": snapshot.forces_known,
-        "user_forces": expected, "callback_due": snapshot.callback_due,
+        "user_forces": snapshot.user_forces.expected, "callback_due": snapshot.callback_due,
         "next_id": population.next_id, "outflow": population.outflow,
         "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
+    meshes = meshes if any(wall.surface for wall in sim.walls) else {}
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": snapshot.started, "template_index": state.template_index,
-        "scale": state.scale, "material_index": state.material_index, "shift": state.shift.copy(),
-        "ids": population.ids, "exchanged": [population.work, population.exchanged]}
-    arrays |= {HISTORY + name: values for name, values in (snapshot.history or {}).items()}
-    arrays |= {name: getattr(snapshot, name) for name in SUMS if getattr(snapshot, name) is not None}
-    return settings, select(arrays, conditions(sim, expected, arrays))
+        "scale": state.scale, "material_index": state.material_index,
+        "shift": None if state.box is None else state.shift.copy(), "ids": population.ids,
+        "exchanged": [population.work, population.exchanged]} | {name: getattr(snapshot, name) for name in SUMS}
+    return settings, select(arrays | {HISTORY + name: values for name, values in (snapshot.history or {}).items()})
 
 
 def _record(owner):
@@ -78,8 +78,7 @@ def _record(owner):
 def conditions(sim, expected, arrays):
     """Conditions of checkpoint_fields.py that hold for a simulation with so many user forces, and these arrays."""
     box = sim.loop.state.box
-    moves = box is not None and box.moves
-    found = {"": True, "meshes": any(wall.surface for wall in sim.walls), "periodic": box, "moving box": moves,
+    found = {"": True, "periodic": box, "moving box": box is not None and box.moves,
              "history": sim.settings.law.has_history, "user forces": expected,
              "onsets": "onsets" in arrays and sim.settings.law.corrects_onsets(sim.settings.law_values),
              "moving walls": sim.loop.moves, "servos": sim.loop.walls.servos}
@@ -158,7 +157,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         "n_rows": empty.state.blocks.shape[1] + len(FIELD_ROWS) * sum(field.components for field in fields),
         "n_load_rows": empty.state.wrench.shape[1],
         "n_lanes": empty.state.blocks.shape[2], "n_records": law.kernels_for(values).n_records,
-        "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected, arrays) - {"meshes"})
+        "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected, arrays))
     templates, index, scale = unpack_templates(known), known["template_index"], known["scale"]
     for k, template in enumerate(templates if box is not None or (scale != 1.0).any() else []):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))

@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import explain_pose
-from minidem.analysis.monitor import ISSUED, Monitor
+from minidem.analysis.monitor import Monitor
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import (
@@ -41,8 +41,7 @@ from minidem.rotation import registry as rotation_schemes
 from minidem.simulation.bonds import Bonds
 from minidem.simulation.boundaries import Boundaries
 from minidem.simulation.clumps import Clumps
-from minidem.simulation.contacts import Contacts
-from minidem.simulation.energies import Energies
+from minidem.simulation.contacts import Contacts, Energies
 from minidem.simulation.fields import Fields
 from minidem.simulation.files import Files
 from minidem.simulation.forces import Forces
@@ -131,18 +130,37 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         vars(self).update(material=material, walls=walls, dt=positive("dt", dt),
                           gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
-        threads = checked_threads(threads)
-        scheme, scheme_values = rotation_schemes.select(rotation)
-        law, law_values = contact_laws.select(contact, scheme)
-        vars(self)["settings"] = Settings(scheme, scheme_values, self.dt, law, law_values,
-                                          WallElements(walls, box and box.start.length), self.gravity, threads)
-        self.continue_from(Snapshot(State(scheme.n_scratch, box), PairTable(material, walls, self.pairs)))
+        self._begin(checked_threads(threads), box)
+        law, law_values = self.settings.law, self.settings.law_values
+        self.continue_from(Snapshot(State(self.settings.scheme.n_scratch, box), PairTable(material, walls, self.pairs)))
         if law.corrects_onsets(law_values):
             require_planes_at_rest(self.contact, self.walls)
-        vars(self).update(monitor=Monitor(), calls_every=None, inlets_called={})
-        self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
         self.monitor.check_parameters(self)
+
+    def _begin(self, threads, box, issued=()):
+        """Set all attributes but those that a user has given, and the loop; issued : warnings of the original."""
+        scheme, scheme_values = rotation_schemes.select(self.rotation)
+        law, law_values = contact_laws.select(self.contact, scheme)
+        vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values,
+                                            WallElements(self.walls, box and box.start.length), self.gravity, threads),
+                          monitor=Monitor(issued), calls_every=None, inlets_called={})
+        self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
+
+    @exclusive
+    def __getstate__(self):
+        made = ("settings", "loop", "monitor", "calls_every", "inlets_called", "_pacer", "_copy_due")
+        given = {name: value for name, value in vars(self).items() if name not in made}
+        return given, self.settings.threads, self.loop.snapshot(), self.monitor.issued
+
+    def __setstate__(self, state):
+        given, threads, snapshot, issued = state
+        vars(self).update(given)
+        self._begin(threads, snapshot.state.box, issued)
+        self.continue_from(snapshot)
+
+    def __copy__(self):
+        return copy.deepcopy(self)
 
     def __setattr__(self, name, value):
         """Refuse to change settings: the time loop has copies of them."""
@@ -328,23 +346,3 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         if forces == "drop" and sim.loop.user_forces.expected:
             sim.continue_from(sim.loop.snapshot().without_forces(*sim.loop.last_rates()))
         return sim
-
-    @exclusive
-    def __reduce__(self):
-        given = (self.material, self.walls, self.rotation, self.contact, self.dt, self.gravity, self.settings.threads,
-                 self.pairs, self.loop.state.box)
-        return _continued, (type(self), given, self.loop.snapshot(), self.monitor.issued)
-
-    def __copy__(self):
-        return copy.deepcopy(self)
-
-
-def _continued(make, given, snapshot, issued):
-    """A simulation of the class `make`: the inverse of `Simulation.__reduce__`."""
-    before = ISSUED.set(issued)
-    try:
-        sim = make(*given)
-    finally:
-        ISSUED.reset(before)
-    sim.continue_from(snapshot)
-    return sim

@@ -1,13 +1,16 @@
-"""Topic of a `Simulation`: its contacts, and sums over them in the order of the user's numbers of the spheres."""
+"""Topics of a `Simulation`: its contacts, energy and momentum. Sums are in the order of the user's numbers."""
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import enclosed_box, neighbours_of, rattlers
+from minidem.analysis.energy import Energy, measure
+from minidem.analysis.shadow import shadow_terms
 from minidem.contact.contact_list import columns
 from minidem.core.checks import finite_array, flag, positive, refuse
 from minidem.core.guard import exclusive
+from minidem.core.quaternions import rotate
 from minidem.simulation.topic import Topic
 
 
@@ -101,6 +104,47 @@ class Contacts(Topic):
         return total / volume
 
 
+class Energies(Topic):
+    """Energy and momentum of all clumps."""
+
+    @exclusive
+    def energy(self, contacts: np.ndarray | None = None, shadow: bool = False) -> Energy:
+        """Energies at the whole step.
+
+        Parameters
+        ----------
+        contacts : structured array (n,), optional
+            The result of `contacts()` at this instant, if available, to avoid computing it again.
+        shadow : bool
+            Compute `Energy.shadow` as well, which `Energy.lasting` needs. `Energy.total` is the same with it and
+            without.
+        """
+        loop, terms = self.loop, 0.0 if flag("shadow", shadow) else None
+        contacts = loop.contacts() if contacts is None else contacts
+        rates = loop.rates()
+        if shadow and len(contacts):
+            loop.evaluate_forces()
+            terms = shadow_terms(contacts, loop.state, *rates, _image_velocities(loop, contacts), self.gravity, self.dt,
+                                 self.settings.law.power)
+        return measure(loop, self.gravity, contacts, rates, terms)
+
+    @exclusive
+    def linear_momentum(self) -> np.ndarray:
+        """(3,) lab frame [kg m/s]."""
+        return np.sum(self.loop.state.column("mass")[:, None] * self.loop.rates()[0], axis=0)
+
+    @exclusive
+    def angular_momentum(self, about: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """(3,) angular momentum about the point `about` (3,) [m], lab frame [kg m2/s].
+
+        Of `position` in unbounded space. A contact across the faces of a periodic box changes it: see `Simulation`.
+        """
+        (velocity, rate), column = self.loop.rates(), self.loop.state.column
+        spin = rotate(column("orientation"), column("inertia") * rate)
+        arm = column("position") - finite_array("about", about, (3,))
+        return np.sum(np.cross(arm, column("mass")[:, None] * velocity) + spin, axis=0)
+
+
 def _averaging_volume(sim, volume, low, high):
     """Corners of the box to average over, infinite ones included, and its volume."""
     everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.loop.box
@@ -147,3 +191,13 @@ def _share_inside(start, branch, low, high):
     inside = (low <= start) & (start <= high)
     enter, leave = np.where(flat, np.where(inside, -np.inf, np.inf), ends[0]), np.where(flat, np.inf, ends[1])
     return np.maximum(0.0, np.minimum(1.0, leave.min(axis=1)) - np.maximum(0.0, enter.max(axis=1)))
+
+
+def _image_velocities(loop, contacts):
+    """(n, 3) velocities of those images of the second spheres of contacts (n,) that touch, relative to these [m/s]."""
+    box, pairs, images = loop.box, contacts["sphere_j"] >= 0, np.zeros((len(contacts), 3))
+    if box is not None and box.moves:
+        centers = loop.spheres()[:, :3]
+        d = centers[contacts["sphere_i"][pairs]] - centers[contacts["sphere_j"][pairs]]
+        images[pairs] = box.displacement(box.lengths_in(d)) @ box.gradient.T
+    return images

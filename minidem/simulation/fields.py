@@ -87,7 +87,7 @@ class Fields(Topic):
         field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()),
                       positive("capacity", capacity), flag("per_mass", per_mass), at_walls)
         changed = replace(population, fields=(*population.fields, field))
-        state = old.state.with_rows(n * len(FIELD_ROWS))
+        state = old.state.copy(n * len(FIELD_ROWS))
         rows = field_rows(state, changed.components)
         rows[:, -n:] = first_rows(field, given, self.loop.state.column("mass"))
         set_field_rows(state, changed.components, rows)
