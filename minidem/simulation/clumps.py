@@ -101,12 +101,15 @@ class Clumps(Topic):
         ValueError
             For an id that is not present, or given twice. Nothing is removed then.
 
-        Notes ----- Positions and velocities of the other clumps do not change. Forces on clumps that were in contact
-        with removed ones are evaluated again at the same positions, as are all if there are user forces; the history of
-        the other contacts continues. The next step begins with half a step back for these clumps, as for new ones.
-        `self.energy()` keeps what was dissipated at removed clumps and the work on them; the energy that leaves is in
-        `exchanged`, so that `balance` is continuous. Remove many clumps in one call: each call takes 3 to 8 us for each
-        clump that is there, as `add_clumps` does. """
+        Notes
+        -----
+        Positions and velocities of the other clumps do not change. Forces on clumps that were in contact with removed
+        ones are evaluated again at the same positions, as are all if there are user forces; the history of the other
+        contacts continues. The next step begins with half a step back for these clumps, as for new ones. `sim.energy()`
+        keeps what was dissipated at removed clumps and the work on them; the energy that leaves is in `exchanged`, so
+        that `balance` is continuous. Remove many clumps in one call: each call takes 3 to 8 us for each clump that is
+        there, as `add_clumps` does.
+        """
         if not (outlet is None or isinstance(outlet, str)):
             raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
         gone = _marked(ids, self.loop.population.ids)
@@ -240,7 +243,7 @@ class Clumps(Topic):
         return changed
 
     def _exchange(self, new):
-        """Use a loop with other clumps. From the first step on the energy balance is continuous."""
+        """Replace the loop by one with other clumps. From the first step on the energy balance is continuous."""
         old = self.loop
         new.population = replace(new.population, work=new.population.work + flow_energy(old) - flow_energy(new))
         if old.step_count:
@@ -250,7 +253,7 @@ class Clumps(Topic):
 
 
 def _columns(template: ClumpTemplate, position: Any, orientation: ArrayLike, velocity: ArrayLike,
-                  angular_velocity: ArrayLike, scale: ArrayLike, material: Material) -> tuple[np.ndarray, ...]:
+             angular_velocity: ArrayLike, scale: ArrayLike, material: Material) -> tuple[np.ndarray, ...]:
     """Arguments of `State.with_clumps` from those of `add_clumps`.
 
     Returns

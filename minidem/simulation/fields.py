@@ -148,10 +148,10 @@ class Fields(Topic):
         ``contacts.step`` is 0 and nothing is transferred. The sums over the contacts of a clump have no order, so that
         bits do not depend on threads.
 
-        A compiled function is ``void f(const double *contact, const double *result, double *rates, const double
-        *parameters)``, given like those of `add_force`. The arrays are rows of eight doubles, one per contact.
-        `contact` and `result` have the rows of a law (`minidem.contact.register`), and with n components of all
-        fields::
+        A compiled function is
+        ``void f(const double *contact, const double *result, double *rates, const double *parameters)``, given like
+        those of `add_force`. The arrays are rows of eight doubles, one per contact. `contact` and `result` have the
+        rows of a law (`minidem.contact.register`), and with n components of all fields::
 
            contact  82-83 ids of i and j; -1 - number of a wall   84 ... fields of i   84 + n ... fields of j
            rates    0 ... of i   n ... of j   2 n ... amounts of i   3 n ... of j; zero before the call
@@ -171,12 +171,12 @@ class Fields(Topic):
                 heat = conductivity * width * (T[:, 1] - T[:, 0])                               # into i [W]
                 contacts.rates["temperature"][:] = np.column_stack([heat, -heat])
 
-            self = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-5)
-            self.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
-            self.add_field("temperature", [300.0, 400.0], capacity=800.0, per_mass=True)
-            self.add_flux(conduction, parameters=[1.0])
-            self.run(100)
-            print(self.field("temperature"))
+            sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-5)
+            sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
+            sim.add_field("temperature", [300.0, 400.0], capacity=800.0, per_mass=True)
+            sim.add_flux(conduction, parameters=[1.0])
+            sim.run(100)
+            print(sim.field("temperature"))
         """
         if not self.loop.population.fields:
             raise ValueError("add_flux: the simulation has no field; call add_field first")

@@ -36,13 +36,15 @@ class Forces(Topic):
         ValueError
             For a wrong signature, number of arguments or parameter. No force is added then.
 
-        Notes ----- A compiled function is ``void f(const double *time, const double *clumps, double *wrenches, const
-        double *parameters)``, made anywhere: a numba cfunc, a ctypes function with restype and argtypes, a
-        scipy.LowLevelCallable, or a capsule whose name is the signature. It is called for eight clumps at a time, by
-        all threads without the GIL, and must not have a memory of its own. `time` points to one number, `parameters` to
-        the k given ones, which are followed by 64 NaN; a function that reads beyond them is refused where its result
-        for the present clumps shows it, by two calls here and whenever clumps are added or removed. The other arrays
-        are rows of eight doubles, one per clump::
+        Notes
+        -----
+        A compiled function is
+        ``void f(const double *time, const double *clumps, double *wrenches, const double *parameters)``, made anywhere:
+        a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
+        the signature. It is called for eight clumps at a time, by all threads without the GIL, and must not have a
+        memory of its own. `time` points to one number, `parameters` to the k given ones, which are followed by 64 NaN;
+        a function that reads beyond them is refused where its result for the present clumps shows it, by two calls here
+        and whenever clumps are added or removed. The other arrays are rows of eight doubles, one per clump::
 
            clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
                      14 id (`ids`)
@@ -58,7 +60,8 @@ class Forces(Topic):
 
         Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
         trapezoidal rule. Checkpoints do not contain them: add them again after `load`, or drop them. A copy contains
-        them; pickle contains those that can be pickled. """
+        them; pickle contains those that can be pickled.
+        """
         self.continue_from(self.loop.snapshot().with_force(Force(function, parameters, random, seed)))
 
     @property
