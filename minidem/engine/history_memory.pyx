@@ -22,17 +22,6 @@ def no_history(n_records):
             "force": np.zeros((0, 3)), "couple": np.zeros((0, 3)), "mass": np.zeros(0), "rolling_inertia": np.zeros(0)}
 
 
-def history_without(history, gone):
-    """The arrays without the contacts of spheres of which `gone` (n_spheres,) is true; the others are renumbered."""
-    absent, number = np.append(gone, False), np.append(np.cumsum(~gone) - 1, 0)       # the last one for walls
-    spheres = history["spheres"]
-    sphere = np.maximum(spheres, -1)
-    keep = ~absent[sphere].any(axis=1)
-    kept = {name: np.ascontiguousarray(values[:, keep] if name == "records" else values[keep])
-            for name, values in history.items()}
-    return kept | {"spheres": np.where(spheres < 0, spheres, number[sphere])[keep].astype(np.int32)}
-
-
 cdef class HistoryMemory:
     """Of the clumps of one layout.
 

@@ -76,7 +76,7 @@ cdef extern from *:
     """
     #define MINIDEM_NORM_ERROR 0.05
     """
-    const double NORM_ERROR "MINIDEM_NORM_ERROR"        # as in field_table.py
+    const double NORM_ERROR "MINIDEM_NORM_ERROR"        # as in population.py
 
 
 cdef void renormalise(double *rows) noexcept nogil:
