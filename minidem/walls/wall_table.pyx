@@ -218,7 +218,7 @@ cdef class WallTable:
             try:
                 self._guard.during_step = True
                 poses[:, moving] = found = self.elements.motions.poses(2 * step, n, self._half_step,
-                                                                      self.servo_states[moving])
+                                                                       self.servo_states[moving])
                 moved = self.elements.motions.travel(found)
             finally:
                 self._guard.during_step = False
