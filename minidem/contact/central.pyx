@@ -3,9 +3,9 @@ from libc.math cimport sqrt
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
-from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, OwnContact, load3, store3
+from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, OwnContact, OwnNumbers, load3, store3
 from minidem.contact.force_sums cimport force_records
-from minidem.contact.law cimport material_of, record_force, unit_key_of
+from minidem.contact.law cimport material_of, unit_key_of
 from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport dot, scale, sub, vec3
@@ -42,6 +42,14 @@ cdef inline void touch_spheres(Vec3 between, double radius_i, double radius_j, C
     contact.overlap[lane], contact.radius[lane] = touching - distance, radius_i * radius_j / touching
 
 
+cdef void touch_eight(OwnNumbers a, OwnNumbers b, OwnContact contact) noexcept nogil:
+    """Geometry of eight contacts of spheres (4, LANES). In a function of its own: within a loop gcc would unroll this
+    one instead of vectorising it."""
+    cdef int lane
+    for lane in range(LANES):
+        touch_spheres(sub(load(a + lane), load(b + lane)), a[3 * LANES + lane], b[3 * LANES + lane], contact, lane)
+
+
 cdef inline void touch_one(const Law *law, const StateView *state, int i, int j, Contact *contact,
                            int lane) noexcept nogil:
     """Geometry and coefficients of one contact, as of pair_of."""
@@ -63,9 +71,12 @@ cdef CentralForce central_force(const Law *law, const StateView *state, int i, i
     cdef Contact contact
     cdef CentralForce found
     cdef double force[LANES]
-    cdef int lane
-    for lane in range(LANES):
-        touch_one(law, state, i, j, &contact, lane)
+    cdef int lane, k
+    touch_one(law, state, i, j, &contact, 0)
+    for lane in range(1, LANES):
+        contact.overlap[lane], contact.radius[lane] = contact.overlap[0], contact.radius[0]
+        for k in range(CENTRAL_COEFFICIENTS):
+            contact.coefficients[k][lane] = contact.coefficients[k][0]
     force[0] = 0.0
     if law.central != NULL:
         law.central(&contact, force)
@@ -87,64 +98,6 @@ cdef inline void list_crossing(const Law *law, int bits, Py_ssize_t number) noex
         law.crossing.size += bits >> lane & 1
 
 
-cdef inline void evaluate_eight(bint moving, const BoxPose *box, const Law *law, const StateView *state,
-                                const int *pairs, const int *twists, Py_ssize_t number, OwnContact contact,
-                                int64_t *on_i, int64_t *on_j, double *margins) noexcept nogil:
-    """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces (force_sums.pxd).
-
-    box : that of the law.  number : of the first int of `pairs` in the list of the thread.
-    twists, margins : (2 LANES,), (LANES,) with `moving`: see relative_velocities; margin of each.
-    contact : room, with the coefficients if all clumps are of one material.
-    """
-    cdef double a[4][LANES]
-    cdef double b[4][LANES]
-    cdef double rows[4][LANES]
-    cdef double relative[3 * LANES]
-    cdef double images[6 * LANES]
-    cdef uint64_t keys_i[LANES]
-    cdef uint64_t keys_j[LANES]
-    cdef int i[LANES]
-    cdef int j[LANES]
-    cdef int of_pair[LANES]
-    cdef int lane, m
-    for lane in range(LANES):
-        i[lane] = pairs[2 * lane]
-        j[lane] = pairs[2 * lane + 1]
-    rows_from_records(state.spheres, i, a[0])
-    rows_from_records(state.spheres, j, b[0])
-    if moving and state.twists != NULL:
-        relative_velocities(state, twists, a[0], b[0], relative)
-    elif moving:
-        for lane in range(LANES):
-            store(relative + lane, sub(sphere_velocity(state, i[lane]), sphere_velocity(state, j[lane])))
-    if moving and box_moves(box) and image_velocities(box, a[0], b[0], images, images + 3 * LANES):
-        for lane in range(3 * LANES):
-            relative[lane] -= images[lane]
-    if box_moves(box):
-        list_crossing(law, crossing(box, a[0], b[0]), number)
-    if box != NULL:
-        nearest_differences(box, a[0], b[0], a[0])
-        memset(b[0], 0, 3 * LANES * sizeof(double))
-    if law.only_material < 0:
-        for lane in range(LANES):
-            of_pair[lane] = pair_of(law, state, i[lane], j[lane]) * (law.n_coefficients // CENTRAL_COEFFICIENTS)
-        rows_from_records(law.coefficients, of_pair, contact.coefficients[0])
-    for lane in range(LANES):
-        touch_spheres(vec3(a[0][lane] - b[0][lane], a[1][lane] - b[1][lane], a[2][lane] - b[2][lane]), a[3][lane],
-                      b[3][lane], contact, lane)
-    law.central(contact, rows[3])
-    for lane in range(LANES):
-        for m in range(3):
-            rows[m][lane] = rows[3][lane] * contact.normal[m][lane]
-        if moving:
-            margins[lane] = margin(law, contact, load(relative + lane), lane)
-    for lane in range(LANES):
-        keys_i[lane] = unit_key_of(law, state, i[lane])
-        keys_j[lane] = unit_key_of(law, state, j[lane])
-    force_records(rows[0], 1.0, keys_i, law.unit_shift, a[3], on_i)
-    force_records(rows[0], -1.0, keys_j, law.unit_shift, b[3], on_j)
-
-
 cdef inline Vec3 relative_velocity(const BoxPose *box, const StateView *state, int i, int j) noexcept nogil:
     """Velocity of sphere i relative to the nearest image of sphere j, or to a wall."""
     cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
@@ -157,32 +110,83 @@ cdef inline Vec3 relative_velocity(const BoxPose *box, const StateView *state, i
     return relative
 
 
-cdef inline void evaluate_few(bint moving, const BoxPose *box, const Law *law, const StateView *state, const int *pairs,
-                              Py_ssize_t number, int n, Contact *contact, int64_t *on_i, int64_t *on_j,
-                              IntVector *ends) noexcept nogil:
-    """As evaluate_eight, for n <= LANES contacts, with spheres or walls."""
-    cdef double force[LANES]
-    cdef double on_first[4]
+cdef inline void evaluate_eight(bint moving, bint few, const BoxPose *box, const Law *law, const StateView *state,
+                                const int *pairs, int n, const int *twists, Py_ssize_t number, OwnContact contact,
+                                int64_t *records, IntVector *ends) noexcept nogil:
+    """Evaluate n contacts, eight of two spheres each, or `few` of any kind, into records of forces (record_of).
+
+    box : that of the law.  number : of the first int of `pairs` in the list of the thread.
+    twists : (2 LANES,) with `moving`, of two spheres each: see relative_velocities.
+    contact : room, with the coefficients if all clumps are of one material.
+    """
+    cdef double a[4][LANES]
+    cdef double b[4][LANES]
+    cdef double rows[4][LANES]
+    cdef double relative[3 * LANES]
+    cdef double images[6 * LANES]
+    cdef double margins[LANES]
+    cdef uint64_t keys_i[LANES]
+    cdef uint64_t keys_j[LANES]
+    cdef int i[LANES]
+    cdef int j[LANES]
+    cdef int of_pair[LANES]
     cdef int lane, m
     for lane in range(LANES):
-        m = 2 * lane if lane < n else 0
-        touch_one(law, state, pairs[m], pairs[m + 1], contact, lane)
-    law.central(contact, force)
-    for lane in range(n):
-        for m in range(3):
-            on_first[m] = force[lane] * contact.normal[m][lane]
-        on_first[3] = force[lane]
-        record_force(law, state, pairs[2 * lane], on_first, on_i + 4 * lane)
-        if pairs[2 * lane + 1] >= 0:
-            if box_moves(box):
+        m = 2 * lane if lane < n else 0                 # what is beyond n is not used
+        i[lane], j[lane] = pairs[m], pairs[m + 1]
+    if few:
+        memset(contact.overlap, 0, sizeof(Row))
+        memset(contact.radius, 0, sizeof(Row))
+        memset(contact.coefficients, 0, CENTRAL_COEFFICIENTS * sizeof(Row))
+        for lane in range(n):
+            touch_one(law, state, i[lane], j[lane], contact, lane)
+            if moving:
+                store(relative + lane, relative_velocity(box, state, i[lane], j[lane]))
+            if box_moves(box) and j[lane] >= 0:
                 list_crossing(law, 1, number + 2 * lane)
-            for m in range(3):
-                on_first[m] = -on_first[m]
-            record_force(law, state, pairs[2 * lane + 1], on_first, on_j + 4 * lane)
+        for lane in range(LANES):
+            j[lane] = j[lane] if j[lane] >= 0 else i[lane]      # any sphere: walls have no records
+        rows_from_records(state.spheres, i, a[0])
+        rows_from_records(state.spheres, j, b[0])
+    else:
+        rows_from_records(state.spheres, i, a[0])
+        rows_from_records(state.spheres, j, b[0])
+        if moving and state.twists != NULL:
+            relative_velocities(state, twists, a[0], b[0], relative)
+        elif moving:
+            for lane in range(LANES):
+                store(relative + lane, sub(sphere_velocity(state, i[lane]), sphere_velocity(state, j[lane])))
+        if moving and box_moves(box) and image_velocities(box, a[0], b[0], images, images + 3 * LANES):
+            for lane in range(3 * LANES):
+                relative[lane] -= images[lane]
+        if box_moves(box):
+            list_crossing(law, crossing(box, a[0], b[0]), number)
+        if box != NULL:
+            nearest_differences(box, a[0], b[0], a[0])
+            memset(b[0], 0, 3 * LANES * sizeof(double))
+        if law.only_material < 0:
+            for lane in range(LANES):
+                of_pair[lane] = pair_of(law, state, i[lane], j[lane]) * (law.n_coefficients // CENTRAL_COEFFICIENTS)
+            rows_from_records(law.coefficients, of_pair, contact.coefficients[0])
+        touch_eight(a[0], b[0], contact)
+    law.central(contact, rows[3])
+    for lane in range(LANES):
+        for m in range(3):
+            rows[m][lane] = rows[3][lane] * contact.normal[m][lane]
         if moving:
-            ends.data[ends.size] = <int> number + 2 * lane
-            ends.size += margin(law, contact, relative_velocity(box, state, pairs[2 * lane], pairs[2 * lane + 1]),
-                                lane) > 0.0
+            margins[lane] = margin(law, contact, load(relative + lane), lane)
+    if law.only_material >= 0:
+        for lane in range(LANES):
+            keys_i[lane] = keys_j[lane] = law.unit_keys[law.only_material]
+    else:
+        for lane in range(LANES):
+            keys_i[lane] = unit_key_of(law, state, i[lane])
+            keys_j[lane] = unit_key_of(law, state, j[lane])
+    force_records(rows[0], 1.0, keys_i, law.unit_shift, a[3], records)
+    force_records(rows[0], -1.0, keys_j, law.unit_shift, b[3], records + 4 * LANES)
+    for lane in range(n if moving else 0):
+        ends.data[ends.size] = <int> number + 2 * lane
+        ends.size += margins[lane] > 0.0
 
 
 cdef inline bint evaluate_in(bint moving, const BoxPose *box, const Law *law, const StateView *state, const int *pairs,
@@ -191,9 +195,7 @@ cdef inline bint evaluate_in(bint moving, const BoxPose *box, const Law *law, co
     """See evaluate_central. moving, box : constants, so that loops are compiled as if there were none."""
     cdef Py_ssize_t eights = 0 if walls else n // (2 * LANES), eight, k
     cdef int twists[PAIRS_AT_ONCE + 2 * LANES]
-    cdef double margins[LANES]
     cdef Contact contact
-    cdef int64_t *on_i
     cdef int lane, m
     if moving and not reserve(ends, ends.size + n // 2 + 1):
         return False
@@ -208,18 +210,12 @@ cdef inline bint evaluate_in(bint moving, const BoxPose *box, const Law *law, co
             twists[k] = twist_of(clump_of(state, pairs[k]))
     for eight in range(eights):
         k = 2 * LANES * eight
-        on_i = record_of(forces, k)
-        evaluate_eight(moving, box, law, state, pairs + k, twists + k, first + k, &contact, on_i, on_i + 4 * LANES,
-                       margins)
-        if moving:
-            for lane in range(LANES):
-                ends.data[ends.size] = <int> (first + k) + 2 * lane
-                ends.size += margins[lane] > 0.0
+        evaluate_eight(moving, False, box, law, state, pairs + k, LANES, twists + k, first + k, &contact,
+                       record_of(forces, k), ends)
     for eight in range(eights, (n + 2 * LANES - 1) // (2 * LANES)):
         k = 2 * LANES * eight
-        on_i = record_of(forces, k)
-        evaluate_few(moving, box, law, state, pairs + k, first + k, min(LANES, <int> (n - k) // 2), &contact, on_i,
-                     on_i + 4 * LANES, ends)
+        evaluate_eight(moving, True, box, law, state, pairs + k, min(LANES, <int> (n - k) // 2), NULL, first + k,
+                       &contact, record_of(forces, k), ends)
     return True
 
 

@@ -206,7 +206,7 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
         deepest = max(deepest, deepest_stored(view, contacts + t))
         for k in range(pairs.size // 2):
             deepest = max(deepest, central_force(contacts[t].law, view, pairs.data[2 * k],
-                                                       pairs.data[2 * k + 1]).overlap)
+                                                 pairs.data[2 * k + 1]).overlap)
     return deepest
 
 

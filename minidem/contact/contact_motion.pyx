@@ -88,7 +88,7 @@ cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies
 
 
 cdef inline void write_contacts(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
-                                const double *images, OwnContact contact, OwnSide i, OwnSide j) noexcept nogil:
+                                const double *images, OwnContact contact, Side *i, Side *j) noexcept nogil:
     """All of the contacts up to the step but mass and rolling inertia, and their two sides.
 
     images : velocities (3, LANES) of the images of the second bodies; a constant NULL where all are zero.

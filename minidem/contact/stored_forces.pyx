@@ -13,7 +13,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of
-from minidem.contact.contact cimport Contact, MAX_RECORDS, Result, Row
+from minidem.contact.contact cimport Contact, MAX_RECORDS, Result
 from minidem.contact.contact_motion cimport Side, gather_contacts
 from minidem.contact.fixed_point cimport (
     BOUND, COARSE, LARGEST, LINE, add_energies, add_line, add_side, fold, rounded_wide, take_lines,
