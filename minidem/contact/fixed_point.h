@@ -100,10 +100,11 @@ static __attribute__((noinline, unused)) int minidem_split_large(double *rows, c
     return 1;
 }
 
-/* Add a line of other sums. Returns 0 if memory is exhausted. */
-static inline int minidem_add_line(minidem_lines *lines, ptrdiff_t to, const minidem_lines *others, ptrdiff_t from) {
+/* Add a line of the sums of another thread; large: the coarse one, too. Returns 0 if memory is exhausted. */
+static inline int minidem_add_line(minidem_lines *lines, ptrdiff_t to, const minidem_lines *others, ptrdiff_t from,
+                                   int large) {
     MINIDEM_EIGHT_LONG(lines->fine + 8 * to) += MINIDEM_EIGHT_LONG(others->fine + 8 * from);
-    if (!others->has_large)
+    if (!large)
         return 1;
     if (!minidem_reserve_coarse(lines))
         return 0;

@@ -31,7 +31,7 @@ cdef extern from "contact/fixed_point.h" nogil:
     void take_lines "minidem_take_lines"(int64_t *lines, Eight *rows)
     bint add_side "minidem_add_side"(const double *force, const double *turned, const double *couple,
                                      const double *side, double sign, const int *index, Lines *lines)
-    bint add_line "minidem_add_line"(Lines *lines, Py_ssize_t to, const Lines *others, Py_ssize_t of)
+    bint add_line "minidem_add_line"(Lines *lines, Py_ssize_t to, const Lines *others, Py_ssize_t of, bint large)
     void add_energies "minidem_add_energies"(const double *energies, double per_energy, int64_t *sums,
                                              double *lost)
     void fold "minidem_fold"(int64_t *sums, int n, Wide *totals)

@@ -1,7 +1,7 @@
 """The narrow phase: which candidates are in contact, and the force on each sphere.
 
-A contact belongs to one thread, which adds its force to the sums of its own spheres. Those on spheres of other threads it
-writes down; their owners add them when all threads have evaluated their contacts (take_forces).
+A contact belongs to one thread, which adds its force to the sums of its own spheres. Forces on spheres of other threads
+are written down; their owners add them when all threads have evaluated their contacts (take_forces).
 
 Contacts are evaluated by the contact law (law.pxd), eight at a time; square roots and divisions have the same bits so.
 The order in which they are found differs between runs. The sums of their forces have none (force_sums.pxd).

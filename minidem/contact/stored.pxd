@@ -50,6 +50,7 @@ cdef struct Stored:                 # of one thread
     Py_ssize_t n_cross              # contacts with spheres of other threads, at the last rebuild
     Lines lines                     # forces on own spheres (n_slots,); on holes (1,); on spheres of other threads
     IntVector sent                  # slots of the last ones, one for each contact, whose owners add the forces
+    bint sent_large                 # some of these are beyond one part (fixed_point.pxd)
     DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads (fluxes.pyx)
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...

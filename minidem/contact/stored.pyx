@@ -60,7 +60,8 @@ cdef bint reserve_lines(Stored *stored, Py_ssize_t n_sent) noexcept nogil:
         if posix_memalign(&data, CACHE_LINE, n * <int> LINE * sizeof(int64_t)) != 0:
             return False
         stored.lines.fine, stored.lines.capacity = <int64_t *> data, n
-    stored.lines.has_large, stored.sent.size = False, 0
+    stored.lines.has_large = stored.sent_large = False
+    stored.sent.size = 0
     memset(stored.lines.fine, 0, n * <int> LINE * sizeof(int64_t))
     if stored.lines.coarse != NULL:
         memset(stored.lines.coarse, 0, n * <int> LINE * sizeof(int64_t))

@@ -104,7 +104,7 @@ cdef bint load_block(const Law *law, const StateView *state, const Blocks *block
 
 
 cdef inline void index_lines(Stored *stored, const int *spheres, int hole, int *index) noexcept nogil:
-    """Lines of eight spheres: behind those of own ones that of the holes, then one for each sphere of another thread."""
+    """Lines of eight spheres: of own ones, behind these of holes, then a new one for each sphere of another thread."""
     cdef unsigned int own, n = stored.n_slots
     cdef int lane, foreign = 0
     for lane in range(LANES):
@@ -331,15 +331,16 @@ cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, cons
     cdef int group
     stored.box_work[0] = stored.box_work[1] = 0
     memset(stored.lines.fine + behind, 0, stored.sent.size * <int> LINE * sizeof(int64_t))
-    if stored.lines.has_large:
+    if stored.sent_large:
         memset(stored.lines.coarse + behind, 0, stored.sent.size * <int> LINE * sizeof(int64_t))
-    stored.lines.has_large = False                      # all sums of the last step are taken
+    stored.lines.has_large = stored.sent_large = False  # all sums of the last step are taken
     stored.sent.size = stored.sent_rates.size = 0
     if law.fields.sums != NULL:
         clear_sums(law, mine.first_block, mine.last_block)
     for group in range(<int> GROUPS):
         if not evaluate_group(stored, law, mine, state, group, group == <int> WALLS):
             return False
+    stored.sent_large = stored.lines.has_large
     return True
 
 
@@ -355,7 +356,7 @@ cdef bint take_sent(Contacts *all, int thread, int n_threads, const StateView *s
         for k in range(other.sent.size):
             own = <unsigned int> (other.sent.data[k] - stored.first_slot)
             if own < <unsigned int> stored.n_slots \
-                    and not add_line(&stored.lines, own, &other.lines, other.n_slots + 1 + k):
+                    and not add_line(&stored.lines, own, &other.lines, other.n_slots + 1 + k, other.sent_large):
                 return False
         take_rates(all[thread].law, &other.sent_rates, stored, state)
     return True

@@ -446,7 +446,7 @@ cdef class Driver:
     def time_phases(self, bint on=True):
         """Start or stop recording the time that thread 0 spends in each phase of a step.
 
-        The clock is then read four times in a step, at about 30 ns each.
+        The clock is then read six times in a step, at about 30 ns each.
         """
         cdef int phase
         self.loop.timed = on
