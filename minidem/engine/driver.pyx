@@ -73,7 +73,7 @@ cdef class Driver:
     cdef readonly WallTable walls       # None: free bodies
     cdef readonly BoxTable box_table    # None: no periodic axis
     cdef readonly object user_forces, external_forces
-    cdef CompiledForces compiled_forces # None: there are no user forces
+    cdef CompiledForces compiled_forces     # None: there are no user forces
     cdef readonly object user_work      # UserWork, likewise
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
@@ -507,7 +507,8 @@ cdef class Driver:
         servos = self.walls is not None and self.walls.servos
         moves = self.box_table is not None and self.box_table.stride
         return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
-                        self.due == self.step_count, self.population, self.user_forces, self.history(), self.keep_onsets(), **self.ledger(),
+                        self.due == self.step_count, self.population, self.user_forces, self.history(),
+                        self.keep_onsets(), **self.ledger(),
                         servo_states=self.walls.servo_states.copy() if servos else None,
                         box_state=self.box_table.state_at(self.step_count) if moves else None)
 

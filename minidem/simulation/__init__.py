@@ -130,7 +130,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         vars(self).update(material=material, walls=walls, dt=positive("dt", dt),
                           gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
-        self._begin(checked_threads(threads), box)
+        self._begin(rotation, contact, checked_threads(threads), box)
         law, law_values = self.settings.law, self.settings.law_values
         self.continue_from(Snapshot(State(self.settings.scheme.n_scratch, box), PairTable(material, walls, self.pairs)))
         if law.corrects_onsets(law_values):
@@ -138,10 +138,10 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
         self.monitor.check_parameters(self)
 
-    def _begin(self, threads, box, issued=()):
+    def _begin(self, rotation, contact, threads, box, issued=()):
         """Set all attributes but those that a user has given, and the loop; issued : warnings of the original."""
-        scheme, scheme_values = rotation_schemes.select(self.rotation)
-        law, law_values = contact_laws.select(self.contact, scheme)
+        scheme, scheme_values = rotation_schemes.select(rotation)
+        law, law_values = contact_laws.select(contact, scheme)
         vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values,
                                             WallElements(self.walls, box and box.start.length), self.gravity, threads),
                           monitor=Monitor(issued), calls_every=None, inlets_called={})
@@ -156,7 +156,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     def __setstate__(self, state):
         given, threads, snapshot, issued = state
         vars(self).update(given)
-        self._begin(threads, snapshot.state.box, issued)
+        self._begin(self.rotation, self.contact, threads, snapshot.state.box, issued)
         self.continue_from(snapshot)
 
     def __copy__(self):
