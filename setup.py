@@ -2,14 +2,16 @@
 
 Every minidem/**/*.pyx becomes one extension module. The flags that the compiler accepts are found by probes. Results
 have the same bits with all of them: no fast-math, no contraction of a*b+c. A module outside the time loop lowers the
-optimisation level in its first line: # distutils: extra_compile_args = -O1. With MINIDEM_ARCH=levels those of the time
-loop are made at three levels of x86-64, from the same C; minidem/isa/__init__.py chooses when it is imported.
+optimisation level in its first line: # distutils: extra_compile_args = -O1. Modules that mainly call Python
+have -Og, which compiles in three quarters of that time. With MINIDEM_ARCH=levels those of the time loop are made at
+three levels of x86-64, from the same C; minidem/isa/__init__.py chooses when it is imported.
 
 Modules are kept in build/kernels, one folder per Python and MINIDEM_ARCH, each with a record: the names of the files of
 which it was made, after a digest of their content, of the compiler, its command, and Cython. A module whose digest has
 changed is built again; dates do not matter. An installation copies modules from there.
 """
 import copy
+import gc
 import hashlib
 import json
 import os
@@ -44,9 +46,17 @@ LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]        # the first: every 64-bi
 def extensions():
     """One for each .pyx file, the longest first, so that no core waits at the end."""
     modules = [Extension(".".join(path.with_suffix("").parts), [path.as_posix()], include_dirs=[str(PACKAGE)],
-                         extra_compile_args=re.findall(r"^# distutils: extra_compile_args = (-O\d)", path.read_text()))
+                         extra_compile_args=re.findall(r"^# distutils: extra_compile_args = (-O\w)", path.read_text()))
                for path in sorted(PACKAGE.rglob("*.pyx"), key=lambda path: -path.stat().st_size)]
-    return [*modules, Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=["-O1"])]
+    return [*modules, Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=["-Og"])]
+
+
+def tell(message):
+    """Print to the terminal, if there is one, since pip hides what a build prints."""
+    try:
+        Path("/dev/tty").write_text(f"\n{message}\n")
+    except OSError:
+        print(message, file=sys.stderr)
 
 
 class BuildKernels(build_ext):
@@ -131,6 +141,9 @@ class BuildKernels(build_ext):
         self.contents = {path.as_posix(): path.read_bytes() for path in PACKAGE.rglob("*.*")
                          if path.suffix in (".pyx", ".pxd", ".h")}      # what is edited from now on is built next time
         self.stale = [extension for extension in self.extensions if self.force or not self.is_current(extension)]
+        if self.stale:
+            seconds = 5 * round(len(self.stale) * 1.5 / self.parallel / 5) or 5
+            tell(f"minidem: compiling {len(self.stale)} modules on {self.parallel} processors, about {seconds} s")
         self.translate({extension.sources[0] for extension in self.stale})
         self.force = True               # to copy also what is older than the copy that another build left
         super().build_extensions()
@@ -154,6 +167,7 @@ class BuildKernels(build_ext):
 
     def translate(self, sources):
         """Translate modules to C, once for all levels."""
+        gc.set_threshold(700_000)       # also of Cython's workers, which else collect garbage for a third of their time
         wanted = [extension for extension in extensions() if extension.sources[0] in sources]
         Cython.Build.cythonize(wanted, build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES, force=True,
                                depfile=True, nthreads=self.parallel, shared_utility_qualified_name=SHARED)

@@ -20,7 +20,7 @@ import numpy as np
 import minidem as md
 from minidem.analysis.flow import nematic_order
 from minidem.core.quaternions import rotate
-from minidem.engine.chunked_run import steps_to_reach
+from minidem.engine.driver import steps_to_reach
 from minidem.scenario import Observable, Scenario, at_least, place_densely, positive, random_directions
 from minidem.scenarios import rods_in_box as rods
 

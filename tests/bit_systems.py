@@ -47,7 +47,7 @@ def values_of(sim, n=None):
     if n is not None:
         return found
     contacts = sim.contacts()
-    found |= {f"contacts {name}": contacts[name] for name in contacts.dtype.names} | (sim.engine.loop.history() or {})
+    found |= {f"contacts {name}": contacts[name] for name in contacts.dtype.names} | (sim.loop.history() or {})
     found |= {name: getattr(sim, name) for name in ("time", "step_count", "template_index")}
     found["energies"] = np.array(list(vars(sim.energy(shadow=True)).values()), dtype=float)
     found["coordination"] = sim.coordination_number()
@@ -55,9 +55,9 @@ def values_of(sim, n=None):
     found["stress"] = sim.stress(kinetic=True, **{} if everywhere else {"low": [0.0] * 3, "high": [0.5] * 3})
     found["walls"] = [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]
     found["planes"] = [wall.point for wall in sim.walls_at_rest if isinstance(wall, md.Plane)]
-    found |= sim.engine.loop.ledger()
+    found |= sim.loop.ledger()
     if sim.periodic:
-        found["shift"] = np.array(sim.engine.state.shift)
+        found["shift"] = np.array(sim.loop.state.shift)
     return found
 
 
@@ -306,5 +306,5 @@ def assert_eventful(name, law):
         plain.run(system.steps)
         assert not np.array_equal(plain.velocity, sim.velocity)
     if sim.periodic:
-        assert np.any(np.abs(sim.engine.state.shift) >= 2)
-        assert np.all(np.abs(sim.engine.state.in_slot_order("position")) < 3.0 * np.max(sim.periodic[1]))
+        assert np.any(np.abs(sim.loop.state.shift) >= 2)
+        assert np.all(np.abs(sim.loop.state.in_slot_order("position")) < 3.0 * np.max(sim.periodic[1]))

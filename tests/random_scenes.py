@@ -7,7 +7,7 @@ import bit_systems
 import numpy as np
 
 import minidem as md
-from minidem.engine.field_table import field_rows
+from minidem.engine.population import field_rows
 from minidem.initial import place_densely
 
 RADIUS, DT, STEPS = 0.01, 4e-5, 90
@@ -186,8 +186,8 @@ class RandomScene:
         elif how == "look":
             bits(sim)
         elif how == "sort":
-            sim.engine.loop.sort_clumps()
-        elif how == "undo" and drag in self.forces and sim.engine.loop.all_started:     # else: half a step back
+            sim.loop.sort_clumps()
+        elif how == "undo" and drag in self.forces and sim.loop.all_started:     # else: half a step back
             raises.append("in the next step")
             try:
                 sim.run(1)
@@ -220,7 +220,7 @@ class RandomScene:
 def bits(sim):
     """As those of bit_systems, with fields and bonds."""
     found = bit_systems.bits(sim)                       # evaluates forces
-    further = {"fields": field_rows(sim.engine.state, sim.engine.loop.population.components), "bonds": sim.bonds(),
+    further = {"fields": field_rows(sim.loop.state, sim.loop.population.components), "bonds": sim.bonds(),
                "broken": sim.broken_bonds()}
     return found | {name: np.ascontiguousarray(values).tobytes() for name, values in further.items()}
 

@@ -51,7 +51,7 @@ def two_balls(contact, walls=None, pairs=None, overlap=1e-3, steps=0, material=G
 
 
 def state(sim):
-    return [*scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim.engine.loop.ledger().get("dissipated")]
+    return [*scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim.loop.ledger().get("dissipated")]
 
 
 def same(one, other):

@@ -41,10 +41,10 @@ def seconds(sim, steps):
 
 def phase_shares(sim, steps):
     """Share of each phase in the time of thread 0, with timers in the time loop."""
-    sim.engine.loop.time_phases(True)
+    sim.loop.time_phases(True)
     sim.run(steps)
-    spent = sim.engine.loop.phase_seconds
-    sim.engine.loop.time_phases(False)
+    spent = sim.loop.phase_seconds
+    sim.loop.time_phases(False)
     return {phase: value / sum(spent.values()) for phase, value in spent.items()}
 
 

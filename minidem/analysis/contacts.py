@@ -1,52 +1,15 @@
-"""Methods of `Simulation` that read contacts, and sums over them, in the order of the user's numbers of the spheres."""
-from __future__ import annotations
-
+"""What of contacts several modules need: neighbours, clumps that are not held, the box that walls enclose, forces of
+walls."""
 import numpy as np
-from numpy.typing import ArrayLike
 
-from minidem.contact.contact_list import columns
-from minidem.core.checks import finite_array, flag, positive, refuse, whole
 from minidem.core.quaternions import cross
 
 
-def contacts(sim) -> np.ndarray:
-    """All contacts at this instant.
-
-    Returns
-    -------
-    structured array (n,)
-        `clump_i`, `clump_j`, `sphere_i`, `sphere_j` (indices; both j fields are -1 - k for wall k), `overlap` [m],
-        `normal` (3,) unit vector from j to i, `force` (3,) on i with its onset correction [N], `point` (3,) [m], across
-        a face of a periodic box that next to the `position` of clump i, `energy` of the normal force [J]; of laws with
-        friction also `tangential` (3,) part of the force [N], `couple` (3,) of rolling resistance on i [N m], `sliding`
-        bool, `energy_tangential`, `energy_rolling` [J]; lab frame. Of a user-defined law also `history` (records, 4),
-        whose first three numbers are those of i before j.
-    """
-    return sim.engine.contacts()
-
-
-def contact_columns(sim) -> dict[str, np.ndarray]:
-    """`contacts()` as a dict of columns (n,), vectors as normal_x, normal_y, normal_z, for `pandas.DataFrame`."""
-    return columns(sim.contacts())
-
-
-def coordination_number(sim, walls: bool = True, neighbours: bool = False, rattling: bool = True) -> float:
-    """Mean number of contacts per clump; 0 without clumps.
-
-    Parameters
-    ----------
-    walls : bool
-        Count contacts with walls. A contact between two clumps counts for both, one with a wall for its clump.
-    neighbours : bool
-        Count several contacts of a clump with the same clump or wall once.
-    rattling : bool
-        False: without `rattlers`, and without their contacts.
-    """
-    ends = _ends(sim, flag("walls", walls))
-    left_out = np.zeros(sim.n_clumps, dtype=bool) if flag("rattling", rattling) else rattlers(sim)
-    ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[np.maximum(ends[:, 1], 0)])]
-    counted = sim.n_clumps - np.count_nonzero(left_out)
-    return len(np.unique(ends, axis=0) if flag("neighbours", neighbours) else ends) / counted if counted else 0.0
+def neighbours_of(sim, walls):
+    """(m, 2) int64, clump and its neighbour: each contact twice, but for those with walls, -1 - k for wall k."""
+    found = sim.contacts()
+    i, j = found["clump_i"].astype(np.int64), found["clump_j"].astype(np.int64)
+    return np.concatenate([np.stack([i, j], axis=1)[(j >= 0) | walls], np.stack([j, i], axis=1)[j >= 0]])
 
 
 def rattlers(sim, least: int = 4) -> np.ndarray:
@@ -54,7 +17,7 @@ def rattlers(sim, least: int = 4) -> np.ndarray:
 
     Found by leaving them out until none is left; a sphere without friction is held by four.
     """
-    ends = np.unique(_ends(sim, True), axis=0)
+    ends = np.unique(neighbours_of(sim, True), axis=0)
     loose = np.zeros(sim.n_clumps, dtype=bool)
     while True:
         holds = ends[(ends[:, 1] < 0) | ~loose[np.maximum(ends[:, 1], 0)], 0]
@@ -62,107 +25,6 @@ def rattlers(sim, least: int = 4) -> np.ndarray:
         if not (fewer & ~loose).any():
             return loose
         loose |= fewer
-
-
-def _ends(sim, walls):
-    """(m, 2) int64, clump and its neighbour: each contact twice, but for those with walls, -1 - k for wall k."""
-    found = sim.contacts()
-    i, j = found["clump_i"].astype(np.int64), found["clump_j"].astype(np.int64)
-    return np.concatenate([np.stack([i, j], axis=1)[(j >= 0) | walls], np.stack([j, i], axis=1)[j >= 0]])
-
-
-def stress(sim, volume: float | None = None, low: ArrayLike | None = None, high: ArrayLike | None = None,
-           kinetic: bool = False) -> np.ndarray:
-    """Mean Love-Weber stress, compression positive.
-
-    Parameters
-    ----------
-    volume : float, optional
-        Volume V of all clumps and contacts [m3]. Default: of the box that walls and periodic axes enclose.
-    low, high : (3,) array_like, optional
-        Instead of volume: corners of a box to average over, lab frame [m]; inside the periodic box.
-    kinetic : bool
-        Add the kinetic part, the sum of m v' v' / V over the clumps with their centres in the box; v' is their velocity
-        relative to the mean of all, in a periodic box that moves relative to its flow.
-
-    Returns
-    -------
-    (3, 3) ndarray
-        Sum of F_a l_b / V over the contacts [Pa], lab frame: F is the force on a clump, l the vector to its centre from
-        that of the other clump, or of its image in a periodic box, or from the contact point on a wall. Of a vector l
-        that crosses the faces of the box low, high the part inside counts. The tensor is symmetric only in the mean
-        over time.
-
-    Raises
-    ------
-    ValueError
-        For arguments out of range, or none where walls and periodic axes do not enclose a box.
-
-    Notes
-    -----
-    J. Christoffersen, M. M. Mehrabadi, S. Nemat-Nasser, J. Appl. Mech. 48, 339 (1981), doi 10.1115/1.3157619.
-    """
-    state, (low, high, volume) = sim.engine.state, _averaging_volume(sim, volume, low, high)
-    total = _love_weber(sim, sim.contacts(), low, high)
-    if flag("kinetic", kinetic):
-        position, box = state.column("position"), sim.engine.box
-        position = position if box is None else box.wrapped(position)
-        inside = ((low <= position) & (position <= high)).all(axis=1)
-        mass, velocity = state.column("mass")[inside, None], sim.engine.rates()[0][inside]
-        if box is not None and box.moves:
-            velocity = velocity - box.flow(state.column("position")[inside])
-        elif len(mass):
-            velocity = velocity - np.sum(mass * velocity, axis=0) / np.sum(mass)
-        total += np.einsum("ni,nj->ij", mass * velocity, velocity)
-    return total / volume
-
-
-def _averaging_volume(sim, volume, low, high):
-    """Corners of the box to average over, infinite ones included, and its volume."""
-    everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.engine.box
-    if volume is not None:
-        if low is not None or high is not None:
-            raise ValueError("volume, low, high: give the volume, or both corners of a box")
-        return *everything, positive("volume", volume)
-    if (low is None) != (high is None):
-        raise ValueError("low and high belong together: give both or none")
-    if low is None:
-        low, high = enclosed_box(sim.walls_at_rest, box)
-        if not np.isfinite([low, high]).all():
-            raise ValueError("volume = None: walls and periodic axes do not enclose a box; give volume, or low and "
-                             "high")
-        return *everything, float(np.prod(high - low))
-    low, high = (finite_array(name, corner, (3,)) for name, corner in (("low", low), ("high", high)))
-    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
-    if box is not None:
-        box.refuse_outside(low, high)
-    return low, high, float(np.prod(high - low))
-
-
-def _love_weber(sim, found, low, high):
-    """(3, 3) sum of force times branch vector over contacts [J]; of branches that leave the box, the part inside."""
-    position, box = sim.engine.state.column("position"), sim.engine.box
-    start, at_wall = position[found["clump_i"]], (found["clump_j"] < 0)[:, None]
-    branch = start - np.where(at_wall, found["point"], position[np.where(at_wall[:, 0], 0, found["clump_j"])])
-    if box is None:
-        share = _share_inside(start, branch, low, high)
-    else:                               # between images of two clumps whose spheres are nearest images
-        i, j, centers = found["sphere_i"], found["sphere_j"], sim.sphere_centers()
-        branch -= np.where(at_wall, 0.0, box.displacement(box.lengths_in(
-            centers[i] - centers[np.where(j < 0, 0, j)])))
-        images = box.shifts() if np.isfinite(low).all() else np.zeros((1, 3))
-        share = sum(_share_inside(box.wrapped(start) + shift, branch, low, high) for shift in images)
-    return np.einsum("ni,nj->ij", share[:, None] * found["force"], branch)
-
-
-def _share_inside(start, branch, low, high):
-    """(n,) fraction of each segment from start - branch to start (n, 3) that is inside a box."""
-    flat = branch == 0.0
-    along = np.where(flat, 1.0, -branch)
-    ends = np.sort([(corner - start) / along for corner in (low, high)], axis=0)
-    inside = (low <= start) & (start <= high)
-    enter, leave = np.where(flat, np.where(inside, -np.inf, np.inf), ends[0]), np.where(flat, np.inf, ends[1])
-    return np.maximum(0.0, np.minimum(1.0, leave.min(axis=1)) - np.maximum(0.0, enter.max(axis=1)))
 
 
 def enclosed_box(walls, box=None):
@@ -177,23 +39,6 @@ def enclosed_box(walls, box=None):
         elif sign < 0.0:
             high[axis] = min(high[axis], place)
     return low, high
-
-
-def wall_force(sim, k: int) -> np.ndarray:
-    """(3,) force of all clumps on wall number k of `walls`, lab frame [N]."""
-    return _wall_wrench(sim, k)[:3]
-
-
-def wall_torque(sim, k: int, about: ArrayLike | None = None) -> np.ndarray:
-    """(3,) its torque about the point `about` (3,) [m], default: the wall's centre now, lab frame [N m]."""
-    return _wall_wrench(sim, k, None if about is None else finite_array("about", about, (3,)))[3:]
-
-
-def _wall_wrench(sim, k, about=None):
-    k = whole("k", k, 0)
-    if k >= len(sim.walls):
-        raise ValueError(f"k = {k}: there are {len(sim.walls)} walls, numbered from 0")
-    return wall_wrenches(sim.contacts(), sim.walls_at_rest, sim.box, about)[k]
 
 
 def wall_wrenches(found, walls, box=None, about=None):

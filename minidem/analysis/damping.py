@@ -6,7 +6,7 @@ import numpy as np
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate
-from minidem.engine.field_table import field_rows
+from minidem.engine.population import field_rows
 from minidem.state.state import FIELD_ROWS
 
 DAMPING, TANGENTIAL, FRICTION = 1, 3, 4     # coefficients of pairs of materials, in the order of contact/part.pxd
@@ -27,7 +27,7 @@ def damping_rate(sim, contacts) -> tuple[float, int]:
     contacts = contacts[contacts["overlap"] > 0.0]      # of bonds that act across a gap, the bond alone
     if len(contacts) > MOST:
         contacts = _of_loaded_clumps(contacts, sim.n_clumps)
-    parts = [_of_contacts(sim, contacts)] if len(contacts) and sim.engine.law.dashpots else []
+    parts = [_of_contacts(sim, contacts)] if len(contacts) and sim.settings.law.dashpots else []
     bonds = damped_bonds(sim)
     parts += [] if bonds is None else _of_bonds(sim, *bonds)
     if not parts:
@@ -43,8 +43,8 @@ def damping_rate(sim, contacts) -> tuple[float, int]:
 def _of_contacts(sim, contacts):
     """Sparse matrix, whose product with its transpose is M^-1/2 C M^-1/2 of the dashpots of contacts."""
     from scipy.sparse import bsr_array  # not with minidem: it takes a tenth of a second
-    law, values, state = sim.engine.law, sim.engine.law_values, sim.engine.state
-    table, pairs, normal = sim.engine.loop.pair_table, contacts["clump_j"] >= 0, contacts["normal"]
+    law, values, state = sim.settings.law, sim.settings.law_values, sim.loop.state
+    table, pairs, normal = sim.loop.pair_table, contacts["clump_j"] >= 0, contacts["normal"]
     first, second = _Side(sim, contacts, "i", -normal), _Side(sim, contacts[pairs], "j", normal[pairs])
     inverse, mobility = 1.0 / first.radius, first.mobility(normal)
     inverse[pairs] += 1.0 / second.radius
@@ -69,7 +69,7 @@ def _of_contacts(sim, contacts):
 
 def damped_bonds(sim):
     """Bonds with dashpots: spheres (n, 2), effective mass and rolling inertia (n,), rows of BondRecord; None: none."""
-    history = sim.engine.loop.history() if sim.engine.law_value("bonds") == "parallel" else None
+    history = sim.loop.history() if sim.settings.law_value("bonds") == "parallel" else None
     if history is None:
         return None
     rows = history["records"][-int(BondRecord.RECORDS):]
@@ -111,12 +111,12 @@ def exchange_rate(sim) -> tuple[float, int, str]:
     alternates from step to step and grows without limit. Derivatives are those of the present contacts and values.
     Not seen are rates of forces, and modes slower than one that grows by itself.
     """
-    components = sim.engine.loop.population.components
-    rows = field_rows(sim.engine.state, components)
+    components = sim.loop.population.components
+    rows = field_rows(sim.loop.state, components)
     n = rows.shape[1]
     largest = np.abs(rows[:, :, FIELD_ROWS.index("value")]).max(axis=0, initial=0.0)
     try:
-        found = sim.engine.loop.rate_slopes(CHANGE * np.where(largest > 0.0, largest, 1.0)) if n else None
+        found = sim.loop.rate_slopes(CHANGE * np.where(largest > 0.0, largest, 1.0)) if n else None
     except Exception:                                   # of a function of the user, at a value that it does not take
         found = None
     if found is None or not len(found[0]):
@@ -148,8 +148,8 @@ def alternating_rate(sim) -> tuple[float, int, str]:
     than its values in a step. One mode then dominates, whose growth g is that of the rate lambda with lambda dt = g
     (1 + g) / (1.5 g + 0.5).
     """
-    components = sim.engine.loop.population.components
-    rows = field_rows(sim.engine.state, components)
+    components = sim.loop.population.components
+    rows = field_rows(sim.loop.state, components)
     if not rows.size:
         return 0.0, -1, ""
     value, rate, last, per_capacity = (rows[:, :, FIELD_ROWS.index(name)] for name in (
@@ -189,14 +189,14 @@ class _Side:
     """
 
     def __init__(self, sim, contacts, side, towards, beyond=0.0):
-        state, sphere = sim.engine.state, contacts[f"sphere_{side}"]
+        state, sphere = sim.loop.state, contacts[f"sphere_{side}"]
         self.clump, self.radius = contacts[f"clump_{side}"].astype(np.intp), sim.sphere_radii[sphere]
         arm = sim.sphere_centers()[sphere] - sim.position[self.clump] \
             + (self.radius + beyond)[:, None] * towards
         mass, inertia = sim.mass[self.clump], state.column("inertia")[self.clump]
         self.motion, self.turns = np.zeros((2, len(sphere), 3, 6))
         self.motion[:, range(3), range(3)] = 1.0 / np.sqrt(mass)[:, None]
-        self._of_mass = 1.0 / mass if sim.engine.law.mass_of_clumps(sim.engine.law_values) else None
+        self._of_mass = 1.0 / mass if sim.settings.law.mass_of_clumps(sim.settings.law_values) else None
         for k in range(3):
             axis = rotate(state.column("orientation")[self.clump], np.broadcast_to(np.eye(3)[k], (len(sphere), 3)))
             self.turns[:, :, 3 + k] = axis / np.sqrt(inertia[:, k])[:, None]

@@ -84,7 +84,7 @@ def warn_of_large_step(sim, loop, first):
     Without regard to a contact law that does not depend on the elastic constants.
     """
     limit = rayleigh_step(loop, first)
-    if "young" in sim.engine.law.reads and limit < sim.dt and limit < rayleigh_step(loop, 0, first):
+    if "young" in sim.settings.law.reads and limit < sim.dt and limit < rayleigh_step(loop, 0, first):
         warnings.warn(f"dt = {sim.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: contacts may "
                       "not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=3)
 
@@ -95,7 +95,7 @@ def explain_pose(sim):
     Contacts are evaluated after all clumps have moved, so that a non-finite orientation cannot affect positions within
     the same step: the quantity that is non-finite was first.
     """
-    column = sim.engine.state.column
+    column = sim.loop.state.column
     position, orientation = (np.isfinite(column(name)).all(axis=1) for name in ("position", "orientation"))
     if (position & orientation).all():          # an error raised by a scheme itself
         return f"Lower dt ({sim.dt:g} s) or take another rotation scheme than {sim.rotation!r}"
@@ -107,7 +107,7 @@ def explain_energy(sim):
     with np.errstate(over="ignore", invalid="ignore"):
         velocity, rate = sim.velocity, sim.body_angular_velocity
         translational = 0.5 * sim.mass * np.sum(velocity ** 2, axis=1)
-        kinetic = translational + 0.5 * np.sum(sim.engine.state.column("inertia") * rate ** 2, axis=1)
+        kinetic = translational + 0.5 * np.sum(sim.loop.state.column("inertia") * rate ** 2, axis=1)
         clump = int(np.argmax(np.where(np.isnan(kinetic), np.inf, kinetic)))
     return (f"step {sim.step_count} (time {sim.time:.6g} s): the energy is not finite; clump {clump} has the velocity "
             f"{np.abs(velocity[clump]).max():.3g} m/s and the angular velocity {np.abs(rate[clump]).max():.3g} rad/s. "
@@ -118,7 +118,7 @@ def _cause(sim, rotation_first):
     if rotation_first:
         return (f"Its rotation has become unstable: lower dt ({sim.dt:g} s) or use another rotation scheme than "
                 f"{sim.rotation!r}")
-    limit = rayleigh_step(sim.engine.loop)
+    limit = rayleigh_step(sim.loop)
     if sim.dt > limit:
         return (f"Its motion has become unstable, because dt ({sim.dt:g} s) is {sim.dt / limit:.3g} times the Rayleigh "
                 f"step of the smallest sphere, too much for contacts: lower dt below {limit:.3g} s")

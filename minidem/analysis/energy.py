@@ -8,11 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import ArrayLike
-
-from minidem.analysis.shadow import shadow_terms
-from minidem.core.checks import finite_array, flag
-from minidem.core.quaternions import rotate
 
 DISSIPATED = tuple(f"dissipated_{kind}" for kind in ("damping", "tangential", "sliding", "rolling", "fracture"))
 LEAST_FREE_ROWS, LEAST_FREE_SHARE = 10, 0.1     # rows without contacts that suffice for the lasting error
@@ -120,12 +115,10 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
 
     contacts, rates : what these methods of the loop return, if available;  shadow : as in `Energy`.
     """
-    if contacts is None and not loop.contacts_known:
-        loop.evaluate()
+    contacts = loop.contacts() if contacts is None else contacts
     state, population, ledger = loop.state, loop.population, loop.ledger()
     work = [ledger[name][:, 0] for name in ("work", "force_work") if name in ledger]
     work += [ledger["wall_work"][0]] if "wall_work" in ledger else []
-    contacts = loop.contacts() if contacts is None else contacts
     velocity, body_rate = loop.rates() if rates is None else rates
     mass, flow_work = state.column("mass"), 0.0
     if loop.box is not None and loop.box.moves:
@@ -140,52 +133,6 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
                   work=population.work + flow_work + sum(float(np.sum(of_clumps)) for of_clumps in work),
                   exchanged=population.exchanged, **dict(zip(DISSIPATED, lost.tolist())))
-
-
-def energy(sim, contacts: np.ndarray | None = None, shadow: bool = False) -> Energy:
-    """Energies at the whole step.
-
-    Parameters
-    ----------
-    contacts : structured array (n,), optional
-        The result of `contacts()` at this instant, if available, to avoid computing it again.
-    shadow : bool
-        Compute `Energy.shadow` as well, which `Energy.lasting` needs. `Energy.total` is the same with it and without.
-    """
-    engine, terms = sim.engine, 0.0 if flag("shadow", shadow) else None
-    contacts = engine.contacts() if contacts is None else contacts
-    rates = engine.rates()
-    if shadow and len(contacts):
-        engine.evaluate_forces()
-        terms = shadow_terms(contacts, engine.state, *rates, _image_velocities(engine, contacts), sim.gravity, sim.dt,
-                             engine.law.power)
-    return measure(engine.loop, sim.gravity, contacts, rates, terms)
-
-
-def _image_velocities(engine, contacts):
-    """(n, 3) velocities of those images of the second spheres of contacts (n,) that touch, relative to these [m/s]."""
-    box, pairs, images = engine.box, contacts["sphere_j"] >= 0, np.zeros((len(contacts), 3))
-    if box is not None and box.moves:
-        centers = engine.spheres()[:, :3]
-        d = centers[contacts["sphere_i"][pairs]] - centers[contacts["sphere_j"][pairs]]
-        images[pairs] = box.displacement(box.lengths_in(d)) @ box.gradient.T
-    return images
-
-
-def linear_momentum(sim) -> np.ndarray:
-    """(3,) lab frame [kg m/s]."""
-    return np.sum(sim.engine.state.column("mass")[:, None] * sim.engine.rates()[0], axis=0)
-
-
-def angular_momentum(sim, about: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
-    """(3,) angular momentum about the point `about` (3,) [m], lab frame [kg m2/s].
-
-    Of `position` in unbounded space. A contact across the faces of a periodic box changes it: see `Simulation`.
-    """
-    (velocity, rate), column = sim.engine.rates(), sim.engine.state.column
-    spin = rotate(column("orientation"), column("inertia") * rate)
-    arm = column("position") - finite_array("about", about, (3,))
-    return np.sum(np.cross(arm, column("mass")[:, None] * velocity) + spin, axis=0)
 
 
 def energy_scale(table: Mapping[str, np.ndarray]) -> tuple[float | None, str | None]:

@@ -15,9 +15,9 @@ ROUND = 1e-9                # relative difference of two principal moments that 
 
 def peculiar_velocity(sim) -> np.ndarray:
     """(n, 3) velocities of the centres relative to the flow, lab frame [m/s]. They do not depend on the image."""
-    velocity, box = sim.engine.rates()[0], sim.box
+    velocity, box = sim.loop.rates()[0], sim.box
     if box is not None and box.moves:
-        return velocity - box.flow(sim.engine.state.column("position"))
+        return velocity - box.flow(sim.loop.state.column("position"))
     return velocity - _mean(velocity, sim.mass) if len(velocity) else velocity
 
 
@@ -135,7 +135,7 @@ def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarr
     if box is not None:
         inside = box.wrapped(inside)
     moves = box is not None and box.moves
-    velocity = velocity + (box.flow(inside) if moves else _mean(sim.engine.rates()[0], sim.mass))
+    velocity = velocity + (box.flow(inside) if moves else _mean(sim.loop.rates()[0], sim.mass))
     edges = np.linspace(low[axis], high[axis], slabs + 1)
     slab = np.clip(np.searchsorted(edges, inside[:, axis], side="right") - 1, 0, slabs - 1)
     members = [np.flatnonzero(slab == k) for k in range(slabs)]

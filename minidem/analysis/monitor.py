@@ -10,7 +10,6 @@ import math
 import sys
 import warnings
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
 from operator import ge, le
 
@@ -34,7 +33,6 @@ FAR = 5.0       # extents of all walls below them at which a clump that falls fr
 LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
 LARGE = 1000.0                          # extent of a mesh over the diameter of a clump, above which units are doubtful
 FEWEST, SIGNIFICANT = 10, 5.0           # clumps of which a velocity gradient is found; standard errors of a difference
-ISSUED = ContextVar("warnings that the origin of the simulation about to be made has issued", default=None)
 
 
 class Monitor:
@@ -45,8 +43,8 @@ class Monitor:
     in_rows : runs end at any step, and the caller checks at rows of its own: `ready` is `due`
     """
 
-    def __init__(self):
-        self.issued, self.report, self.in_rows = dict(ISSUED.get() or {}), warn, False
+    def __init__(self, issued=()):
+        self.issued, self.report, self.in_rows = dict(issued), warn, False
         self.due = self.ready = 1
         self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next check of dashpots and fields
         self._population = self._enclosures = self._abyss = self._carried = None
@@ -70,20 +68,20 @@ class Monitor:
         # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
         self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
         self.ready = self.due if self.in_rows else min(self.due, step + min(step, SPACING) // 4 + 1)
-        if self._population is not sim.engine.loop.population:        # clumps came or went
+        if self._population is not sim.loop.population:        # clumps came or went
             self._measure_spheres(sim)
             self._warn("density", _density(sim))
             self._warn("mesh", _mesh(sim, self._mesh_sizes))
-        speed, overlap, *corners = sim.engine.loop.extremes()
+        speed, overlap, *corners = sim.loop.extremes()
         if speed > self._limits["speed"] and "speed" not in self.issued:
             self._warn("speed", _speed(sim))
         if overlap > self._least_limit():
             self.check(sim, sim.contacts())
-        near, has_fields = overlap > 0.0 or sim.engine.law.range, bool(sim.engine.loop.population.fields)
+        near, has_fields = overlap > 0.0 or sim.settings.law.range, bool(sim.loop.population.fields)
         if (near or has_fields) and sim.n_spheres <= MOST_LISTED \
                 and (step >= self._rates_due or overlap > self._rates_overlap):
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
-            if near and sim.engine.law.dashpots and "damping" not in self.issued:
+            if near and sim.settings.law.dashpots and "damping" not in self.issued:
                 self._warn("damping", _damping(sim))
             if has_fields and "fields" not in self.issued:
                 self._warn("fields", _fields(sim))
@@ -98,7 +96,7 @@ class Monitor:
 
     def check(self, sim, contacts):
         """Check the present contacts."""
-        if self._population is not sim.engine.loop.population:
+        if self._population is not sim.loop.population:
             self._measure_spheres(sim)
         contacts = contacts[contacts["overlap"] > self._least_limit()]
         for kind, find in (("overlap", _overlap), ("wall", _wall), ("step", _step)) if len(contacts) else ():
@@ -108,7 +106,7 @@ class Monitor:
 
     def check_materials(self, sim, owners):
         """Check that the law reads what each of `owners`, materials and pairs, gives for contacts."""
-        read = sim.engine.law.pair_properties(sim.engine.law_values)
+        read = sim.settings.law.pair_properties(sim.settings.law_values)
         for owner in owners:
             names = [name for name in PAIR_PROPERTIES
                      if name not in read and getattr(owner, name) != getattr(Material, name)]
@@ -122,7 +120,7 @@ class Monitor:
 
     def check_parameters(self, sim):
         """Check that the law reads the parameters that it was given."""
-        for name, given in sim.engine.law.unread_parameters(sim.engine.law_values).items():
+        for name, given in sim.settings.law.unread_parameters(sim.settings.law_values).items():
             self._warn(f"unread {name}", f"contact law {sim.contact!r} reads {name} with {given} only; give that as "
                                          f"well, or leave {name} out")
 
@@ -138,7 +136,7 @@ class Monitor:
 
     def _measure_spheres(self, sim):
         """Limits of the present spheres, and which clumps are new in closed meshes."""
-        state = sim.engine.state
+        state = sim.loop.state
         smallest, largest = (state.scale * of_body.take(state.template_index) for of_body in (
             state.bodies.smallest, state.bodies.largest))
         alone = not sim.walls and state.n_clumps < 2
@@ -153,7 +151,7 @@ class Monitor:
                                 if wall.surface is not None}
         for enclosure in self._enclosures:
             enclosure.add_new(sim)
-        self._population = sim.engine.loop.population
+        self._population = sim.loop.population
 
 
 def warn(text):
@@ -170,12 +168,12 @@ def _safe_overlap(sim, largest):
     The stiffness p k d^(p - 1) of a force k d^p is largest for the largest sphere at the stiffest wall; the mobility of
     a pair is at most twice the largest mobility. Functions in Python are called with contacts of the simulation only.
     """
-    state, law = sim.engine.state, sim.engine.law
-    if law.kernels_for(sim.engine.law_values).functions:
+    state, law = sim.loop.state, sim.settings.law
+    if law.kernels_for(sim.settings.law_values).functions:
         return math.inf
     of_template = np.array([sphere_mobility(template).max() for template in state.templates])
     mobility = (of_template.take(state.template_index) / state.scale ** 3).max(initial=0.0) if state.n_clumps else 0.0
-    forces = law.normal_force(1.0, largest, sim.engine.loop.pair_table.properties(PROPERTIES), sim.engine.law_values)
+    forces = law.normal_force(1.0, largest, sim.loop.pair_table.properties(PROPERTIES), sim.settings.law_values)
     unit = law.power * np.nanmax(forces[np.unique(state.material_index)], initial=0.0)      # stiffness at d = 1 m
     allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
     return allowed ** (1.0 / (law.power - 1.0)) if law.power > 1.0 else math.inf if allowed > 1.0 else 0.0
@@ -183,7 +181,7 @@ def _safe_overlap(sim, largest):
 
 def _density(sim):
     """A template without a density, of clumps whose material has none either."""
-    state = sim.engine.state
+    state = sim.loop.state
     unknown = np.array([isinstance(template.density, Assumed) for template in state.templates], dtype=bool)
     unknown = unknown[state.template_index] & np.array([m.density is None for m in sim.materials])[state.material_index]
     if not unknown.any():
@@ -196,11 +194,11 @@ def _density(sim):
 
 def _flow(sim):
     """A velocity gradient that is twice that of a box which has given its own to the clumps, by least squares."""
-    box, state = sim.engine.box, sim.engine.state
+    box, state = sim.loop.box, sim.loop.state
     if box is None or not box.moves or not state.box.affine or state.n_clumps < FEWEST:
         return None
     for i, j in zip(*np.nonzero(box.gradient)):
-        x, v = (values - values.mean() for values in (state.column("position")[:, j], sim.engine.rates()[0][:, i]))
+        x, v = (values - values.mean() for values in (state.column("position")[:, j], sim.loop.rates()[0][:, i]))
         square = np.sum(x * x)
         slope = np.sum(x * v) / square if square > 0.0 else math.nan
         error = math.sqrt(np.sum((v - slope * x) ** 2) / (state.n_clumps - 2) / square) if square > 0.0 else math.nan
@@ -214,7 +212,7 @@ def _flow(sim):
 
 def _mesh(sim, sizes):
     """A mesh in another unit of length than the clumps. sizes : dict number of a wall -> extent of its mesh [m]."""
-    state = sim.engine.state
+    state = sim.loop.state
     if not sizes or not state.n_clumps:
         return None
     bounding = np.array([template.bounding_radius for template in state.templates])
@@ -227,7 +225,7 @@ def _mesh(sim, sizes):
 
 def _speed(sim):
     """The distance of a step against the smallest radius of the clump."""
-    state = sim.engine.state
+    state = sim.loop.state
     distance = sim.dt * np.linalg.norm(state.column("velocity"), axis=1)
     relative = distance / (state.scale * state.bodies.smallest.take(state.template_index))
     k = np.argmax(relative)
@@ -271,10 +269,10 @@ def _wall(sim, contacts):
 
 def _step(sim, contacts):
     """dt against sqrt(m/k), k = dF/d(overlap), of the stiffest contact; leapfrog is unstable above twice that."""
-    power, pairs = sim.engine.law.power, contacts["sphere_j"] >= 0
+    power, pairs = sim.settings.law.power, contacts["sphere_j"] >= 0
     stiffness = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
-    mobility = _mobility(sim.engine.state, contacts["clump_i"], contacts["sphere_i"])
-    mobility[pairs] += _mobility(sim.engine.state, contacts["clump_j"][pairs], contacts["sphere_j"][pairs])
+    mobility = _mobility(sim.loop.state, contacts["clump_i"], contacts["sphere_i"])
+    mobility[pairs] += _mobility(sim.loop.state, contacts["clump_j"][pairs], contacts["sphere_j"][pairs])
     rate = np.sqrt(stiffness * mobility)
     k = np.argmax(rate)
     if not sim.dt * rate[k] > 1.0:
@@ -357,7 +355,7 @@ class Enclosure:
 
     def add_new(self, sim):
         """Keep the places of the clumps that came since the last call."""
-        population, state = sim.engine.loop.population, sim.engine.state
+        population, state = sim.loop.population, sim.loop.state
         ids, sizes = population.ids, state.bodies.sizes[state.template_index]
         new = np.flatnonzero(ids >= self.next_id)
         self.next_id = population.next_id
@@ -374,7 +372,7 @@ class Enclosure:
                 or not moves and all(map(ge, low, self.low)) and all(map(le, high, self.high)):
             return None
         self.due = step + min(step // 2, MOST_STEPS)
-        state, ids = sim.engine.state, sim.engine.loop.population.ids
+        state, ids = sim.loop.state, sim.loop.population.ids
         clump = np.minimum(np.searchsorted(ids, self.ids), max(0, len(ids) - 1))
         present = ids[clump] == self.ids if len(ids) else np.zeros(len(self.ids), dtype=bool)
         self._keep(present)
@@ -395,7 +393,7 @@ class Enclosure:
 
     def _in_wall(self, sim, x):
         """Points (n, 3) of the lab, in the frame of the wall, which is the lab at time zero."""
-        wall, servo_state = sim.walls[self.number], sim.engine.loop.walls.servo_states[self.number]
+        wall, servo_state = sim.walls[self.number], sim.loop.walls.servo_states[self.number]
         if not wall.moves:
             return x
         position, matrix = placed(wall, sim.step_count, sim.dt, servo_state)
@@ -428,7 +426,7 @@ class Abyss:
         if step < self.due or not sum(max(d * a, d * b) for d, a, b in zip(down, low, high)) > self.depth:
             return None
         self.due = step + min(step // 2, MOST_STEPS)
-        state, depth = sim.engine.state, self._depth(sim, sim.walls_at_rest)
+        state, depth = sim.loop.state, self._depth(sim, sim.walls_at_rest)
         below = state.column("position") @ self.down - depth
         pulled = state.column("force") @ self.down > 0.5 * self.gravity * state.column("mass")
         lost = np.flatnonzero((below > 0.0) & pulled & (state.column("velocity") @ self.down > 0.0))

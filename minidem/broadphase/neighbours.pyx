@@ -5,8 +5,8 @@ cell grid, and again when a sphere may have moved by half the difference of the 
 it with a narrower skin, more often, and is what a step reads. Spheres near walls, that is near their
 elements, have the same two lists.
 
-Each thread owns a range of blocks. A pair is in the list of the thread that owns its sphere in the lower slot; the other
-sphere may belong to another thread.
+Each thread owns a range of blocks. A pair is in the list of the thread that owns the sphere in the lower slot; the
+other sphere may belong to another thread.
 
 Where the state is larger than the caches, the inner list is sorted by slabs: ranges of slots. A pair belongs to the
 slab of its later sphere, so that it can be tested as soon as the slab has moved and while both spheres are in cache.

@@ -1,9 +1,9 @@
 """Contacts of laws with history over a rebuild of the lists.
 
-Contacts know their spheres, so a rebuild changes nothing about them but who owns them. Each thread collects its own from
-all threads, in the order of the spheres by which they are listed, which closes the holes (`collect_stored`). When all
-have done so, the new blocks replace the old ones, and pairs that are contacts leave the new lists of candidates
-(`take_collected`). A contact is listed by its sphere in the lower slot, whose owner it belongs to.
+Contacts know their spheres, so a rebuild changes nothing about them but who owns them: the owner of the sphere in the
+lower slot. Each thread collects its own from all threads, in the order of these spheres, which closes the holes
+(`collect_stored`). When all have done so, the new blocks replace the old ones, and pairs that are contacts leave the
+new lists of candidates (`take_collected`).
 """
 from libc.string cimport memset
 

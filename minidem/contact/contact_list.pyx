@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O1
 """All contacts at the present pose, as a structured array for Python by the user's numbers of clumps and spheres.
 
 Compiled, because a scenario lists all contacts a thousand times in a run.

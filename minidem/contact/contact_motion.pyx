@@ -78,7 +78,7 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *elements, 
 
 
 cdef inline void write_motion(bint walls, const Bending *bending, double step, const double *images, OwnContact contact,
-                              OwnBodies a, OwnBodies b) noexcept nogil:
+                              Bodies *a, Bodies *b) noexcept nogil:
     """Motion of the contacts, and the arms of their bodies.
 
     images : velocities (3, LANES) of the images of the second bodies; a constant NULL where all are zero.

@@ -68,8 +68,7 @@ cdef inline long long find_damping(bint hertzian, GivenContact contact, OwnFrict
     cdef double c = contact.coefficients[DAMPING][lane] * sqrt(mass * a)
     cdef double old = 1.0 if kept != 0.0 else 0.0, half_step = 0.5 * step, rate, inverse
     cdef Vec3 velocity = predicted(load3(contact.velocity, lane), load3(history.slip, lane), old)
-    rate = -mass * dot(velocity, load3(contact.normal, lane)) \
-        - half_step * (elastic - history.normal_force[lane])
+    rate = -mass * dot(velocity, load3(contact.normal, lane)) - half_step * (elastic - history.normal_force[lane])
     if hertzian:                                        # two quotients by one division
         deep = deep if deep > 1e-150 else 1e-150
         inverse = 1.0 / (deep * (mass + half_step * c))
@@ -165,8 +164,8 @@ cdef inline void store_normal(GivenContact contact, OwnFriction history, OwnResu
         history.normal_force[lane] = forces.force[lane]
 
 
-cdef inline void normal_forces(bint hertzian, GivenContact contact, OwnFriction history, OwnNormal normal, OwnResult result,
-                               const LawParameters *parameters) noexcept nogil:
+cdef inline void normal_forces(bint hertzian, GivenContact contact, OwnFriction history, OwnNormal normal,
+                               OwnResult result, const LawParameters *parameters) noexcept nogil:
     """A `PartFunction`: F_n = F_e + c d' of the docstrings of the laws; hertzian : constant at compile time."""
     cdef NormalForces forces
     cdef double most = 1.0 if parameters.values[LIMIT_DAMPING] > 0.0 else 1e300

@@ -1,7 +1,8 @@
 # distutils: extra_compile_args = -O1
 """Contact laws in other languages (core/external.pyx).
 
-`registry.register` documents the signatures. The `context` of the parameters is the `LawKernels` that hold Python functions.
+`registry.register` documents the signatures. The `context` of the parameters is the `LawKernels` that hold Python
+functions.
 """
 from collections.abc import Mapping
 

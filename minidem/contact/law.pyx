@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -Og
 """The compiled functions of a contact law as a Python object (interface: law.pxd), and what a law reads of materials.
 
 Coefficients come from a PairTable. The units of all sums follow from the stiffness of the materials.
@@ -28,10 +28,10 @@ cdef class Part:
     """The compiled functions of a part of a law (part.pxd), by address, and what it has of its own."""
 
     def __init__(self, *, size_t forces, size_t describe, size_t rule=0, int n_records=0, int rare_records=0,
-                 bint has_couples=False, dict parameters={}):
+                 bint has_couples=False, dict parameters=None):
         self.forces, self.describe, self.rule = <PartFunction> forces, <PartEnergies> describe, <StretchRule> rule
         self.n_records, self.rare_records, self.has_couples = n_records, rare_records, has_couples
-        self.parameters = parameters
+        self.parameters = parameters or {}
 
 
 cdef class LawKernels(External):
@@ -216,7 +216,8 @@ def unit_keys(description, values, pair_table, radius):
     radius : a power of two [m], without effect on the keys if the force goes with the radius or its square.
     """
     def forces(size):
-        return np.array([pair_table.force_scale(description, values, size, k) for k in range(len(pair_table.materials))])
+        return np.array([pair_table.force_scale(description, values, size, k)
+                         for k in range(len(pair_table.materials))])
 
     whole = forces(radius)
     shift = np.uint64(whole[0] > 3.9 * forces(0.5 * radius)[0])

@@ -39,7 +39,7 @@ cdef enum:                          # of both laws; others follow
 cdef struct Normal "minidem_normal":    # what the normal part tells the others
     Row contact_radius              # a at the pose [m], 1 for linear springs; 0: no contact
     Row old_radius                  # one step ago; of a new contact that of its first instant
-    Row stretched                   # fraction of the step in which springs are stretched: since touch, or since load = 0
+    Row stretched                   # fraction of the step in which springs are stretched: since touch or load = 0
     Row keeps                       # 1: springs persist, 0: the load was zero in this step, and they are gone
     Row dashpot                     # c [N s/m]
     Row load                        # L of the limits of friction and rolling resistance [N]
@@ -74,8 +74,8 @@ cdef extern from *:
 
 cdef struct LawParameters           # see below
 
-# How the stiffness of springs follows the contact radii one step ago and now, which are in `normal`. The stiffness is in
-# N/m^2, or in N/m if a is no part of it. Results are finite where a radius or the stiffness is zero.
+# How the stiffness of springs follows the contact radii one step ago and now, which are in `normal`. The stiffness is
+# in N/m^2, or in N/m if a is no part of it. Results are finite where a radius or the stiffness is zero.
 ctypedef void (*StretchRule)(GivenContact contact, const double *stiffness, GivenNormal normal,
                              OwnStretch stretch) noexcept nogil
 ctypedef void (*PartFunction)(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
@@ -88,7 +88,7 @@ cdef struct PartCall:
     PartEnergies describe
     Py_ssize_t first                # double of the history where its own begins
 
-cdef struct LawParameters:          # what a law gets as its parameters; those of a user's law are the first member alone
+cdef struct LawParameters:          # what a law gets as its parameters; a user's law knows the first member
     double values[MAX_PARAMETERS]   # in the order of the description
     void *context                   # the LawKernels, for external_law.pyx
     StretchRule rule                # of friction

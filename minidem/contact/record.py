@@ -113,7 +113,7 @@ class ContactLaw:
             refuse_field(self, "begins", "give 'touch' or 'range'")
 
     def values(self, given: str = "") -> list[float | int]:
-        """Parameter values, in the order of the description, from text such as 'stiffness=1e6'; see `parameter_values`."""
+        """Parameter values, in their order, from text such as 'stiffness=1e6'; see `parameter_values`."""
         return parameter_values(f"contact {self.name!r}", self.parameters, given)
 
     def kernels_for(self, values: list[float | int]) -> LawKernels:

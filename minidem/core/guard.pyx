@@ -45,10 +45,9 @@ cdef class exclusive:
         return self if simulation is None else MethodType(self, simulation)
 
     def __call__(self, simulation, *arguments, **options):
-        with simulation.engine.guard:
-            if simulation.engine.loop.broken is not None:
-                raise RuntimeError(f"this simulation cannot go on: {simulation.engine.loop.broken}; load its last "
-                                   "checkpoint")
+        with simulation.settings.guard:
+            if simulation.loop.broken is not None:
+                raise RuntimeError(f"this simulation cannot go on: {simulation.loop.broken}; load its last checkpoint")
             return self.method(simulation, *arguments, **options)
 
     def __getattr__(self, name):

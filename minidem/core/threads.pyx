@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """Number of threads that a process may use, and their end before it forks."""
 import os
 import warnings

@@ -199,7 +199,8 @@ cdef inline int describe_block(const Loop *loop, Py_ssize_t b, Clumps *clumps, d
                LANES * sizeof(double))
     for k in range(3 if loop.law.box != NULL else 0):         # to unbounded space
         for lane in range(count):
-            clumps.position[k * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.law.box.length[k]
+            clumps.position[k * LANES + lane] += loop.law.box.length[k] \
+                * loop.shifts[3 * <Py_ssize_t> numbers[lane] + k]
     for lane in range(count, LANES):
         for k in range(<int> ((clumps.mass - <double *> clumps) // LANES)):
             (<double *> clumps)[k * LANES + lane] = (<double *> clumps)[k * LANES]

@@ -5,13 +5,15 @@ Each change of the state is complete or does not happen, whatever raises: a user
 Python handles signals between two of its own instructions, so compiled code is interrupted only where it calls Python.
 Such code works on copies, or saves a copy to restore.
 """
+import math
+from time import perf_counter
+
 import numpy as np
 
 from minidem.contact.contact_list import with_history
-from minidem.engine.field_table import field_rows, keep_rates, require_sound
-from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
-from minidem.engine.population import Population
+from minidem.engine.population import field_rows, field_values, keep_rates, require_sound
+from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserWork
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
@@ -38,7 +40,7 @@ from minidem.state.state cimport State
 from minidem.walls.surface cimport take_poses
 from minidem.walls.wall_table cimport WallTable
 
-OF_CLUMPS = ("work", "force_work")  # entries of the ledger with a row for each clump
+PIECE = 0.05        # of a long run [s]
 
 
 cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
@@ -54,87 +56,74 @@ cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
 cdef class Driver:
     """A time loop over a fixed set of clumps.
 
-    Its parts are the `Loop`, which compiled code shares; the `State`; `Lists` of candidates and contacts (lists.pyx);
-    contacts with records as arrays (history_memory.pyx); walls and their poses (`WallTable`); user forces
-    (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
+    Its parts are the `Loop`, which compiled code shares; the `State`; `Lists` of candidates and contacts
+    (loop_memory.pyx); contacts with records as arrays (history_memory.pyx); walls and their poses (`WallTable`); user
+    forces (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
 
     Parameters
     ----------
-    state : State
-    scheme : record of the rotation scheme;  parameters : list of floats
-    dt : step [s];  first_step : number of the step at which it begins
-    law : (record of the contact law, its parameter values, PairTable); None: free bodies, no contacts, torques as given
-    gravity : (3,) [m/s2]
-    walls : WallElements of the walls of the PairTable;  threads : int
-    history, dissipated, fractures, wall_work, work, force_work : see `history` and `ledger`; default: none, zero
-    onsets : see `past`; default: not known
-    servo_states : that of the WallTable; default: zero
-    box_state : that of the BoxTable, of a box that moves; default: that before the first step
-    former_walls : WallTable of the loop before, optional
-    population : Population; default: ids from 0 on, nothing removed
-    external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
-        after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
-    user_forces : UserForces, instead of external_forces
-    started : (n_clumps,) bool, clumps whose velocities are half a step behind already; default: none
-    forces_known : the forces in the state belong to its pose;  guard : Guard of the simulation, optional
+    settings : Settings
+    snapshot : Snapshot
+        At which it begins; its state is that of the loop from now on.
     """
     cdef LoopMemory memory
     cdef Loop *loop                     # that of the memory
+    cdef readonly object settings
     cdef readonly State state
     cdef readonly WallTable walls       # None: free bodies
     cdef readonly BoxTable box_table    # None: no periodic axis
     cdef readonly object user_forces, external_forces
-    cdef CompiledForces compiled_forces  # None: there are no user forces
+    cdef CompiledForces compiled_forces     # None: there are no user forces
     cdef readonly object user_work      # UserWork, likewise
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
-    cdef object fractures               # see `ledger`; without what the threads have noted since
-    cdef object onsets                  # see `past`, where contacts are not known; None: nor are these
+    cdef object fractures               # see Snapshot; without what the threads have noted since
+    cdef object onsets                  # see Snapshot, where contacts are not known; None: nor are these
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
     cdef readonly bint contacts_known   # likewise the contacts
     cdef readonly object broken         # why the state is incomplete; None: it is complete
+    cdef public object due              # step whose callback has not returned; None: there is none
     cdef public object copy             # what Simulation keeps to go back to, if a step fails
     cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error                   # raised by external_forces
 
-    def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
-                  gravity=(0.0, 0.0, 0.0), walls=None, int threads=1, history=None, dissipated=None, fractures=None,
-                  wall_work=None, work=None, force_work=None, servo_states=None, box_state=None, former_walls=None,
-                  population=None, external_forces=None, user_forces=None, started=None, bint forces_known=False,
-                  onsets=None, Guard guard=None):
-        self.guard = Guard() if guard is None else guard
-        if law is not None:
-            self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
+    def __cinit__(self, settings, snapshot):
+        cdef State state = snapshot.state
+        self.settings, self.state, self.guard, self.population = settings, state, settings.guard, snapshot.population
+        if settings.law is not None:
+            snapshot.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
+            self.walls = WallTable(settings.walls, settings.dt, snapshot.step, snapshot.servo_states, self.guard)
         if state.box is not None:
-            self.box_table = BoxTable(state.box, dt, first_step, box_state, guard)
-        self.population = Population().with_new(state.n_clumps) if population is None else population
-        self.memory = LoopMemory(state, scheme, parameters, dt, first_step, law, gravity, self.walls, threads, history,
-                                 self.population, [] if user_forces is None else user_forces.fluxes)
-        self.state, self.loop = state, &self.memory.loop
+            self.box_table = BoxTable(state.box, settings.dt, snapshot.step, snapshot.box_state, self.guard)
+        self.memory = LoopMemory(settings, snapshot, self.walls)
+        self.loop = &self.memory.loop
         self.take_box()
-        self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
-        self.fractures, self.onsets = np.zeros((0, 6)) if fractures is None else fractures, onsets
-        self.all_started, self.forces_known = bool(self.started.all()), forces_known
-        if law is not None:
-            write_ledger(self.loop, np.concatenate([np.zeros((5, 2)) if dissipated is None else dissipated,
-                                                    np.zeros((2, 2)) if wall_work is None else wall_work]))
-        self.set_forces(user_forces, external_forces, work, force_work)
+        self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
+        self.forces_known, self.onsets = snapshot.forces_known, snapshot.onsets
+        self.due = snapshot.step if snapshot.callback_due else None
+        self.fractures = np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures
+        if settings.law is not None:
+            write_ledger(self.loop, np.concatenate(
+                [np.zeros((n, 2)) if entries is None else entries
+                 for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
+        self.set_forces(snapshot)
 
-    cdef object set_forces(self, user_forces, external_forces, work, force_work):
+    cdef object set_forces(self, snapshot):
         """Forces besides those of contacts, and the copies from which a step that calls Python is undone."""
         cdef double[:, :, ::1] blocks, wrench
         cdef State state = self.state
-        self.user_forces = user_forces
-        if user_forces is not None:
+        self.user_forces, external_forces = snapshot.user_forces, self.settings.loads
+        if self.user_forces.expected:
             self.user_work = UserWork(self.first_step, state.column("position"), state.column("orientation"),
-                                      np.zeros((state.n_clumps, 7)) if work is None else work)
-            self.compiled_forces = CompiledForces(state, self.population.ids, user_forces.compiled, force_work)
+                                      np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
+            self.compiled_forces = CompiledForces(state, self.population.ids, self.user_forces.compiled,
+                                                  snapshot.force_work)
             self.compiled_forces.bind(self.loop)
             if state.n_clumps:
                 self.compiled_forces.check_parameters(self.loop)
-            external_forces = user_forces if user_forces.in_python else None
+            external_forces = self.user_forces if self.user_forces.in_python else None
         if external_forces is not None:
             self.external_forces, self.loop.owner = external_forces, <void *> self
             self.loop.external_forces = call_python_forces
@@ -248,6 +237,28 @@ cdef class Driver:
         """The present Box, or None."""
         return None if self.box_table is None else self.box_table.box_at(self.step_count)
 
+    @property
+    def moves(self):
+        """Whether a wall or the periodic box moves, and does work."""
+        return bool(self.walls.walls.any_moves) or self.state.box is not None and self.state.box.moves
+
+    @property
+    def fields(self):
+        """Values of the fields of the clumps by name, a dict of copies."""
+        return field_values(self.state, self.population.components)
+
+    def spheres(self):
+        """(n_spheres, 4) centres and radii, in the user's order, next to the centres of the clumps.
+
+        Centres are those of the last step, or of the last `pose()`.
+        """
+        state = self.state
+        spheres = state.spheres.reshape(-1, 4).take(state.sphere_slot, axis=0)
+        if state.box is not None:
+            sizes = state.bodies.sizes[state.template_index]
+            spheres[:, :3] += np.repeat(state.shift * state.box.start.length, sizes, axis=0)
+        return spheres
+
     cdef object wall_force(self, int wall):
         """(3,) force of all clumps on a wall at the present pose [N]."""
         cdef Vec3 force = force_of_wall(self.loop, wall)
@@ -309,7 +320,7 @@ cdef class Driver:
         self.contacts_known = self.loop.broad.valid = False
         try:
             if calls_forces:
-                for name, rate in zip(("predicted_velocity", "predicted"), self.rates()):
+                for name, rate in zip(("predicted_velocity", "predicted"), self.last_rates()):
                     self.state.set_column(name, rate)
             else:
                 self.loop.external_forces, self.loop.n_forces = NULL, 0
@@ -336,9 +347,14 @@ cdef class Driver:
             self.loop.contacts[t].has_saved = False
         self.forces_known = self.contacts_known = True
 
+    def evaluate_forces(self):
+        """Forces at the present pose, unless they are known."""
+        if not self.forces_known:
+            self.evaluate()
+
     cdef bint new_touch_started(self):
         """Whether a clump not yet started is in contact with a started one."""
-        pairs = self.contacts()
+        pairs = self.listed_contacts()
         pairs = pairs[pairs["clump_j"] >= 0]
         return bool(np.any(self.started[pairs["clump_i"]] != self.started[pairs["clump_j"]]))
 
@@ -367,10 +383,14 @@ cdef class Driver:
             self.started, self.all_started = started, True
 
     def rates(self):
-        """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose.
+        """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose; for clumps
+        not yet started, the given velocities."""
+        if self.started.any():
+            self.evaluate_forces()
+        return self.last_rates()
 
-        Computed with the present forces; for clumps not yet started, the given velocities.
-        """
+    def last_rates(self):
+        """The same with the last forces, which may be those of an earlier pose."""
         if self.all_started:
             return self.synchronise()
         given = self.state.column("velocity"), self.state.column("angular_velocity")
@@ -426,7 +446,7 @@ cdef class Driver:
     def time_phases(self, bint on=True):
         """Start or stop recording the time that thread 0 spends in each phase of a step.
 
-        The clock is then read four times in a step, at about 30 ns each.
+        The clock is then read six times in a step, at about 30 ns each.
         """
         cdef int phase
         self.loop.timed = on
@@ -450,32 +470,25 @@ cdef class Driver:
         return self.memory.history()
 
     def ledger(self):
-        """Energies since the start by name, as arguments of another Driver; without those that cannot differ from zero.
-
-        dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
-        fractures : (n, 6) what broke, see take_fractures
-        wall_work : (2, 2) work of moving walls, and in half a step at the last one, likewise [J]
-        work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
-        force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
-        """
+        """Energies since the start by name, those of a `Snapshot` that may differ from zero."""
         energies, ledger = read_ledger(self.loop), {}
         if self.memory.contacts is not None:
             ledger["dissipated"], ledger["fractures"] = energies[:-2], self.take_fractures()
         if self.walls is not None and (self.walls.walls.any_moves or self.box_table is not None
                                        and self.box_table.stride):
             ledger["wall_work"] = energies[-2:]
-        if self.user_forces is not None:
+        if self.user_forces.expected:
             ledger |= {"work": self.user_work.rows(self.step_count), "force_work": self.compiled_forces.work()}
         return ledger
 
     def take_fractures(self):
-        """What broke so far, see `ledger`."""
+        """What broke so far, see `Snapshot`."""
         if self.memory.contacts is not None:
             self.fractures = take_fractures(self.loop, self.fractures, self)
         return self.fractures
 
     cdef object keep_onsets(self):
-        """Onset corrections at the present pose, see `past`."""
+        """Onset corrections at the present pose, see `Snapshot`."""
         cdef int t
         if self.contacts_known and self.loop.law.ends > 0.0:
             for t in range(self.loop.n_threads):
@@ -489,34 +502,15 @@ cdef class Driver:
         self.keep_onsets()
         self.contacts_known = False
 
-    def past(self, n_new=0):
-        """Arguments of a Driver that continues this one with n_new more clumps: population, former_walls, `ledger`, and
-        with contacts with records history, with servos servo_states, of a box that moves box_state.
-
-        onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see noted_onsets
-        """
-        past = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0) if name in OF_CLUMPS else values
-                for name, values in self.ledger().items()}
-        past |= {} if self.memory.contacts is None else {"history": self.memory.history()}
-        past |= {} if self.keep_onsets() is None else {"onsets": self.onsets}
-        past |= {} if self.walls is None or not self.walls.servos else {"servo_states": self.walls.servo_states}
-        if self.box_table is not None and self.box_table.stride:
-            past["box_state"] = self.box_table.state_at(self.step_count)
-        return past | {"population": self.population.with_new(n_new), "former_walls": self.walls}
-
-    def past_without(self, gone):
-        """The same without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
-        past = self.past()
-        of_clumps = {name: past[name] for name in OF_CLUMPS if name in past}
-        gone_spheres = np.repeat(gone, self.state.bodies.sizes[self.state.template_index])
-        if "history" in past:
-            past["history"] = history_without(past["history"], gone_spheres)
-        if "onsets" in past:
-            kept = history_without({"spheres": past["onsets"][:, :2].astype(np.int32), "force": past["onsets"][:, 2]},
-                                   gone_spheres)
-            past["onsets"] = np.column_stack([kept["spheres"], kept["force"]])
-        return past | {name: values[~gone] for name, values in of_clumps.items()} \
-            | {"population": self.population.without(gone, of_clumps)}
+    def snapshot(self):
+        """The simulation at this instant. Its state is that of the loop, which the next step changes."""
+        servos = self.walls is not None and self.walls.servos
+        moves = self.box_table is not None and self.box_table.stride
+        return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
+                        self.due == self.step_count, self.population, self.user_forces, self.history(),
+                        self.keep_onsets(), **self.ledger(),
+                        servo_states=self.walls.servo_states.copy() if servos else None,
+                        box_state=self.box_table.state_at(self.step_count) if moves else None)
 
     def pose(self):
         """Compute the positions of all spheres."""
@@ -525,6 +519,12 @@ cdef class Driver:
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/contact_list.pyx); of a user-defined law with their
         history."""
+        if not self.contacts_known:
+            self.evaluate()
+        return self.listed_contacts()
+
+    cdef object listed_contacts(self):
+        """The same; contacts must be known."""
         found = self.of_walls(list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
         return with_history(found, self.history()["records"]) if self.memory.law_kernels.sees_bodies else found
 
@@ -555,3 +555,31 @@ cdef class Driver:
         of the centres of mass [m], two tuples; contacts must be known."""
         speed, *corners = self.state.extremes()
         return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners
+
+
+class Pacer:
+    """Calls `advance(steps)` in pieces of a twentieth of a second, so that Python reacts to Ctrl-C in between.
+
+    How a run is cut does not change its result.
+    """
+
+    def __init__(self):
+        self.steps = 1
+
+    def run(self, advance, steps):
+        while steps > 0:
+            piece = min(self.steps, steps)
+            began = perf_counter()
+            advance(piece)
+            spent = perf_counter() - began
+            if piece == self.steps or spent > PIECE:
+                self.steps = max(1, int(piece * min(4.0, PIECE / max(spent, 1e-9))))
+            steps -= piece
+
+
+def steps_to_reach(time, dt):
+    """The fewest steps dt that reach `time`; a quotient that is whole but for rounding counts as whole."""
+    quotient = time / dt
+    nearest = round(quotient)
+    # 0.7 s / 0.1 s is 6.999999999999999: numerator, denominator and quotient each carry half a unit.
+    return nearest if abs(quotient - nearest) <= 2 * math.ulp(quotient) else math.ceil(quotient)

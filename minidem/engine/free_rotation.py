@@ -19,8 +19,8 @@ from minidem.core.checks import (
     unit_quaternions,
     whole,
 )
-from minidem.engine.chunked_run import Pacer
-from minidem.engine.driver import Driver
+from minidem.engine.driver import Driver, Pacer
+from minidem.engine.snapshot import Settings, Snapshot
 from minidem.rotation import registry
 from minidem.state.state import State
 
@@ -131,12 +131,11 @@ class _FreeBodies:
     def __init__(self, state, name, scheme, parameters, torque, dt, single, sync):
         self.state, self.name, self.scheme, self.torque = state, name, scheme, torque
         self.dt, self.single, self.sync = dt, single, sync
+        loads = (lambda loop, steps: self.set_torque(steps * dt, "predicted")) if callable(torque) else None
+        self.loop = Driver(Settings(scheme, parameters, dt, loads=loads), Snapshot(state))
         if callable(torque):
-            self.loop = Driver(state, scheme, parameters, dt,
-                               external_forces=lambda loop, steps: self.set_torque(steps * dt, "predicted"))
             self.set_torque(0.0, "angular_velocity")
         else:
-            self.loop = Driver(state, scheme, parameters, dt)
             state.set_column("torque", torque)
 
     def shaped(self, array):

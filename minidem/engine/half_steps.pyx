@@ -9,7 +9,7 @@ from minidem.state.state import COLUMNS
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.engine.leapfrog cimport kick
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
-from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock
+from minidem.state.rows cimport ClumpBlock
 from minidem.state.state cimport State, StateView, constants_of, wrench_of
 
 
@@ -49,7 +49,8 @@ cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned
         clumps = <ClumpBlock *> &room[0]
         kick(clumps, wrench_of(view, b).force, constants_of(view, b), -0.5 * step.dt)
         if kernels.roles >> START & 1:
-            call_scheme(kernels.function, kernels.roles, START, clumps, wrench_of(view, b), constants_of(view, b), &step)
+            call_scheme(kernels.function, kernels.roles, START, clumps, wrench_of(view, b), constants_of(view, b),
+                        &step)
         for row in range(view.n_rows):
             for lane in range(LANES):
                 if new[b, lane]:

@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """Arrays of the time loop that only laws with records need, and contacts as arrays in the user's numbers.
 
 The arrays are what checkpoints hold, and what another time loop takes over: after clumps were added or sorted, after a
@@ -20,17 +20,6 @@ def no_history(n_records):
     """The arrays of no contact: see export_history."""
     return {"spheres": np.zeros((0, 2), dtype=np.int32), "records": np.zeros((n_records, 0, 4)),
             "force": np.zeros((0, 3)), "couple": np.zeros((0, 3)), "mass": np.zeros(0), "rolling_inertia": np.zeros(0)}
-
-
-def history_without(history, gone):
-    """The arrays without the contacts of spheres of which `gone` (n_spheres,) is true; the others are renumbered."""
-    absent, number = np.append(gone, False), np.append(np.cumsum(~gone) - 1, 0)       # the last one for walls
-    spheres = history["spheres"]
-    sphere = np.maximum(spheres, -1)
-    keep = ~absent[sphere].any(axis=1)
-    kept = {name: np.ascontiguousarray(values[:, keep] if name == "records" else values[keep])
-            for name, values in history.items()}
-    return kept | {"spheres": np.where(spheres < 0, spheres, number[sphere])[keep].astype(np.int32)}
 
 
 cdef class HistoryMemory:

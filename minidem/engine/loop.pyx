@@ -17,9 +17,10 @@
     finish          of the rotation scheme, if it has one, after the last stage
 
 A scheme with several stages repeats all but the last line for each. Between steps the state is x_n, v_(n-1/2), the
-stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks. ARCHITECTURE.md draws a step of two threads.
+stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks. ARCHITECTURE.md draws a step of two
+threads.
 
-The wrench of step n is reduced in step n + 1, and not contacts. Where something needs it before (the last step of a run,
+The wrench of step n is reduced in step n + 1, and not stored. Where something needs it before (the last step of a run,
 user forces, a scheme with `finish`) it is reduced apart (reduce_all).
 
 Fields: the rate of a field at the pose of a whole step is the sum of those of contacts and forces, divided by its
@@ -75,7 +76,7 @@ cdef extern from *:
     """
     #define MINIDEM_NORM_ERROR 0.05
     """
-    const double NORM_ERROR "MINIDEM_NORM_ERROR"        # as in field_table.py
+    const double NORM_ERROR "MINIDEM_NORM_ERROR"        # as in population.py
 
 
 cdef void renormalise(double *rows) noexcept nogil:

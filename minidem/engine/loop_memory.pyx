@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """The struct of a time loop, and all memory that it points to: settings, lists, contacts; the order of the clumps."""
 from libc.stdlib cimport calloc, free
 
@@ -98,29 +98,25 @@ cdef Lists new_lists(const Loop *loop, const StateView *state, int n_threads):
 cdef class LoopMemory:
     """Settings and memory of one time loop.
 
-    Parameters
-    ----------
-    dt, first_step, gravity, threads, history, population : see `Driver`
-    walls : WallTable or None
-    fluxes : list of Force
+    settings, snapshot : Settings and Snapshot (snapshot.py);  walls : WallTable or None
     """
 
-    def __cinit__(self, State state, scheme, parameters, double dt, long long first_step, law, gravity, WallTable walls,
-                  int threads, history, population, fluxes):
+    def __cinit__(self, settings, snapshot, WallTable walls):
+        cdef State state = snapshot.state
         self.state, self.walls, self.arrays = state, walls, []
-        self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, first_step, dt
-        self.gravity = np.array(gravity, dtype=float)
-        self.set_scheme(scheme, parameters)
-        self.loop.has_contacts = law is not None
-        if law is not None:
-            record, values, self.pair_table = law
-            self.set_law(record, values)
-            self.set_fields(population, fluxes)
+        self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, snapshot.step, settings.dt
+        self.gravity = np.array(settings.gravity, dtype=float)
+        self.set_scheme(settings.scheme, settings.scheme_values)
+        self.loop.has_contacts = settings.law is not None
+        if settings.law is not None:
+            self.pair_table = snapshot.pair_table
+            self.set_law(settings.law, settings.law_values)
+            self.set_fields(snapshot.population, snapshot.user_forces.fluxes)
         if self.loop.law.history != NULL:
-            self.contacts = self.arrays_of(state.layout,
-                                           no_history(self.loop.law.n_records) if history is None else history)
+            self.contacts = self.arrays_of(
+                state.layout, no_history(self.loop.law.n_records) if snapshot.history is None else snapshot.history)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
-        threads = max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit()))
+        threads = max(1, min(settings.threads, useful, self.loop.state.n_blocks, openmp.thread_limit()))
         self.use(new_lists(&self.loop, &state.view, threads), self.contacts, self.body_force_of(state.layout))
 
     def __dealloc__(self):

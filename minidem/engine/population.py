@@ -1,7 +1,52 @@
-"""Which clumps a simulation has, and the energies that remain when clumps are removed."""
+"""Which clumps a simulation has, with which fields, and what remains of clumps that were removed.
+
+Fields are here as arrays of NumPy. Their rows are the last ones of the blocks (FieldRow of state/rows.pxd).
+components : as of `Population.components`.
+"""
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+
+from minidem.core.checks import LARGEST, finite_array, whole
+from minidem.state.state import FIELD_ROWS
+
+NORM_ERROR = 0.05       # of the square of the norm of a quaternion, as in loop.pyx
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A quantity of the clumps that a user has added: what holds for all of them.
+
+    Attributes
+    ----------
+    name : str
+    components : int
+    new : (components,) values of clumps that are added later; None: not known
+    capacity : float
+    per_mass : whether the capacity is that of a kilogram
+    walls : (n_walls, components), not a number where a wall has no value
+    """
+
+    name: str
+    components: int
+    new: Any
+    capacity: float
+    per_mass: bool
+    walls: np.ndarray
+
+    @property
+    def record(self):
+        """In types of JSON."""
+        walls = [[None if np.isnan(value) else value for value in row] for row in self.walls.tolist()]
+        return vars(self) | {"new": None if self.new is None else list(self.new), "walls": walls}
+
+    @classmethod
+    def restored(cls, record):
+        new = None if record["new"] is None else tuple(map(float, record["new"]))
+        walls = np.array([[np.nan if value is None else value for value in row] for row in record["walls"]], float)
+        return cls(str(record["name"]), whole("components", record["components"], 1), new, float(record["capacity"]),
+                   bool(record["per_mass"]), walls.reshape(-1, record["components"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +59,7 @@ class Population:
     next_id : id of the next new clump; an id is never used again
     work : work of user forces on removed clumps [J]
     exchanged : energy of added clumps minus that of removed ones since the first step [J]
-    fields : tuple of Field (fields.py), whose values are in the blocks of the state
+    fields : tuple of Field, whose values are in the blocks of the state
     outflow : dict, name of an outlet -> (number, mass [kg]) of the clumps that it has removed since the start
     """
 
@@ -41,8 +86,98 @@ class Population:
         count, total = self.outflow.get(outlet, (0, 0.0))
         return replace(self, outflow=self.outflow | {outlet: (count + len(mass), total + float(mass.sum()))})
 
-    def without(self, gone, works):
-        """Without the clumps of which `gone` (n,) is true; works : as LoopReader.works."""
-        return replace(self, ids=self.ids[~gone],
-                       work=self.work + sum(float(rows[gone, 0].sum()) for rows in works.values()
-                                            if rows is not None))
+
+def _first(state, components):
+    return state.blocks.shape[1] - len(FIELD_ROWS) * sum(n for _, _, n in components)
+
+
+def field_rows(state, components):
+    """(n_clumps, components, FIELD_ROWS) copies."""
+    first = _first(state, components)
+    count = state.blocks.shape[1] - first
+    return state.rows(state.blocks, first, count).reshape(state.n_clumps, count // len(FIELD_ROWS), len(FIELD_ROWS))
+
+
+def set_field_rows(state, components, rows):
+    """The inverse."""
+    state.write(_first(state, components), rows.reshape(state.n_clumps, rows.shape[1] * rows.shape[2]))
+
+
+def field_values(state, components):
+    """{name: (n_clumps,) or (n_clumps, components)}"""
+    values = field_rows(state, components)[:, :, FIELD_ROWS.index("value")]
+    return {name: values[:, first] if n == 1 else values[:, first:first + n] for name, first, n in components}
+
+
+def add_sources(state, components, rates):
+    """Add rates times capacity, a dict as `field_values` returns, to the rates at the pose."""
+    if not isinstance(rates, dict) or not set(rates) <= {name for name, _, _ in components}:
+        raise ValueError(f"a user force returned rates of {sorted(rates) if isinstance(rates, dict) else rates!r}: "
+                         f"give a dict with names out of {', '.join(name for name, _, _ in components)}")
+    rows = field_rows(state, components)
+    for name, first, n in components:
+        if name in rates:
+            given = finite_array(f"rate of {name}", rates[name], (state.n_clumps, n)[:2 if n > 1 else 1], repeat=True,
+                                 limit=LARGEST).reshape(state.n_clumps, n)
+            rows[:, first:first + n, FIELD_ROWS.index("rate")] += \
+                given * rows[:, first:first + n, FIELD_ROWS.index("per_capacity")]
+    set_field_rows(state, components, rows)
+
+
+def without_rates(state, components):
+    """A copy of the state, whose rates are found anew by the next evaluation, as of clumps that have not moved."""
+    new, rows = state.copy(), field_rows(state, components)
+    rows[:, :, FIELD_ROWS.index("has_last")] = 0.0
+    set_field_rows(new, components, rows)
+    return new
+
+
+def require_sound(state, components, step):
+    """FloatingPointError for a field or angular velocity that is not finite, or a quaternion that is far from its norm.
+    """
+    for name, values in field_values(state, components).items():
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            raise FloatingPointError(f"step {step}: the field {name!r} of clump {bad[0, 0]} is not finite; look at the "
+                                     f"rates that fluxes, laws and forces gave it at step {step - 1}, or lower dt")
+    bad = np.flatnonzero(~np.isfinite(state.column("angular_velocity")).all(axis=1))
+    if len(bad):
+        raise FloatingPointError(f"step {step}: the angular velocity of clump {bad[0]} is not finite; look at the "
+                                 "rotation scheme, or lower dt")
+    squares = np.sum(state.column("orientation") ** 2, axis=1)
+    bad = np.flatnonzero(np.abs(squares - 1.0) > NORM_ERROR)
+    if len(bad):
+        raise FloatingPointError(f"step {step}: the orientation of clump {bad[0]} has the norm "
+                                 f"{np.sqrt(squares[bad[0]]):.3g}, and its spheres are out of place: divide q by its "
+                                 "norm in the rotation scheme, or lower dt")
+
+
+def keep_rates(state, components, before, known):
+    """Put back the rates of clumps that have done a step; before : `field_rows` of before an evaluation.
+
+    known : those of all clumps were known.
+    """
+    rate, has_last = FIELD_ROWS.index("rate"), FIELD_ROWS.index("has_last")
+    rows = field_rows(state, components)
+    rows[:, :, rate] = np.where(known | (before[:, :, has_last] > 0.0), before[:, :, rate], rows[:, :, rate])
+    set_field_rows(state, components, rows)
+
+
+def set_new(population, state, first):
+    """Set the fields of the clumps from number `first` on; ValueError where their values are not known."""
+    if not population.fields:
+        return
+    rows, mass = field_rows(state, population.components), state.column("mass")[first:]
+    for one, (name, place, n) in zip(population.fields, population.components):
+        if one.new is None:
+            raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to add_field")
+        rows[first:, place:place + n] = first_rows(one, np.broadcast_to(one.new, (len(mass), n)), mass)
+    set_field_rows(state, population.components, rows)
+
+
+def first_rows(field, values, mass):
+    """(n_clumps, components, FIELD_ROWS) of clumps that have not moved; values : (n_clumps, components)."""
+    rows = np.zeros((*values.shape, len(FIELD_ROWS)))
+    rows[:, :, FIELD_ROWS.index("value")] = values
+    rows[:, :, FIELD_ROWS.index("per_capacity")] = 1.0 / (field.capacity * (mass[:, None] if field.per_mass else 1.0))
+    return rows

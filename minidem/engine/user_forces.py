@@ -9,7 +9,7 @@ from minidem.core.checks import LARGEST, check_call, finite_array, short_repr, w
 from minidem.core.external import compiled_address
 from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
 from minidem.engine.compiled_forces import MOST_RANDOM, numbers_of
-from minidem.engine.field_table import add_sources, field_values
+from minidem.engine.population import add_sources, field_values
 from minidem.state.bodies import frames_to_drawn
 
 SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"
@@ -78,10 +78,18 @@ class UserForces:
         self.fluxes = [force for force in self.forces if force.is_flux]
         self._state, self._to_drawn = None, None
 
+    def __reduce__(self):
+        return UserForces, (self.forces, self.expected)
+
     @property
     def in_python(self):
         """Whether the time loop must call this object."""
         return len(self.compiled) + len(self.fluxes) < self.expected
+
+    @property
+    def acts(self):
+        """Whether there are forces besides fluxes."""
+        return len(self.fluxes) < self.expected
 
     def check(self):
         """ValueError unless all are there."""

@@ -180,8 +180,8 @@ class Inlet:
         if step % self.every:
             raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
                              "give the same number to sim.run")
-        called = sim.engine.inlets_called
-        apart = max(step - called.get(id(self), (self, step))[1], sim.engine.calls_every or 0)
+        called = sim.inlets_called
+        apart = max(step - called.get(id(self), (self, step))[1], sim.calls_every or 0)
         if apart > self.every:
             raise ValueError(f"every = {self.every}: at step {step} the calls of this Inlet are {apart} steps apart: "
                              f"clumps which are due would not come. Call it every {self.every} steps, by "
@@ -209,7 +209,7 @@ class Inlet:
         n = max(1, most)                                # more cannot fit; one, to find out
         scales = [scale[:n][which[:n] == k] for k in range(len(grains.templates))]
         low, high, rng = np.array(self.low), np.array(self.high), np.random.default_rng([self.seed, sim.step_count])
-        centers, radii, periodic = sim.sphere_centers(), np.asarray(sim.sphere_radii), sim.engine.box
+        centers, radii, periodic = sim.sphere_centers(), np.asarray(sim.sphere_radii), sim.loop.box
         if periodic is not None:
             periodic.refuse_outside(low, high)
             centers, radii = periodic.images(centers, radii)

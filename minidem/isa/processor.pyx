@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """x86-64 levels of this build and of the processor."""
 
 cdef extern from *:

@@ -1,21 +1,18 @@
-"""Checkpoints: the complete state of a simulation in one checksummed file (npz_checksum.py), or in memory (`pack`).
+"""Checkpoints: a simulation in one checksummed file (npz_checksum.py): its settings and its `Snapshot`.
 
-A checkpoint is settings in types of JSON and the arrays of checkpoint_fields.py. Verlet lists are not stored: they are
-rebuilt, and results do not depend on them.
+A checkpoint is settings in types of JSON and the arrays of checkpoint_fields.py, which `pack` makes.
 
 The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
 """
 import json
 from dataclasses import fields
-from functools import partial
 
 import numpy as np
 
-from minidem.analysis.monitor import ISSUED
 from minidem.core.checks import non_negative, short_repr, whole
-from minidem.engine.field_table import Field
-from minidem.engine.population import Population
+from minidem.engine.population import Field, Population
+from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
@@ -24,52 +21,53 @@ from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.periodic_box import FUNCTION, periodic_box
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
-from minidem.walls import MeshWall, Oscillation, Servo
+from minidem.walls import MeshWall
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
             "forces_known", "user_forces", "callback_due", "next_id", "fields")
-# Names of arguments of the Driver as well.
+# Names of a Snapshot as well.
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
-HISTORY = "history_"                    # arrays of the dict `history` of the Driver
+HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot
 
 
-def save(path, sim, notes=None):
+def save(path, sim, notes=None, snapshot=None):
     """Write a checkpoint atomically; ValueError, and an existing file stays, for a state that is not finite.
 
     notes : dict, optional, of further data of the caller in types of JSON, stored under the same checksum.
+    snapshot : Snapshot of `sim`, optional; default: the present one.
     """
-    settings, arrays = pack(sim)
+    settings, arrays = pack(sim, snapshot)
     if notes is not None:
         settings["notes"] = notes
     if bad := not_finite(arrays):
-        raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
-                         f"finite: {', '.join(bad)}; lower dt and go on from an earlier checkpoint")
+        raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {settings['step_count']} is "
+                         f"not finite: {', '.join(bad)}; lower dt and go on from an earlier checkpoint")
     npz_checksum.write(path, settings, arrays)
 
 
-def pack(sim):
-    """The state of `sim` without its user forces: (settings in types of JSON, arrays by name)."""
-    engine, loop = sim.engine, sim.engine.loop
-    state, population, past = loop.state, loop.population, loop.past()
+def pack(sim, snapshot=None):
+    """Settings of `sim` in types of JSON, and arrays by name, of a snapshot without its user forces."""
+    snapshot = sim.loop.snapshot() if snapshot is None else snapshot
+    state, population = snapshot.state, snapshot.population
     walls, meshes = pack_walls(sim.walls)
     settings = {
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
         "gravity": sim.gravity, "periodic": state.box and state.box.record,
-        "materials": [_record(one) for one in sim.materials],
+        "materials": [_record(one) for one in snapshot.pair_table.materials],
         "pairs": [_record(pair) | {"a": _record(pair.a), "b": _record(pair.b)} for pair in sim.pairs],
-        "walls": walls, "step_count": loop.step_count, "forces_known": loop.forces_known,
-        "user_forces": engine.user_forces.expected, "callback_due": engine.due == loop.step_count,
+        "walls": walls, "step_count": snapshot.step, "forces_known": snapshot.forces_known,
+        "user_forces": snapshot.user_forces.expected, "callback_due": snapshot.callback_due,
         "next_id": population.next_id, "outflow": population.outflow,
         "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
+    meshes = meshes if any(wall.surface for wall in sim.walls) else {}
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
-        "blocks": blocks, "loads": loads, "started": loop.started, "template_index": state.template_index,
-        "scale": state.scale, "material_index": state.material_index, "shift": state.shift.copy(),
-        "ids": population.ids, "exchanged": [population.work, population.exchanged]}
-    arrays |= {HISTORY + name: values for name, values in past.get("history", {}).items()}
-    arrays |= {name: past[name].copy() for name in SUMS if name in past}
-    return settings, select(arrays, conditions(sim, engine.user_forces.expected, arrays))
+        "blocks": blocks, "loads": loads, "started": snapshot.started, "template_index": state.template_index,
+        "scale": state.scale, "material_index": state.material_index,
+        "shift": None if state.box is None else state.shift.copy(), "ids": population.ids,
+        "exchanged": [population.work, population.exchanged]} | {name: getattr(snapshot, name) for name in SUMS}
+    return settings, select(arrays | {HISTORY + name: values for name, values in (snapshot.history or {}).items()})
 
 
 def _record(owner):
@@ -79,21 +77,12 @@ def _record(owner):
 
 def conditions(sim, expected, arrays):
     """Conditions of checkpoint_fields.py that hold for a simulation with so many user forces, and these arrays."""
-    box = sim.engine.state.box
-    moves = box is not None and box.moves
-    found = {"": True, "meshes": any(wall.surface for wall in sim.walls), "periodic": box, "moving box": moves,
-             "history": sim.engine.law.has_history, "user forces": expected,
-             "onsets": "onsets" in arrays and sim.engine.law.corrects_onsets(sim.engine.law_values),
-             "moving walls": sim.engine.moves, "servos": sim.engine.loop.walls.servos}
+    box = sim.loop.state.box
+    found = {"": True, "periodic": box, "moving box": box is not None and box.moves,
+             "history": sim.settings.law.has_history, "user forces": expected,
+             "onsets": "onsets" in arrays and sim.settings.law.corrects_onsets(sim.settings.law_values),
+             "moving walls": sim.loop.moves, "servos": sim.loop.walls.servos}
     return {name for name, holds in found.items() if holds}
-
-
-def motions_of(sim):
-    """The argument `motions` of `unpack`: what a file cannot hold of walls and box."""
-    found = {k: wall.motion for k, wall in enumerate(sim.walls)
-             if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
-    box = sim.engine.state.box
-    return found | ({PERIODIC: sim.periodic} if box is not None and box.functions else {})
 
 
 def unpack_box(record, motions):
@@ -157,7 +146,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     box = unpack_box(settings["periodic"], motions)
     sim = make(materials[0], unpack_walls(records, meshes, motions), settings["rotation"], settings["contact"],
                settings["dt"], settings["gravity"], threads, pairs, box)
-    engine, empty = sim.engine, sim.engine.loop
+    empty, law, values = sim.loop, sim.settings.law, sim.settings.law_values
     pair_table, box = empty.pair_table, empty.state.box
     for material in materials:
         pair_table = pair_table.with_material(material)
@@ -167,8 +156,8 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         "n_walls": len(records), "n_elements": len(empty.walls.wall_of), "n_materials": len(pair_table.materials),
         "n_rows": empty.state.blocks.shape[1] + len(FIELD_ROWS) * sum(field.components for field in fields),
         "n_load_rows": empty.state.wrench.shape[1],
-        "n_lanes": empty.state.blocks.shape[2], "n_records": engine.law.kernels_for(engine.law_values).n_records,
-        "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected, arrays) - {"meshes"})
+        "n_lanes": empty.state.blocks.shape[2], "n_records": law.kernels_for(values).n_records,
+        "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected, arrays))
     templates, index, scale = unpack_templates(known), known["template_index"], known["scale"]
     for k, template in enumerate(templates if box is not None or (scale != 1.0).any() else []):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
@@ -179,25 +168,10 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     outflow = {name: (whole(f"outflow of {name}", count, 0), non_negative(f"outflow of {name}", mass))
                for name, (count, mass) in settings.get("outflow", {}).items()}         # newer than the format
     population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields, outflow)
-    past = {name: known[name] for name in SUMS if name in known}
-    if "history_spheres" in known:
-        past["history"] = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}
-    engine.loop = engine.make(
-        state, pair_table, whole("step_count", settings["step_count"], 0),
-        UserForces((), expected) if expected else None, started=known["started"],
-        forces_known=bool(settings["forces_known"]), population=population, **past)
-    engine.due = engine.loop.step_count if settings["callback_due"] else None
-    return sim
-
-
-def restored(make, settings, arrays, threads, forces, motions, issued):
-    """Inverse of `Simulation.__reduce__`."""
-    before = ISSUED.set(issued)
-    try:
-        sim = unpack(settings, arrays, make, threads, dict(motions))
-    finally:
-        ISSUED.reset(before)
-    for force in forces:
-        add = sim.add_flux if force.is_flux else partial(sim.add_force, random=force.random, seed=force.seed)
-        add(force.function, force.parameters)
+    history = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}
+    snapshot = Snapshot(
+        state, pair_table, whole("step_count", settings["step_count"], 0), known["started"],
+        bool(settings["forces_known"]), bool(settings["callback_due"]), population, UserForces((), expected),
+        history or None, **{name: known[name] for name in SUMS if name in known})
+    sim.continue_from(snapshot)
     return sim

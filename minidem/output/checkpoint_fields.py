@@ -127,10 +127,10 @@ FIELDS = (
 )
 
 
-def select(values, conditions):
-    """The arrays that a file has under these conditions, out of `values` by name."""
+def select(values):
+    """The arrays of a file out of `values` by name, without those that are None."""
     return {field.name: np.ascontiguousarray(values[field.name], field.dtype)
-            for field in FIELDS if field.when in conditions}
+            for field in FIELDS if values.get(field.name) is not None}
 
 
 def not_finite(arrays):

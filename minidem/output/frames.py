@@ -98,7 +98,7 @@ class Frames:
             return None
         self.last = sim.time
         file = self.file(sim.step_count)
-        walls = wall_mesh(sim) if sim.engine.moves else None
+        walls = wall_mesh(sim) if sim.loop.moves else None
         if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
             self.draw_walls(sim)
         contacts = vtu.contact_mesh(sim) if self.contacts else None

@@ -176,8 +176,8 @@ def _sample(sim, clumps):
 
     bonds : (n, 2), indices in the sample of the spheres of bonds between these clumps
     """
-    sim.engine.loop.pose()
-    state, (velocity, rate) = sim.engine.state, sim.engine.rates()
+    sim.loop.pose()
+    state, (velocity, rate) = sim.loop.state, sim.loop.rates()
     ids, of_sphere = np.asarray(sim.ids), np.asarray(sim.sphere_clump)
     chosen = np.ones(len(ids), dtype=bool) if clumps is None else np.isin(ids, clumps)
     taken, orientation = chosen[of_sphere], state.column("orientation")
@@ -188,10 +188,10 @@ def _sample(sim, clumps):
                  "angular_velocity": rotate(orientation, rate), "template": np.asarray(sim.template_index),
                  "mass": state.column("mass"), "inertia": state.column("inertia")}
     return SimpleNamespace(
-        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=sim.engine.box,
-        templates=sim.templates, spheres=sim.engine.spheres()[taken],
+        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=sim.loop.box,
+        templates=sim.templates, spheres=sim.loop.spheres()[taken],
         clump=(np.cumsum(chosen) - 1)[of_sphere[taken]], bonds=(np.cumsum(taken) - 1)[bonds[taken[bonds].all(axis=1)]],
-        fields={name: values[chosen] for name, values in sim.engine.fields.items()},
+        fields={name: values[chosen] for name, values in sim.loop.fields.items()},
         **{name: values[chosen] for name, values in per_clump.items()})
 
 

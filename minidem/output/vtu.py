@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from minidem.core.atomic import replace_text, replacing
-from minidem.core.checks import file_path, short_repr
+from minidem.core.checks import short_repr
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
 from minidem.state.bodies import frames_to_drawn
@@ -47,19 +47,6 @@ def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
         if not isinstance(name, str) or name not in FIELDS:
             raise ValueError(f"fields: {short_repr(name)} is unknown; known are {', '.join(FIELDS)}, and 'all'")
     return tuple(name for name in FIELDS if name == "radius" or name in names)
-
-
-def write_vtu(sim, path: str | Path, fields: Iterable[str] | str | None = None) -> None:
-    """Write all spheres to a VTU file for ParaView.
-
-    Parameters
-    ----------
-    path : path
-    fields : list of str, or str, optional
-        Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see `Frame` in
-        output/vtu.py); centres, radii and fields that were added (`add_field`) are always written. Default: all.
-    """
-    write_spheres(file_path("path", path, ".vtu"), sim, fields=fields)
 
 
 def write_spheres(path, sim, float32=False, fields=None):
@@ -128,14 +115,14 @@ class Frame:
 @exclusive
 def _copies(sim, fields):
     """What a Frame needs of `sim`, by name."""
-    sim.engine.loop.pose()
-    state = sim.engine.state
-    return {"time": sim.time, "box": sim.engine.box, "spheres": sim.engine.spheres(),
+    sim.loop.pose()
+    state = sim.loop.state
+    return {"time": sim.time, "box": sim.loop.box, "spheres": sim.loop.spheres(),
             "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": state.column("position"), "orientation": state.column("orientation"),
-            "drawn": frames_to_drawn(state), "added": sim.engine.fields,
-            "rates": sim.engine.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
+            "drawn": frames_to_drawn(state), "added": sim.loop.fields,
+            "rates": sim.loop.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
             "contact_force": contact_forces(sim) if "contact_force" in fields else None}
 
 
@@ -148,19 +135,6 @@ def contact_forces(sim):
     np.add.at(force, contacts["clump_i"], contacts["force"])
     np.add.at(force, pairs["clump_j"], -pairs["force"])
     return force
-
-
-def write_contacts(sim, path: str | Path, between: str = "clumps") -> None:
-    """Write the contacts to a VTU file for ParaView as lines, which show force chains.
-
-    Parameters
-    ----------
-    path : path
-    between : {"clumps", "spheres"}
-        Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
-        tangential_force [N], overlap [m], sliding, clump_i, clump_j (see `contact_mesh` in output/vtu.py).
-    """
-    write_mesh(file_path("path", path, ".vtu"), contact_mesh(sim, between), sim.time)
 
 
 @exclusive
@@ -185,17 +159,14 @@ def contact_mesh(sim, between="clumps"):
     return _line_mesh(sim, contacts, between, data)
 
 
-@exclusive
-def write_bonds(sim, path: str | Path) -> None:
-    """Write the bonds that hold to a VTU file for ParaView, as lines between the centres of their spheres.
+def write_contacts(path, sim, between="clumps"):
+    """Write `contact_mesh` to the VTU file `path`, atomically."""
+    write_mesh(path, contact_mesh(sim, between), sim.time)
 
-    Parameters
-    ----------
-    path : path
-        Cell data are normal_force, shear_force, bending, torsion, tension, shear, energy (see `bonds`), and clump_i,
-        clump_j, the ids of the clumps.
-    """
-    path, bonds = file_path("path", path, ".vtu"), sim.bonds()
+
+def write_bonds(path, sim):
+    """Write the bonds of `sim` to the VTU file `path`, atomically: see `Simulation.write_bonds`."""
+    bonds = sim.bonds()
     data = {name: bonds[name] for name in bonds.dtype.names if not name.startswith(("clump", "sphere"))}
     write_mesh(path, _line_mesh(sim, bonds, "spheres", data), sim.time)
 
@@ -206,7 +177,7 @@ def _line_mesh(sim, pairs, between, data):
     pairs : structured array (n,) with clump_i, clump_j, sphere_i, sphere_j, and point of those at walls
     """
     import meshio
-    ids, spheres, box = np.asarray(sim.ids), sim.sphere_centers(), sim.engine.box
+    ids, spheres, box = np.asarray(sim.ids), sim.sphere_centers(), sim.loop.box
     position, clump_j, n = np.asarray(sim.position), pairs["clump_j"], len(pairs)
     centers, at_wall = position if between == "clumps" else spheres, clump_j < 0
     starts, ends = (centers[np.where(pairs[name] < 0, 0, pairs[name])]

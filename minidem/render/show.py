@@ -28,7 +28,7 @@ def drawn(sim, contacts=False):
         vtu.write_spheres(spheres, sim)
         tubes = None
         if contacts:
-            vtu.write_contacts(sim, folder / "contacts.vtu")
+            vtu.write_contacts(folder / "contacts.vtu", sim)
             tubes = Contacts.read(folder / "contacts.vtu")
         return read(spheres), read(walls) if write_walls(walls, sim) else None, tubes
 

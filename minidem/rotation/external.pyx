@@ -8,7 +8,6 @@ from minidem.core.external import Assignable, resolve
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
 
 from minidem.core.external cimport array_at
-from minidem.core.lanes cimport LANES
 from minidem.rotation.scheme cimport N_ROLES, BlockFunction, BodyBlock, Kernels, Step
 from minidem.state.rows cimport scratch_of
 

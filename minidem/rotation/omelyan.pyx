@@ -78,7 +78,8 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline int solve(int which, BodyFunction formula, int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef inline int solve(int which, BodyFunction formula, int wanted, const BodyBlock *bodies,
+                      const Step *step) noexcept nogil:
     """The iterations of a role, each over all bodies of the block, so that each is vectorised."""
     cdef int _k
     role(which, guess, wanted, bodies, step)

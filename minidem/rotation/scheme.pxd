@@ -89,7 +89,9 @@ cdef inline void over_bodies(BodyFunction formula, const BodyBlock *bodies, cons
     cdef Body body
     # Copies that cannot alias the block; otherwise a scheme that writes many rows is not vectorised.
     cdef Step own_step = step[0]
-    cdef double torque[3 * LANES], inertia[3 * LANES], inverse_inertia[3 * LANES]
+    cdef double torque[3 * LANES]
+    cdef double inertia[3 * LANES]
+    cdef double inverse_inertia[3 * LANES]
     cdef ClumpBlock *clumps = bodies.clumps
     cdef int lane
     memcpy(torque, bodies.wrench.torque, sizeof(torque))
@@ -107,7 +109,8 @@ cdef inline void over_bodies(BodyFunction formula, const BodyBlock *bodies, cons
         store(clumps.predicted + lane, body.predicted)
 
 
-cdef inline int role(int which, BodyFunction formula, int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef inline int role(int which, BodyFunction formula, int wanted, const BodyBlock *bodies,
+                     const Step *step) noexcept nogil:
     """Apply the formula of a role to all bodies, if this role is the wanted one; returns the bit of the role."""
     if wanted == which:
         over_bodies(formula, bodies, step)

@@ -37,8 +37,8 @@ def ctypes_functions(source: Path | str, names: Sequence[str]) -> dict | None:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "functions.so")
         # No fused multiply-add, which rounds once where Python rounds twice.
-        subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", f"-I{include}", source, "-o", library],
-                       check=True)
+        options = "-O3", "-ffp-contract=off", "-shared", "-fPIC", f"-I{include}"
+        subprocess.run([compiler, *options, source, "-o", library], check=True)
         loaded = ctypes.CDLL(str(library))
     functions = {name: getattr(loaded, name) for name in names}
     for function in functions.values():

@@ -109,11 +109,14 @@ class RunFolder:
         """Existing checkpoints, the last one first."""
         return [file for file in (self.checkpoint, self.earlier) if file.exists()]
 
-    def save(self, sim, notes, frames):
-        """Save a checkpoint with `notes`, after tables, series and `frames` (since the last one) are on the disk."""
+    def save(self, sim, notes, frames, snapshot=None):
+        """Save a checkpoint with `notes`, after tables, series and `frames` (since the last one) are on the disk.
+
+        snapshot : Snapshot of `sim`, optional; default: the present one.
+        """
         synced = (self.energy, self.observables, self.wall_forces, self.series, self.walls, *self.trajectories, *frames)
         to_disk([file for file in synced if file.exists()])
-        checkpoint.save(self._next, sim, notes)
+        checkpoint.save(self._next, sim, notes, snapshot)
         if self._last_is_good:
             os.replace(self.checkpoint, self.earlier)
         os.replace(self._next, self.checkpoint)

@@ -56,7 +56,7 @@ class Recorder:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             contacts = sim.contacts()
-            energy = sim.energy(contacts, shadow=sim.engine.law.conservative)
+            energy = sim.energy(contacts, shadow=sim.settings.law.conservative)
         if not math.isfinite(energy.total):
             raise FloatingPointError(explain_energy(sim))
         observed = [len(contacts), *(o.value(sim) for o in self.observables)]
@@ -71,7 +71,7 @@ class Recorder:
 
         With dissipation in contacts it is that of the energy balance.
         """
-        conservative = sim.engine.law.conservative and not sim.engine.moves
+        conservative = sim.settings.law.conservative and not sim.loop.moves
         scale = energy_scale(self.energy)[0] if conservative else energy_input(self.energy) or None
         values = self.energy["total" if conservative else "balance"]
         change = values[-1] - values[0]

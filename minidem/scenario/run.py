@@ -11,8 +11,7 @@ import time
 import warnings
 
 from minidem.analysis.monitor import capture_warnings
-from minidem.engine.chunked_run import steps_to_reach
-from minidem.output import checkpoint
+from minidem.engine.driver import steps_to_reach
 from minidem.output.background import Background
 from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory, has_gsd
@@ -84,8 +83,8 @@ class Run:
             self.sim.add_force(force)
         self.exchange = scenario.exchange(options) if scenario.exchange else ()
         closed = scenario.conservative and not self.sim.user_forces
-        self.conserved = closed and self.sim.engine.law.conservative and not self.exchange \
-            and not self.sim.engine.moves
+        self.conserved = closed and self.sim.settings.law.conservative and not self.exchange \
+            and not self.sim.loop.moves
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not closed:
             raise ValueError(f"--energy-limit: {scenario.name} does not conserve energy, so a change of its energy "
@@ -96,7 +95,7 @@ class Run:
         # The first checkpoint is at step 0; without a period none is scheduled.
         self.checkpoints = Schedule(max(1, round(period / self.sim.dt)), 1) if period else Schedule(1, 0)
         self.saved_step = self.sim.step_count if self.resumed else None
-        self.last_good = self.reason = None         # the packed state; why the run failed
+        self.last_good = self.reason = None         # a Snapshot; why the run failed
 
     def _resume(self, options):
         """Load the last usable checkpoint and the tables and series that belong to it."""
@@ -125,7 +124,7 @@ class Run:
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
         n_walls = len(self.sim.walls) if self.scenario.wall_forces else 0
         self.recorder = Recorder(self.folder, self.scenario.observables, n_walls, keep(self.rows),
-                                 self.sim.box is not None and self.sim.engine.state.box.moves)
+                                 self.sim.box is not None and self.sim.loop.state.box.moves)
         self.series.begin(keep(self.frames))
         self.series.reach = self.notes["reach"]
         self._prepare_trajectory(options)
@@ -218,7 +217,7 @@ class Run:
                 self.output.wait(UNWRITTEN - 1)
                 self.output.call(self.trajectory.append, self.trajectory.sample(sim))
             if ended or step in self.checkpoints:
-                self._save(sim)
+                self._save()
             if ended:
                 return ended
             events = (self.rows, self.frames, self.instants, self.checkpoints)
@@ -232,27 +231,27 @@ class Run:
         contacts = self.recorder.record(self.sim)
         if contacts is not None:
             if len(self.recorder.energy.rows) % ROWS_PER_SNAPSHOT == 1:
-                self.last_good = checkpoint.pack(self.sim)
+                self.last_good = self.sim.loop.snapshot().copy()
             self.sim.monitor.check(self.sim, contacts)
         self.reason = self.energy_limit and self.recorder.beyond_limit(self.sim, self.energy_limit)
         return self.reason is not None
 
     def _save_last_good(self):
         """Save the snapshot unless a later checkpoint exists."""
-        if self.last_good and (self.saved_step is None or self.last_good[0]["step_count"] > self.saved_step):
-            with capture_warnings([]):
-                self._save(checkpoint.unpack(*self.last_good, type(self.sim)))
+        if self.last_good and (self.saved_step is None or self.last_good.step > self.saved_step):
+            self._save(self.last_good)
 
-    def _save(self, sim):
+    def _save(self, snapshot=None):
         """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite."""
-        if sim.step_count != self.saved_step:
+        step = self.sim.step_count if snapshot is None else snapshot.step
+        if step != self.saved_step:
             self._add_wall_time()
             self.output.wait()          # a checkpoint is later than all frames up to its step
             try:
-                self.folder.save(sim, self.notes, self.series.files)
+                self.folder.save(self.sim, self.notes, self.series.files, snapshot)
             except ValueError as error:
                 raise FloatingPointError(str(error)) from None
-            self.saved_step, self.series.files = sim.step_count, []         # those since the last checkpoint
+            self.saved_step, self.series.files = step, []         # those since the last checkpoint
 
     def _add_wall_time(self):
         now = time.perf_counter()

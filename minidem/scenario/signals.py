@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager
 from time import perf_counter
 
-from minidem.engine.chunked_run import Pacer
+from minidem.engine.driver import Pacer
 
 
 @contextmanager

@@ -68,7 +68,7 @@ class Table:
         if self._csv.rows and self._csv.rows[-1][0] == sim.time:
             return
         if self._functions is None:
-            energy = sim.energy(shadow=sim.engine.law.conservative)
+            energy = sim.energy(shadow=sim.settings.law.conservative)
             values = energy_row(energy) + (sim.strain.tolist() if self._strains(sim) else [])
         else:
             values = [value for names, function in self._functions.items() for value in _numbers(function, names, sim)]
@@ -76,7 +76,7 @@ class Table:
 
     @staticmethod
     def _strains(sim):
-        return STRAINS if sim.box is not None and sim.engine.state.box.moves else ()
+        return STRAINS if sim.box is not None and sim.loop.state.box.moves else ()
 
     def __getitem__(self, column: str) -> np.ndarray:
         if self._csv is None or column not in self._csv.columns:

@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O1
 """The periodic box of one time loop: a `BoxPose` if it does not move, else one for each half step.
 
 Within a step lengths and tilt change linearly. So the velocity of an image half a step before a pose is its

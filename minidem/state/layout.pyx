@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O1
 """Layout: which slot holds which clump and sphere.
 
 The k-th spheres of the eight clumps of a block form one *member row*, so that eight spheres are posed at once; the slot

@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """The state: all clumps in blocks of eight, and their spheres.
 
 Clumps: what changes is one array of doubles, (blocks, rows, LANES), the wrenches are another; constants such as inertia
@@ -147,13 +147,6 @@ cdef class State:
         """Write values (n_clumps, width) to the rows of the blocks from `first` on."""
         write_rows(self.blocks, first, self.clump_slot, np.ascontiguousarray(values, dtype=np.float64))
 
-    def with_rows(self, count):
-        """A copy with so many more rows, of zeros."""
-        blocks = aligned((len(self.blocks), self.blocks.shape[1] + count, LANES))
-        blocks[:, :self.blocks.shape[1]] = self.blocks
-        return State.made_of(blocks, copied(self.wrench), self.bodies, self.template_index, self.scale,
-                             self.material_index, self.clump_number[:self.n_clumps], self.box, self.shift.copy())
-
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""
         blocks, row, width = self.array_of(name)
@@ -277,9 +270,11 @@ cdef class State:
                              self.material_index[~gone], number[kept[slots]].astype(np.int32), self.box,
                              self.shift[~gone])
 
-    def copy(self):
-        """Deep copy in the same order."""
-        return State.made_of(copied(self.blocks), copied(self.wrench), self.bodies, self.template_index, self.scale,
+    def copy(self, more_rows=0):
+        """Deep copy in the same order, with so many more rows, of zeros."""
+        blocks = aligned((len(self.blocks), self.blocks.shape[1] + more_rows, LANES))
+        blocks[:, :self.blocks.shape[1]] = self.blocks
+        return State.made_of(blocks, copied(self.wrench), self.bodies, self.template_index, self.scale,
                              self.material_index, self.clump_number[:self.n_clumps], self.box, self.shift.copy())
 
     def with_box(self, box):
@@ -304,21 +299,21 @@ cdef class State:
         np.asarray(blocks)[:, COLUMNS["path"][0]] = 0.0
         return np.asarray(blocks), np.asarray(wrench)
 
-    @classmethod
-    def restore(cls, blocks, wrench, templates, template_index, scale=None, material_index=None, box=None, shift=None):
-        """The state of saved blocks and wrenches in the user's order, templates and template indices.
+    def __reduce__(self):
+        return State.restore, (*self.in_user_order(), self.templates, self.template_index, self.scale,
+                               self.material_index, self.box, self.shift)
 
-        scale : (n_clumps,) of the lengths of the clumps; default: 1.
-        material_index : (n_clumps,); default: 0.
+    @classmethod
+    def restore(cls, blocks, wrench, templates, template_index, scale, material_index, box=None, shift=None):
+        """The state of saved blocks and wrenches in the user's order, which are copied.
+
+        template_index, scale, material_index : (n_clumps,) arrays of the clumps
         box : PeriodicBox, optional;  shift : (n_clumps, 3) as in `wrap`; default: 0.
         """
         n = len(template_index)
-        return State.made_of(copied(blocks), copied(wrench), Bodies(templates),
-                             np.array(template_index, dtype=np.int32),
-                             np.ones(n) if scale is None else np.array(scale, dtype=np.float64),
-                             np.array(np.zeros(n) if material_index is None else material_index, dtype=np.int32),
+        return State.made_of(copied(blocks), copied(wrench), Bodies(templates), template_index, scale, material_index,
                              np.arange(n, dtype=np.int32), box,
-                             np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift, dtype=np.int64))
+                             np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift))
 
     @staticmethod
     def made_of(blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift):

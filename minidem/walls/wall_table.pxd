@@ -8,6 +8,7 @@ cdef class WallElements:
     cdef readonly object wall_of        # (n_elements,) int32
     cdef readonly object moving         # numbers of the walls that move
     cdef readonly object servos         # numbers of the walls that a force moves
+    cdef object ahead                   # (step of the first entry, poses, travel) of the newest table
     cdef object motions                 # Motions of the moving ones
     cdef object _keep
     cdef object _fill_shapes(self, simple)

@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O1
+# distutils: extra_compile_args = -Og
 """The arrays behind the walls of the time loops, and the poses of the walls that move."""
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -36,7 +36,7 @@ def in_box(wall, length, repeated):
 cdef class WallElements:
     """Elements of walls in the frames of their walls, see surface.pxd: what all time loops of a simulation share.
 
-    Nothing of it changes.
+    Nothing of it changes but `ahead`, the poses that the last loop has computed, with which the next one begins.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ cdef class WallElements:
         simple = [(k, element) for k, wall in enumerate(walls) for element in wall.elements()]
         repeated = np.array([bool(wall.uneven(length > 0.0)[0].any()) for wall in walls] + [False])
         meshes = [(k, *in_box(wall, length, repeated[k])) for k, wall in enumerate(walls) if wall.surface is not None]
-        self._keep, self.walls = [], walls
+        self._keep, self.walls, self.ahead = [], walls, (0, None, None)
         self.moving = [k for k, wall in enumerate(walls) if wall.moves]
         self.motions = Motions([walls[k] for k in self.moving], [
             walls[k].without_images(length, turns=True) if length.any() else None for k in self.moving])
@@ -167,20 +167,16 @@ cdef class WallTable:
         The present one.
     servo_states : (walls, 2) array, optional
         Of walls that a force moves; default: at rest at their first places.
-    former : WallTable, optional
-        That of another time loop with the same steps, whose poses are used as far as they go.
     guard : Guard, optional
         Of the simulation, which functions of motions must not use.
     """
 
-    def __cinit__(self, WallElements elements, double dt, long long step, servo_states=None, WallTable former=None,
-                  Guard guard=None):
+    def __cinit__(self, WallElements elements, double dt, long long step, servo_states=None, Guard guard=None):
         self.elements, self.walls, self._half_step, self._keep = elements, elements.view, 0.5 * dt, []
         self.wall_of, self.servos = elements.wall_of, elements.servos
         self._guard = Guard() if guard is None else guard
         self.servo_states = np.zeros((self.walls.count, 2)) if servo_states is None else np.array(servo_states)
-        if former is not None:
-            self._first, self._poses, self._travel = former._first, former._poses, former._travel
+        self._first, self._poses, self._travel = elements.ahead
         self.prepare(step, 0)
 
     cdef const double *of_walls(self, values) except NULL:
@@ -206,6 +202,7 @@ cdef class WallTable:
             except Exception:                           # a function may end with the run
                 tables = self._tables(step, steps)
             self._first, (self._poses, self._travel) = step, tables     # the old ones are pointed to until here
+            self.elements.ahead = step, self._poses, self._travel
         poses, distances = self._poses.view(np.float64), self._travel
         self.walls.stride = self.walls.count + 1 if moving else 0
         self.walls.poses = <const WallPose *> &poses[offset if moving else 0, 0]
@@ -221,7 +218,7 @@ cdef class WallTable:
             try:
                 self._guard.during_step = True
                 poses[:, moving] = found = self.elements.motions.poses(2 * step, n, self._half_step,
-                                                                      self.servo_states[moving])
+                                                                       self.servo_states[moving])
                 moved = self.elements.motions.travel(found)
             finally:
                 self._guard.during_step = False

@@ -6,7 +6,7 @@ import numpy as np
 
 import minidem as md
 from minidem.analysis.energy import lasting_energy_error
-from minidem.engine.chunked_run import steps_to_reach
+from minidem.engine.driver import steps_to_reach
 from minidem.scenario.record import ENERGIES, energy_row
 
 

@@ -113,7 +113,7 @@ def test_equal_bits(tmp_path):
     start.run(2200)
     start.save(tmp_path / "state.npz")
     others = [start, copy.deepcopy(start), md.Simulation.load(tmp_path / "state.npz", threads=2)]
-    others[1].engine.loop.sort_clumps()
+    others[1].loop.sort_clumps()
     for other in others:
         other.run(800)
         assert digest(other) == digest(whole)
@@ -161,9 +161,9 @@ def test_bits_do_not_depend_on_the_other_contacts_of_a_block():
     whole, parts = (agglomerates(threads, n=2, speed=6.0) for threads in (1, 2))
     whole.run(1000)
     parts.run(545)
-    parts.engine.loop.set_shares([0.16, 0.84])
+    parts.loop.set_shares([0.16, 0.84])
     parts.run(280)
-    parts.engine.loop.sort_clumps()
+    parts.loop.sort_clumps()
     parts.run(175)
     assert digest(whole) == digest(parts)
 

@@ -8,7 +8,16 @@ import pytest
 
 import minidem as md
 from minidem.contact.columns import (
-    COEFFICIENTS, DISSIPATED, FORCE, GOES_ON, MASS as OF_MASS, MIDDLE_NORMAL, NORMAL, OVERLAP, RADIUS as OF_RADIUS, STEP,
+    COEFFICIENTS,
+    DISSIPATED,
+    FORCE,
+    GOES_ON,
+    MASS as OF_MASS,
+    MIDDLE_NORMAL,
+    NORMAL,
+    OVERLAP,
+    RADIUS as OF_RADIUS,
+    STEP,
     VELOCITY,
 )
 from minidem.contact.pair_table import PROPERTIES, PairTable

@@ -206,9 +206,8 @@ zeta_of = cache(zeta_polynomials)
 def onset_force(overlap, rate, acceleration=0.0, law="hertz", mobility=0.0):
     record = md.contact.info(law)
     coefficients = [4.0 / 3.0 * MODULUS if law == "hertz" else STIFFNESS]
-    zeta = zeta_of(record.power)
-    return record.kernels.onset_force_at(overlap, RADIUS, coefficients, record.power, zeta, INTERVAL, rate, acceleration,
-                                         mobility)
+    return record.kernels.onset_force_at(overlap, RADIUS, coefficients, record.power, zeta_of(record.power), INTERVAL,
+                                         rate, acceleration, mobility)
 
 
 @pytest.mark.parametrize("law", ["hertz", "hooke"])

@@ -5,6 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -62,15 +63,15 @@ def python(tree, *arguments, level="", fails=False):
     return done.stderr if fails else done.stdout
 
 
-def built(folder, arch):
-    """A copy of this project that is built for MINIDEM_ARCH=arch."""
+def built(folder):
+    """A copy of this project that is built with MINIDEM_ARCH=levels."""
     if platform.machine() not in ("x86_64", "AMD64"):
         pytest.skip("levels are of x86-64")
     shutil.copytree(ROOT / "minidem", folder / "minidem", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
         shutil.copy(ROOT / name, folder)
     done = subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], cwd=folder, capture_output=True,
-                          text=True, timeout=900, env={**CLEAN, "MINIDEM_ARCH": arch})
+                          text=True, timeout=900, env={**CLEAN, "MINIDEM_ARCH": "levels"})
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     if "alone" in done.stderr:
         pytest.skip("the levels need a newer compiler")
@@ -98,21 +99,13 @@ def start(runs):
 
 
 @pytest.mark.slow                           # .ci/run has it all the same
-def test_bits_are_equal_without_wide_vectors(tmp_path):
-    """The oldest instruction set against the build under test. All levels: the test below."""
-    tree, command = built(tmp_path, "x86-64-v2"), start(tmp_path / "runs")
-    found, expected = (json.loads(python(where, *command))["digests"] for where in (tree, TESTED))
-    assert found == expected and len(set(expected.values())) == len(expected)
-
-
-@pytest.mark.slow
 def test_bits_are_equal_at_all_levels(tmp_path):
     """Final states of benchmark cases, of runs continued at another level, and of free bodies with every scheme.
 
     They are also compared with those of the build under test, which may be a native one.
     """
     runs = tmp_path / "runs"
-    tree, command = TESTED if isa.levels() else built(tmp_path, "levels"), start(runs)
+    tree, command = TESTED if isa.levels() else built(tmp_path), start(runs)
     levels = json.loads(python(tree, "-c", "import json; from minidem import isa; print(json.dumps(isa.levels()))"))
     assert levels[0] == "v2"
     found = [json.loads(python(tree, *command, level=level)) for level in levels]
@@ -155,6 +148,6 @@ def test_the_finder_is_installed_once():
     try:
         isa.install()
         isa.install()
-        assert [type(finder) for finder in sys.meta_path] == [type(finder) for finder in before]
+        assert Counter(map(type, sys.meta_path)) == Counter(map(type, before))      # vtk, imported later, is before it
     finally:
         sys.meta_path[:] = before

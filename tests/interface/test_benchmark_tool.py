@@ -65,18 +65,18 @@ def test_timers_cover_the_run_and_change_no_bit():
     for sim in (timed, plain):
         sim.run(100)
     begin = time.perf_counter()
-    timed.engine.loop.time_phases()
+    timed.loop.time_phases()
     timed.run(500)
     elapsed = time.perf_counter() - begin
     plain.run(500)
-    spent = timed.engine.loop.phase_seconds
+    spent = timed.loop.phase_seconds
     assert min(spent.values()) > 0.0 and sum(spent.values()) < elapsed
-    assert set(plain.engine.loop.phase_seconds.values()) == {0.0}
+    assert set(plain.loop.phase_seconds.values()) == {0.0}
     assert np.array_equal(timed.position, plain.position)
     assert np.array_equal(timed.orientation, plain.orientation)
-    timed.engine.loop.time_phases(False)
+    timed.loop.time_phases(False)
     timed.run(10)
-    assert set(timed.engine.loop.phase_seconds.values()) == {0.0}
+    assert set(timed.loop.phase_seconds.values()) == {0.0}
 
 
 def test_user_forces_are_outside():
@@ -88,9 +88,9 @@ def test_user_forces_are_outside():
 
     sim.add_force(slow)
     sim.run(1)
-    sim.engine.loop.time_phases()
+    sim.loop.time_phases()
     sim.run(steps)
-    assert sim.engine.loop.phase_seconds["outside"] > steps * pause
+    assert sim.loop.phase_seconds["outside"] > steps * pause
 
 
 def test_peak_memory_excludes_the_parent_process(tmp_path):

@@ -220,7 +220,7 @@ def test_added_and_removed_clumps(compiled):
     assert energy.balance == pytest.approx(before.balance, rel=1e-12)
     sim.run(100)
     assert abs(sim.energy().balance - before.balance) < 1e-2 * before.kinetic
-    assert len(sim.engine.loop.ledger()["force_work"]) == sim.n_clumps
+    assert len(sim.loop.ledger()["force_work"]) == sim.n_clumps
 
 
 @pytest.mark.parametrize("in_c", [True, False])

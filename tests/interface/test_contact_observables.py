@@ -167,8 +167,8 @@ def test_checks_of_laws_with_history(pair):
     forces, overlaps, warnings = [], [], []
     for contact in pair:
         sim = spheres([(0.0, 0.0, 0.0), (0.0, 0.0, 1.91 * RADIUS)], contact=contact, dt=2.5e-3)
-        properties = sim.engine.loop.pair_table.properties(PROPERTIES)
-        forces.append(sim.engine.law.normal_force(0.3, 0.04, properties, sim.engine.law_values))
+        properties = sim.loop.pair_table.properties(PROPERTIES)
+        forces.append(sim.settings.law.normal_force(0.3, 0.04, properties, sim.settings.law_values))
         sim.monitor.serve({}, lambda text: None)
         sim.monitor.check(sim, sim.contacts())
         overlaps.append(sim.monitor._limits["step"])

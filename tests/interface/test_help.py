@@ -37,6 +37,16 @@ def test_signatures_are_readable():
     assert re.search(r"gravity: '?ArrayLike'? = ", pydoc.plain(pydoc.render_doc(md.Simulation)))
 
 
+def test_help_of_a_simulation_is_grouped_by_topics():
+    """Its docstring has a line for each topic, with names that pydoc lists under this base class."""
+    lines = dict(re.findall(r"^    ([A-Z]\w+) {2,}(\S.*)$", md.Simulation.__doc__.replace("\n    ", "\n"), re.M))
+    topics = [md.Simulation, *md.Simulation.__bases__]
+    assert list(lines) == [topic.__name__ for topic in topics]
+    for topic in topics:
+        named = re.findall(r"[a-z]+_\w+", lines[topic.__name__])
+        assert named and all(name in vars(topic) for name in named), topic
+
+
 @pytest.mark.parametrize("wrong, call", [
     ("hertz-mindlin", lambda: md.contact.info("hertz-mindlim")), ("omelyan", lambda: md.rotation.info("omelian:a=1")),
     ("stiffness", lambda: md.contact.info("hooke").values("stifness=1"))])

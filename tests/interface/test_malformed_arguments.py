@@ -180,12 +180,12 @@ FLAGS = {       # public functions with arguments that are True or False
     "PeriodicBox": lambda **flags: md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, **flags),
     "Scenario": lambda **flags: Scenario("name", "description", **flags),
     "Scenario.run_into": lambda **flags: Scenario("name", "description", study=print).run_into("out", **flags),
-    "Simulation.add_field": lambda **flags: one_rod().add_field("T", 1.0, **flags),
-    "Simulation.coordination_number": lambda **flags: one_rod().coordination_number(**flags),
-    "Simulation.deform": lambda **flags: md.Simulation(
+    "Fields.add_field": lambda **flags: one_rod().add_field("T", 1.0, **flags),
+    "Contacts.coordination_number": lambda **flags: one_rod().coordination_number(**flags),
+    "Boundaries.deform": lambda **flags: md.Simulation(
         STEEL, dt=1e-6, periodic=((0, 0, 0), (1, 1, 1), (True,) * 3)).deform(**flags),
-    "Simulation.energy": lambda **flags: one_rod().energy(**flags),
-    "Simulation.stress": lambda **flags: one_rod().stress(**flags),
+    "Energies.energy": lambda **flags: one_rod().energy(**flags),
+    "Contacts.stress": lambda **flags: one_rod().stress(**flags),
     "Table": lambda **flags: md.Table("table.csv", **flags),
     "Trajectory": lambda **flags: md.Trajectory("trajectory.csv", **flags),
     "TriangleMesh": lambda **flags: TriangleMesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, **flags),
@@ -201,7 +201,7 @@ FLAGS = {       # public functions with arguments that are True or False
     "show": lambda **flags: md.show(one_rod(), **flags),
 }
 INTERNAL = {f"minidem.{name}" for name in (
-    "changes", "engine.field_table", "output.checkpoint_fields", "output.table", "walls.wall")}
+    "engine.population", "engine.snapshot", "output.checkpoint_fields", "output.table", "walls.wall")}
 NOT_GIVEN = "needs_velocity", "has_history", "dashpots"     # fields of a law that follow from others
 DAYS = 1e-3, 2.0 ** 53          # steps or seconds between these are no detectable mistake: the run would last for days
 

@@ -29,9 +29,9 @@ def test_what_is_not_finite_reaches_the_pose_in_the_next_step(scheme, quantity, 
     """... or the one after, where a scheme uses a torque only late in a step; and what went first is named."""
     sim, sound = (scenes.rods_in_box(seed=4, n=9, side=0.6).simulation(rotation=scheme) for _ in range(2))
     sim.run(10)
-    values = sim.engine.state.column(quantity)
+    values = sim.loop.state.column(quantity)
     values[LOST, 1] = bad
-    sim.engine.state.set_column(quantity, values)
+    sim.loop.state.set_column(quantity, values)
     if quantity == "torque" and scheme in NEXT_TORQUE:
         sim.run(10)
         sound.run(20)

@@ -107,7 +107,7 @@ def test_overlap_across_a_face_is_refused():
 def test_checkpoint_pickle_copy(tmp_path):
     sim = filled()
     sim.run(50_000)
-    assert np.any(sim.engine.state.shift)
+    assert np.any(sim.loop.state.shift)
     sim.save(tmp_path / "state.npz")
     for other in md.Simulation.load(tmp_path / "state.npz"), pickle.loads(pickle.dumps(sim)), copy.deepcopy(sim):
         assert other.periodic == sim.periodic == BOX

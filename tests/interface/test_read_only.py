@@ -65,7 +65,7 @@ def test_settings_cannot_be_set(name, sim):
 
 
 def test_no_private_member_of_a_simulation_is_read():
-    """Outside of the class: `sim.engine` and `sim.monitor` are what other modules read."""
+    """Outside of the class: `sim.settings`, `sim.loop` and `sim.monitor` are what other modules read."""
     found = [f"{path.name}: {line.strip()}" for folder in ("minidem", "scenarios", "tools", "tests")
              for path in (ROOT / folder).rglob("*.py") for line in path.read_text().splitlines()
              if re.search(r"\b(sim|sims\[\w+\]|simulation)\._[a-z]", line)]

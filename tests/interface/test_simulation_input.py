@@ -156,9 +156,9 @@ def test_empty_lanes_of_a_block_stay_where_they_are():
     sim.add_clumps(BALL, [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5), (0.7, 0.7, 0.7)])
     names = "orientation", "angular_velocity", "position", "velocity"
     rows = [row + k for row, width in map(COLUMNS.get, names) for k in range(width)]
-    start = sim.engine.state.blocks[0, rows, 3:].copy()
+    start = sim.loop.state.blocks[0, rows, 3:].copy()
     sim.run(1000)
-    assert np.array_equal(sim.engine.state.blocks[0, rows, 3:], start)
+    assert np.array_equal(sim.loop.state.blocks[0, rows, 3:], start)
 
 
 def test_warnings_name_the_line_of_the_user():

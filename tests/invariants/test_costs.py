@@ -144,7 +144,7 @@ def test_steps_over_many_triangles():
 def test_skins_regard_triangles():
     sim = on_plate(20, contact="hertz")
     sim.run(150)
-    assert 0.0 < sim.engine.loop.statistics["outer_skin"] < RADIUS
+    assert 0.0 < sim.loop.statistics["outer_skin"] < RADIUS
 
 
 def coefficients_at_once(materials, pairs, law):
@@ -239,5 +239,5 @@ def test_oscillation_is_the_function_that_it_describes(velocity, spin):
 
 def test_long_runs_with_many_walls_take_little_memory():
     walls = [md.Plane((0, 0, -k), (0, 0, 1), velocity=(0, 0, -0.1)) for k in range(300)]
-    table = simulation(walls, contact="hertz").engine.loop.walls
+    table = simulation(walls, contact="hertz").loop.walls
     assert table.most_steps * 2 * len(walls) <= wall_table.MOST_POSES

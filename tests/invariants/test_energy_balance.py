@@ -24,7 +24,7 @@ def test_dissipation_is_never_negative(contact):
     least = 0.0
     for _ in range(2500):
         sim.run(1)
-        new = sim.engine.loop.ledger()["dissipated"].sum(axis=1)
+        new = sim.loop.ledger()["dissipated"].sum(axis=1)
         least, old = min(least, np.min(new - old)), new
     end = sim.energy()
     supplied = (start.kinetic + start.potential - end.potential) / N
@@ -83,7 +83,7 @@ def test_work_of_a_constant_force_and_torque():
     sim.run(1000)
     shift, speed = sim.position - position, np.linalg.norm(sim.angular_velocity[1])
     assert 0.5 * speed > 4.0 * np.pi                    # more than two turns
-    work = sim.engine.loop.ledger()["work"][:, 0]
+    work = sim.loop.ledger()["work"][:, 0]
     assert work == pytest.approx([force[0] @ shift[0], 0.5 * 0.03 * speed], rel=1e-9)
     assert sim.energy().work == pytest.approx(sim.energy().kinetic - start.kinetic, rel=1e-9)
 
@@ -132,4 +132,4 @@ def test_work_and_dissipation_go_on_after_clumps_are_added():
     assert energy.work == after.work and energy.balance == pytest.approx(after.balance, rel=1e-9)
     sim.run(400)
     assert abs(sim.energy().balance - after.balance) < 1e-3 * after.kinetic
-    assert len(sim.engine.loop.ledger()["work"]) == N + 1
+    assert len(sim.loop.ledger()["work"]) == N + 1

@@ -79,7 +79,7 @@ def test_sliding_creates_no_energy():
         start = np.sum(scene.kinetic(scene.velocity, scene.angular_velocity))
         for _ in range(steps):
             sim.run(1)
-            sliding = sim.engine.loop.ledger()["dissipated"][2].sum() / start
+            sliding = sim.loop.ledger()["dissipated"][2].sum() / start
             least, last = min(least, sliding - last), sliding
         total += last
     assert least > -1e-5 and total > 0.05 * 40

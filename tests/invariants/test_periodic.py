@@ -102,7 +102,7 @@ def test_wrapped_positions():
     inside = sim.wrapped_position[:, [0, 2]]
     assert np.all((inside >= 0.0) & (inside <= 1.0)) and sim.image[:, 2].max() < -2000
     np.testing.assert_allclose(sim.wrapped_position + sim.image * SIDE, sim.position, rtol=1e-14)
-    assert np.abs(sim.engine.state.in_slot_order("position")[:, [0, 2]]).max() < 200   # wrapped at 32768, 65536
+    assert np.abs(sim.loop.state.in_slot_order("position")[:, [0, 2]]).max() < 200   # wrapped at 32768, 65536
 
 
 @pytest.mark.parametrize("fraction", [pytest.param(0.05, marks=pytest.mark.slow), 0.15])

@@ -43,7 +43,7 @@ def in_contact(sim, pairs=3):
 def energy_of_clumps(sim, gone):
     """Kinetic and potential energy of the clumps in `gone`, and the energy stored in all of their contacts."""
     m, v, w = sim.mass[gone], sim.velocity[gone], sim.body_angular_velocity[gone]
-    inertia = sim.engine.state.column("inertia")[gone]
+    inertia = sim.loop.state.column("inertia")[gone]
     contacts = sim.contacts()
     of_gone = np.append(gone, False)[np.stack([contacts["clump_i"], np.maximum(contacts["clump_j"], -1)])].any(axis=0)
     assert of_gone.any()
@@ -155,17 +155,17 @@ def test_user_forces_see_the_present_clumps():
 def test_errors(ids, message):
     sim = settling(contact="hertz")
     sim.remove_clumps([7])
-    loop = sim.engine.loop
+    loop = sim.loop
     with pytest.raises(ValueError, match=f"^ids.*{message}"):
         sim.remove_clumps(ids)
-    assert sim.engine.loop is loop
+    assert sim.loop is loop
 
 
 def test_nothing_to_remove():
     sim = copy.deepcopy(moving(ROLLING))
-    loop = sim.engine.loop
+    loop = sim.loop
     sim.remove_clumps([])
-    assert sim.engine.loop is loop
+    assert sim.loop is loop
 
 
 def test_missing_user_forces(tmp_path):

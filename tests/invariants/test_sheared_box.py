@@ -129,13 +129,13 @@ def pair(contact, rates=(0.0, 0.0, 0.0), shear=("x", "y", 60.0), force=False):
 def test_work_of_the_box_is_that_of_the_force_that_acts(contact, force):
     """Impulse times the velocity of the image, with the onset corrections; a user force has work of its own."""
     sim, impulse, touched = pair(contact, force=force), np.zeros(3), 0
-    ledger = [sim.engine.loop.ledger()["wall_work"][0].sum()]
+    ledger = [sim.loop.ledger()["wall_work"][0].sum()]
     while touched < 300 and (touched == 0 or len(sim.contacts())):
         sim.run(1)
         touched += len(sim.contacts()) > 0
         impulse += sim.dt * sum(sim.contacts()["force"], np.zeros(3))
     sim.run(2)
-    ledger.append(sim.engine.loop.ledger()["wall_work"][0].sum())
+    ledger.append(sim.loop.ledger()["wall_work"][0].sum())
     assert 20 < touched < 300
     assert ledger[1] - ledger[0] == pytest.approx(impulse[0] * 60.0 * 0.6, rel=1e-12)
 
@@ -146,7 +146,7 @@ def test_pressure_holds_the_stress_of_the_force_that_acts(contact):
     held, touched = md.Pressure(10.0, 1e3, damping=0.0), 0
     sim = pair(contact, (held,) * 3, None)
     while touched < 300 and (touched == 0 or len(sim.contacts())):
-        u = sim.engine.state.column("velocity") - sim.box.flow(sim.position)
+        u = sim.loop.state.column("velocity") - sim.box.flow(sim.position)
         stress = np.diag(sim.stress()) + sim.mass @ u ** 2 / sim.box.volume
         before, touched = np.diag(sim.box.gradient), touched + (len(sim.contacts()) > 0)
         sim.run(1)

@@ -200,5 +200,5 @@ def test_contacts_of_the_clumps_added_last(seed):
     contacts = sim.contacts()
     for n in (1, 9, 40):
         new = contacts[np.maximum(contacts["clump_i"], contacts["clump_j"]) >= 40 - n]
-        assert len(new) >= n and np.array_equal(sim.engine.loop.contacts_of_last(n), new)
+        assert len(new) >= n and np.array_equal(sim.loop.contacts_of_last(n), new)
     assert np.any(contacts["clump_j"] < 0)

@@ -64,7 +64,7 @@ def test_contacts_of_the_clumps_added_last():
     for name in SHAPES:
         _, sim = made(4, SHAPES[name], 20, low, length, (True, True, True))
         contacts = sim.contacts()
-        assert len(contacts) and np.array_equal(sim.engine.loop.contacts_of_last(20), contacts)
+        assert len(contacts) and np.array_equal(sim.loop.contacts_of_last(20), contacts)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -75,7 +75,7 @@ def test_many_clumps(threads):
     sim = scene.simulation(DT, periodic=(np.zeros(3), length, axes), threads=threads)
     assert sim.threads == threads
     sim.run(20)
-    sim.engine.loop.sort_clumps()
+    sim.loop.sort_clumps()
     sim.run(20)
     pairs = periodic_scenes.touching(sim.sphere_centers(), sim.sphere_radii, length, axes)
     found = sim.contacts()

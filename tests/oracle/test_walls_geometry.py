@@ -203,7 +203,7 @@ def test_lists(contact, threads, many_threads_and_sorts):
             np.maximum.at(deepest, of_wall["sphere_i"], of_wall["overlap"])
             np.testing.assert_allclose(deepest, np.maximum(radii - nearest, 0.0), atol=1e-12)
             seen += np.count_nonzero(deepest)
-    assert seen > 100 and sim.engine.loop.statistics["outer_lists"] > 10
+    assert seen > 100 and sim.loop.statistics["outer_lists"] > 10
 
 
 def test_grid_finds_what_overlaps():

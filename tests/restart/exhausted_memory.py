@@ -109,7 +109,7 @@ def remove(sim, path):
 def conduct(sim, path):
     if not sim.fields:
         sim.add_field("T", np.arange(32.0))
-    if not sim.engine.user_forces.fluxes:
+    if not sim.loop.user_forces.fluxes:
         sim.add_flux(mean)
     if not sim.user_forces:
         sim.add_force(drag)

@@ -31,7 +31,7 @@ def test_threads(name, law, threads, shares, slabs, monkeypatch, tmp_path):
     sim = system.reloaded(begun(name, law), threads, tmp_path) if system.before else system.build(law, threads=threads)
     assert sim.threads == threads
     if shares:
-        sim.engine.loop.set_shares(shares)
+        sim.loop.set_shares(shares)
     sim.run(system.steps)
     assert bits(sim) == undisturbed(name, law)
 

@@ -20,7 +20,7 @@ def test_divided_and_restarted(name, contact, tmp_path):
     parts.energy(), parts.contacts()
     copied = copy.deepcopy(parts)
     parts.save(tmp_path / "state.npz")
-    motions = {"periodic": parts.periodic} if parts.engine.state.box.functions else None
+    motions = {"periodic": parts.periodic} if parts.loop.state.box.functions else None
     if motions:
         with pytest.raises(ValueError, match="motions: the rate of the periodic box is a function"):
             md.Simulation.load(tmp_path / "state.npz")
@@ -41,7 +41,7 @@ def test_threads_and_order_in_memory(name, contact):
         sim.run(150)
         if threads == 2:
             assert sim.statistics["threads"] == 2
-            sim.engine.loop.sort_clumps()
+            sim.loop.sort_clumps()
         sim.run(150)
         found.add(digest(sim))
     assert len(found) == 1
@@ -53,7 +53,7 @@ def test_precision_far_away():
     sim = gas({"shear": ("x", "y", 400.0)}, n=8, solid_fraction=0.01, dt=1e-4)
     sim.run(33_000)
     assert sim.box.strain[3] > 1000.0
-    assert abs(sim.engine.state.in_slot_order("position")).max() < 1e3 * sim.box.length[0]
+    assert abs(sim.loop.state.in_slot_order("position")).max() < 1e3 * sim.box.length[0]
     inside = sim.wrapped_position
     assert (inside >= sim.box.low).all() and (inside <= sim.box.high).all()
     unbounded = inside + sim.box.displacement(sim.image)

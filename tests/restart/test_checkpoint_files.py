@@ -162,7 +162,7 @@ def test_numpy_reads_it_and_it_says_what_made_it(good):
 @pytest.mark.parametrize("array, row", [("blocks", COLUMNS["velocity"][0]), ("wrench", WRENCH["force"][0])])
 def test_a_state_that_is_not_finite_does_not_replace_a_good_one(good, array, row):
     before, sim = good.read_bytes(), md.Simulation.load(good)
-    getattr(sim.engine.state, array)[0, row, 3] = np.nan
+    getattr(sim.loop.state, array)[0, row, 3] = np.nan
     with pytest.raises(ValueError, match="step 20 is not finite"):
         sim.save(good)
     assert good.read_bytes() == before and [path.name for path in good.parent.iterdir()] == ["good.npz"]
@@ -177,7 +177,7 @@ def test_a_contact_history_that_is_not_finite_does_not_replace_a_good_one(array,
     sim.save(tmp_path / "good.npz")
     before, (settings, arrays) = (tmp_path / "good.npz").read_bytes(), checkpoint.pack(sim)
     arrays[array].flat[0] = np.inf
-    monkeypatch.setattr(checkpoint, "pack", lambda sim: (settings, arrays))
+    monkeypatch.setattr(checkpoint, "pack", lambda sim, snapshot: (settings, arrays))
     with pytest.raises(ValueError, match=f"step 500 is not finite: {name}.*; lower dt"):
         sim.save(tmp_path / "good.npz")
     assert (tmp_path / "good.npz").read_bytes() == before

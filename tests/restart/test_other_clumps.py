@@ -28,7 +28,7 @@ def test_order_of_added_clumps():
         assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 1
         back = np.argsort(order)
         ends.append([sim.position[back].tolist(), sim.angular_velocity[back].tolist(),
-                     sim.engine.loop.ledger()["wall_work"].tolist()])
+                     sim.loop.ledger()["wall_work"].tolist()])
     assert ends[0] == ends[1]
 
 
@@ -68,7 +68,7 @@ def test_signs_of_zeros(template, height, gravity, tmp_path):
         sim.run(steps)
         sim.save(tmp_path / "state.npz")
         others = [md.Simulation.load(tmp_path / "state.npz"), copy.deepcopy(sim)]
-        sim.engine.loop.sort_clumps()
+        sim.loop.sort_clumps()
         for _ in range(2):
             assert all(getattr(other, name).tobytes() == getattr(sim, name).tobytes()
                        for other in others for name in STATE)

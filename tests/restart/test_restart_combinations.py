@@ -159,7 +159,7 @@ class Saved:
             for name in steps:
                 if steps[name] == step:
                     if step > 0:
-                        in_order = np.all(np.diff(sim.engine.state.clump_number[:sim.n_clumps]) > 0)
+                        in_order = np.all(np.diff(sim.loop.state.clump_number[:sim.n_clumps]) > 0)
                         assert in_order == (case.memory == "as added")
                     sim.save(paths[name])
 

@@ -58,7 +58,7 @@ def test_interrupted_at_every_line(build, monkeypatch):
     """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
     monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 0)
     sim, uninterrupted = moving(build()), moving(build())
-    orders, lines = {sim.engine.state.clump_number.tobytes()}, 0
+    orders, lines = {sim.loop.state.clump_number.tobytes()}, 0
     interrupted = True
     while interrupted:
         interrupted = False
@@ -72,7 +72,7 @@ def test_interrupted_at_every_line(build, monkeypatch):
             sys.settrace(None)
         uninterrupted.run(sim.step_count - uninterrupted.step_count)
         assert same(outcome(sim), outcome(uninterrupted)), f"other bits after Ctrl-C at line {lines}"
-        orders.add(sim.engine.state.clump_number.tobytes())
+        orders.add(sim.loop.state.clump_number.tobytes())
     assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
 
 
@@ -89,7 +89,7 @@ def test_cost_of_many_templates():
         for _ in range(5):
             sim.run(40)
             begun = process_time()
-            sim.engine.loop.sort_clumps()
+            sim.loop.sort_clumps()
             spent.append(process_time() - begun)
         cost[n] = min(spent)
     assert cost[50] < 15.0 * cost[1], f"{1e3 * cost[1]:.2f} ms and {1e3 * cost[50]:.2f} ms"

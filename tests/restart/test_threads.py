@@ -30,8 +30,8 @@ def crowded():
                 begin = time.perf_counter()
                 sim.run(20)
                 times.append((time.perf_counter() - begin) / 20)
-            assert sim.threads == threads and sim.engine.loop.statistics["outer_lists"] > 4
-            assert np.any(np.diff(sim.engine.state.clump_number[:sim.n_clumps]) < 0)        # no longer as added
+            assert sim.threads == threads and sim.loop.statistics["outer_lists"] > 4
+            assert np.any(np.diff(sim.loop.state.clump_number[:sim.n_clumps]) < 0)        # no longer as added
             found[threads] = bits(sim), min(times)
     assert np.mean(np.any(sim.velocity != scene.velocity, axis=1)) > 0.3 and len(sim.contacts()) > 1000
     return found
@@ -65,7 +65,7 @@ def test_rebalanced_parts():
 def test_load_balance_in_a_run():
     """From one to seven shares to about equal ones, in a few runs where other programs disturb the times."""
     sim = scenes.packed_rods(2, (10, 17, 18), speed=20.0, spin=20.0).simulation(DT, threads=2)
-    sim.engine.loop.set_shares([0.125, 0.875], keep=False)
+    sim.loop.set_shares([0.125, 0.875], keep=False)
     for _ in range(20):
         sim.run(200)
         if 0.3 < sim.statistics["shares"][0] < 0.7:

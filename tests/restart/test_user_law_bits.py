@@ -35,7 +35,7 @@ def test_threads_do_not_change_a_bit(own_law, compiled):
         own_law("mine", **functions, **example.RECORD)
         for threads in 1, 2, 3:
             sim = rods(threads=threads, steps=200)
-            assert sim.engine.loop.threads == threads
+            assert sim.loop.threads == threads
             one = one or sim
             assert same(one, sim)
 

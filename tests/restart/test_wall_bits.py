@@ -95,11 +95,11 @@ def test_added_and_removed_clumps_keep_their_box_lengths():
     """Positions of the others do not change, and the new clump is where it was added."""
     sim = gas("hertz")
     sim.run(257)
-    position, orientation, shift = np.array(sim.position), np.array(sim.orientation), np.array(sim.engine.state.shift)
+    position, orientation, shift = np.array(sim.position), np.array(sim.orientation), np.array(sim.loop.state.shift)
     assert np.any(shift)
     sim.remove_clumps(sim.ids[::3])
     kept = np.arange(len(position)) % 3 > 0
-    assert np.array_equal(sim.position, position[kept]) and np.array_equal(sim.engine.state.shift, shift[kept])
+    assert np.array_equal(sim.position, position[kept]) and np.array_equal(sim.loop.state.shift, shift[kept])
     sim.add_clumps(sim.templates[0], position[0], orientation[0])
     assert np.array_equal(sim.position[:-1], position[kept]) and np.array_equal(sim.position[-1], position[0])
 
@@ -111,6 +111,6 @@ def test_compiled_forces_see_positions_in_unbounded_space():
     other.add_force(lambda t, x, v, q, w: (-20.0 * x - 0.5 * v, -1e-3 * w))
     for sim in one, other:
         sim.run(400)
-    assert np.any(np.abs(one.engine.state.shift) >= 2)
+    assert np.any(np.abs(one.loop.state.shift) >= 2)
     np.testing.assert_allclose(one.position, other.position, rtol=0, atol=1e-9)
     assert one.energy().work == pytest.approx(other.energy().work, rel=1e-3)

@@ -80,7 +80,7 @@ def total_energy(sim, mass, velocity, angular_velocity, angular_momentum, sphere
 def elastic_energy(sim, center):
     """Elastic energy [J] of Hertz contacts, 8/15 E* sqrt(R*) overlap^(5/2) each; R* = R at a wall."""
     require_open(sim)
-    radius, clump, table = sim.sphere_radii, sim.sphere_clump, sim.engine.loop.pair_table
+    radius, clump, table = sim.sphere_radii, sim.sphere_clump, sim.loop.pair_table
     material, modulus = sim.material_index[clump], table.properties(["modulus"])["modulus"]
     near = cKDTree(center).query_ball_point(center, 2.0 * radius)       # of each sphere, those that are not larger
     i, j = np.repeat(np.arange(len(near)), [len(found) for found in near]), np.concatenate(near).astype(int)

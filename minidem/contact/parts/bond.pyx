@@ -33,7 +33,7 @@ cpdef enum BondRecord:              # the records of BondHistory, for Python
     DASHPOT_COUPLE = 6
     RECORDS = 7
 
-cdef struct BondHistory "minidem_bond_history":     # all numbers are zero where there is no bond
+cdef struct BondHistory:            # all numbers are zero where there is no bond
     Row shear[3]                    # F_s on i [N]
     Row length                      # d_0 [m]
     Row bending[3]                  # M_b on i [N m]
@@ -52,12 +52,6 @@ cdef struct BondHistory "minidem_bond_history":     # all numbers are zero where
 
 cdef extern from *:
     """
-    typedef struct minidem_bond_history *__restrict__ minidem_own_bond;
-    """
-    ctypedef BondHistory *OwnBond "minidem_own_bond"
-
-cdef extern from *:
-    """
     #define MINIDEM_LEAST_FRACTURE 1e-300
     """
     const double LEAST "MINIDEM_LEAST_FRACTURE"     # energy that a bond which breaks reports [J]
@@ -67,7 +61,8 @@ cdef struct Bonds:                  # of eight contacts, at the pose
     long long breaks[LANES]
 
 
-cdef inline long long stretch(GivenContact contact, OwnBond own, double bond_range, Bonds *bonds, int lane) noexcept nogil:
+cdef inline long long stretch(GivenContact contact, BondHistory *own, double bond_range, Bonds *bonds,
+                              int lane) noexcept nogil:
     """Springs after a step; 1 if the bond breaks. Stresses times A R are compared, lengths of vectors by their squares.
     """
     cdef Vec3 normal = load3(contact.normal, lane), middle = load3(contact.middle_normal, lane)
@@ -77,16 +72,14 @@ cdef inline long long stretch(GivenContact contact, OwnBond own, double bond_ran
     cdef double part = -step * (1.0 - 0.125 * turn * turn), square = radius * radius, volume = pi * radius * square
     cdef double overlap = contact.overlap[lane], torsion, pull, most_bending, most_shear
     cdef bint strong
-    shear = turned(load3(own.shear, lane), scale(k_s * part, load3(contact.velocity, lane)), normal,
-                   middle, turn)
+    shear = turned(load3(own.shear, lane), scale(k_s * part, load3(contact.velocity, lane)), normal, middle, turn)
     bending = turned(load3(own.bending, lane), scale(0.25 * k_n * square * part, w), normal, middle, turn)
     torsion = own.torsion[lane] - 0.5 * k_s * square * step * dot(w, middle)
     pull = k_n * (overlap - own.length[lane])
     most_bending = own.tensile_strength[lane] * volume + pull * radius
     most_shear = own.shear_strength[lane] * volume - 2.0 * fabs(torsion)
     strong = (most_bending > 0.0) & (most_shear > 0.0) & (16.0 * dot(bending, bending) < most_bending * most_bending) \
-        & (dot(shear, shear) * square < most_shear * most_shear) \
-        & (-overlap < bond_range * contact.radius[lane])
+        & (dot(shear, shear) * square < most_shear * most_shear) & (-overlap < bond_range * contact.radius[lane])
     store3(own.shear, lane, shear)
     store3(own.bending, lane, bending)
     own.torsion[lane] = torsion
@@ -100,7 +93,8 @@ cdef inline Vec3 anisotropic(Vec3 v, double across, double along, Vec3 normal) n
     return add_scaled(scale(-across, v), (across - along) * dot(v, normal), normal)
 
 
-cdef inline void damp(GivenContact contact, OwnBond own, OwnResult result, const Bonds *bonds, int lane) noexcept nogil:
+cdef inline void damp(GivenContact contact, BondHistory *own, OwnResult result, const Bonds *bonds,
+                      int lane) noexcept nogil:
     """Add dashpots, zero of a bond that breaks, and what they have dissipated."""
     cdef Vec3 normal = load3(contact.normal, lane), dashpot, couple
     cdef Vec3 u = load3(contact.velocity, lane), w = load3(contact.angular_velocity, lane)
@@ -110,11 +104,9 @@ cdef inline void damp(GivenContact contact, OwnBond own, OwnResult result, const
     cdef double straight = acts * sqrt(contact.mass[lane])
     cdef double turning = 0.5 * acts * own.radius[lane] * sqrt(contact.rolling_inertia[lane])
     dashpot = anisotropic(predicted(u, load3(own.slip, lane), known), straight * k_s, straight * k_n, normal)
-    couple = anisotropic(predicted(w, load3(own.rate, lane), known), turning * k_n, turning * k_s * M_SQRT2,
-                         normal)
+    couple = anisotropic(predicted(w, load3(own.rate, lane), known), turning * k_n, turning * k_s * M_SQRT2, normal)
     result.dissipated[0][lane] += -0.5 * contact.step[lane] * (
-        dot(add(load3(own.dashpot, lane), dashpot), u)
-        + dot(add(load3(own.dashpot_couple, lane), couple), w))
+        dot(add(load3(own.dashpot, lane), dashpot), u) + dot(add(load3(own.dashpot_couple, lane), couple), w))
     store3(result.force, lane, add(load3(result.force, lane), dashpot))
     store3(result.couple, lane, add(load3(result.couple, lane), couple))
     store3(own.slip, lane, scale(damped, u))
@@ -124,7 +116,7 @@ cdef inline void damp(GivenContact contact, OwnBond own, OwnResult result, const
     store3(own.dashpot_couple, lane, couple)
 
 
-cdef inline Vec3 held_by(OwnBond own, double pull, int lane) noexcept nogil:
+cdef inline Vec3 held_by(BondHistory *own, double pull, int lane) noexcept nogil:
     """Elastic energies of the normal force, of the shear force, and of the moments [J]; zero where there is no bond."""
     cdef double k_n = positive(own.k_n[lane], 1.0), k_s = positive(own.k_s[lane], 1.0)
     cdef double square = positive(own.radius[lane] * own.radius[lane], 1.0)
@@ -134,7 +126,7 @@ cdef inline Vec3 held_by(OwnBond own, double pull, int lane) noexcept nogil:
                 (2.0 * dot(bending, bending) / k_n + torsion * torsion / k_s) / square)
 
 
-cdef void break_bond(GivenContact contact, OwnBond own, OwnResult result, Bonds *bonds, int lane) noexcept nogil:
+cdef void break_bond(GivenContact contact, BondHistory *own, OwnResult result, Bonds *bonds, int lane) noexcept nogil:
     """Springs exert no force, and their energy is that of fracture, with the work that they would do in the half step
     before the pose. An energy that is not positive, of a bond that breaks as its springs change their sign, is
     dissipation."""
@@ -143,8 +135,7 @@ cdef void break_bond(GivenContact contact, OwnBond own, OwnResult result, Bonds 
     cdef Vec3 couple = add_scaled(load3(own.bending, lane), own.torsion[lane], normal)
     cdef Vec3 held = held_by(own, bonds.pull[lane], lane)
     cdef double energy = held.x + held.y + held.z + 0.5 * contact.step[lane] * (
-        dot(force, load3(contact.velocity, lane))
-        + dot(couple, load3(contact.angular_velocity, lane)))
+        dot(force, load3(contact.velocity, lane)) + dot(couple, load3(contact.angular_velocity, lane)))
     result.fracture[lane] = energy if energy > LEAST else LEAST
     result.dissipated[0][lane] += 0.0 if energy > LEAST else energy
     bonds.pull[lane] = 0.0
@@ -153,15 +144,14 @@ cdef void break_bond(GivenContact contact, OwnBond own, OwnResult result, Bonds 
     own.torsion[lane] = 0.0
 
 
-cdef inline void add_springs(GivenContact contact, OwnBond own, OwnResult result, const Bonds *bonds,
+cdef inline void add_springs(GivenContact contact, BondHistory *own, OwnResult result, const Bonds *bonds,
                              int lane) noexcept nogil:
     cdef Vec3 normal = load3(contact.normal, lane)
     cdef Vec3 force = add_scaled(load3(own.shear, lane), bonds.pull[lane], normal)
     cdef Vec3 couple = add_scaled(load3(own.bending, lane), own.torsion[lane], normal)
     store3(result.force, lane, add(load3(result.force, lane), force))
     store3(result.couple, lane, add(load3(result.couple, lane), couple))
-    result.goes_on[lane] = 1.0 if own.shear_strength[lane] > 0.0 \
-        else result.goes_on[lane]
+    result.goes_on[lane] = 1.0 if own.shear_strength[lane] > 0.0 else result.goes_on[lane]
 
 
 cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
@@ -197,8 +187,7 @@ cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, Ow
     cdef Vec3 held
     cdef int lane
     for lane in range(LANES):
-        held = held_by(bond, bond.k_n[lane] * (
-            contact.overlap[lane] - bond.length[lane]), lane)
+        held = held_by(bond, bond.k_n[lane] * (contact.overlap[lane] - bond.length[lane]), lane)
         energies.normal_energy[lane] += held.x
         energies.tangential_energy[lane] += held.y
         energies.rolling_energy[lane] += held.z

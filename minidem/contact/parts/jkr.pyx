@@ -120,8 +120,7 @@ cdef inline Adhesive contact_in(GivenContact contact, OwnFriction history, doubl
     cdef double overlap = contact.overlap[lane]
     cdef Adhesive c = adhesive(contact.radius[lane], contact.coefficients[STIFFNESS][lane],
                                contact.coefficients[ADHESION][lane])
-    c.lasts = (touches > 0.0) | ((overlap <= 0.0) & (overlap > -c.end)
-                                 & (history.radius[lane] != 0.0))
+    c.lasts = (touches > 0.0) | ((overlap <= 0.0) & (overlap > -c.end) & (history.radius[lane] != 0.0))
     return c
 
 
@@ -137,8 +136,7 @@ cdef inline long long find_forces(GivenContact contact, OwnFriction history, Own
     cdef double coefficient = contact.coefficients[DAMPING][lane] * sqrt(mass) * x
     cdef double old = 1.0 if kept != 0.0 else 0.0, first = touch_root(&c) if c.s > 0.0 else 0.0, rate
     cdef Vec3 velocity = predicted(load3(contact.velocity, lane), load3(history.slip, lane), old)
-    rate = -mass * dot(velocity, load3(contact.normal, lane)) \
-        - 0.5 * step * (elastic - history.normal_force[lane])
+    rate = -mass * dot(velocity, load3(contact.normal, lane)) - 0.5 * step * (elastic - history.normal_force[lane])
     rate = rate / (mass + 0.5 * step * coefficient)
     coefficient *= mean_over_step(0.5 * step * rate * c.radius / (depth if depth > 1e-300 else 1e-300))
     store3(normal.pose_velocity, lane, velocity)
@@ -177,8 +175,7 @@ cdef inline void correct_edge(GivenContact contact, OwnFriction history, OwnNorm
         x = per_path * (root_integral(&c, last) - root_integral(&c, first))
         most = 1.5 * root_at(&c, overlap + fabs(half))
         x = x if x < most else most
-        normal.dashpot[lane] = contact.coefficients[DAMPING][lane] * sqrt(mass) \
-            * (x if x > 0.0 else 0.0)
+        normal.dashpot[lane] = contact.coefficients[DAMPING][lane] * sqrt(mass) * (x if x > 0.0 else 0.0)
     forces.kept[lane] = -forces.kept[lane] if breaks else forces.kept[lane]
     if step > 0.0 and c.s > 0.0 and c.lasts and kept == 0.0:
         lost[lane] = lost_at_touch(&c)
@@ -241,7 +238,7 @@ cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, Ow
         energies.normal_energy[lane] = energy_at(&c, x)
         normal.contact_radius[lane] = normal.old_radius[lane] = x * x
         normal.load[lane] = load_of(history.normal_force[lane] + tension_of(contact, lane),
-                                              parameters.values[FRICTION_LIMIT])
+                                    parameters.values[FRICTION_LIMIT])
 
 
 def length_root(modulus, adhesion):

@@ -13,8 +13,8 @@ cdef void hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNo
     normal_forces(True, contact, history, normal, result, parameters)
 
 
-cdef void describe_hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
-                         const LawParameters *parameters) noexcept nogil:
+cdef void describe_hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                         Energies *energies, const LawParameters *parameters) noexcept nogil:
     describe_normal(True, contact, history, normal, energies, parameters)
 
 
@@ -23,8 +23,8 @@ cdef void hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNo
     normal_forces(False, contact, history, normal, result, parameters)
 
 
-cdef void describe_hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
-                         const LawParameters *parameters) noexcept nogil:
+cdef void describe_hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                         Energies *energies, const LawParameters *parameters) noexcept nogil:
     describe_normal(False, contact, history, normal, energies, parameters)
 
 

@@ -13,8 +13,8 @@ the laws; the rule reads them as contact.coefficients[MODEL], [MODEL + 1] and so
 from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, load3
 from minidem.contact.law cimport Part
 from minidem.contact.part cimport (
-    FRICTION, GivenNormal, LawParameters, OwnFriction, OwnNormal, OwnStretch, Stretch, StretchRule,
-    TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
+    FRICTION, GivenNormal, LawParameters, OwnFriction, OwnNormal, OwnStretch, Stretch, TANGENTIAL_DAMPING,
+    TANGENTIAL_STIFFNESS,
 )
 from minidem.contact.spring cimport Springs, positive, rescaled, resist
 from minidem.core.lanes cimport LANES

@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import errno
-from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -13,8 +11,6 @@ from minidem.output import checkpoint
 from minidem.output.lammps.history import go_on, restore
 from minidem.output.lammps.script import CHECKPOINT, PAIRS, WALLS, groups_of, single_spheres
 from minidem.state.state import State
-
-T = TypeVar("T")        # the class Simulation
 
 
 def read_dump(path):
@@ -86,37 +82,12 @@ def walls_of(sim, name):
     kind, material, _ = name.removeprefix("f_").split("_")
     if kind.startswith("region"):
         return [int(kind.removeprefix("region"))]
-    return [k for k, (wall, index) in enumerate(zip(sim.walls, sim.engine.loop.pair_table.wall_index))
+    return [k for k, (wall, index) in enumerate(zip(sim.walls, sim.loop.pair_table.wall_index))
             if wall.face() and "xyz"[wall.face()[0]] == kind[0] and index == int(material)]
 
 
-def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) -> T:
-    """Read the state that LAMMPS has reached with the input of `write_lammps`.
-
-    Parameters
-    ----------
-    folder : path
-        The folder of `write_lammps`, in which LAMMPS has run in.minidem.
-    threads : int, optional
-        As for a new simulation.
-
-    Returns
-    -------
-    Simulation
-        Settings, templates, ids and order of the clumps are those of the simulation that was written; time, positions,
-        orientations, velocities and angular velocities those at the end of the run.
-
-    Raises
-    ------
-    ValueError
-        For a dump of other clumps, or with numbers that are not finite.
-    FileNotFoundError
-
-    Notes
-    -----
-    Contacts have the springs of friction of LAMMPS, but for those at a drum. Sums of `energy()` (dissipated, work,
-    exchanged) begin at zero. Clumps of one sphere have the orientations of the start.
-    """
+def read_lammps(cls, folder, threads):
+    """A simulation of the class `cls` from the dumps in a folder: see `Simulation.read_lammps`."""
     folder = file_path("folder", folder)
     if not (folder / CHECKPOINT).is_file():
         what = f"this is {foreign(folder) or 'a file'}" if folder.is_file() else \
@@ -130,7 +101,7 @@ def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) ->
     (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
     # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
     turn = multiply(end["orientation"], conjugate(start["orientation"]))
-    old = sim.engine.state
+    old = sim.loop.state
     orientation = multiply(turn / np.linalg.norm(turn, axis=1, keepdims=True), old.column("orientation"))
     state = State(old.n_scratch, old.box).extended(
         old.bodies, old.template_index, old.scale, old.material_index,

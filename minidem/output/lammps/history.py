@@ -9,6 +9,7 @@ import numpy as np
 from minidem.contact import registry
 from minidem.core.parameters import named_values
 from minidem.engine.population import Population
+from minidem.engine.snapshot import Snapshot
 from minidem.output.lammps.walls import has_drum, regions_of
 
 STEP = 1e6                  # s, of that step: so slow that dashpots do nothing
@@ -18,7 +19,7 @@ LARGEST_RESIDUAL = 1e-3     # of all forces, relative
 def has_springs(sim):
     """Whether LAMMPS can be given springs, and writes them at the end."""
     box = sim.box
-    return sim.engine.law.has_history and not has_drum(sim) and (box is None or not box.moves and box.across is None)
+    return sim.settings.law.has_history and not has_drum(sim) and (box is None or not box.moves and box.across is None)
 
 
 def loading(sim):
@@ -26,7 +27,7 @@ def loading(sim):
 
     None, "" without springs.
     """
-    if not sim.engine.law.has_history:
+    if not sim.settings.law.has_history:
         return None, ""
     ends, normal, force, stiffness = springs(sim)
     if not force.any():
@@ -49,7 +50,7 @@ def springs(sim):
     force = tangential(spring[:, :3], normal)
     record, values = registry.select(sim.contact)
     values = named_values(record.parameters, values)
-    table, material = sim.engine.loop.pair_table, sim.material_index[sim.sphere_clump]
+    table, material = sim.loop.pair_table, sim.material_index[sim.sphere_clump]
     second = np.append(material, table.wall_index[::-1])[ends[:, 1]]        # -1 - k: from the end
     stiffness = 8.0 * table.properties(("shear_modulus",))["shear_modulus"][material[ends[:, 0]], second]
     if values["tangential_stiffness"] != "none":
@@ -61,8 +62,8 @@ def springs(sim):
 
 def stored(sim):
     """The history of contacts, and of those at this instant, by ascending `keys`: rows of it (n,), as of `contacts`."""
-    contacts, history = sim.contacts(), sim.engine.loop.past()["history"]
-    number = np.append(np.arange(sim.n_spheres), -1 - sim.engine.loop.walls.wall_of[::-1])   # elements: from the end
+    contacts, history = sim.contacts(), sim.loop.history()
+    number = np.append(np.arange(sim.n_spheres), -1 - sim.loop.walls.wall_of[::-1])   # elements: from the end
     known = np.column_stack([history["spheres"][:, 0], number[history["spheres"][:, 1]]])
     _, row, place = np.intersect1d(keys(known), keys(ends_of(contacts)), return_indices=True)
     return history, row, contacts[place]
@@ -121,12 +122,11 @@ def restore(sim, ends, force):
     springs = tangential(force[second], normal)
     history["records"][0, row, :3] = springs
     history["force"][row] += springs - tangential(history["force"][row], normal)    # kept as long as nothing moves
-    go_on(sim, sim.engine.state, sim.step_count, history=history)
+    go_on(sim, sim.loop.state, sim.step_count, history)
 
 
-def go_on(sim, state, step_count, **known):
-    """Let `sim` go on from another state, with the same clumps and the same box. known : for the new loop."""
-    loop = sim.engine.loop
-    known |= {name: values for name, values in loop.past().items() if name == "box_state"}
-    sim.engine.loop = sim.engine.make(state, loop.pair_table, step_count, **known,
-                                      population=Population(loop.population.ids, loop.population.next_id))
+def go_on(sim, state, step, history=None):
+    """Let `sim` go on from another state, with the same clumps and the same box; sums begin at zero."""
+    now = sim.loop.snapshot()
+    sim.continue_from(Snapshot(state, now.pair_table, step, history=history, box_state=now.box_state,
+                               population=Population(now.population.ids, now.population.next_id)))

@@ -18,7 +18,7 @@ def law(sim, first, second):
     """
     record, values = registry.select(sim.contact)
     values = named_values(record.parameters, values)
-    pair = {name: table[first, second] for name, table in sim.engine.loop.pair_table.properties(PROPERTIES).items()}
+    pair = {name: table[first, second] for name, table in sim.loop.pair_table.properties(PROPERTIES).items()}
     modulus, shear = pair["modulus"], pair["shear_modulus"]
     stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
     if sim.contact == "hertz":
@@ -43,11 +43,11 @@ def law(sim, first, second):
 def warn_of_differences(sim):
     """Warn if LAMMPS limits friction by another force, or has another effective mass, than the law of `sim`."""
     def warn(text):
-        warnings.warn(f"contact = {sim.contact!r}: {text}", UserWarning, stacklevel=4)
+        warnings.warn(f"contact = {sim.contact!r}: {text}", UserWarning, stacklevel=5)
 
     record, values = registry.select(sim.contact)
     named = named_values(record.parameters, values)
-    pair = sim.engine.loop.pair_table.properties(("restitution", "friction"))
+    pair = sim.loop.pair_table.properties(("restitution", "friction"))
     damped = pair["restitution"] < 1.0
     if "mass" in named and not record.mass_of_clumps(values) and sim.n_spheres > sim.n_clumps and np.any(damped):
         warn("LAMMPS has the masses of the clumps in the normal dashpot, minidem the mass that a push at the contact "

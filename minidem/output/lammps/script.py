@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import warnings
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -108,37 +107,8 @@ dump_modify     springs format float %.17g
 """
 
 
-def write_lammps(sim, folder: str | Path, steps: int = 100_000, every: int = 0) -> None:
-    """Write the input of LAMMPS, which continues on many processors: `mpirun -np 8 lmp -in in.minidem`.
-
-    Parameters
-    ----------
-    folder : path
-        For spheres.data, clumps.state (fix rigid/small; clumps of one sphere have fix nve/sphere), in.minidem, and
-        start.npz, a checkpoint.
-    steps : int
-        Number of steps, unless lmp is started with `-var steps N`.
-    every : int
-        Steps between two frames of all spheres in spheres.dump, which OVITO reads; 0: none. `-var every N`.
-
-    Raises
-    ------
-    ValueError
-        For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without rolling
-        friction, walls other than planes at rest along the axes and a closed drum, user forces; clumps in a periodic
-        box that moves, where LAMMPS integrates bodies across the faces with the velocities of the wrong image. Nothing
-        is written then.
-
-    Notes
-    -----
-    Contacts keep their springs of friction, so that a heap at rest stays at rest. A warning says where they cannot: in
-    a drum, in a periodic box that moves or is tilted, and in dense packings of single spheres (see the guide, output).
-    The onset correction and the rotation scheme have no equal: LAMMPS has errors of its own in the step
-    (output/lammps/LAMMPS.md).
-
-    LAMMPS prints kinetic energies and the load of the ranks. It computes no elastic energy; `energy()` of the state
-    that is read has all terms.
-    """
+def write_lammps(sim, folder, steps, every):
+    """Write a folder of files: see `Simulation.write_lammps`."""
     folder, steps, every = file_path("folder", folder), whole("steps", steps, 1), whole("every", every, 0)
     setup(sim)                                          # refuses
     velocities, reason = loading(sim)
@@ -146,7 +116,7 @@ def write_lammps(sim, folder: str | Path, steps: int = 100_000, every: int = 0) 
     warn_of_differences(sim)
     if reason:
         warnings.warn(f"contacts begin in LAMMPS without the springs of friction: {reason}; let the clumps come to "
-                      "rest there again, or flow for a while, before you measure", UserWarning, stacklevel=2)
+                      "rest there again, or flow for a while, before you measure", UserWarning, stacklevel=3)
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("spheres.dump", PAIRS, WALLS, *map(".".join, product(("start", "end"), ("bodies", "singles")))):
         (folder / name).unlink(missing_ok=True)         # of another state
@@ -170,7 +140,7 @@ def setup(sim, springs=False, stretched=False):
     """
     if not sim.n_clumps:
         raise ValueError("there are no clumps: add some before the files of LAMMPS are written")
-    if sim.engine.user_forces.expected:
+    if sim.loop.user_forces.expected:
         raise ValueError("user forces cannot be given to LAMMPS; write the files of a simulation without them, as of "
                          "Simulation.load(path, forces='drop')")
     if sim.fields:
@@ -193,7 +163,7 @@ def setup(sim, springs=False, stretched=False):
 
 def deform_commands(sim):
     """fix deform of a periodic box that moves, or nothing. ValueError for what LAMMPS does not compute equally."""
-    box = sim.engine.state.box
+    box = sim.loop.state.box
     if box is None or box.shear is None and not any(rate != 0.0 for rate in box.rates):
         return ""
     if not single_spheres(sim).all():
@@ -250,7 +220,7 @@ def single_spheres(sim):
 def inertia_of(sim):
     """Quaternions (n, 4) from the principal frame to the lab, and inertia tensors (n, 3, 3) [kg m2] in the lab frame,
     about the centres of mass."""
-    principal, moments = sim.engine.state.column("orientation"), sim.engine.state.column("inertia")
+    principal, moments = sim.loop.state.column("orientation"), sim.loop.state.column("inertia")
     axes = rotate(principal[:, None], np.eye(3)).swapaxes(1, 2)
     return principal, (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
 

@@ -16,7 +16,7 @@ def contact_commands(sim, springs=False):
     types = list(enumerate(np.unique(sim.material_index), 1))
     lines = [f"pair_coeff {i} {j} {law(sim, a, b)}" for (i, a), (j, b) in combinations_with_replacement(types, 2)]
     lines += [f"group type{i} type {i}" for i, _ in types]
-    materials = sim.engine.loop.pair_table.wall_index
+    materials = sim.loop.pair_table.wall_index
     if has_drum(sim):
         lines += drum_region(sim)
         surfaces = {("region", materials[0]): "wall/gran/region region drum"}
@@ -54,7 +54,7 @@ def pairs_of_planes(sim):
 def sides_of(sim):
     """Planes and the indices of their materials by axis and side (0: low, 1: high); ValueError for other walls."""
     sides, regions = {}, regions_of(sim)
-    for k, (wall, material) in enumerate(zip(sim.walls, sim.engine.loop.pair_table.wall_index)):
+    for k, (wall, material) in enumerate(zip(sim.walls, sim.loop.pair_table.wall_index)):
         if k in regions:
             continue
         if wall.moves or not wall.face():
@@ -105,7 +105,7 @@ def bounds_of(sim):
     letters = np.full((3, 2), "s")
     for (axis, side), (wall, _) in sides_of(sim).items():
         corners[side, axis], letters[axis, side] = wall.point[axis], "f"
-    box = sim.engine.box
+    box = sim.loop.box
     if box is not None:
         corners[:, box.axes], letters[box.axes, :] = np.array([box.low, box.high])[:, box.axes], "p"
     return *corners, " ".join(map("".join, letters))

@@ -1,0 +1,180 @@
+"""A simulation at an instant, and its settings: what a time loop is made of.
+
+`Settings` hold for the life of a simulation, a `Snapshot` has all that changes. `Driver(settings, snapshot)` is a time
+loop that continues it with equal bits, and `loop.snapshot()` says what has become of it.
+
+Whatever changes a simulation between two steps is a function from Snapshot to Snapshot: the methods below, or
+`dataclasses.replace`. A new loop is made of the result, and replaces the old one by one assignment, so that an error or
+Ctrl-C leaves the simulation as it was. Files (output/checkpoint.py), copies and pickle have snapshots as their content,
+and a run keeps one to go back to.
+
+Arrays are in the user's order of clumps and spheres, and nothing changes them, except those of the state: these are
+the loop's own, so that a new force needs no copy of a million clumps. `copy` makes a snapshot that can be kept. Lists
+of neighbours, shares of threads and the order in memory are no part of a snapshot, as no result depends on them.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from minidem.core.guard import Guard
+from minidem.core.parameters import named_values
+from minidem.engine.population import Population, set_new, without_rates
+from minidem.engine.user_forces import UserForces
+from minidem.state.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What holds for all steps of a simulation.
+
+    Attributes
+    ----------
+    scheme, scheme_values : record of the rotation scheme, and the values of its parameters
+    dt : step [s]
+    law, law_values : record of the contact law, and the values of its parameters; None: free bodies, without contacts
+    walls : WallElements; None: free bodies
+    gravity : (3,) [m/s2]
+    threads : largest number of threads
+    loads : of free bodies, function of the Driver and the number of steps since it was made, called at every pose after
+        the prediction of velocities; it overwrites forces and torques
+    guard : Guard, which all uses of the simulation enter
+    """
+
+    scheme: Any
+    scheme_values: Any
+    dt: float
+    law: Any = None
+    law_values: Any = ()
+    walls: Any = None
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    threads: int = 1
+    loads: Any = None
+    guard: Any = field(default_factory=Guard)
+
+    def law_value(self, name):
+        """A parameter of the contact law, a number or a word; None for a law without it."""
+        return named_values(self.law.parameters, self.law_values).get(name)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A simulation at an instant. What is None is zero, or not known, or cannot differ from zero.
+
+    Attributes
+    ----------
+    state : State, the clumps
+    pair_table : PairTable, the materials; None: free bodies
+    step : number of the steps done
+    started : (n_clumps,) bool, clumps whose velocities are half a step behind their poses
+    forces_known : whether the forces in the state belong to its pose
+    callback_due : whether the callback of this step is still to be called, or has raised
+    population : Population, ids and fields of the clumps
+    user_forces : UserForces
+    history : dict of arrays, contacts of a law with records, see export_history (history_memory.pyx)
+    onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see noted_onsets (onset_pass.pyx)
+    dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
+    fractures : (n, 6) what broke, see take_fractures (ledger.pyx)
+    wall_work : (2, 2) work of moving walls and box, and in half a step at the last one, likewise [J]
+    work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
+    force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
+    servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves
+    box_state : (10,) strains and rates of a box that moves, see box_table.pyx
+    """
+
+    state: State
+    pair_table: Any = None
+    step: int = 0
+    started: Any = None
+    forces_known: bool = False
+    callback_due: bool = False
+    population: Any = None
+    user_forces: UserForces = field(default_factory=UserForces)
+    history: dict | None = None
+    onsets: np.ndarray | None = None
+    dissipated: np.ndarray | None = None
+    fractures: np.ndarray | None = None
+    wall_work: np.ndarray | None = None
+    work: np.ndarray | None = None
+    force_work: np.ndarray | None = None
+    servo_states: np.ndarray | None = None
+    box_state: np.ndarray | None = None
+
+    def __post_init__(self):
+        if self.started is None:
+            vars(self)["started"] = np.zeros(self.state.n_clumps, dtype=bool)
+        if self.population is None:
+            vars(self)["population"] = Population().with_new(self.state.n_clumps)
+
+    def copy(self):
+        """The same with a state of its own, which no loop changes."""
+        return replace(self, state=self.state.copy())
+
+    def with_clumps(self, template, material, columns):
+        """With new clumps of one template; columns : as State.with_clumps. Forces are not known."""
+        table, first, n = self.pair_table.with_material(material), self.state.n_clumps, len(columns[0])
+        state = self.state.with_clumps(template, *columns, table.index(material))
+        set_new(self.population, state, first)
+        return replace(
+            self, state=state, pair_table=table, started=np.append(self.started, np.zeros(n, dtype=bool)),
+            forces_known=False, population=self.population.with_new(n), **self._of_clumps(
+                lambda rows: np.append(rows, np.zeros((n, rows.shape[1])), axis=0)))
+
+    def without(self, gone):
+        """Without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
+        spheres = np.repeat(gone, self.state.bodies.sizes[self.state.template_index])
+        lost = self._of_clumps(lambda rows: float(rows[gone, 0].sum()))
+        population = replace(self.population, ids=self.population.ids[~gone],
+                             work=self.population.work + sum(lost.values()))
+        history, onsets = self.history, self.onsets
+        if history is not None:
+            keep, renumbered = _kept(history["spheres"], spheres)
+            history = {name: np.ascontiguousarray(values[:, keep] if name == "records" else values[keep])
+                       for name, values in history.items()} | {"spheres": renumbered}
+        if onsets is not None:
+            keep, renumbered = _kept(onsets[:, :2].astype(np.int32), spheres)
+            onsets = np.column_stack([renumbered, onsets[keep, 2]])
+        return replace(self, state=self.state.without(gone), started=self.started[~gone], population=population,
+                       history=history, onsets=onsets, **self._of_clumps(lambda rows: rows[~gone]))
+
+    def begun_again(self, clumps, velocity, angular_velocity):
+        """With these velocities of the clumps of which `clumps` (n_clumps,) is true, at the instant of the pose.
+
+        The next step begins with half a step back for them, as for new clumps.
+        """
+        state = self.state.copy()
+        for name, values in (("velocity", velocity), ("angular_velocity", angular_velocity)):
+            state.set_column(name, np.where(clumps[:, None], values, state.column(name)))
+        return replace(self, state=state, started=self.started & ~clumps)
+
+    def with_force(self, force):
+        """With one more user force or flux. If it is one that a file had, what is known of forces and rates remains."""
+        forces = UserForces((*self.user_forces.forces, force), self.user_forces.expected)
+        if len(forces.forces) <= self.user_forces.expected:
+            return replace(self, user_forces=forces)
+        return replace(self, user_forces=forces, forces_known=self.forces_known and force.is_flux,
+                       state=without_rates(self.state, self.population.components))
+
+    def without_forces(self, velocity, angular_velocity):
+        """Without user forces, which act up to the present pose. Velocities are those at the pose."""
+        done = sum(self._of_clumps(lambda rows: float(rows[:, 0].sum())).values())
+        return replace(
+            self.begun_again(np.ones_like(self.started), velocity, angular_velocity), user_forces=UserForces(),
+            work=None, force_work=None, forces_known=False,
+            population=replace(self.population, work=self.population.work + done))
+
+    def _of_clumps(self, function):
+        """Results of a function of the arrays of work with a row for each clump, by name; none without user forces."""
+        return {name: function(getattr(self, name)) for name in ("work", "force_work")
+                if getattr(self, name) is not None}
+
+
+def _kept(pairs, gone):
+    """Which pairs of spheres (n, 2) remain, (n,) bool, and their new numbers, if spheres vanish of which `gone`
+    (n_spheres,) is true; negative numbers are those at walls."""
+    absent, number = np.append(gone, False), np.append(np.cumsum(~gone) - 1, 0)         # the last one for walls
+    spheres = np.maximum(pairs, -1)
+    keep = ~absent[spheres].any(axis=1)
+    return keep, np.where(pairs < 0, pairs, number[spheres])[keep].astype(np.int32)

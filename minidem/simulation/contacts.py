@@ -1,0 +1,203 @@
+"""Topics of a `Simulation`: its contacts, energy and momentum. Sums are in the order of the user's numbers."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from minidem.analysis.contacts import enclosed_box, neighbours_of, rattlers
+from minidem.analysis.energy import Energy, measure
+from minidem.analysis.shadow import shadow_terms
+from minidem.contact.contact_list import columns
+from minidem.core.checks import finite_array, flag, positive, refuse
+from minidem.core.guard import exclusive
+from minidem.core.quaternions import rotate
+from minidem.simulation.topic import Topic
+
+
+class Contacts(Topic):
+    """Contacts, and their sums."""
+
+    @exclusive
+    def contacts(self) -> np.ndarray:
+        """All contacts at this instant.
+
+        Returns
+        -------
+        structured array (n,)
+            `clump_i`, `clump_j`, `sphere_i`, `sphere_j` (indices; both j fields are -1 - k for wall k), `overlap` [m],
+            `normal` (3,) unit vector from j to i, `force` (3,) on i with its onset correction [N], `point` (3,) [m],
+            across a face of a periodic box that next to the `position` of clump i, `energy` of the normal force [J]; of
+            laws with friction also `tangential` (3,) part of the force [N], `couple` (3,) of rolling resistance on i [N
+            m], `sliding` bool, `energy_tangential`, `energy_rolling` [J]; lab frame. Of a user-defined law also
+            `history` (records, 4), whose first three numbers are those of i before j.
+        """
+        return self.loop.contacts()
+
+    def contact_columns(self) -> dict[str, np.ndarray]:
+        """`contacts()` as a dict of columns (n,), vectors as normal_x, normal_y, normal_z, for `pandas.DataFrame`."""
+        return columns(self.contacts())
+
+    @exclusive
+    def coordination_number(self, walls: bool = True, neighbours: bool = False, rattling: bool = True) -> float:
+        """Mean number of contacts per clump; 0 without clumps.
+
+        Parameters
+        ----------
+        walls : bool
+            Count contacts with walls. A contact between two clumps counts for both, one with a wall for its clump.
+        neighbours : bool
+            Count several contacts of a clump with the same clump or wall once.
+        rattling : bool
+            False: without `rattlers`, and without their contacts.
+        """
+        ends = neighbours_of(self, flag("walls", walls))
+        n = self.loop.state.n_clumps
+        left_out = np.zeros(n, dtype=bool) if flag("rattling", rattling) else rattlers(self)
+        ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[np.maximum(ends[:, 1], 0)])]
+        counted = n - np.count_nonzero(left_out)
+        return len(np.unique(ends, axis=0) if flag("neighbours", neighbours) else ends) / counted if counted else 0.0
+
+    @exclusive
+    def stress(self, volume: float | None = None, low: ArrayLike | None = None, high: ArrayLike | None = None,
+               kinetic: bool = False) -> np.ndarray:
+        """Mean Love-Weber stress, compression positive.
+
+        Parameters
+        ----------
+        volume : float, optional
+            Volume V of all clumps and contacts [m3]. Default: of the box that walls and periodic axes enclose.
+        low, high : (3,) array_like, optional
+            Instead of volume: corners of a box to average over, lab frame [m]; inside the periodic box.
+        kinetic : bool
+            Add the kinetic part, the sum of m v' v' / V over the clumps with their centres in the box; v' is their
+            velocity relative to the mean of all, in a periodic box that moves relative to its flow.
+
+        Returns
+        -------
+        (3, 3) ndarray
+            Sum of F_a l_b / V over the contacts [Pa], lab frame: F is the force on a clump, l the vector to its centre
+            from that of the other clump, or of its image in a periodic box, or from the contact point on a wall. Of a
+            vector l that crosses the faces of the box low, high the part inside counts. The tensor is symmetric only in
+            the mean over time.
+
+        Raises
+        ------
+        ValueError
+            For arguments out of range, or none where walls and periodic axes do not enclose a box.
+
+        Notes
+        -----
+        J. Christoffersen, M. M. Mehrabadi, S. Nemat-Nasser, J. Appl. Mech. 48, 339 (1981), doi 10.1115/1.3157619.
+        """
+        state, (low, high, volume) = self.loop.state, _averaging_volume(self, volume, low, high)
+        total = _love_weber(self, self.contacts(), low, high)
+        if flag("kinetic", kinetic):
+            position, box = state.column("position"), self.loop.box
+            position = position if box is None else box.wrapped(position)
+            inside = ((low <= position) & (position <= high)).all(axis=1)
+            mass, velocity = state.column("mass")[inside, None], self.loop.rates()[0][inside]
+            if box is not None and box.moves:
+                velocity = velocity - box.flow(state.column("position")[inside])
+            elif len(mass):
+                velocity = velocity - np.sum(mass * velocity, axis=0) / np.sum(mass)
+            total += np.einsum("ni,nj->ij", mass * velocity, velocity)
+        return total / volume
+
+
+class Energies(Topic):
+    """Energy and momentum of all clumps."""
+
+    @exclusive
+    def energy(self, contacts: np.ndarray | None = None, shadow: bool = False) -> Energy:
+        """Energies at the whole step.
+
+        Parameters
+        ----------
+        contacts : structured array (n,), optional
+            The result of `contacts()` at this instant, if available, to avoid computing it again.
+        shadow : bool
+            Compute `Energy.shadow` as well, which `Energy.lasting` needs. `Energy.total` is the same with it and
+            without.
+        """
+        loop, terms = self.loop, 0.0 if flag("shadow", shadow) else None
+        contacts = loop.contacts() if contacts is None else contacts
+        rates = loop.rates()
+        if shadow and len(contacts):
+            loop.evaluate_forces()
+            terms = shadow_terms(contacts, loop.state, *rates, _image_velocities(loop, contacts), self.gravity, self.dt,
+                                 self.settings.law.power)
+        return measure(loop, self.gravity, contacts, rates, terms)
+
+    @exclusive
+    def linear_momentum(self) -> np.ndarray:
+        """(3,) lab frame [kg m/s]."""
+        return np.sum(self.loop.state.column("mass")[:, None] * self.loop.rates()[0], axis=0)
+
+    @exclusive
+    def angular_momentum(self, about: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """(3,) angular momentum about the point `about` (3,) [m], lab frame [kg m2/s].
+
+        Of `position` in unbounded space. A contact across the faces of a periodic box changes it: see `Simulation`.
+        """
+        (velocity, rate), column = self.loop.rates(), self.loop.state.column
+        spin = rotate(column("orientation"), column("inertia") * rate)
+        arm = column("position") - finite_array("about", about, (3,))
+        return np.sum(np.cross(arm, column("mass")[:, None] * velocity) + spin, axis=0)
+
+
+def _averaging_volume(sim, volume, low, high):
+    """Corners of the box to average over, infinite ones included, and its volume."""
+    everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.loop.box
+    if volume is not None:
+        if low is not None or high is not None:
+            raise ValueError("volume, low, high: give the volume, or both corners of a box")
+        return *everything, positive("volume", volume)
+    if (low is None) != (high is None):
+        raise ValueError("low and high belong together: give both or none")
+    if low is None:
+        low, high = enclosed_box(sim.walls_at_rest, box)
+        if not np.isfinite([low, high]).all():
+            raise ValueError("volume = None: walls and periodic axes do not enclose a box; give volume, or low and "
+                             "high")
+        return *everything, float(np.prod(high - low))
+    low, high = (finite_array(name, corner, (3,)) for name, corner in (("low", low), ("high", high)))
+    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+    if box is not None:
+        box.refuse_outside(low, high)
+    return low, high, float(np.prod(high - low))
+
+
+def _love_weber(sim, found, low, high):
+    """(3, 3) sum of force times branch vector over contacts [J]; of branches that leave the box, the part inside."""
+    position, box = sim.loop.state.column("position"), sim.loop.box
+    start, at_wall = position[found["clump_i"]], (found["clump_j"] < 0)[:, None]
+    branch = start - np.where(at_wall, found["point"], position[np.where(at_wall[:, 0], 0, found["clump_j"])])
+    if box is None:
+        share = _share_inside(start, branch, low, high)
+    else:                               # between images of two clumps whose spheres are nearest images
+        i, j, centers = found["sphere_i"], found["sphere_j"], sim.sphere_centers()
+        branch -= np.where(at_wall, 0.0, box.displacement(box.lengths_in(
+            centers[i] - centers[np.where(j < 0, 0, j)])))
+        images = box.shifts() if np.isfinite(low).all() else np.zeros((1, 3))
+        share = sum(_share_inside(box.wrapped(start) + shift, branch, low, high) for shift in images)
+    return np.einsum("ni,nj->ij", share[:, None] * found["force"], branch)
+
+
+def _share_inside(start, branch, low, high):
+    """(n,) fraction of each segment from start - branch to start (n, 3) that is inside a box."""
+    flat = branch == 0.0
+    along = np.where(flat, 1.0, -branch)
+    ends = np.sort([(corner - start) / along for corner in (low, high)], axis=0)
+    inside = (low <= start) & (start <= high)
+    enter, leave = np.where(flat, np.where(inside, -np.inf, np.inf), ends[0]), np.where(flat, np.inf, ends[1])
+    return np.maximum(0.0, np.minimum(1.0, leave.min(axis=1)) - np.maximum(0.0, enter.max(axis=1)))
+
+
+def _image_velocities(loop, contacts):
+    """(n, 3) velocities of those images of the second spheres of contacts (n,) that touch, relative to these [m/s]."""
+    box, pairs, images = loop.box, contacts["sphere_j"] >= 0, np.zeros((len(contacts), 3))
+    if box is not None and box.moves:
+        centers = loop.spheres()[:, :3]
+        d = centers[contacts["sphere_i"][pairs]] - centers[contacts["sphere_j"][pairs]]
+        images[pairs] = box.displacement(box.lengths_in(d)) @ box.gradient.T
+    return images

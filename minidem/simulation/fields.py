@@ -1,0 +1,226 @@
+"""Topic of a `Simulation`: fields of the clumps, such as a temperature or a charge.
+
+Values and rates are in the blocks of the state, so that sorting, checkpoints, threads and steps that are undone treat
+them like positions. How they go on in time: engine/loop.pyx; fluxes through contacts: contact/fluxes.pyx.
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from minidem.core.checks import (
+    LARGEST,
+    did_you_mean,
+    dimensions,
+    finite_array,
+    flag,
+    positive,
+    real_array,
+    refuse,
+    short_repr,
+    whole,
+)
+from minidem.core.guard import exclusive
+from minidem.engine.population import Field, field_rows, first_rows, set_field_rows, without_rates
+from minidem.engine.user_forces import Force
+from minidem.output.vtu import FIELDS
+from minidem.simulation.topic import Topic
+from minidem.state.state import FIELD_ROWS
+
+MOST_COMPONENTS = 8         # of all fields of a clump (contact/contact.pxd)
+RESERVED = (*FIELDS, "time")
+
+
+class Fields(Topic):
+    """Fields of the clumps, and fluxes through contacts."""
+
+    @exclusive
+    def add_field(self, name: str, values: ArrayLike = 0.0, components: int = 1, capacity: float = 1.0,
+                  per_mass: bool = False, new: ArrayLike | None = None, walls: ArrayLike | None = None) -> None:
+        """Give each clump a quantity, a scalar or a vector, which fluxes, contact laws and forces read and change.
+
+        Parameters
+        ----------
+        name : str
+            As in Python's names.
+        values : (n_clumps,) or (n_clumps, components) array_like, or one value
+        components : int
+            1: a scalar. All fields together have at most 8.
+        capacity : float
+            What rates are divided by: of a temperature the heat capacity [J/K], with rates in watts.
+        per_mass : bool
+            The capacity is that of a kilogram: of a temperature the specific heat capacity [J/(kg K)].
+        new : one value, optional
+            Of clumps that are added later. Default: `values` if that is one value; else clumps can only be added with
+            it.
+        walls : (n_walls,) or (n_walls, components) array_like, or one value, optional
+            Constant values of the walls; NaN: a wall without one. Fluxes then find that of the clump, so that nothing
+            flows which is driven by a difference. Default: no wall has a value.
+
+        Raises
+        ------
+        ValueError
+            For a name in use, or an argument out of range.
+
+        Notes
+        -----
+        Values are those at the instant of the pose. From them and the rates of two steps follow those of the next step,
+        of second order (Adams-Bashforth). A field that decays at a rate above 1 / dt alternates from step to step and
+        grows without limit: `run` warns of it. Values are kept over sorting, removal and
+        insertion, in copies and checkpoints, and written to VTU and GSD files. `add_flux` has an example.
+        """
+        old, n = self.loop, whole("components", components, 1, MOST_COMPONENTS)
+        population, n_walls = old.population, len(self.walls)
+        if not isinstance(name, str) or not name.isidentifier() or name in RESERVED:
+            raise ValueError(f"name = {short_repr(name)}: give a name as in Python, other than {', '.join(RESERVED)}")
+        if name in {field.name for field in population.fields}:
+            raise ValueError(f"name = {name!r}: there is a field of this name; set_field changes its values")
+        if n + sum(field.components for field in population.fields) > MOST_COMPONENTS:
+            raise ValueError(f"components = {n}: all fields together have at most {MOST_COMPONENTS}")
+        one_value = dimensions("values", values) == (0 if n == 1 else 1)
+        given = _values("values", values, self.loop.state.n_clumps, n)
+        new = values if new is None and one_value else new
+        at_walls = np.full((n_walls, n), np.nan) if walls is None else _of_walls(walls, n_walls, n)
+        field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()),
+                      positive("capacity", capacity), flag("per_mass", per_mass), at_walls)
+        changed = replace(population, fields=(*population.fields, field))
+        state = old.state.copy(n * len(FIELD_ROWS))
+        rows = field_rows(state, changed.components)
+        rows[:, -n:] = first_rows(field, given, self.loop.state.column("mass"))
+        set_field_rows(state, changed.components, rows)
+        self._use_rates_of(replace(old.snapshot(), state=state, population=changed))
+        self.monitor.expect_rates(self)
+
+    @exclusive
+    def set_field(self, name: str, values: ArrayLike) -> None:
+        """Set the values of a field, as for `add_field`.
+
+        Contact laws that have records find them from the next step on.
+        """
+        old = self.loop
+        components = old.population.components
+        first, n = _place(components, name)
+        state, rows = old.state.copy(), field_rows(old.state, components)
+        rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, self.loop.state.n_clumps, n)
+        set_field_rows(state, components, rows)
+        self._use_rates_of(replace(old.snapshot(), state=without_rates(state, components)))
+
+    @exclusive
+    def field(self, name: str) -> np.ndarray:
+        """Values of a field at the whole step, (n_clumps,), or (n_clumps, components) with more than one."""
+        components = self.loop.population.components
+        _place(components, name)
+        return self.loop.fields[name].copy()
+
+    @property
+    @exclusive
+    def fields(self) -> tuple:
+        """Names of the fields, in the order in which they were added."""
+        return tuple(field.name for field in self.loop.population.fields)
+
+    @exclusive
+    def add_flux(self, function: Any, parameters: ArrayLike = ()) -> None:
+        """Let a function change fields through contacts, in Python or compiled.
+
+        Parameters
+        ----------
+        function : callable or compiled function
+            In Python: ``function(contacts, *parameters)``, called for eight contacts at a time, with the arrays of
+            `minidem.contact.external_law.EightContacts`; it changes ``contacts.rates`` and ``contacts.transfer``.
+            Compiled: see Notes.
+        parameters : (k,) array_like
+            Numbers for the function.
+
+        Raises
+        ------
+        ValueError
+            Without a field, for a contact law without records, such as hertz, or a wrong signature.
+
+        Notes
+        -----
+        Each contact is evaluated at each whole step, after its law. A rate is that of the field times its capacity, of
+        i and of j separately: opposite rates conserve the sum of field times capacity. Rates count in contacts that
+        last. Amounts, times capacity as well, are added to the values once, in this step, also in the last evaluation
+        of a contact, where ``contacts.goes_on`` is 0. Functions may be called at any time between two steps, where
+        ``contacts.step`` is 0 and nothing is transferred. The sums over the contacts of a clump have no order, so that
+        bits do not depend on threads.
+
+        A compiled function is
+        ``void f(const double *contact, const double *result, double *rates, const double *parameters)``, given like
+        those of `add_force`. The arrays are rows of eight doubles, one per contact. `contact` and `result` have the
+        rows of a law (`minidem.contact.register`, `md.contact.columns`), and with n components of all fields::
+
+           contact  IDS of i and j; -1 - number of a wall   VALUES: n of i, n of j
+           rates    0 ... of i   n ... of j   2 n ... amounts of i   3 n ... of j; zero before the call
+
+        Checkpoints do not contain fluxes: add them again after `load`.
+
+        Examples
+        --------
+        Heat conduction through contacts::
+
+            import numpy as np
+            import minidem as md
+
+            def conduction(contacts, conductivity):         # of two spheres that touch in a circle of radius sqrt(R d)
+                T = contacts.fields["temperature"]
+                width = 2.0 * np.sqrt(contacts.radius * np.maximum(contacts.overlap, 0.0))
+                heat = conductivity * width * (T[:, 1] - T[:, 0])                               # into i [W]
+                contacts.rates["temperature"][:] = np.column_stack([heat, -heat])
+
+            sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-5)
+            sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
+            sim.add_field("temperature", [300.0, 400.0], capacity=800.0, per_mass=True)
+            sim.add_flux(conduction, parameters=[1.0])
+            sim.run(100)
+            print(sim.field("temperature"))
+        """
+        if not self.loop.population.fields:
+            raise ValueError("add_flux: the simulation has no field; call add_field first")
+        if not self.settings.law.has_history:
+            raise ValueError(f"add_flux: the contact law {self.contact!r} keeps no records of its contacts; take one "
+                             "that does, such as 'hertz-mindlin'")
+        before = self.loop.user_forces
+        self._use_rates_of(self.loop.snapshot().with_force(Force(function, parameters, is_flux=True)),
+                           known=len(before.forces) < before.expected)          # after load
+        self.monitor.expect_rates(self)
+
+    def _use_rates_of(self, snapshot, known=False):
+        """Use a loop of the snapshot. Forces that are known remain so, unless those of the user must give rates that
+        are not known.
+
+        Those of the user are then evaluated here, so that a look before the next step does not evaluate them once more.
+        """
+        forces = snapshot.user_forces
+        new = self._loop_from(replace(snapshot, forces_known=snapshot.forces_known and (known or not forces.acts)))
+        if new.forces_known or forces.acts and len(forces.forces) == forces.expected:
+            new.evaluate(known)
+        self._use(new)
+
+
+def _values(name, values, count, n):
+    """Return (count, n) finite numbers of one value or as many."""
+    shape = (count,) if n == 1 else (count, n)
+    return finite_array(name, values, shape, repeat=True, limit=LARGEST).reshape(count, n)
+
+
+def _of_walls(walls, n_walls, n):
+    """Return (n_walls, n) values of the walls of one value or as many; NaN: a wall without one."""
+    values = real_array("walls", walls, (n_walls,) if n == 1 else (n_walls, n), repeat=True)
+    if not n_walls and np.size(walls):
+        raise ValueError(f"walls = {short_repr(walls)}: the simulation has no walls; leave walls out")
+    refuse("walls", values, np.abs(values) > LARGEST, f"stay within {LARGEST}, or give NaN for a wall without a value")
+    return values.reshape(n_walls, n)
+
+
+def _place(components, name):
+    """First component and their number; ValueError for an unknown field."""
+    for known, first, n in components:
+        if known == name:
+            return first, n
+    raise ValueError(f"name = {short_repr(name)}: there is no such field; known are "
+                     f"{', '.join(known for known, _, _ in components) or 'none'}"
+                     f"{did_you_mean(name, [known for known, _, _ in components])}")

@@ -1,0 +1,117 @@
+"""Topic of a `Simulation`: files for other programs."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from minidem.core.checks import file_path
+from minidem.core.guard import exclusive
+from minidem.output import lammps, vtu
+from minidem.simulation.topic import Topic
+
+
+class Files(Topic):
+    """Files for ParaView, and the way to LAMMPS and back."""
+
+    @exclusive
+    def write_vtu(self, path: str | Path, fields: Iterable[str] | str | None = None) -> None:
+        """Write all spheres to a VTU file for ParaView.
+
+        Parameters
+        ----------
+        path : path
+        fields : list of str, or str, optional
+            Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see `Frame` in
+            output/vtu.py); centres, radii and fields that were added (`add_field`) are always written. Default: all.
+        """
+        vtu.write_spheres(file_path("path", path, ".vtu"), self, fields=fields)
+
+    @exclusive
+    def write_contacts(self, path: str | Path, between: str = "clumps") -> None:
+        """Write the contacts to a VTU file for ParaView as lines, which show force chains.
+
+        Parameters
+        ----------
+        path : path
+        between : {"clumps", "spheres"}
+            Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
+            tangential_force [N], overlap [m], sliding, clump_i, clump_j (see `contact_mesh` in output/vtu.py).
+        """
+        vtu.write_contacts(file_path("path", path, ".vtu"), self, between)
+
+    @exclusive
+    def write_bonds(self, path: str | Path) -> None:
+        """Write the bonds that hold to a VTU file for ParaView, as lines between the centres of their spheres.
+
+        Parameters
+        ----------
+        path : path
+            Cell data are normal_force, shear_force, bending, torsion, tension, shear, energy (see `bonds`), and
+            clump_i, clump_j, the ids of the clumps.
+        """
+        vtu.write_bonds(file_path("path", path, ".vtu"), self)
+
+    @exclusive
+    def write_lammps(self, folder: str | Path, steps: int = 100_000, every: int = 0) -> None:
+        """Write the input of LAMMPS, which continues on many processors: `mpirun -np 8 lmp -in in.minidem`.
+
+        Parameters
+        ----------
+        folder : path
+            For spheres.data, clumps.state (fix rigid/small; clumps of one sphere have fix nve/sphere), in.minidem, and
+            start.npz, a checkpoint.
+        steps : int
+            Number of steps, unless lmp is started with `-var steps N`.
+        every : int
+            Steps between two frames of all spheres in spheres.dump, which OVITO reads; 0: none. `-var every N`.
+
+        Raises
+        ------
+        ValueError
+            For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without
+            rolling friction, walls other than planes at rest along the axes and a closed drum, user forces; clumps in a
+            periodic box that moves, where LAMMPS integrates bodies across the faces with the velocities of the wrong
+            image. Nothing is written then.
+
+        Notes
+        -----
+        Contacts keep their springs of friction, so that a heap at rest stays at rest. A warning says where they cannot:
+        in a drum, in a periodic box that moves or is tilted, and in dense packings of single spheres (see the guide,
+        output). The onset correction and the rotation scheme have no equal: LAMMPS has errors of its own in the step
+        (output/lammps/LAMMPS.md).
+
+        LAMMPS prints kinetic energies and the load of the ranks. It computes no elastic energy; `energy()` of the state
+        that is read has all terms.
+        """
+        lammps.write_lammps(self, folder, steps, every)
+
+    @classmethod
+    def read_lammps(cls, folder: str | Path, threads: int | None = None) -> Self:
+        """Read the state that LAMMPS has reached with the input of `write_lammps`.
+
+        Parameters
+        ----------
+        folder : path
+            The folder of `write_lammps`, in which LAMMPS has run in.minidem.
+        threads : int, optional
+            As for a new simulation.
+
+        Returns
+        -------
+        Simulation
+            Settings, templates, ids and order of the clumps are those of the simulation that was written; time,
+            positions, orientations, velocities and angular velocities those at the end of the run.
+
+        Raises
+        ------
+        ValueError
+            For a dump of other clumps, or with numbers that are not finite.
+        FileNotFoundError
+
+        Notes
+        -----
+        Contacts have the springs of friction of LAMMPS, but for those at a drum. Sums of `energy()` (dissipated, work,
+        exchanged) begin at zero. Clumps of one sphere have the orientations of the start.
+        """
+        return lammps.read_lammps(cls, folder, threads)

@@ -1,0 +1,70 @@
+"""Topic of a `Simulation`: forces of the user."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numpy.typing import ArrayLike
+
+from minidem.core.guard import exclusive
+from minidem.engine.user_forces import Force
+from minidem.simulation.topic import Topic
+
+
+class Forces(Topic):
+    """Forces and torques from functions of the user."""
+
+    @exclusive
+    def add_force(self, function: Callable | object, parameters: ArrayLike = (), random: int = 0,
+                  seed: int = 0) -> None:
+        """Add forces and torques computed by a function, in Python or compiled.
+
+        Parameters
+        ----------
+        function : callable or compiled function
+            In Python: ``function(t, x, v, q, w, *parameters)`` -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame,
+            for all clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab),
+            angular velocity (lab). Compiled: see Notes. Either is called at the positions of every force evaluation,
+            with velocities predicted for that instant, so that damping does not reduce the order of a scheme.
+        parameters : (k,) array_like
+            Numbers for the function.
+        random, seed : int
+            So many random numbers, 0 to 8, of each clump in each step, uniform in [0, 1), as functions of seed, id and
+            step alone: ``Generator(Philox(counter=[0, id, step, 0], key=[seed, 0])).random(n)`` of numpy.random.
+
+        Raises
+        ------
+        ValueError
+            For a wrong signature, number of arguments or parameter. No force is added then.
+
+        Notes
+        -----
+        A compiled function is
+        ``void f(const double *time, const double *clumps, double *wrenches, const double *parameters)``, made anywhere:
+        a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
+        the signature. It is called for eight clumps at a time, by all threads without the GIL, and must not have a
+        memory of its own. `time` points to one number, `parameters` to the k given ones, which are followed by 64 NaN;
+        a function that reads beyond them is refused where its result for the present clumps shows it, by two calls here
+        and whenever clumps are added or removed. The other arrays are rows of eight doubles, one per clump::
+
+           clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
+                     14 id (`ids`)
+           wrenches  0-2 force   3-5 torque, zero before the call
+
+        With n components of fields (`add_field`), clumps has their values in rows 15, ..., 14 + n, and the random
+        numbers behind them; wrenches takes rates times capacity of the fields in rows 6, ..., 5 + n. A function in
+        Python with a keyword-only argument `fields` gets a dict of arrays (n,) or (n, components) and may return a
+        third item, a dict of rates; one with `random` gets an array (n, random).
+
+        These are in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are
+        ignored.
+
+        Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
+        trapezoidal rule. Checkpoints do not contain them: add them again after `load`, or drop them. A copy contains
+        them; pickle contains those that can be pickled.
+        """
+        self.continue_from(self.loop.snapshot().with_force(Force(function, parameters, random, seed)))
+
+    @property
+    def user_forces(self):
+        """Functions given to `add_force`, a tuple, in the order of the calls."""
+        return tuple(force.function for force in self.loop.user_forces.forces if not force.is_flux)

@@ -1,0 +1,41 @@
+"""What the topics of a `Simulation` have in common."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minidem.engine.driver import Driver
+
+if TYPE_CHECKING:
+    from minidem.analysis.monitor import Monitor
+    from minidem.engine.snapshot import Settings, Snapshot
+    from minidem.material import Material, Pair
+    from minidem.walls import Wall
+
+
+class Topic:
+    """Base class of the topics of a `Simulation`."""
+
+    if TYPE_CHECKING:
+        material: Material
+        walls: tuple[Wall, ...]
+        rotation: str
+        contact: str
+        dt: float
+        gravity: tuple[float, float, float]
+        pairs: tuple[Pair, ...]
+        settings: Settings
+        loop: Any                       # the present Driver
+        monitor: Monitor
+        calls_every: int | None         # steps between the calls of the callback that is running
+        inlets_called: dict             # (Inlet, step of its last call) by its id(); not in copies and files
+
+    def continue_from(self, snapshot: Snapshot) -> None:
+        """Go on from a `Snapshot` with these settings (minidem.engine.snapshot)."""
+        self._use(self._loop_from(snapshot))
+
+    def _loop_from(self, snapshot):
+        return Driver(self.settings, snapshot)
+
+    def _use(self, loop):
+        """Replace the time loop: all that has changed becomes valid at once."""
+        vars(self)["loop"] = loop
