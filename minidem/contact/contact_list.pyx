@@ -107,7 +107,7 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
 
 cdef object in_order(State state, found):
     """Contacts (n,) by ascending sphere_i and sphere_j, walls first; points in unbounded space."""
-    found = found[np.argsort((found["sphere_i"].astype(np.int64) << 32) + found["sphere_j"])]
+    found = found.take(np.argsort((found["sphere_i"].astype(np.int64) << 32) + found["sphere_j"]))  # with its padding
     if state.box is not None:
         found["point"] += state.shift[found["clump_i"]] * state.box.start.length
     return found

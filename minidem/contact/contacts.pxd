@@ -1,8 +1,10 @@
 """Contacts of one thread: which there are, what is kept of them from step to step, and the forces on spheres."""
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks
+from minidem.contact.contact cimport Contact, Result
+from minidem.contact.contact_motion cimport Bodies
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES
@@ -33,6 +35,13 @@ cdef struct Fracture:               # of an own contact
     int64_t step                    # number of the step at whose end it broke
     double energy                   # [J]
     int first, second               # spheres in the user's numbers, the first one smaller; or -1 - element of a wall
+
+cdef struct Room:                   # for eight contacts
+    Contact contact
+    Result result
+    Bodies sides[2]
+    double images[6 * LANES]
+    uint64_t keys[2][LANES]         # of the units of the sums on both sides
 
 cdef struct Contacts:
     Law own_law                     # with the walls at the pose of this thread
@@ -71,6 +80,7 @@ cdef struct Contacts:
     IntVector found_pairs           # room
     IntVector found_numbers
     IntVector facets                # room, for the triangles near one sphere
+    Room room
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...

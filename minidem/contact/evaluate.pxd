@@ -13,6 +13,7 @@ cdef void clear_sent(Contacts *contacts) noexcept nogil
 cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil
 cdef void describe_kept(const Law *law, const ContactBlock *block, const Contact *contact,
                         Result *result) noexcept nogil
+cdef void prepare_room(Contacts *contacts) noexcept nogil
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil
 cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, Contact *contact,
                      Bodies *sides, double *images) noexcept nogil

@@ -14,10 +14,10 @@ from libc.string cimport memcpy, memmove, memset
 
 from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of, reserve_blocks
-from minidem.contact.contact cimport Contact, MAX_RECORDS, Result, Row, load3
+from minidem.contact.contact cimport Contact, MAX_RECORDS, Result, load3
 from minidem.contact.contact_motion cimport Bodies, gather_contacts
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, GROUPS, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, end_contact,
+    BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact,
 )
 from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, rounded_wide
 from minidem.contact.fluxes cimport add_rates, clear_rates, describe_bodies, take_rates
@@ -45,17 +45,6 @@ cdef extern from *:
     """
     const double FAR "MINIDEM_FAR_GAP"  # a gap [m]
     const double LEAST_FRACTURE "5e-324"   # [J]
-
-cdef struct Keys:                   # of the units of the sums on both sides of eight contacts
-    uint64_t first[LANES]
-    uint64_t second[LANES]
-
-cdef struct Room:                   # for eight contacts
-    Contact contact
-    Result result
-    Bodies sides[2]
-    double images[6 * LANES]
-    Keys keys
 
 
 cdef inline void prefetch_block(const ContactBlock *block, const Law *law, const ContactBlock *current) noexcept nogil:
@@ -107,12 +96,12 @@ cdef inline void load_coefficients(const Law *law, const int *pairs, Contact *co
         rows_from_records(law.coefficients, records, contact.coefficients[4 * k])
 
 
-cdef inline void load_keys(const Law *law, const int *pairs, Keys *keys) noexcept nogil:
+cdef inline void load_keys(const Law *law, const int *pairs, uint64_t[2][LANES] keys) noexcept nogil:
     """pairs : of materials; not read where the clumps are of one material."""
     cdef int lane, only = law.only_material
     for lane in range(LANES):
-        keys.first[lane] = law.unit_keys[only if only >= 0 else pairs[lane] // law.n_materials]
-        keys.second[lane] = law.unit_keys[only if only >= 0 else pairs[lane] % law.n_materials]
+        keys[0][lane] = law.unit_keys[only if only >= 0 else pairs[lane] // law.n_materials]
+        keys[1][lane] = law.unit_keys[only if only >= 0 else pairs[lane] % law.n_materials]
 
 
 cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, Contact *contact,
@@ -172,23 +161,23 @@ cdef inline void add_to_spheres(bint moments, Contacts *contacts, const int *sph
 
 
 cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
-                            const double *couple, const Contact *contact, const Bodies *sides, const Keys *keys,
-                            int hole, bint walls) noexcept nogil:
+                            const double *couple, const Contact *contact, const Bodies *sides,
+                            const uint64_t[2][LANES] keys, int hole, bint walls) noexcept nogil:
     """Add the forces on the first spheres of a block, and those on the second ones; a wall gets none."""
     cdef Eight3 turned = load_eight3(force)
     if moments:
         turned = cross3(load_eight3(contact.normal[0]), turned)
-    add_to_spheres(moments, contacts, block.first, sides, keys.first, hole, force, 1.0, turned, couple)
+    add_to_spheres(moments, contacts, block.first, sides, keys[0], hole, force, 1.0, turned, couple)
     if not walls:
-        add_to_spheres(moments, contacts, block.second, sides + 1, keys.second, hole, force, -1.0, turned, couple)
+        add_to_spheres(moments, contacts, block.second, sides + 1, keys[1], hole, force, -1.0, turned, couple)
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
                       bint walls) noexcept nogil:
     """The same of a law without history."""
-    cdef Keys keys
-    load_keys(contacts.law, block.materials, &keys)
-    add_forces(False, contacts, block, force, NULL, NULL, sides, &keys, contacts.groups[SPHERES].hole, walls)
+    cdef uint64_t keys[2][LANES]
+    load_keys(contacts.law, block.materials, keys)
+    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].hole, walls)
 
 
 cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
@@ -231,7 +220,7 @@ cdef bint note_fractures(Contacts *contacts, const Law *law, const StateView *st
 
 
 cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil:
-    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES) on the first body."""
+    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES) on first bodies."""
     law.central(contact, magnitude)
     store_eight3(force, scale3(load_eight(magnitude), load_eight3(contact.normal[0])))
 
@@ -374,12 +363,13 @@ cdef inline bint stores_block(const Contacts *contacts, bint walls) noexcept nog
 
 
 cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mine, const StateView *state, int group,
-                                ContactBlock *block, Py_ssize_t b, Room *room) noexcept nogil:
+                                ContactBlock *block, Py_ssize_t b) noexcept nogil:
     """Evaluate eight contacts: see above. False: memory exhausted.
 
     history : a constant, whether the law has one.  b : number of the block in its group.
     """
     cdef const Law *law = contacts.law
+    cdef Room *room = &contacts.room
     cdef Contact *contact = &room.contact
     cdef Result *result = &room.result
     cdef double magnitude[LANES]
@@ -411,8 +401,8 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
             and not add_rates(contacts, law, state, block.first, block.second, contact, result):
         return False
     if law.only_material < 0:
-        load_keys(law, block.materials, &room.keys)
-    add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, &room.keys,
+        load_keys(law, block.materials, room.keys)
+    add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
                hole_of(state), walls)
     if crosses:
         add_box_work(contacts, block.first, hole_of(state), force, room.images)
@@ -423,15 +413,15 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     return True
 
 
-cdef inline void prepare_room(const Law *law, Room *room) noexcept nogil:
-    """What is the same for all blocks."""
-    load_only_pair(law, &room.contact)
-    if law.only_material >= 0:
-        load_keys(law, NULL, &room.keys)
+cdef void prepare_room(Contacts *contacts) noexcept nogil:
+    """Load what is the same for all blocks."""
+    load_only_pair(contacts.law, &contacts.room.contact)
+    if contacts.law.only_material >= 0:
+        load_keys(contacts.law, NULL, contacts.room.keys)
 
 
 cdef bint evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *state, int group, const int *pairs,
-                         Py_ssize_t n, Room *room) noexcept nogil:
+                         Py_ssize_t n) noexcept nogil:
     """Pack n <= 2 LANES ints of contacts of a law without history, two by two, into a block, and evaluate it.
 
     False: memory exhausted.
@@ -445,7 +435,7 @@ cdef bint evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *
         return False
     block = block_at(blocks, blocks.n_blocks)
     if stores:
-        memset(block, 0, sizeof(ContactBlock))
+        memset(block.couple, 0, sizeof(block.couple))
         blocks.n_blocks += 1
     for lane in range(LANES):
         block.first[lane], block.second[lane] = pairs[2 * lane], pairs[2 * lane + 1]
@@ -453,7 +443,7 @@ cdef bint evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *
         block.first[lane], block.second[lane], block.materials[lane] = blocks.hole, blocks.hole_second, 0
     for lane in range(0 if of_one_pair(law, walls) else <int> n // 2):
         block.materials[lane] = pair_of(law, state, block.first[lane], block.second[lane])
-    return evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores, room)
+    return evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores)
 
 
 cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
@@ -461,13 +451,11 @@ cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
 
     In eights: the last few may be left for the next call. False: memory exhausted.
     """
-    cdef Room room
     cdef Py_ssize_t k, n, whole
     cdef int *pairs
     if not reserve(&contacts.found_pairs, PAIRS_AT_ONCE + 4 * LANES):
         return False
     pairs = contacts.found_pairs.data
-    prepare_room(contacts.law, &room)
     while contacts.list_cursor < end:                   # in portions: their spheres stay in cache
         n = min(<Py_ssize_t> PAIRS_AT_ONCE, end - contacts.list_cursor)
         contacts.n_found += <int> select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor,
@@ -475,7 +463,7 @@ cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
         contacts.list_cursor += n
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
         for k in range(whole // (2 * LANES)):
-            if not evaluate_pairs(contacts, mine, state, SPHERES, pairs + 2 * LANES * k, 2 * LANES, &room):
+            if not evaluate_pairs(contacts, mine, state, SPHERES, pairs + 2 * LANES * k, 2 * LANES):
                 return False
         contacts.n_found -= <int> whole
         memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
@@ -484,14 +472,12 @@ cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
 
 cdef bint evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Forces of the contacts of a law without history that have not been found yet. False: memory exhausted."""
-    cdef Room room
     cdef Py_ssize_t k, n
     cdef int *pairs
     if not find_contacts(contacts, mine, state, mine.pairs.size):
         return False
-    prepare_room(contacts.law, &room)
     if contacts.n_found and not evaluate_pairs(contacts, mine, state, SPHERES, contacts.found_pairs.data,
-                                               contacts.n_found, &room):
+                                               contacts.n_found):
         return False
     if mine.wall_candidates.size == 0:
         return True
@@ -501,7 +487,7 @@ cdef bint evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *
     n = 2 * find_wall_pairs(contacts.law.walls, mine, state, &contacts.facets, pairs, NULL, NULL, 0.0)
     for k in range((n + 2 * LANES - 1) // (2 * LANES)):
         if not evaluate_pairs(contacts, mine, state, WALLS, pairs + 2 * LANES * k,
-                              min(n - 2 * LANES * k, <Py_ssize_t> (2 * LANES)), &room):
+                              min(n - 2 * LANES * k, <Py_ssize_t> (2 * LANES))):
             return False
     return n >= 0
 
@@ -515,16 +501,12 @@ cdef bint evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
     cdef const Blocks *blocks = &contacts.groups[group]
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
     cdef ContactBlock *block
-    cdef Room room
-    memset(&room.result, 0, sizeof(Result))
-    memset(&room.contact, 0, sizeof(Contact))
-    prepare_room(contacts.law, &room)
     for b in range(n_blocks):
         block = block_at(blocks, b)
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law, block)
         if group == <int> SPHERES and b + <int> AHEAD < n_blocks:
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
-        if not evaluate_block(True, contacts, mine, state, group, block, b, &room):
+        if not evaluate_block(True, contacts, mine, state, group, block, b):
             return False
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
@@ -541,17 +523,18 @@ cdef void clear_sent(Contacts *contacts) noexcept nogil:
 
 cdef bint evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Forces of all own contacts, added to the sums. False: memory exhausted."""
-    cdef int group
+    cdef bint fine
     clear_sent(contacts)
     if contacts.law.history == NULL:
-        return evaluate_found(contacts, mine, state)
-    contacts.box_work[0] = contacts.box_work[1] = 0
-    if contacts.law.fields.sums != NULL:
-        clear_rates(contacts.law, mine.first_block, mine.last_block)
-    for group in range(<int> GROUPS):
-        if not evaluate_group(contacts, mine, state, group):
-            return False
-    return True
+        fine = evaluate_found(contacts, mine, state)
+    else:
+        contacts.box_work[0] = contacts.box_work[1] = 0
+        if contacts.law.fields.sums != NULL:
+            clear_rates(contacts.law, mine.first_block, mine.last_block)
+        fine = evaluate_group(contacts, mine, state, SPHERES) and evaluate_group(contacts, mine, state, WALLS)
+    if contacts.law.n_materials > 1:                    # coefficients are those of walls
+        load_only_pair(contacts.law, &contacts.room.contact)
+    return fine
 
 
 cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:

@@ -210,10 +210,11 @@ def powers_of_two(x):
     return np.ldexp(1.0, np.frexp(x)[1] - 1)
 
 
-def unit_keys(description, values, pair_table, radius):
+def unit_keys(description, values, pair_table, radius, bits):
     """Keys of the units of the sums of forces (fixed_point.pxd), by the index of the material, and their shift.
 
     radius : a power of two [m], without effect on the keys if the force goes with the radius or its square.
+    bits : the unit is 2^-bits of the force.
     """
     def forces(size):
         return np.array([pair_table.force_scale(description, values, size, k)
@@ -221,7 +222,7 @@ def unit_keys(description, values, pair_table, radius):
 
     whole = forces(radius)
     shift = np.uint64(whole[0] > 3.9 * forces(0.5 * radius)[0])
-    return (2.0 ** 54 / powers_of_two(whole)).view(np.uint64) + (np.array([radius]).view(np.uint64) << shift), shift
+    return (2.0 ** bits / powers_of_two(whole)).view(np.uint64) + (np.array([radius]).view(np.uint64) << shift), shift
 
 
 cdef object set_units(Law *law, description, values, pair_table, state):
@@ -241,6 +242,7 @@ cdef object set_units(Law *law, description, values, pair_table, state):
     law.per_energy = 1.0 / law.energy_unit
     law.reach = description.largest_gap(pair_table.properties(PROPERTIES), values, radius)
     law.begins_at_reach = description.begins == "range"
-    keys, law.unit_shift = unit_keys(description, values, pair_table, float(powers_of_two(radius)))
+    keys, law.unit_shift = unit_keys(description, values, pair_table, float(powers_of_two(radius)),
+                                     54 if law.parameters.parts[0].forces == NULL else 58)
     law.unit_keys = &keys[0]
     return keys

@@ -474,7 +474,7 @@ cdef inline bint python_failed(const Loop *loop) noexcept nogil:
 
 
 cdef bint complete_wrenches(Loop *loop, int thread, double steps, bint between) noexcept nogil:
-    """Call external_forces for the pose `steps` after the loop was made, when wrenches are contacts. False: an error.
+    """Call external_forces for the pose `steps` after the loop was made, when wrenches are stored. False: an error.
 
     Onset corrections, which depend on user forces, follow them.
     """

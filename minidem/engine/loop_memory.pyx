@@ -16,6 +16,7 @@ from minidem.broadphase.broadphase cimport (
     free_broadphase,
 )
 from minidem.contact.blocks cimport set_stride
+from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.contact cimport Fields, Flux, FluxFunction
 from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
@@ -47,6 +48,7 @@ cdef void prepare_contacts(Contacts *contacts, const Law *law, const StateView *
     contacts.own_law, contacts.law, contacts.width = law[0], &contacts.own_law, 4 if law.history == NULL else 8
     if law.walls != NULL:
         contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
+        prepare_room(contacts)
     for group in range(<int> GROUPS):
         set_stride(&contacts.groups[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
         set_stride(&contacts.spare[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)

@@ -157,7 +157,7 @@ def test_broken_bonds_are_listed():
 
 @pytest.mark.usefixtures("many_threads_and_sorts")
 def test_bits_do_not_depend_on_the_other_contacts_of_a_block():
-    """Stiff bonds exert forces that are added in two parts; other threads and orders put contacts into other blocks."""
+    """Stiff bonds exert large forces; other threads and orders put contacts into other blocks."""
     whole, parts = (agglomerates(threads, n=2, speed=6.0) for threads in (1, 2))
     whole.run(1000)
     parts.run(545)

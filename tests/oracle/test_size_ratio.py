@@ -76,7 +76,7 @@ def covered(n, wall=False):
 
 @pytest.mark.parametrize("n", [10, 60, 3000])
 def test_bits_of_a_long_sum(n):
-    """Forces on a large sphere are added as integers, as contact/force_sums.pxd says, to the last bit."""
+    """Forces on a large sphere are added as integers, as contact/fixed_point.pxd says, to the last bit."""
     sim = covered(n, wall=True)
     large = sim.n_clumps - 2
     contacts = sim.contacts()

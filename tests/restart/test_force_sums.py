@@ -1,4 +1,4 @@
-"""Sums of the forces of laws without records, which are added as integers: contact/force_sums.pxd."""
+"""Sums of the forces of laws without records, which are added as integers: contact/fixed_point.pxd."""
 import numpy as np
 import pytest
 
