@@ -27,7 +27,8 @@ cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const
                                          const WrenchBlock *base, WrenchBlock *wrench, bint keeps) noexcept nogil:
     """See reduce_block. moments : a constant, whether the law has moments about the centres of spheres."""
     cdef double matrices[9 * LANES], on_spheres[3 * LANES], moment[3 * LANES]
-    cdef uint64_t keys[LANES]
+    cdef uint64_t of_lanes[LANES]
+    cdef const uint64_t *keys = contacts.room.keys[0]   # of one material
     cdef Py_ssize_t first_row = row_of(contacts.first_slot), last = state.first_member[b + 1], row
     cdef unsigned char *touched = contacts.touched - first_row
     cdef Eight3 force, torque
@@ -37,8 +38,10 @@ cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const
         return base
     force, torque = load_eight3(base.force), load_eight3(base.torque)
     load_matrices(matrices, clumps_of(state, b).orientation)
-    for lane in range(LANES):
-        keys[lane] = contacts.law.unit_keys[material_of(contacts.law, state, b * LANES + lane)]
+    if contacts.law.only_material < 0:
+        for lane in range(LANES):
+            of_lanes[lane] = contacts.law.unit_keys[material_of(contacts.law, state, b * LANES + lane)]
+        keys = of_lanes
     while row < last:
         take_sums(contacts.sums + (row - first_row) * LANES * (8 if moments else 4), keeps, keys,
                   contacts.law.unit_shift, member(state, row) + 3 * LANES, on_spheres, moment if moments else NULL)

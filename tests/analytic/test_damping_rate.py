@@ -112,7 +112,7 @@ def test_dashpots_of_bonds_beyond_their_step_create_energy(damping, part):
     sim = bonded(damping, part * dt)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        sim.run(60)
+        sim.run(70)
     grows, warned = sim.energy().kinetic > 1e-4, [str(w.message) for w in caught if "dashpots" in str(w.message)]
     assert grows == (part > 1.0) == len(warned), (sim.energy().kinetic, warned)
     if warned:
