@@ -24,9 +24,9 @@ import numpy as np
 
 import minidem as md
 from minidem.core.literature import article
+from minidem.scenario import Finding, Scenario
 from minidem.scenario.c_functions import ctypes_functions, scipy_functions
 from minidem.scenario.plot import styles, together
-from minidem.scenarios.papers import Finding, PaperExperiment
 
 # --- The law in Python, for arrays or numbers.
 
@@ -212,7 +212,7 @@ def draw(figure, loops, gases):
     right.legend()
 
 
-EXPERIMENT = PaperExperiment("custom_law", __doc__, run)
+EXPERIMENT = Scenario("custom_law", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

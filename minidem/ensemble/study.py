@@ -95,7 +95,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     others = store.others(runs)                         # of another grid; their rows stay in the table
     costs = {k: float(cost(runs[k])) if cost else 1.0 for k, record in enumerate(found)
              if record is None or record["error"] is not None}
-    line, clock = _Progress(len(runs), costs, quiet=not progress), time.perf_counter()
+    line, clock = Line(quiet=not progress), time.perf_counter()
+    left, failed = dict(costs), 0
     place = local(min(workers, max(1, len(costs))), threads, timeout) if scheduler is None \
         else cluster(scheduler, threads, timeout)
     try:
@@ -104,11 +105,13 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                 if outcome is not None:
                     k, found[k] = outcome
                     store.save(runs[k], found[k])
-                    line.count(k, found[k]["error"])
-                    if progress and found[k]["error"] and line.failed == 1:
+                    del left[k]
+                    failed += found[k]["error"] is not None
+                    if progress and found[k]["error"] and failed == 1:
                         line.close()
                         print(f"the first run that failed, {runs[k]}: {found[k]['error']}", file=sys.stderr, flush=True)
-                line.update()
+                line.update(f"{len(runs) - len(left)} of {len(runs)} runs" + (f", {failed} failed" if failed else ""),
+                            1.0 - sum(left.values()) / sum(costs.values()))
                 if time.perf_counter() - clock > TABLE_SECONDS:
                     store.write_table(_rows(runs, found) + others)
                     clock = time.perf_counter()
@@ -202,28 +205,3 @@ def _combinations(grid):
 
 def _rows(runs, found):
     return [row(parameters, record) for parameters, record in zip(runs, found) if record is not None]
-
-
-class _Progress(Line):
-    """Number of finished runs of `total`, and the time left by the `costs` of the missing ones."""
-
-    def __init__(self, total, costs, quiet):
-        super().__init__(quiet)
-        self.total, self.costs = total, dict(costs)
-        self.total_cost = sum(costs.values())
-        self.failed = 0
-
-    def count(self, k, error):
-        self.costs.pop(k)
-        self.failed += error is not None
-
-    def update(self):
-        if not self.is_due():
-            return
-        left = sum(self.costs.values())
-        text = f"{self.total - len(self.costs)} of {self.total} runs"
-        if self.failed:
-            text += f", {self.failed} failed"
-        if left < self.total_cost:
-            text += f", {self.left((self.last - self.start) * left / (self.total_cost - left))}"
-        self.show(text)

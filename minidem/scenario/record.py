@@ -1,5 +1,4 @@
-"""Results of a run: rows of energy.csv, observables.csv and walls.csv, and summary.json."""
-
+"""What a run records: the rows of energy.csv, observables.csv and walls.csv, and summary.json."""
 import json
 import math
 
@@ -27,24 +26,35 @@ WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures
 
 
-class Recorder:
-    """The tables of a run: energies, contacts with the observables of the scenario, and forces on walls.
+def energy_columns(sim):
+    """Names of the columns of energy.csv after the time."""
+    return ENERGIES + (STRAINS if _moving_box(sim) else ())
 
-    n_walls: number of walls whose forces are recorded; keep: see `Table`; box_moves: strains of the box are recorded.
+
+def energy_row(energy, sim=None):
+    """Values of ENERGIES, the lasting energy nan where it is not computed; with a simulation, of `energy_columns`."""
+    values = [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
+    return values + (sim.box.strain.tolist() if sim and _moving_box(sim) else [])
+
+
+def _moving_box(sim):
+    return sim.box is not None and sim.engine.state.box.moves
+
+
+class Recorder:
+    """The tables of a run in a folder: energies, contacts with the observables, and forces on walls if asked for.
+
+    keep : as of `minidem.output.table.Table`
     """
 
-    def __init__(self, folder, observables, n_walls=0, keep=None, box_moves=False):
-        self.observables, self.strains = observables, STRAINS if box_moves else ()
-        self.energy = Table(folder.energy, [*ENERGIES, *self.strains], keep)
-        self.observed = Table(folder.observables, ["contacts", *(o.name for o in observables)], keep)
+    def __init__(self, folder, sim, observables, wall_forces, keep=None):
+        self.observables = observables
+        self.energy = Table(folder / "energy.csv", energy_columns(sim), keep)
+        self.observed = Table(folder / "observables.csv", ["contacts", *(o.name for o in observables)], keep)
         self.tables = [self.energy, self.observed]
-        if n_walls:
-            columns = [f"wall_{k}_{name}" for k in range(n_walls) for name in WALL]
-            self.tables.append(Table(folder.wall_forces, columns, keep))
-
-    def open(self):
-        for table in self.tables:
-            table.open()
+        if wall_forces and len(sim.walls):
+            columns = [f"wall_{k}_{name}" for k in range(len(sim.walls)) for name in WALL]
+            self.tables.append(Table(folder / "walls.csv", columns, keep))
 
     def record(self, sim):
         """Add a row for the current step and return the contacts at this instant; None if the row exists.
@@ -60,7 +70,7 @@ class Recorder:
         if not math.isfinite(energy.total):
             raise FloatingPointError(explain_energy(sim))
         observed = [len(contacts), *(o.value(sim) for o in self.observables)]
-        self.energy.append(time, energy_row(energy) + (sim.box.strain.tolist() if self.strains else []))
+        self.energy.append(time, energy_row(energy, sim))
         self.observed.append(time, observed)
         for table in self.tables[2:]:
             table.append(time, wall_wrenches(contacts, sim.walls_at_rest, sim.box).reshape(-1))
@@ -81,61 +91,32 @@ class Recorder:
                 f"beyond --energy-limit {limit:g}. Lower --dt, take another --integrator, or go on with --resume and a "
                 "higher limit")
 
-    def close(self):
-        for table in self.tables:
-            table.close()
+    def summary(self, sim, conserved):
+        """The entries of summary.json about energies and contacts.
 
-
-def energy_row(energy):
-    """Values of ENERGIES; the lasting energy is nan where it is not computed."""
-    return [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
-
-
-def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
-    """The dictionary of summary.json.
-
-    notes: those of the checkpoint (run.py); reason: why a run failed; conserved: whether the physics conserves energy,
-    without which there is no energy error.
-    """
-    physics, spent = notes["physics"], notes["spent"]
-    energy, observed = recorder.energy, recorder.observed
-    lasting, lasting_rows = lasting_energy_error(energy, observed["contacts"]) if conserved else (None, None)
-    return {
-        "scenario": scenario,
-        "integrator": physics.get("integrator"),
-        "contact": sim.contact,
-        "ended": ended,
-        "reason": reason,
-        "warnings": list(notes["warnings"].values()),
-        "dt": sim.dt,
-        "steps": sim.step_count,
-        "time": sim.time,
-        "threads": sim.threads,
-        "clumps": sim.n_clumps,
-        "spheres": sim.n_spheres,
-        "seed": physics.get("seed"),
-        "wall_seconds": spent["wall_seconds"],
-        "us_per_step": 1e6 * spent["loop_seconds"] / spent["steps"] if spent["steps"] else None,
-        "energy_initial": energy["total"][0],
-        "energy_final": energy["total"][-1],
-        "max_relative_energy_error": energy_error(energy) if conserved else None,
-        "lasting_relative_energy_error": lasting,
-        "lasting_energy_rows": lasting_rows,
-        "relative_energy_drift": energy_drift(energy) if conserved else None,
-        "energy_scale": energy_scale(energy)[1] if conserved else None,
-        "energy_balance_error": balance_error(energy),
-        "contacts_max": int(np.max(observed["contacts"])),
-        "contacts_per_clump": float(np.mean(observed["contacts"])) / sim.n_clumps if sim.n_clumps else None,
-        "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
-                        for o in recorder.observables},
-        "physics": physics,
-        "version": minidem.__version__,
-        "build": minidem.build_info(),
-    }
+        conserved : whether the physics conserves energy, without which there is no energy error
+        """
+        energy, observed = self.energy, self.observed
+        lasting, lasting_rows = lasting_energy_error(energy, observed["contacts"]) if conserved else (None, None)
+        return {
+            "energy_initial": energy["total"][0],
+            "energy_final": energy["total"][-1],
+            "max_relative_energy_error": energy_error(energy) if conserved else None,
+            "lasting_relative_energy_error": lasting,
+            "lasting_energy_rows": lasting_rows,
+            "relative_energy_drift": energy_drift(energy) if conserved else None,
+            "energy_scale": energy_scale(energy)[1] if conserved else None,
+            "energy_balance_error": balance_error(energy),
+            "contacts_max": int(np.max(observed["contacts"])),
+            "contacts_per_clump": float(np.mean(observed["contacts"])) / sim.n_clumps if sim.n_clumps else None,
+            "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
+                            for o in self.observables},
+        }
 
 
 def write_summary(path, summary):
-    """Write summary.json; non-finite numbers, which JSON does not have, become null."""
+    """Write summary.json with version and build; non-finite numbers, which JSON does not have, become null."""
+    summary |= {"version": minidem.__version__, "build": minidem.build_info()}
     replace_text(path, json.dumps(_plain(summary), indent=2, allow_nan=False) + "\n")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from minidem.core.checks import check_call, file_path, flag, short_repr
 from minidem.output import table as csv_table
 from minidem.scenario import plot
-from minidem.scenario.record import ENERGIES, STRAINS, energy_row
+from minidem.scenario.record import energy_columns, energy_row
 
 
 class Table:
@@ -58,8 +58,7 @@ class Table:
         self._is_open = False
 
     def __call__(self, sim) -> None:
-        names = [*ENERGIES, *self._strains(sim)] if self._functions is None else \
-            [name for names in self._functions for name in names]
+        names = energy_columns(sim) if self._functions is None else sum(self._functions, ())
         if not self._is_open:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             keep = (lambda time: time <= sim.time) if self._append and self.path.exists() else None
@@ -68,15 +67,10 @@ class Table:
         if self._csv.rows and self._csv.rows[-1][0] == sim.time:
             return
         if self._functions is None:
-            energy = sim.energy(shadow=sim.engine.law.conservative)
-            values = energy_row(energy) + (sim.strain.tolist() if self._strains(sim) else [])
+            values = energy_row(sim.energy(shadow=sim.engine.law.conservative), sim)
         else:
             values = [value for names, function in self._functions.items() for value in _numbers(function, names, sim)]
         self._csv.append(sim.time, values)
-
-    @staticmethod
-    def _strains(sim):
-        return STRAINS if sim.box is not None and sim.engine.state.box.moves else ()
 
     def __getitem__(self, column: str) -> np.ndarray:
         if self._csv is None or column not in self._csv.columns:

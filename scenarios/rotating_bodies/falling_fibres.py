@@ -26,9 +26,8 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Observable, Scenario, finite
+from minidem.scenario import Finding, Observable, Scenario, finite
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment
 
 RADIUS = 0.005                                                       # [m]
 CENTERS = [(k * RADIUS, 0.0, 0.0) for k in range(-2, 3)]             # along x
@@ -181,7 +180,7 @@ def _judge_nine(report, runs):
         note=f"final distance {apart:.2f} m; criterion: more than the length of a fibre"))
 
 
-EXPERIMENT = PaperExperiment("falling_fibres", __doc__, compare_with_paper)
+EXPERIMENT = Scenario("falling_fibres", __doc__, study=compare_with_paper)
 
 if __name__ == "__main__":
     sys.exit(main())

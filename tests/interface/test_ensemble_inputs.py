@@ -7,7 +7,7 @@ import time
 import pytest
 
 from minidem.ensemble import run_ensemble, worker
-from minidem.scenarios.papers import PaperExperiment
+from minidem.scenario import Scenario
 
 SCRIPT = """
 import os, signal, time
@@ -105,7 +105,7 @@ def test_exit_status_of_a_study(study, tmp_path, value, status):
     def run(options, report):
         report.count_failures(study({"a": [value]}))
 
-    experiment = PaperExperiment("mine", "A study.", run)
+    experiment = Scenario("mine", "A study.", study=run)
     assert experiment.main(["--out", str(tmp_path / "report"), "--quiet"]) == status
 
 
