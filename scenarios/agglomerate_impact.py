@@ -21,8 +21,9 @@ from scipy.sparse.csgraph import connected_components
 
 import minidem as md
 from minidem.initial import place_densely
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding
 
 RADIUS, DENSITY, FRACTION = 0.5e-3, 2500.0, 0.5        # of the spheres [m], [kg/m3]; solid fraction at the start
 SPHERES, FEW = 1000, 200

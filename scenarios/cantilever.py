@@ -19,8 +19,9 @@ import numpy as np
 from scipy.optimize import curve_fit
 
 import minidem as md
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding
 
 RADIUS, SPACING, DENSITY = 0.01, 0.021, 1000.0          # of the spheres [m], [kg/m3]
 YOUNG, RATIO, LOAD = 1e7, 2.6, 1e-5                     # of the bonds [Pa], k_n / k_s; at the end [N]

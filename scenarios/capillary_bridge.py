@@ -35,9 +35,10 @@ import numpy as np
 import minidem as md
 from minidem.core.literature import article
 from minidem.core.parameters import NonNegative, Positive
-from minidem.scenario import Finding, Scenario
-from minidem.scenario.c_functions import ctypes_functions
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS, styles
+from minidem.scenarios.c_functions import ctypes_functions
+from minidem.scenarios.papers import Finding
 
 # --- The law in Python, for arrays of eight contacts.
 

@@ -27,9 +27,10 @@ import minidem as md
 from minidem.analysis.contacts import rattlers
 from minidem.analysis.flow import granular_temperature
 from minidem.ensemble import run_ensemble
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.periodic_grains import (
     YOUNG,
     add_study_options,

@@ -25,9 +25,11 @@ import numpy as np
 
 import minidem as md
 from minidem.core.quaternions import rotate_back
-from minidem.scenario import Finding, Scenario
-from minidem.scenario.c_functions import ctypes_functions, scipy_functions
-from minidem.scenario.plot import styles, together
+from minidem.scenario import Scenario
+from minidem.scenario.plot import styles
+from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
+from minidem.scenarios.curves import together
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.rods_in_box import SCENARIO as RODS
 
 # --- The scheme in Python. A vector is a tuple of numbers or arrays, for NumPy and numba.

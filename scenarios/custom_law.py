@@ -24,9 +24,11 @@ import numpy as np
 
 import minidem as md
 from minidem.core.literature import article
-from minidem.scenario import Finding, Scenario
-from minidem.scenario.c_functions import ctypes_functions, scipy_functions
-from minidem.scenario.plot import styles, together
+from minidem.scenario import Scenario
+from minidem.scenario.plot import styles
+from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
+from minidem.scenarios.curves import together
+from minidem.scenarios.papers import Finding
 
 # --- The law in Python, for arrays or numbers.
 

@@ -28,8 +28,9 @@ from scipy.linalg import expm
 
 import minidem as md
 from minidem.initial import place_densely
-from minidem.scenario import Finding, Scenario, at_least
+from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding
 
 RADIUS, DENSITY = 1e-3, 2500.0                          # of the spheres [m], [kg/m3]
 CAPACITY, CONDUCTIVITY = 800.0, 3e4                     # [J/(kg K)], [W/(m K)]

@@ -17,8 +17,9 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Finding, Scenario, positive
+from minidem.scenario import Scenario, positive
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding
 
 RADIUS, DENSITY = 0.01, 2500.0                                      # [m], [kg/m3]
 YOUNG, POISSON, RESTITUTION = 1e9, 0.2, 0.5

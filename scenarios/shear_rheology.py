@@ -29,8 +29,9 @@ import numpy as np
 from scipy.optimize import curve_fit
 
 from minidem.ensemble import run_ensemble
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.periodic_grains import add_study_options, sample_mean
 from minidem.scenarios.shear_flow import SCENARIO as FLOW
 

@@ -28,8 +28,9 @@ import minidem as md
 from minidem.analysis.flow import granular_temperature
 from minidem.ensemble import run_ensemble
 from minidem.initial import place_densely
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.periodic_grains import add_study_options, sample_mean
 
 FRACTION, DIAMETER, DENSITY, RATE = 0.3, 1e-3, 2500.0, 100.0        # [m], [kg/m3], [1/s]

@@ -26,10 +26,11 @@ import numpy as np
 
 import minidem as md
 from minidem.ensemble import run_ensemble
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios.compression import comes_to_rest
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.periodic_grains import (
     PRESSURE,
     add_study_options,

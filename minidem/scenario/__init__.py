@@ -27,8 +27,8 @@ A scenario is a function from options to a Simulation with a name and defaults. 
     if __name__ == "__main__":
         sys.exit(main())
 
-Public names: `Scenario` and `Observable`; `outflow`, the observables of an outlet; `settled`, for beds; `Report` and
-`Finding` of studies; the option types `finite`, `positive`, `at_least`; those of `minidem.initial`.
+Public names: `Scenario` and `Observable`; `outflow`, the observables of an outlet; `settled`, for beds; `Report`, of
+studies; the option types `finite`, `positive`, `at_least`; those of `minidem.initial`.
 
 A scenario is a function of options; all else is here, and the same for each:
 
@@ -37,15 +37,15 @@ A scenario is a function of options; all else is here, and the same for each:
 * run.py advances a run from event to event (row, frame, instant of a trajectory, checkpoint). Which steps these are
   follows from the length first given, which each checkpoint holds: a continued run writes the same files.
 * record.py has the rows of the tables, and summary.json; plot.py the figures; table.py `md.Table`, for any script.
-* report.py has the files of a study, and its findings: published numbers beside those computed here.
+* report.py has the files of a study, and the lines on its findings (`minidem.scenarios.papers`).
 * progress.py has the line on the screen. Ctrl-C and SIGTERM are looked at between two pieces of a run.
 
 A file exists whole or not at all: tables grow by whole rows, all else is replaced; the checkpoint comes last.
 '''
 from minidem.initial import Inlet, Outlet, place, place_densely, random_directions, random_orientations
 from minidem.scenario.options import at_least, finite, positive
-from minidem.scenario.report import Finding, Report, lines
+from minidem.scenario.report import Report
 from minidem.scenario.scenario import Observable, Scenario, outflow, settled
 
-__all__ = ["Finding", "Inlet", "Observable", "Outlet", "Report", "Scenario", "at_least", "finite", "lines", "outflow",
-           "place", "place_densely", "positive", "random_directions", "random_orientations", "settled"]
+__all__ = ["Inlet", "Observable", "Outlet", "Report", "Scenario", "at_least", "finite", "outflow", "place",
+           "place_densely", "positive", "random_directions", "random_orientations", "settled"]

@@ -3,6 +3,7 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
 import tempfile
 import textwrap
@@ -75,27 +76,23 @@ finite.__name__ = positive.__name__ = "number"
 
 
 def _checked_by(check):
-    """Type of an option: text for which check(text) raises no ValueError; its result, or the text for None."""
+    """Type of an option: what check(text) returns. A ValueError becomes a message with the name of the option."""
     def option(text):
         try:
-            found = check(text)
+            return check(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
-        return text if found is None else found
     return option
 
 
 def _scheme(name):
     rotation.info(name)
+    return name
 
 
 def _scheme_list(text):
-    names = []
-    for piece in text.split(","):
-        if names and "=" in piece and ":" not in piece:
-            names[-1] += "," + piece  # another parameter of the integrator before it
-        else:
-            names.append(piece)
+    # A piece without a colon is another parameter of the integrator before it
+    names = re.split(r",(?![^,:]*=)", text)
     if "" in names or len(set(names)) < len(names):
         raise ValueError(f"needs different names with commas between them, not '{text}'")
     return names
@@ -154,8 +151,7 @@ def _check_folder(out):
         existing = next(folder for folder in (path, *path.parents) if folder.exists())
         if not existing.is_dir():
             raise ValueError(f"--out: {existing} is a file; give a folder")
-        with tempfile.TemporaryFile(dir=existing):
-            pass
+        tempfile.TemporaryFile(dir=existing).close()
     except OSError as error:
         raise ValueError(f"--out: cannot write in {out} ({error.strerror}); give another folder") from None
 
@@ -176,81 +172,74 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parser(scenario):
+    """The parser of a scenario: its own options, then the standard ones that it has defaults for."""
     schemes = textwrap.fill(", ".join(rotation.available()), 108, initial_indent="integrators: ",
                             subsequent_indent="  ", break_on_hyphens=False) + "\n\n"
+    study, defaults = scenario.study is not None, scenario.defaults
     parser = Parser(prog=scenario_command(scenario.name), description=with_scenario_commands(scenario.description),
-                    epilog=schemes * ("integrator" in scenario.defaults)
-                    + (_STUDY_EPILOG if scenario.study else _EPILOG),
+                    epilog=schemes * ("integrator" in defaults) + (_STUDY_EPILOG if study else _EPILOG),
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     if scenario.add_options:
         scenario.add_options(parser.add_argument_group("this scenario"))
     group = parser.add_argument_group("every scenario")
-    if scenario.study:
-        group.add_argument("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
-    _add_physics(group, scenario, parser)
-    if not scenario.study or "threads" in scenario.defaults:
-        group.add_argument("--threads", type=at_least(1), default=scenario.defaults.get("threads"), metavar="N",
-                           help="maximum number of OpenMP threads (default: all processors)")
-    group.add_argument("--out", default=f"results/{scenario.name}", metavar="DIR",
-                       help="folder for all files; those of an earlier run are replaced (default: %(default)s)")
-    if not scenario.study:
-        _add_output(group, scenario)
-    group.add_argument("--quiet", action="store_true", help="print only warnings and errors")
+    option = group.add_argument
+    if study:
+        option("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
+    if "integrator" in defaults:
+        choice = group.add_mutually_exclusive_group()
+        choice.add_argument("--integrator", type=_checked_by(_scheme) if study else str, default=defaults["integrator"],
+                            metavar="NAME", help="rotation scheme, one of those below, parameters after a colon as in "
+                                                 "omelyan:iterations=20 (default: %(default)s)")
+        if not study:
+            choice.add_argument("--compare", type=_checked_by(_scheme_list), metavar="A,B,...",
+                                help="run each of these integrators from the same initial state, each in a folder of "
+                                     "its name, and plot them together in compare.png")
+    if "contact" in defaults:
+        option("--contact", default=defaults["contact"], metavar="NAME",
+               help=f"contact law: {', '.join(contact.available())}, parameters after a colon as in "
+                    "hertz:onset=corrected or hooke:stiffness=1e6 (default: %(default)s)")
+    for name, meaning in (("dt", "time step"), ("time", "simulated time")):
+        if name in defaults:
+            option(f"--{name}", type=positive, default=defaults[name], metavar="SECONDS",
+                   help=f"{meaning} (default: {_default_text(defaults[name], parser)})")
+    if "seed" in defaults:
+        option("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
+               help="seed of the random initial state (default: %(default)s)")
+    if not study or "threads" in defaults:
+        option("--threads", type=at_least(1), default=defaults.get("threads"), metavar="N",
+               help="maximum number of OpenMP threads (default: all processors)")
+    option("--out", default=f"results/{scenario.name}", metavar="DIR",
+           help="folder for all files; those of an earlier run are replaced (default: %(default)s)")
+    if not study:
+        _add_output(option, scenario)
+    option("--quiet", action="store_true", help="print only warnings and errors")
     return parser
 
 
-def _add_physics(group, scenario, parser):
-    """The standard options for which the scenario has defaults."""
-    defaults = scenario.defaults
-    if "integrator" in defaults:
-        choice = group.add_mutually_exclusive_group()
-        choice.add_argument("--integrator", type=_checked_by(_scheme) if scenario.study else str,
-                            default=defaults["integrator"], metavar="NAME",
-                            help="rotation scheme, one of those below, parameters after a colon as in "
-                                 "omelyan:iterations=20 (default: %(default)s)")
-        if not scenario.study:
-            choice.add_argument("--compare", type=_checked_by(_scheme_list), metavar="A,B,...",
-                                help="run each of these integrators from the same initial state, each in a "
-                                     "folder of its name, and plot them together in compare.png")
-    if "contact" in defaults:
-        group.add_argument("--contact", default=defaults["contact"], metavar="NAME",
-                           help=f"contact law: {', '.join(contact.available())}, parameters after a colon as in "
-                                "hertz:onset=corrected or hooke:stiffness=1e6 (default: %(default)s)")
-    for name, meaning in (("dt", "time step"), ("time", "simulated time")):
-        if name in defaults:
-            group.add_argument(f"--{name}", type=positive, default=defaults[name], metavar="SECONDS",
-                               help=f"{meaning} (default: {_default_text(defaults[name], parser)})")
-    if "seed" in defaults:
-        group.add_argument("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
-                           help="seed of the random initial state (default: %(default)s)")
-
-
-def _add_output(group, scenario):
+def _add_output(option, scenario):
     """The options of the frames, trajectory and checkpoints of a run."""
-    group.add_argument("--frames", type=at_least(0), default=scenario.defaults.get("frames", 200), metavar="N",
-                       help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none "
-                            "(default: %(default)s; a continued run keeps its interval)")
-    group.add_argument("--fields", type=_checked_by(vtu.field_names), default="all", metavar="A,B,...",
-                       help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always "
-                            "written (default: %(default)s)")
-    group.add_argument("--contacts", action="store_true",
-                       help="write the contacts of each frame as lines between the centres of clumps, for force chains")
-    group.add_argument("--track", type=_clump_count, default=0, metavar="N",
-                       help="trajectory of the first N clumps by id, or of all, in SCENARIO.gsd (OVITO, freud, "
-                            "HOOMD-blue) if the package gsd is installed, otherwise trajectory.csv (default: none; a "
-                            "continued run keeps it)")
-    group.add_argument("--track-every", type=positive, metavar="SECONDS",
-                       help="simulated time between the instants of the trajectory (default: those of the frames)")
-    group.add_argument("--checkpoint-every", type=positive, metavar="SECONDS",
-                       help="simulated time between checkpoints, the first at time 0; the last two are kept "
-                            "(default: one when the run ends)")
-    group.add_argument("--resume", action="store_true",
-                       help="continue from the checkpoint in --out; a longer --time is allowed, changed physics "
-                            "is refused")
+    option("--frames", type=at_least(0), default=scenario.defaults.get("frames", 200), metavar="N",
+           help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none (default: %(default)s; "
+                "a continued run keeps its interval)")
+    option("--fields", type=_checked_by(vtu.field_names), default="all", metavar="A,B,...",
+           help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always written (default: "
+                "%(default)s)")
+    option("--contacts", action="store_true",
+           help="write the contacts of each frame as lines between the centres of clumps, for force chains")
+    option("--track", type=_clump_count, default=0, metavar="N",
+           help="trajectory of the first N clumps by id, or of all, in SCENARIO.gsd (OVITO, freud, HOOMD-blue) if the "
+                "package gsd is installed, otherwise trajectory.csv (default: none; a continued run keeps it)")
+    option("--track-every", type=positive, metavar="SECONDS",
+           help="simulated time between the instants of the trajectory (default: those of the frames)")
+    option("--checkpoint-every", type=positive, metavar="SECONDS",
+           help="simulated time between checkpoints, the first at time 0; the last two are kept (default: one when the "
+                "run ends)")
+    option("--resume", action="store_true",
+           help="continue from the checkpoint in --out; a longer --time is allowed, changed physics is refused")
     if scenario.conservative:
-        group.add_argument("--energy-limit", type=positive, metavar="X",
-                           help="end the run when the relative energy error, as in summary.json, exceeds X; "
-                                "with dissipation in contacts, that of the energy balance (default: no limit)")
+        option("--energy-limit", type=positive, metavar="X",
+               help="end the run when the relative energy error, as in summary.json, exceeds X; with dissipation in "
+                    "contacts, that of the energy balance (default: no limit)")
 
 
 def _default_text(default, parser):
@@ -258,7 +247,6 @@ def _default_text(default, parser):
     if not callable(default):
         return f"{default:g}"
     try:
-        alone, quick = (f"{default(parser.parse_args(words)):g}" for words in ([], ["--quick"]))
+        return "{:g}; with --quick {:g}".format(*(default(parser.parse_args(words)) for words in ([], ["--quick"])))
     except ValueError:                                  # an option is required, or there is no --quick
         return "depends on other options"
-    return f"{alone}; with --quick {quick}"

@@ -1,45 +1,11 @@
-'''Studies: the report with tables, figures and lines on the screen, and findings on what was published.
-
-A complete one::
-
-    """A torque-free top: energy after one second."""
-    import sys
-    import minidem as md
-    from minidem.scenario import Finding, Scenario
-
-    def run(options, report):
-        rows = []
-        for scheme in report.progress("schemes", ["euler", "rk4"]):         # shows progress
-            end = md.rotation.integrate(scheme, (1, 2, 3), (1, 0, 0, 0), (0.1, 1, 0.1), (0, 0, 0),
-                                        options.dt, round(1 / options.dt))
-            rows.append((scheme, 0.5 * (end.angular_velocity**2 @ (1, 2, 3))))
-        report.table("energies", ("scheme", "energy"), rows)                # energies.csv
-        report.find(Finding("Somebody 1999", "Table 1", "energy with rk4", published="1.02",
-                            reproduced=rows[1][1]))                         # compared to the printed digits
-        report.find(Finding("Somebody 1999", "Fig. 2", "euler gains energy", None, rows[0][1],
-                            holds=rows[0][1] > 1.02, note="energy after 1 s above that of the start"))
-        report.figure("energies", lambda figure: figure.subplots().bar(*zip(*rows)))    # energies.png
-        report.say("Two schemes compared.")
-
-    EXPERIMENT = Scenario("free_top", __doc__, study=run, defaults={"dt": 1e-2})
-    main = EXPERIMENT.main
-
-    if __name__ == "__main__":
-        sys.exit(main())
-
-From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``report.findings``, each with a ``.verdict``.
-scenarios/paper_report.py runs all scripts that have an EXPERIMENT.
-'''
+"""The output of a study, a scenario of many runs: tables, figures, findings, and lines on the screen."""
 import json
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
-from decimal import Decimal
+from dataclasses import asdict
 from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers
-from minidem.core.checks import flag
 from minidem.output.table import write_table
 from minidem.scenario import plot
 from minidem.scenario.progress import Line, say
@@ -49,135 +15,7 @@ REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published v
 TOO_SHORT, LIMIT = "too short to tell", "known limit"
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A number of a paper, or what one of its figures shows, compared with the result here.
-
-    Parameters
-    ----------
-    paper, item, quantity : str
-        Where the number is printed: "SPIRAL 2024", "Table 2", "Euler, target 1e-5".
-    published : str, float or None
-        The published number, preferably as the printed text, "9.400e-03": its digits give its precision. A float
-        has the digits that Python prints. None for a figure from which no number is read.
-    reproduced : float or None
-        The number computed here.
-    exact : float, optional
-        Exact value of the published number, if known independently of both.
-    tolerance : float, optional
-        Relative deviation from the published number that counts as reproduced. Default: agreement to the printed
-        digits (half a unit of the last).
-    note : str
-        How the numbers were compared; with `exact` the evidence for it, with `holds` the criterion.
-    holds : bool, optional
-        Whether the criterion described in `note` is met. It then decides instead of the numbers.
-    too_short : bool
-        The verdict could be due to chance, because of too little simulated time or too few samples. There is then
-        no verdict; the note says what would be needed.
-    limit : str
-        Which known limit of a law or method explains a finding that is not reproduced, as documented: the difference is
-        expected, and the verdict "known limit". Give it only up to the known size of the difference.
-
-    Raises
-    ------
-    ValueError
-        If the finding cannot be judged.
-    """
-
-    paper: str
-    item: str
-    quantity: str
-    published: str | float | None
-    reproduced: float | None
-    exact: float | None = None
-    tolerance: float | None = None
-    note: str = ""
-    holds: bool | None = None
-    too_short: bool = False
-    limit: str = ""
-
-    def __post_init__(self):
-        flag("too_short", self.too_short)
-        name = f"finding {self.paper}, {self.item}, {self.quantity}"
-        if self.published is None and self.holds is None:
-            raise ValueError(f"{name}: published is None; give a number, or a criterion in note and holds")
-        try:
-            finite = self.published is None or math.isfinite(float(self.published))
-        except ValueError:
-            finite = False
-        if not finite:
-            raise ValueError(f"{name}: published is {self.published!r}; give a finite number or None")
-        if self.tolerance is not None and not (self.tolerance > 0.0 and self.published_value != 0.0):
-            raise ValueError(f"{name}: tolerance is {self.tolerance} of {self.published}; give one above 0, "
-                             "or none to compare the printed digits")
-        if not self.note and (self.holds is not None or self.exact is not None or self.too_short):
-            raise ValueError(f"{name}: note is empty; describe the criterion, the evidence for exact, or what a run "
-                             "long enough to tell would take")
-
-    @property
-    def published_value(self) -> float | None:
-        """Published number."""
-        return None if self.published is None else float(self.published)
-
-    @property
-    def half_digit(self) -> float:
-        """Half a unit in the last digit of the published number."""
-        return 0.5 * 10.0 ** int(Decimal(str(self.published)).as_tuple().exponent)
-
-    @property
-    def deviation(self) -> float | None:
-        """(reproduced - published) / abs(published); None without both numbers or for a published zero."""
-        if not self.published_value or self.reproduced is None:
-            return None
-        return (self.reproduced - self.published_value) / abs(self.published_value)
-
-    @property
-    def verdict(self) -> str:
-        """"reproduced", "not reproduced", "known limit", "published value wrong" or "too short to tell".
-
-        Not reproduced with a `limit` is a known limit. The published value is wrong if it differs from the exact one by
-        more than half a unit of its last digit, while the number computed here is closer to the exact one than to the
-        published one and agrees with it to half a unit, or to the tolerance.
-        """
-        if self.too_short:
-            return TOO_SHORT
-        verdict = self._compared()
-        return LIMIT if self.limit and verdict == NOT_REPRODUCED else verdict
-
-    def _compared(self):
-        if self.holds is not None:
-            return REPRODUCED if self.holds else NOT_REPRODUCED
-        if self.reproduced is None:
-            return NOT_REPRODUCED
-        missed = abs(self.reproduced - self.published_value)
-        if self.exact is not None and abs(self.published_value - self.exact) > self.half_digit:
-            error = abs(self.reproduced - self.exact)
-            if error < missed and error <= max(self.half_digit, (self.tolerance or 0.0) * abs(self.exact)):
-                return WRONG
-        # The computed number may be a decimal fraction on the limit, up to its last bit.
-        allowed = self.half_digit * (1 + 1e-9) if self.tolerance is None else self.tolerance * abs(
-            self.published_value)
-        return REPRODUCED if missed <= allowed else NOT_REPRODUCED
-
-    def in_words(self) -> str:
-        """One line, without paper and item."""
-        words = self.quantity
-        if self.published is not None:
-            found = "no number" if self.reproduced is None else f"{self.reproduced:.6g}"
-            words += f": published {self.published}, here {found}"
-        if self.published is not None and self.deviation is not None:
-            words += f" ({self.deviation:+.1e} of it)"
-        if self.published is not None and self.exact is not None:
-            words += f", exact {self.exact:.6g}"
-        return ". ".join(filter(None, [words, self.remarks]))
-
-    @property
-    def remarks(self) -> str:
-        """The note, and the known limit if that is the verdict."""
-        return ". ".join(filter(None, [self.note, f"Expected: {self.limit}" if self.verdict == LIMIT else ""]))
-
-
-def lines(findings: list[Finding]) -> list[str]:
+def lines(findings: list) -> list[str]:
     """One line per table or figure of a paper, followed by its findings that are not as published."""
     told: list[str] = []
     items: dict = {}
@@ -204,7 +42,7 @@ class Report:
 
     Attributes
     ----------
-    findings : list of Finding
+    findings : list of `minidem.scenarios.papers.Finding`
         Added by `find`; with any, they are printed, and written to findings.csv and summary.json.
     files : list of str
         Names of the tables and figures.
@@ -231,7 +69,7 @@ class Report:
             for file in ("summary.json", *before.get("files", ())):
                 (self.path / Path(file).name).unlink(missing_ok=True)
 
-    def find(self, finding: Finding) -> None:
+    def find(self, finding) -> None:
         """Add a finding."""
         self.findings.append(finding)
 
@@ -275,17 +113,12 @@ class Report:
         """Show on standard error which part of a long piece of work is done, 0 to 1."""
         self._line.update(f"{self.name}: {label}, {done:.0%}")
 
-    def conclusion(self) -> list[str]:
-        """Lines about the findings."""
-        return lines(self.findings)
-
     def finish(self, ended: str) -> None:
         """Write findings.csv and summary.json; ended: "done", "failed" or "interrupted"."""
         self._line.close()
         rows = [asdict(found) | {"deviation": found.deviation, "verdict": found.verdict} for found in self.findings]
         if rows:
-            header = [*(field.name for field in fields(Finding)), "deviation", "verdict"]
-            self.table("findings", header, [list(row.values()) for row in rows])
+            self.table("findings", list(rows[0]), [list(row.values()) for row in rows])
         write_summary(self.path / "summary.json", {
             "scenario": self.name, "ended": ended, "wall_seconds": time.perf_counter() - self._begun,
             "options": self._options, **({"findings": rows} if rows else {}), "files": self.files})

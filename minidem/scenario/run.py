@@ -12,6 +12,10 @@ import time
 import warnings
 from pathlib import Path
 
+import numpy as np
+
+from minidem.analysis.contacts import wall_wrenches
+from minidem.analysis.diagnosis import explain_energy
 from minidem.analysis.energy import energy_error
 from minidem.analysis.monitor import capture_warnings
 from minidem.core.atomic import remove_leftovers, to_disk
@@ -20,15 +24,16 @@ from minidem.output import checkpoint
 from minidem.output.background import Background
 from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory, has_gsd
-from minidem.scenario import plot
+from minidem.scenario import plot, record
 from minidem.scenario.options import ALL, physics
 from minidem.scenario.progress import Line
-from minidem.scenario.record import Recorder, write_summary
+from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 
 ROWS = 1000                 # of the tables, besides the first
 UNWRITTEN = 2               # frames in memory at most: one is being written, one waits
 ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
+WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 NOTES = {"physics", "schedule", "reach", "spent", "warnings"}           # of a checkpoint
 
 
@@ -69,39 +74,33 @@ class Run:
         self.series = Frames(self.path, options.contacts, options.fields, name=scenario.name)
         self.last, self.before, self.next = (self.path / f"checkpoint{end}.npz" for end in ("", "_before", "_next"))
         self.trajectories = self.path / f"{scenario.name}.gsd", self.path / "trajectory.csv"    # at most one exists
-        self.last_is_good = False                   # the file: it may become the one before
         self.resumed = options.resume and bool(self.checkpoints())
         if self.resumed:
             self._resume(options)
         else:
             self._begin(options)
-        self.steps = steps_to_reach(options.time, self.sim.dt)
-        if self.steps < self.sim.step_count:
-            raise ValueError(f"--time: {options.time:g} s is before the checkpoint at {self.sim.time:g} s; "
-                             "give a later time")
+        sim = self.sim
+        self.steps = steps_to_reach(options.time, sim.dt)
+        if self.steps < sim.step_count:
+            raise ValueError(f"--time: {options.time:g} s is before the checkpoint at {sim.time:g} s; give a later one")
         for force in scenario.forces(options) if scenario.forces else ():
-            self.sim.add_force(force)
+            sim.add_force(force)
         self.exchange = scenario.exchange(options) if scenario.exchange else ()
-        closed = scenario.conservative and not self.sim.user_forces
-        self.conserved = closed and self.sim.engine.law.conservative and not self.exchange \
-            and not self.sim.engine.moves
+        closed = scenario.conservative and not sim.user_forces
+        self.conserved = closed and sim.engine.law.conservative and not self.exchange and not sim.engine.moves
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not closed:
             raise ValueError(f"--energy-limit: {scenario.name} does not conserve energy, so a change of its energy "
                              "is no error; leave the option out")
-        if not math.isfinite(self.sim.energy().total):
+        if not math.isfinite(sim.energy().total):
             raise ValueError("the energy of the initial state is not finite; give smaller speeds or sizes")
         period = options.checkpoint_every
         # The first checkpoint is at step 0; without a period none is scheduled.
-        self.saves = Schedule(max(1, round(period / self.sim.dt)), 1) if period else Schedule(1, 0)
-        self.saved_step = self.sim.step_count if self.resumed else None
+        self.saves = Schedule(max(1, round(period / sim.dt)), 1) if period else Schedule(1, 0)
+        self.saved_step = sim.step_count if self.resumed else None
         self.last_good = self.reason = None         # the packed state; why the run failed
-
-    @property
-    def label(self):
-        """Name of the run in messages."""
         integrator = self.notes["physics"].get("integrator")
-        return f"{self.scenario.name} ({integrator})" if integrator else self.scenario.name
+        self.label = f"{scenario.name} ({integrator})" if integrator else scenario.name
 
     def checkpoints(self):
         """Existing checkpoints, the last one first."""
@@ -111,15 +110,15 @@ class Run:
         """Make the initial state."""
         with capture_warnings(texts := []):
             self.sim = self.scenario.build(options)
-        steps = steps_to_reach(options.time, self.sim.dt)
         self.notes = {
             "physics": physics(options),
-            "schedule": {"steps": steps, "rows": ROWS, "frames": options.frames, "track": 0, "track_steps": 0},
+            "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS, "frames": options.frames,
+                         "track": 0, "track_steps": 0},
             "reach": None,                  # of the walls in walls.vtu
             "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
             "warnings": {f"start {k}": text for k, text in enumerate(texts)
-                         if text not in self.sim.monitor.issued.values()},     # those `serve` adds
-        }
+                         if text not in self.sim.monitor.issued.values()}}     # those `serve` adds
+        self.last_is_good = False           # the file: it may become the one before
         self._prepare_output(options, lambda schedule: None)
 
     def _resume(self, options):
@@ -130,9 +129,8 @@ class Run:
                 with capture_warnings([]):              # `serve` reports what the earlier session has not
                     self.sim, self.notes = checkpoint.load(file, Simulation, options.threads)
                 self._check_notes(file, physics(options))
-                self._prepare_output(options, self._on_schedule)
+                self._prepare_output(options, self._is_kept)
                 self._check_rows(file)
-                self.last_is_good = file == self.last
                 break
             except ChangedPhysics:
                 raise
@@ -140,6 +138,7 @@ class Run:
                 refused.append(str(error))
         else:
             raise ValueError(f"--resume: no checkpoint is of use: {'; '.join(refused)}")
+        self.last_is_good = file == self.last
         for reason in refused:
             warnings.warn(f"{reason}: going on from {file}, at {self.sim.time:g} s", stacklevel=2)
 
@@ -156,15 +155,14 @@ class Run:
 
     def _check_rows(self, file):
         """ValueError unless all tables have all rows up to the current step."""
-        times, step = [], 0
-        while step <= self.sim.step_count:
-            times.append(step * self.sim.dt)
-            step = self.rows.after(step)
-        for table in self.recorder.tables:
-            if [row[0] for row in table.rows] != times:
+        steps = [0]
+        while steps[-1] <= self.sim.step_count:
+            steps.append(self.rows.after(steps[-1]))
+        for table in self.tables:
+            if [row[0] for row in table.rows] != [step * self.sim.dt for step in steps[:-1]]:
                 raise ValueError(f"{file}: {table.path} has not all rows up to its time, {self.sim.time:g} s")
 
-    def _on_schedule(self, schedule):
+    def _is_kept(self, schedule):
         """A function of the time: whether a continued run keeps the row or frame. Those after the checkpoint, and an
         unscheduled last one of the earlier session, are removed."""
         return lambda time: 0.0 <= time <= self.sim.time and round(time / self.sim.dt) in schedule
@@ -173,10 +171,12 @@ class Run:
         """Set up schedules, tables and series. keep(schedule) : their argument `keep`, None in a new run."""
         schedule = self.notes["schedule"]
         self.rows = Schedule(schedule["steps"], schedule["rows"])
+        self.tables = [Table(self.path / f"{name}.csv", columns) for name, columns in self._columns().items()]
+        self.energy, self.observed, *_ = self.tables
+        for table in self.tables:
+            table.begin(self.sim, keep(self.rows))
         self.with_frames = schedule["frames"] > 0
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
-        self.recorder = Recorder(self.path, self.sim, self.scenario.observables, self.scenario.wall_forces,
-                                 keep(self.rows))
         self.series.begin(keep(self.frames))
         self.series.reach = self.notes["reach"]
         existing = [file for file in self.trajectories if self.resumed and file.exists()]
@@ -192,10 +192,20 @@ class Run:
             self.trajectory = Trajectory(file, None if count == ALL else range(count), append=bool(existing))
             self.instants = Schedule(every, 1) if every else self.frames
 
+    def _columns(self):
+        """Columns of the tables, as of md.Table. `contacts` and `measured` are those of the row that is written."""
+        columns = {
+            "energy": {record.energy_columns(self.sim): lambda sim: record.energy_row(self.measured, sim)},
+            "observables": {"contacts": lambda sim: len(self.contacts)}
+            | {one.name: one.value for one in self.scenario.observables}}
+        if self.scenario.wall_forces and len(self.sim.walls):
+            names = tuple(f"wall_{k}_{name}" for k in range(len(self.sim.walls)) for name in WALL)
+            columns["walls"] = {names: lambda sim: wall_wrenches(self.contacts, sim.walls_at_rest, sim.box)}
+        return columns
+
     def execute(self, stopped):
         """Run until the end, the energy limit, a non-finite state, or until stopped() is true; returns the summary."""
-        self.wall_start, self.line = time.perf_counter(), Line(self.quiet)
-        self.first_step = self.sim.step_count
+        self.wall_start, self.line, self.first_step = time.perf_counter(), Line(self.quiet), self.sim.step_count
 
         def warn(text):
             self.line.close()
@@ -204,7 +214,12 @@ class Run:
         lock = self._open_folder()
         try:
             with Background() as self.output:
-                self._open_output()
+                for table in self.tables:
+                    table.open()
+                if self.trajectory:
+                    self.trajectory.open(self.sim.time)
+                if self.with_frames:
+                    self.series.open()
                 for text in () if self.resumed else self.notes["warnings"].values():
                     warn(text)
                 self.sim.monitor.serve(self.notes["warnings"], warn)
@@ -216,12 +231,12 @@ class Run:
                 return self._finish(ended)
         finally:
             self.line.close()
-            for table in (*self.recorder.tables, *filter(None, [self.trajectory])):
+            for table in (*self.tables, *filter(None, [self.trajectory])):
                 table.close()
             os.close(lock)
 
     def _open_folder(self):
-        """Make and lock the folder, which two runs have by default, and clear it; returns the lock."""
+        """Make, lock and clear the folder; returns the lock. By default, all runs of a scenario have one folder."""
         self.path.mkdir(parents=True, exist_ok=True)
         lock = os.open(self.path, os.O_RDONLY)
         try:
@@ -231,25 +246,17 @@ class Run:
             raise BlockingIOError(f"another run is writing into {self.path}; wait for its end, or give another "
                                   "--out") from None
         except OSError:
-            pass                            # a file system without locks
-        self.next.unlink(missing_ok=True)   # left by a run killed before the renaming, or a symbolic link
-        for folder in (self.path, self.path / "frames"):
+            pass                                        # a file system without locks
+        self.next.unlink(missing_ok=True)               # left by a run killed before the renaming, or a symbolic link
+        frames = self.path / "frames"
+        for folder in (self.path, frames):
             remove_leftovers(folder)
-        if not self.resumed:
-            # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
-            for file in (self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png")),
-                         self.series.path, self.series.walls, self.path / "walls.csv", *self.trajectories,
-                         *(self.path / "frames").glob(f"{self.scenario.name}_*.vtu")):
-                file.unlink(missing_ok=True)
+        # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
+        for file in () if self.resumed else (
+                self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
+                self.series.path, self.series.walls, *self.trajectories, *frames.glob(f"{self.scenario.name}_*.vtu")):
+            file.unlink(missing_ok=True)
         return lock
-
-    def _open_output(self):
-        for table in self.recorder.tables:
-            table.open()
-        if self.trajectory:
-            self.trajectory.open(self.sim.time)
-        if self.with_frames:
-            self.series.open()
 
     def _loop(self, stopped):
         sim, spent, pacer = self.sim, self.notes["spent"], Pacer()
@@ -280,7 +287,7 @@ class Run:
         sim, done = self.sim, self.sim.step_count - self.first_step
 
         def text():
-            error = energy_error(self.recorder.energy) if self.conserved else None
+            error = energy_error(self.energy) if self.conserved else None
             step = "" if self.line.terminal else f"step {sim.step_count} of {self.steps}, "
             return (f"{self.label}: {step}{sim.time:.4g} of {self.steps * sim.dt:g} s, "
                     f"{done / (self.line.last - self.line.start):.3g} steps/s"
@@ -289,13 +296,23 @@ class Run:
         self.line.update(text, done / max(self.steps - self.first_step, 1))
 
     def _record_row(self):
-        """Add a row to the tables and check it; returns whether the energy limit is exceeded."""
-        contacts = self.recorder.record(self.sim)
-        if contacts is not None:
-            if len(self.recorder.energy.rows) % ROWS_PER_SNAPSHOT == 1:
-                self.last_good = checkpoint.pack(self.sim)
-            self.sim.monitor.check(self.sim, contacts)
-        self.reason = self.energy_limit and self.recorder.beyond_limit(self.sim, self.energy_limit)
+        """Add a row to the tables and check it; returns whether the energy limit is exceeded.
+
+        FloatingPointError, without a row, if the energy is not finite.
+        """
+        sim = self.sim
+        if not self.energy.rows or self.energy.rows[-1][0] != sim.time:
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.contacts = sim.contacts()
+                self.measured = sim.energy(self.contacts, shadow=sim.engine.law.conservative)
+            if not math.isfinite(self.measured.total):
+                raise FloatingPointError(explain_energy(sim))
+            for table in self.tables:
+                table(sim)
+            if len(self.energy.rows) % ROWS_PER_SNAPSHOT == 1:
+                self.last_good = checkpoint.pack(sim)
+            sim.monitor.check(sim, self.contacts)
+        self.reason = self.energy_limit and record.beyond_limit(sim, self.energy, self.energy_limit)
         return self.reason is not None
 
     def _write_frame(self):
@@ -322,9 +339,8 @@ class Run:
             return
         self._add_wall_time()
         self.output.wait()
-        written = (*(table.path for table in self.recorder.tables), self.series.path, self.series.walls,
-                   *self.trajectories, *self.series.files)
-        to_disk([file for file in written if file.exists()])
+        to_disk(file for file in (*(table.path for table in self.tables), self.series.path, self.series.walls,
+                                  *self.trajectories, *self.series.files) if file.exists())
         try:
             checkpoint.save(self.next, sim, self.notes)
         except ValueError as error:
@@ -344,16 +360,9 @@ class Run:
         """Write summary.json and energy.png; returns the summary."""
         self.output.wait()
         self._add_wall_time()
-        sim, physics, spent = self.sim, self.notes["physics"], self.notes["spent"]
-        result = {
-            "scenario": self.scenario.name, "integrator": physics.get("integrator"), "contact": sim.contact,
-            "ended": ended, "reason": self.reason, "warnings": list(self.notes["warnings"].values()), "dt": sim.dt,
-            "steps": sim.step_count, "time": sim.time, "threads": sim.threads, "clumps": sim.n_clumps,
-            "spheres": sim.n_spheres, "seed": physics.get("seed"), "wall_seconds": spent["wall_seconds"],
-            "us_per_step": 1e6 * spent["loop_seconds"] / spent["steps"] if spent["steps"] else None,
-            **self.recorder.summary(sim, self.conserved), "physics": physics}
+        result = record.summary(self, ended)
         if self.scenario.conclude and ended == "done":
-            result["result"], result["conclusion"] = self.scenario.conclude(sim, self.recorder, self.path)
-        write_summary(self.path / "summary.json", result)
-        plot.energies(self.path / "energy.png", self.recorder.energy, self.label)
+            result["result"], result["conclusion"] = self.scenario.conclude(self.sim, self, self.path)
+        record.write_summary(self.path / "summary.json", result)
+        plot.energies(self.path / "energy.png", self.energy, self.label)
         return result

@@ -13,7 +13,7 @@ from minidem.scenario import plot
 from minidem.scenario.options import options_of, parse
 from minidem.scenario.progress import Line, say, stopping, terminable
 from minidem.scenario.record import verdict
-from minidem.scenario.report import Report
+from minidem.scenario.report import Report, lines
 from minidem.scenario.run import Run
 from minidem.simulation import Simulation
 
@@ -142,17 +142,31 @@ class Scenario:
             with terminable():
                 try:
                     options = self.parse(argv)
-                    if not self.study:
-                        runs = self._runs(options)
+                    runs = {} if self.study else self._runs(options)
                 except ValueError as error:
-                    return self._fail("error", error, BAD_ARGUMENTS)
+                    return self._fail(BAD_ARGUMENTS, f"error: {error}")
                 return self._report(options) if self.study else self._execute(runs, options)
         except BlockingIOError as error:        # another run holds the folder
-            return self._fail("failed", error, FAILED)
+            return self._fail(FAILED, f"failed: {error}")
         except (OSError, MemoryError, FloatingPointError) as error:
-            return self._fail("failed", f"{str(error) or 'no memory'}{self._remedy(runs)}", FAILED)
+            return self._fail(FAILED, "; ".join(filter(None, [f"failed: {str(error) or 'no memory'}",
+                                                              self._remedy(runs)])))
         except KeyboardInterrupt:
-            return self._fail("interrupted", self._remedy(runs).removeprefix("; "), INTERRUPTED)
+            return self._fail(INTERRUPTED, ": ".join(filter(None, ["interrupted", self._remedy(runs)])))
+
+    def _fail(self, status, text):
+        print(f"{self.name}: {text}", file=sys.stderr)
+        return status
+
+    def _remedy(self, runs):
+        """How to continue after an aborted run."""
+        if self.study:
+            return ""
+        if not runs:
+            return "nothing was written"
+        if any(run.checkpoints() for run in runs.values()):
+            return "the last checkpoint is complete, --resume continues from it"
+        return "there was no checkpoint yet (see --checkpoint-every)"
 
     def run_into(self, folder: Path | str, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
@@ -166,22 +180,23 @@ class Scenario:
 
         Returns
         -------
-        Report of a study; of a run the dict of summary.json.
+        Report or dict
+            Of a study its report, of a run the entries of summary.json.
 
         Raises
         ------
         ValueError
             For an unknown or unusable option.
         RuntimeError
-            If a run did not end as planned.
+            For a run that did not end as planned.
         """
         chosen = options_of(self, out=str(folder), quiet=quiet, **options)
         if self.study:
             return self._study(chosen)
+        chosen.resume = True
         try:
-            run = Run(self, Namespace(**vars(chosen) | {"resume": True}), chosen.out)
             with stopping() as stopped:
-                summary = run.execute(stopped)
+                summary = Run(self, chosen, chosen.out).execute(stopped)
         except ValueError as error:
             raise RuntimeError(f"{error}. To restart the run remove {folder}") from None
         if summary["ended"] != "done":
@@ -202,7 +217,7 @@ class Scenario:
 
     def _report(self, options):
         report = self._study(options)
-        say("\n".join([*report.conclusion(), f"Files are in {options.out}."]), options.quiet)
+        say("\n".join([*lines(report.findings), f"Files are in {options.out}."]), options.quiet)
         return FAILED if report.failed_runs else DONE
 
     def _runs(self, options):
@@ -218,48 +233,27 @@ class Scenario:
         return runs
 
     def _execute(self, runs, options):
-        ended = []
+        done, compared = {}, bool(getattr(options, "compare", None))
         with stopping() as stopped:
-            for run in runs.values():
+            for name, run in runs.items():
                 result = run.execute(stopped)
-                ended.append(result["ended"])
+                done[name] = run
                 say("\n".join(filter(None, [verdict(result), result.get("conclusion")])), options.quiet)
                 if stopped():
                     break
-        compared = bool(getattr(options, "compare", None))
+        where, first = f"Files are in {options.out}", next(iter(runs.values()))
         if compared:
-            plot.comparison(Path(options.out, "compare.png"), {name: run.recorder for name, run in [*runs.items()][:len(ended)]},
-                            self.observables[:1])
-        say(self._where(options, run, compared), options.quiet)
-        if "interrupted" in ended or len(ended) < len(runs):
-            return self._fail(f"interrupted at {run.sim.time:g} s", "go on with --resume", INTERRUPTED, "; ")
-        if ended != ["done"] and not compared:
-            return self._fail("failed", f"{run.reason}. The files hold the run up to "
-                              f"{run.recorder.energy.rows[-1][0]:g} s, the checkpoint the last good state", FAILED)
+            plot.comparison(Path(options.out, "compare.png"), done, self.observables[:1])
+            where += ", a folder for each integrator, with compare.png beside them"
+        if not (first.path / "energy.png").exists():
+            where += f".\nFigures need matplotlib: {this_python()} -m pip install matplotlib"
+        if first.with_frames:
+            where += (f".\nTo see the motion open {first.series.path} in ParaView, or make a movie with\n"
+                      f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")
+        say(where + "." * (not first.with_frames), options.quiet)
+        if result["ended"] == "interrupted" or len(done) < len(runs):
+            return self._fail(INTERRUPTED, f"interrupted at {run.sim.time:g} s; go on with --resume")
+        if result["ended"] != "done" and not compared:
+            return self._fail(FAILED, f"failed: {run.reason}. The files hold the run up to {run.energy.rows[-1][0]:g} "
+                                      "s, the checkpoint the last good state")
         return DONE
-
-    def _where(self, options, run, compared):
-        """Location of the files, and how to view them."""
-        text = f"Files are in {options.out}"
-        if compared:
-            text += ", a folder for each integrator, with compare.png beside them"
-        if not (run.path / "energy.png").exists():
-            text += f".\nFigures need matplotlib: {this_python()} -m pip install matplotlib"
-        if not run.with_frames:
-            return f"{text}."
-        return (f"{text}.\nTo see the motion open {run.series.path} in ParaView, or make a movie with\n"
-                f"  {this_python()} -m minidem movie {shlex.quote(str(run.path))}")
-
-    def _remedy(self, runs):
-        """How to continue after an aborted run."""
-        if self.study:
-            return ""
-        if not runs:
-            return "; nothing was written"
-        if any(run.checkpoints() for run in runs.values()):
-            return "; the last checkpoint is complete, --resume continues from it"
-        return "; there was no checkpoint yet (see --checkpoint-every)"
-
-    def _fail(self, kind, error, status, between=": "):
-        print(f"{self.name}: {kind}{between if str(error) else ''}{error}", file=sys.stderr)
-        return status

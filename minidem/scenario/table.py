@@ -1,4 +1,4 @@
-"""Numbers of a script over time: the tables of scenarios, row by row in a callback."""
+"""Numbers over time in a CSV file, row by row in a callback."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -53,24 +53,35 @@ class Table:
 
     def __init__(self, path: str | Path, columns: Mapping | None = None, append: bool = False):
         self.path, self._append = file_path("path", path, ".csv"), flag("append", append)
-        self._functions = None if columns is None else _checked(columns)
+        self._functions: dict | None = None if columns is None else _checked(columns)
         self._csv: Any = None
-        self._is_open = False
+        self._draws, self._is_open = columns is None, False
+
+    def begin(self, sim, keep: Callable | None = None) -> None:
+        """Read the rows of the file; keep : as of `minidem.output.table.Table`. Nothing is written."""
+        if self._functions is None:
+            self._functions = {energy_columns(sim): lambda sim: energy_row(
+                sim.energy(shadow=sim.engine.law.conservative), sim)}
+        self._csv = csv_table.Table(self.path, sum(self._functions, ()), keep)
+
+    def open(self) -> None:
+        """Write the header of a new file, or remove the rows that are not kept."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._csv.open()
+        self._is_open = True
 
     def __call__(self, sim) -> None:
-        names = energy_columns(sim) if self._functions is None else sum(self._functions, ())
         if not self._is_open:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            keep = (lambda time: time <= sim.time) if self._append and self.path.exists() else None
-            self._csv, self._is_open = csv_table.Table(self.path, names, keep), True
-            self._csv.open()
-        if self._csv.rows and self._csv.rows[-1][0] == sim.time:
-            return
-        if self._functions is None:
-            values = energy_row(sim.energy(shadow=sim.engine.law.conservative), sim)
-        else:
-            values = [value for names, function in self._functions.items() for value in _numbers(function, names, sim)]
-        self._csv.append(sim.time, values)
+            self.begin(sim, (lambda time: time <= sim.time) if self._append and self.path.exists() else None)
+            self.open()
+        if not self.rows or self.rows[-1][0] != sim.time:
+            self._csv.append(sim.time, [value for names, function in (self._functions or {}).items()
+                                        for value in _numbers(function, names, sim)])
+
+    @property
+    def rows(self) -> list:
+        """The rows so far, tuples of numbers with the time in front."""
+        return self._csv.rows
 
     def __getitem__(self, column: str) -> np.ndarray:
         if self._csv is None or column not in self._csv.columns:
@@ -82,7 +93,7 @@ class Table:
         """Close the file, and draw the energies; a further call continues it."""
         if self._is_open:
             self._csv.close()
-            if self._functions is None:
+            if self._draws:
                 plot.energies(self.path.with_suffix(".png"), self._csv, self.path.stem)
             self._is_open, self._append = False, True
 

@@ -32,7 +32,7 @@ from math import gamma, pi, sqrt
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Finding, Scenario, at_least
+from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios.collisions.chung_ooi import (
     ALUMINIUM,
@@ -45,6 +45,7 @@ from minidem.scenarios.collisions.chung_ooi import (
     TEST_4,
     TEST_5,
 )
+from minidem.scenarios.papers import Finding
 
 PAPER = "Chung and Ooi 2011"
 LIMIT = "at small angles the published curve is that of another tangential law, see --help"

@@ -23,8 +23,9 @@ import numpy as np
 from minidem.contact import registry as laws
 from minidem.ensemble import run_ensemble
 from minidem.rotation import registry
-from minidem.scenario import Finding, Scenario, at_least
+from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.rods_in_box import SCENARIO as RODS
 
 PAPER, FIGURE = "SPIRAL 2025", "Fig. 2"

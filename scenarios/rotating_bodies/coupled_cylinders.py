@@ -16,8 +16,9 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding
 
 RADIUS = np.array([1.0, 2.4])                                       # [m]
 MASS, LENGTH = 1.0, 1.0                                             # chosen [kg], [m]

@@ -26,8 +26,9 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Finding, Observable, Scenario, finite
+from minidem.scenario import Observable, Scenario, finite
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding
 
 RADIUS = 0.005                                                       # [m]
 CENTERS = [(k * RADIUS, 0.0, 0.0) for k in range(-2, 3)]             # along x

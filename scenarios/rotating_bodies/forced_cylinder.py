@@ -18,8 +18,9 @@ from scipy.integrate import solve_ivp
 
 import minidem as md
 from minidem.core.quaternions import multiply, rotate
-from minidem.scenario import Finding, Scenario, positive
+from minidem.scenario import Scenario, positive
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding
 
 RADIUS, HEIGHT, DENSITY = 0.005, 0.03, 1100.0                       # [m], [m], [kg/m3]
 MASS = DENSITY * np.pi * RADIUS**2 * HEIGHT

@@ -16,8 +16,9 @@ import numpy as np
 
 import minidem as md
 from minidem.core.quaternions import rotate
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding
 
 AMPLITUDE = 1e5                                                     # A, of the torque about y [N m]
 INERTIA = 0.4 * 1100.0 * 4.0 / 3.0 * np.pi                          # 1100 kg/m3, radius 1 m [kg m2]

@@ -16,8 +16,9 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding
 
 INERTIA = np.array([1100.0, 1100.0, 2600.0])                        # [kg m2]
 SPIN = np.array([1.2, 0.45, -0.6])                                  # body frame [rad/s]

@@ -20,8 +20,10 @@ from scipy.special import ellipj, ellipkm1
 
 import minidem as md
 from minidem.core.quaternions import rotate
-from minidem.scenario import Finding, Scenario, at_least, positive
-from minidem.scenario.plot import label_ends, styles
+from minidem.scenario import Scenario, at_least, positive
+from minidem.scenario.plot import styles
+from minidem.scenarios.curves import label_ends
+from minidem.scenarios.papers import Finding
 
 DENSITY = 7850.0                                                    # [kg/m3]
 RADII = [8e-3] + 2 * [5e-3] + 2 * [6e-3]                            # hub, thread, two wings [m]

@@ -20,8 +20,9 @@ import sys
 import numpy as np
 
 from minidem.ensemble import run_ensemble
-from minidem.scenario import Finding, Scenario, at_least, positive
+from minidem.scenario import Scenario, at_least, positive
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.spiral import chess_box
 from minidem.scenarios.spiral.cylinder import step_for
 

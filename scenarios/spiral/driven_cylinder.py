@@ -14,8 +14,10 @@ import numpy as np
 
 from minidem import rotation
 from minidem.core.quaternions import rotate
-from minidem.scenario import Finding, Scenario
-from minidem.scenario.plot import label_ends, styles
+from minidem.scenario import Scenario
+from minidem.scenario.plot import styles
+from minidem.scenarios.curves import label_ends
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.spiral import cylinder
 from minidem.scenarios.spiral.cylinder import SCHEMES, STEPS, TARGETS, step_for
 

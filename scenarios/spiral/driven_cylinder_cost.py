@@ -17,8 +17,9 @@ import time
 import numpy as np
 
 from minidem import rotation
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.spiral import cylinder
 from minidem.scenarios.spiral.cylinder import SCHEMES, STEPS, TARGETS, step_for
 

@@ -14,7 +14,7 @@ import pytest
 
 import minidem as md
 from minidem.ensemble import run_ensemble
-from minidem.ensemble.store import Store
+from minidem.ensemble.study import Store
 
 # The function of the studies. It leaves a mark per call in the folder `marks`, and does what the mark's
 # neighbours ask for: a file `fail`, `die` or `die_once` with the name of a run.
@@ -191,10 +191,10 @@ def test_killed_study_is_resumed(study, sent):
 def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
     save, saved = Store.save, []
 
-    def interrupted(store, parameters, record):
+    def interrupted(store, k, record):
         if kept or len(saved) < 2:
-            save(store, parameters, record)
-        saved.append(parameters)
+            save(store, k, record)
+        saved.append(k)
         if len(saved) == 3:
             raise KeyboardInterrupt
 
@@ -281,7 +281,7 @@ def test_what_is_refused_before_any_run(change, match, tmp_path):
 
 def test_a_folder_belongs_to_one_function(study):
     study(a=[1], b=["x"])
-    with pytest.raises(ValueError, match="holds runs of script.py:study, not of statistics:mean"):
+    with pytest.raises(ValueError, match="of function 'script.py:study', not 'statistics:mean'; give another"):
         run_ensemble("statistics:mean", {"data": [1]}, study.folder)
 
 

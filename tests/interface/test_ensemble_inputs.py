@@ -22,10 +22,6 @@ def study(a, rate=1.0):
         os.kill(os.getpid(), signal.SIGSTOP)
     return {"twice": 2 * a}
 
-def reserved(a):
-    if a > 1:
-        return {"value": a, "error": 0.1 * a}
-
 def any_names(**parameters):
     return {"count": len(parameters)}
 """
@@ -60,12 +56,9 @@ def test_names_are_checked_before_any_run(study, grid, words):
     assert study.table.read_bytes() == before
 
 
-@pytest.mark.parametrize("grid, name, words", [
-    ({"a": [1], "error": [2.0]}, "study", "grid: 'error' is a column"),
-    ({"a": [1]}, "reserved", "function = script.py:reserved: it returns a result 'error', a column")])
-def test_names_of_our_own_columns_are_refused_before_any_run(study, grid, name, words):
-    with pytest.raises(ValueError, match=words):
-        study(grid, name)
+def test_names_of_our_own_columns_are_refused_before_any_run(study):
+    with pytest.raises(ValueError, match="grid: 'error' is a column"):
+        study({"a": [1], "error": [2.0]})
     assert not study.table.parent.exists()
 
 

@@ -20,7 +20,7 @@ from minidem.ensemble import run_ensemble
 from minidem.initial import Group, Lognormal, Mixture, Outlet, RosinRammler, settle, settled_bed
 from minidem.output.vtu import field_names
 from minidem.rotation import registry
-from minidem.scenario import Finding, Scenario, settled
+from minidem.scenario import Scenario, settled
 from minidem.templates.triangle_mesh import TriangleMesh
 
 ITSELF = []
@@ -175,7 +175,6 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
 }
 FLAGS = {       # public functions with arguments that are True or False
     "Cylinder": lambda **flags: md.Cylinder((0, 0, 0), (0, 0, 1), 1.0, **flags),
-    "Finding": lambda **flags: Finding("paper", "item", "quantity", 1.0, 1.0, note="note", **flags),
     "Frames": lambda **flags: md.Frames("frames", **flags),
     "PeriodicBox": lambda **flags: md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, **flags),
     "Scenario": lambda **flags: Scenario("name", "description", **flags),

@@ -14,7 +14,9 @@ import examples
 import pytest
 
 import minidem as md
-from minidem.scenario import Finding, Scenario, lines, report as reports
+from minidem.scenario import Scenario
+from minidem.scenarios import papers
+from minidem.scenarios.papers import Finding, lines
 
 PRINTED = Finding("Somebody 1999", "Table 1", "a length", published="9.400e-03", reproduced=9.4004e-3)
 DRAWN = Finding("Somebody 1999", "Fig. 2", "it grows", None, None, holds=True, note="last above first")
@@ -242,7 +244,8 @@ def test_interrupted(number, tmp_path):
     script.write_text("""
 import sys
 import minidem as md
-from minidem.scenario import Finding, Scenario
+from minidem.scenario import Scenario
+from minidem.scenarios.papers import Finding
 
 def run(options, report):
     report.find(Finding("Somebody 1999", "Table 1", "a length", "1.0", 1.0))
@@ -266,7 +269,7 @@ sys.exit(Scenario("long_experiment", "", study=run).main())
 
 def test_example_of_the_module(tmp_path, capsys):
     """The example of the docstring runs, and its findings are reproduced."""
-    script, = (block for marked, block in examples.blocks(reports.__doc__) if marked)
+    script, = (block for marked, block in examples.blocks(papers.__doc__) if marked)
     names = {"__name__": "free_top", "__doc__": "A top."}
     exec(script, names)
     assert names["main"](["--out", str(tmp_path)]) == 0

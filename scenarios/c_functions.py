@@ -1,34 +1,18 @@
 """Functions of a C file, compiled at run time, for `md.contact.register` and `md.rotation.register`."""
-
 import ctypes
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from scipy import LowLevelCallable
 
 
-def ctypes_functions(source: Path | str, names: Sequence[str]) -> dict | None:
-    """Compile a C file and return some of its functions.
+def ctypes_functions(source, names):
+    """Compile a C file: name -> ctypes function of its functions `names`; None without a C compiler (cc or gcc).
 
-    Parameters
-    ----------
-    source : path
-        C file.
-    names : sequence of str
-        Names of functions ``void name(double *, double *, double *, double *)``; pointers may be to const.
-
-    Returns
-    -------
-    dict or None
-        name -> ctypes function; None without a C compiler (cc or gcc).
-
-    Raises
-    ------
-    subprocess.CalledProcessError
-        If the file cannot be compiled; the compiler prints the reason.
+    They are ``void name(double *, double *, double *, double *)``; pointers may be to const. If the file cannot be
+    compiled, the compiler prints the reason, and subprocess.CalledProcessError is raised.
     """
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
@@ -44,7 +28,7 @@ def ctypes_functions(source: Path | str, names: Sequence[str]) -> dict | None:
     return functions
 
 
-def scipy_functions(source: Path | str, names: Sequence[str]) -> dict | None:
+def scipy_functions(source, names):
     """The same as `scipy.LowLevelCallable`."""
     functions = ctypes_functions(source, names)
     return functions and {name: LowLevelCallable(function) for name, function in functions.items()}
