@@ -13,15 +13,7 @@ CLOCK = "%Y-%m-%d %H:%M:%S"
 
 
 class Line:
-    """A progress line: on a terminal it is overwritten; in a file, dated lines follow at growing intervals.
-
-    Parameters
-    ----------
-    quiet : bool
-        Show nothing.
-    stream : file, optional
-        Default: standard error.
-    """
+    """Progress on standard error: on a terminal one line, overwritten; in a file dated lines at growing intervals."""
 
     def __init__(self, quiet=False, stream=None):
         self.quiet, self.stream = quiet, stream or sys.stderr
@@ -30,10 +22,7 @@ class Line:
         self.start = self.last = time.perf_counter()
 
     def update(self, text: str | Callable[[], str], done: float = 0.0) -> None:
-        """Show a text, or what a function returns, if an update is due.
-
-        done : part of the work since `start` that is done, from 0 to 1; above 0 the time left is shown as well
-        """
+        """Show a text, or what a function returns, if an update is due, and the time left for the part that is done."""
         now = time.perf_counter()
         if self.quiet or now - self.last < self.interval:
             return
@@ -63,9 +52,8 @@ class Line:
 def duration(seconds):
     """`seconds` as hours, minutes and seconds, the two largest."""
     minutes, seconds = divmod(max(0, round(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60:02d} min"
     return f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"
 
 

@@ -27,10 +27,8 @@ class Observable:
 
     Parameters
     ----------
-    name : str
-        Column of observables.csv.
-    label : str
-        Label of the axis in compare.png, with the unit.
+    name, label : str
+        Column of observables.csv; label of the axis in compare.png, with the unit.
     value : callable
         Simulation -> float.
     """

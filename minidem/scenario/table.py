@@ -109,17 +109,18 @@ def _checked(columns):
     remedy = "give a dict of names to functions of the simulation, {'pressure': lambda sim: ...}"
     if not isinstance(columns, Mapping) or not columns:
         raise ValueError(f"columns = {short_repr(columns)}: {remedy}")
-    found = {(names,) if isinstance(names, str) else names: function for names, function in columns.items()}
-    seen = {"time"}
-    for names, function in found.items():
+    found, seen = {}, {"time"}
+    for key, function in columns.items():
+        names = (key,) if isinstance(key, str) else key
         if not isinstance(names, tuple) or not callable(function):
             raise ValueError(f"columns: {short_repr(names)}: {short_repr(function)}: {remedy}")
-        check_call(f"columns[{names[0] if len(names) == 1 else names!r}]", function, "simulation")
+        check_call(f"columns[{key}]", function, "simulation")
         for name in names:
             if not isinstance(name, str) or not name or set(name) & set(',"\n\r') or name in seen:
                 raise ValueError(f"columns: the name {short_repr(name)} is not a text without commas, quotes and line "
                                  "ends, or given twice; 'time' is the first column")
             seen.add(name)
+        found[names] = function
     return found
 
 

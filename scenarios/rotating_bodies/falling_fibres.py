@@ -82,14 +82,9 @@ def height(sim):
     return sim.position[sim.n_clumps // 2, 2]
 
 
-SCENARIO = Scenario(
-    name="falling_fibres",
-    description=__doc__,
-    build=build,
-    defaults={"integrator": "pcdm", "contact": "hertz", "dt": DT, "time": TIME, "frames": 200},
-    add_options=add_options,
-    observables=(Observable("height", "height of the fibre from the middle (m)", height),),
-)
+SCENARIO = Scenario("falling_fibres", __doc__, build, add_options=add_options,
+                    defaults={"integrator": "pcdm", "contact": "hertz", "dt": DT, "time": TIME, "frames": 200},
+                    observables=(Observable("height", "height of the fibre from the middle (m)", height),))
 main = SCENARIO.main
 
 
