@@ -114,7 +114,7 @@ def _checked(columns):
         names = (key,) if isinstance(key, str) else key
         if not isinstance(names, tuple) or not callable(function):
             raise ValueError(f"columns: {short_repr(names)}: {short_repr(function)}: {remedy}")
-        check_call(f"columns[{key}]", function, "simulation")
+        check_call(f"columns[{key!r}]", function, "simulation")
         for name in names:
             if not isinstance(name, str) or not name or set(name) & set(',"\n\r') or name in seen:
                 raise ValueError(f"columns: the name {short_repr(name)} is not a text without commas, quotes and line "

@@ -56,17 +56,6 @@ def test_names_are_checked_before_any_run(study, grid, words):
     assert study.table.read_bytes() == before
 
 
-def test_names_of_our_own_columns_are_refused_before_any_run(study):
-    with pytest.raises(ValueError, match="grid: 'error' is a column"):
-        study({"a": [1], "error": [2.0]})
-    assert not study.table.parent.exists()
-
-
-def test_a_cost_of_other_arguments(study):
-    with pytest.raises(ValueError, match=r"cost = .* called with \(parameters\), and takes \(\)"):
-        study({"a": [1]}, cost=lambda: 1.0)
-
-
 def test_parameters_of_any_name(study):
     [row] = study({"x": [1], "y": [2]}, name="any_names")
     assert row["count"] == 2 and row["error"] is None
