@@ -18,7 +18,6 @@ from minidem.ensemble.worker import OWN_COLUMNS, cluster, failure, load, loading
 from minidem.output.table import write_table
 from minidem.scenario.progress import Line
 
-FORMAT = 3              # of the records
 WAIT = 0.2              # [s] between updates of the progress while no run ends
 TABLE_SECONDS = 20.0    # between intermediate tables
 
@@ -188,36 +187,30 @@ class Store:
     """The folder of a study: a JSON file for each run of a function that has ended, and table.csv.
 
     Files are written atomically. A record holds its function, its parameters and a checksum: a damaged one counts as
-    missing. ValueError if the folder belongs to another function, other parameters or another version of records.
+    missing. ValueError if the folder has runs of another function, or with other parameters.
     """
 
     def __init__(self, folder, function, runs):
         self.function, self.parameters = function, runs
-        self.runs, self.table, about = (Path(folder, name) for name in ("runs", "table.csv", "study.json"))
+        self.runs, self.table = Path(folder, "runs"), Path(folder, "table.csv")
         self.runs.mkdir(parents=True, exist_ok=True)
         for path in (self.runs.parent, self.runs):
             remove_leftovers(path)
-        owner = {"format": FORMAT, "function": function}
-        before = _read(about) or owner                  # a new folder, or a damaged file
-        for name in owner:
-            if before.get(name) != owner[name]:
-                raise ValueError(f"folder: {folder} holds runs of {name} {before.get(name)!r}, not {owner[name]!r}; "
-                                 "give another folder, or remove it")
-        replace_text(about, json.dumps(owner) + "\n")
+        own, self.others = {self._file(parameters) for parameters in runs}, []      # rows of other grids
+        for file in sorted(self.runs.glob("*.json")):
+            record = _record(file)
+            if not record or record["error"]:
+                continue
+            there = record["function"], ", ".join(record["parameters"])
+            if there[0] != function or set(record["parameters"]) != set(runs[0]):
+                raise ValueError(f"folder: {folder} holds runs of {there[0]} with {there[1]}, not of {function} with "
+                                 f"{', '.join(runs[0])}; give another folder, or remove it")
+            self.others += [_row(record)] if file not in own else []
         self.read()
-        self.others = []                                # rows of other grids; failed ones are left out
-        for file in sorted(set(self.runs.glob("*.json")) - {self._file(parameters) for parameters in runs}):
-            record = self._record(file)
-            if record and not record["error"]:
-                if set(record["parameters"]) != set(runs[0]):
-                    raise ValueError(f"folder: {folder} holds runs with the parameters "
-                                     f"{', '.join(record['parameters'])}, not {', '.join(runs[0])}; give another "
-                                     "folder, or remove it")
-                self.others.append(_row(record))
 
     def read(self):
         """Read the `records` of the runs, None for those that are missing."""
-        self.records = [self._record(self._file(parameters)) for parameters in self.parameters]
+        self.records = [_record(self._file(parameters)) for parameters in self.parameters]
 
     def save(self, k, record):
         """Save the record of run k."""
@@ -237,24 +230,20 @@ class Store:
         """The file of a run, whose name depends on its parameters alone."""
         return self.runs / f"{_checksum(parameters)[:20]}.json"
 
-    def _record(self, file):
-        """The record in a file of this function, of that name; else None."""
-        record = _read(file)
-        valid = record.pop("checksum", None) == _checksum(record) and record["function"] == self.function
-        return record if valid and file == self._file(record["parameters"]) else None
-
 
 def _checksum(content):
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _read(file):
-    """The dictionary in a JSON file; an empty one if there is none, as in a file damaged from outside."""
+def _record(file):
+    """The record in a file; None if there is none, it is damaged, or is of another run. Those of version 0.13 have no
+    checksum."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        record = json.loads(file.read_text(encoding="utf-8"))
+        valid = record.pop("checksum", None) in (_checksum(record), None)
+        return record if valid and file.stem == _checksum(record["parameters"])[:20] else None
+    except (FileNotFoundError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
+        return None
 
 
 def _row(record):

@@ -6,7 +6,6 @@ killed, within a run too. A reference, "module:function" or "path/script.py:func
 """
 import importlib.util
 import inspect
-import json
 import math
 import multiprocessing
 import os
@@ -97,8 +96,7 @@ def plain(name, value):
     value = value.item() if isinstance(value, np.generic) else value
     if not (value is None or isinstance(value, (bool, int, float, str))):
         raise ValueError(f"{name} = {value!r}: give a number, text, True, False or None, which a table can hold")
-    json.dumps(value)                                   # an integer may have too many digits
-    if isinstance(value, str) and value != readable(value):
+    if str(value) != readable(str(value)):              # a ValueError by itself if an integer has too many digits
         raise ValueError(f"{name} = {value!r}: a text with a lone surrogate, which no file can hold; give Unicode")
     return value
 

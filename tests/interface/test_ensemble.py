@@ -285,7 +285,7 @@ def test_what_is_refused_before_any_run(change, match, tmp_path):
 
 def test_a_folder_belongs_to_one_function(study):
     study(a=[1], b=["x"])
-    with pytest.raises(ValueError, match="of function 'script.py:study', not 'statistics:mean'; give another"):
+    with pytest.raises(ValueError, match="runs of script.py:study with a, b, marks, delay, not of statistics:mean"):
         run_ensemble("statistics:mean", {"data": [1]}, study.folder)
 
 

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from minidem.ensemble import run_ensemble
-from minidem.ensemble.study import FORMAT
 
 SCRIPT = """
 from pathlib import Path
@@ -28,7 +27,6 @@ class Study:
 
     def __init__(self, folder, values):
         self.script, self.folder, self.values = folder / "script.py", folder / "study", list(values)
-        self.about = self.folder / "study.json"
         self.script.write_text(SCRIPT)
 
     def __call__(self, name="study", folder=None):
@@ -74,10 +72,7 @@ DAMAGE = {
     "no result": lambda file: changed(file, result="gone"),
     "another result": lambda file: changed(file, result={"double": 7}),
     "a result that is no number": lambda file: changed(file, result={"double": [1]}),
-    "an error": lambda file: changed(file, error="\ud800"),
     "other parameters": lambda file: changed(file, parameters={"a": -1}),
-    "another function": lambda file: changed(file, function="script.py:other", result={"double": -1}),
-    "without a checksum": lambda file: changed(file, checksum="gone"),
 }
 
 
@@ -101,22 +96,11 @@ def test_a_record_under_the_name_of_another_run(study):
     assert study() == [2, 4] and study.calls() == [1, 2]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "\x00"])
-def test_a_damaged_description_of_the_study(text, study):
-    """The records say themselves whose they are: neither are they lost, nor taken for those of another function."""
-    study.about.write_text(text)
+def test_records_of_an_earlier_version(study):
+    """They have no checksum."""
+    for file in study.records().values():
+        changed(file, checksum="gone", format=2)
     assert study() == [2, 4] and study.calls() == [1, 1]
-    study.about.write_text(text)
-    assert study("other") == [-1, -1]
-
-
-def test_a_study_of_another_format(study):
-    before = {file: file.read_bytes() for file in study.folder.rglob("*") if file.is_file()}
-    changed(study.about, format=FORMAT - 1)
-    with pytest.raises(ValueError, match=f"folder: .* of format {FORMAT - 1}, not {FORMAT}; give another folder"):
-        study()
-    before[study.about] = study.about.read_bytes()
-    assert {file: file.read_bytes() for file in study.folder.rglob("*") if file.is_file()} == before
 
 
 def test_no_folder(study, tmp_path, monkeypatch):
