@@ -166,7 +166,7 @@ class Scenario:
             return "the last checkpoint is complete, --resume continues from it"
         return "there was no checkpoint yet (see --checkpoint-every)"
 
-    def run_into(self, folder: Path | str, quiet: bool = True, **options):
+    def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
 
         Parameters
@@ -191,12 +191,17 @@ class Scenario:
         chosen = options_of(self, out=str(folder), quiet=quiet, **options)
         if self.study:
             return self._study(chosen)
-        chosen.resume = True
+        chosen.resume = any(Path(folder).glob("checkpoint*.npz"))
         try:
-            with stopping() as stopped:
-                summary = Run(self, chosen, chosen.out).execute(stopped)
+            run = Run(self, chosen, folder)
         except ValueError as error:
+            if not chosen.resume:
+                raise
             raise RuntimeError(f"{error}. To restart the run remove {folder}") from None
+        with stopping() as stopped:
+            summary = run.execute(stopped)
+        if summary["ended"] == "interrupted":
+            raise KeyboardInterrupt
         if summary["ended"] != "done":
             raise RuntimeError(f"the run in {folder} ended: {summary['reason'] or summary['ended']}")
         return summary

@@ -81,7 +81,7 @@ class Table:
     @property
     def rows(self) -> list:
         """The rows so far, tuples of numbers with the time in front."""
-        return self._csv.rows
+        return self._csv.rows if self._csv else []
 
     def __getitem__(self, column: str) -> np.ndarray:
         if self._csv is None or column not in self._csv.columns:

@@ -67,7 +67,7 @@ def test_rows_of_other_grids_stay(study):
     assert [row["a"] for row in study({"a": [3, 2]})] == [3, 2]
     assert [(line[0], line[1]) for line in texts(study.table)] == [("a", "twice"), ("3", "6"), ("2", "4"), ("1", "2")]
     before = study.table.read_bytes()
-    with pytest.raises(ValueError, match="^folder: out holds runs of script.py:study with a, not of .* with a, rate; give"):
+    with pytest.raises(ValueError, match="^folder: out holds runs of script.py:study with a, not of .* with a, rate"):
         study({"a": [1], "rate": [2.0]})
     assert study.table.read_bytes() == before
 
