@@ -58,10 +58,6 @@ class Schedule:
         return self.after(step - 1) == step
 
 
-class ChangedPhysics(ValueError):
-    """The options differ from those of the run to continue."""
-
-
 class Run:
     """A run in the folder `out`: built from the options, or loaded from a checkpoint with --resume.
 
@@ -128,30 +124,23 @@ class Run:
             try:
                 with capture_warnings([]):              # `serve` reports what the earlier session has not
                     self.sim, self.notes = checkpoint.load(file, Simulation, options.threads)
-                self._check_notes(file, physics(options))
+                if not isinstance(self.notes, dict) or self.notes.keys() != NOTES:
+                    raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario")
                 self._prepare_output(options, self._is_kept)
                 self._check_rows(file)
                 break
-            except ChangedPhysics:
-                raise
             except ValueError as error:
                 refused.append(str(error))
         else:
             raise ValueError(f"--resume: no checkpoint is of use: {'; '.join(refused)}")
+        here, there = physics(options), self.notes["physics"]
+        for name in [*here, *sorted(there.keys() - here.keys())]:       # options that follow from others come last
+            if here.get(name) != there.get(name):
+                raise ValueError(f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run "
+                                 f"in {self.path}; continue with that value, or start anew without --resume")
         self.last_is_good = file == self.last
         for reason in refused:
             warnings.warn(f"{reason}: going on from {file}, at {self.sim.time:g} s", stacklevel=2)
-
-    def _check_notes(self, file, here):
-        """ValueError unless the notes are those of a run of a scenario with the physics `here`."""
-        if not isinstance(self.notes, dict) or self.notes.keys() != NOTES:
-            raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario")
-        there = self.notes["physics"]
-        for name in [*here, *sorted(there.keys() - here.keys())]:       # options that follow from others come last
-            if here.get(name) != there.get(name):
-                raise ChangedPhysics(
-                    f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run in "
-                    f"{self.path}; continue with that value, or start anew without --resume")
 
     def _check_rows(self, file):
         """ValueError unless all tables have all rows up to the current step."""
@@ -227,7 +216,11 @@ class Run:
                     ended = self._loop(stopped)
                 except FloatingPointError as error:
                     ended, self.reason = "not finite", str(error)
-                    self._save_last_good()
+                    # The snapshot, unless a later checkpoint exists
+                    if self.last_good and (self.saved_step is None
+                                           or self.last_good[0]["step_count"] > self.saved_step):
+                        with capture_warnings([]):
+                            self._save(checkpoint.unpack(*self.last_good, type(self.sim)))
                 return self._finish(ended)
         finally:
             self.line.close()
@@ -322,12 +315,6 @@ class Run:
         self.notes["reach"] = self.series.reach
         if taken:
             self.output.call(self.series.write, *taken)
-
-    def _save_last_good(self):
-        """Save the snapshot unless a later checkpoint exists."""
-        if self.last_good and (self.saved_step is None or self.last_good[0]["step_count"] > self.saved_step):
-            with capture_warnings([]):
-                self._save(checkpoint.unpack(*self.last_good, type(self.sim)))
 
     def _save(self, sim):
         """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite.

@@ -143,7 +143,11 @@ class Scenario:
                     runs = {} if self.study else self._runs(options)
                 except ValueError as error:
                     return self._fail(BAD_ARGUMENTS, f"error: {error}")
-                return self._report(options) if self.study else self._execute(runs, options)
+                if not self.study:
+                    return self._execute(runs, options)
+                report = self._study(options)
+                say("\n".join([*lines(report.findings), f"Files are in {options.out}."]), options.quiet)
+                return FAILED if report.failed_runs else DONE
         except BlockingIOError as error:        # another run holds the folder
             return self._fail(FAILED, f"failed: {error}")
         except (OSError, MemoryError, FloatingPointError) as error:
@@ -217,11 +221,6 @@ class Scenario:
         finally:
             report.finish(ended)
         return report
-
-    def _report(self, options):
-        report = self._study(options)
-        say("\n".join([*lines(report.findings), f"Files are in {options.out}."]), options.quiet)
-        return FAILED if report.failed_runs else DONE
 
     def _runs(self, options):
         """Set up and check all runs, by name, before anything is written."""
