@@ -33,7 +33,7 @@ SHARED_PARAMETERS = {          # the first three in the order of part.pxd
 FRICTION_PARAMETERS = SHARED_PARAMETERS | {
     name: default for model in MODELS.values() for name, default in model.parameters.items()}
 for name, count in Counter(name for model in MODELS.values() for name in model.parameters).items():
-    assert count == 1 and name not in SHARED_PARAMETERS, f"{name}: give the parameter of a tangential model another name"
+    assert count == 1 and name not in SHARED_PARAMETERS, f"{name}: a tangential model needs another name for it"
 REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded")
 
 
