@@ -13,8 +13,8 @@ import minidem as md
 def ctypes_functions(source, names):
     """Compile a C file: name -> ctypes function of its functions `names`; None without a C compiler (cc or gcc).
 
-    They have four pointers, such as those of contact/contact.h, which is found (`md.get_include`). If the file cannot be
-    compiled, the compiler prints the reason, and subprocess.CalledProcessError is raised.
+    They have four pointers, such as those of contact/contact.h, which is found (`md.get_include`). If the file cannot
+    be compiled, the compiler prints the reason, and subprocess.CalledProcessError is raised.
     """
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
