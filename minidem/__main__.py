@@ -17,7 +17,7 @@ from minidem import selftest
 from minidem.core.checks import did_you_mean
 from minidem.core.interpreter import scenario_scripts, this_python
 from minidem.render import movie
-from minidem.scenario.signals import pipe_may_close
+from minidem.scenario.progress import pipe_may_close
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
 

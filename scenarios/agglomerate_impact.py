@@ -21,8 +21,9 @@ from scipy.sparse.csgraph import connected_components
 
 import minidem as md
 from minidem.initial import place_densely
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS, DENSITY, FRACTION = 0.5e-3, 2500.0, 0.5        # of the spheres [m], [kg/m3]; solid fraction at the start
 SPHERES, FEW = 1000, 200
@@ -86,7 +87,7 @@ def draw(figure, speed, damage, largest):
     panel.legend()
 
 
-EXPERIMENT = PaperExperiment("agglomerate_impact", __doc__, run)
+EXPERIMENT = Scenario("agglomerate_impact", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -159,18 +159,11 @@ def draw(figure, sim, time, angle, late):
     side.legend(loc="upper right")
 
 
-SCENARIO = Scenario(
-    name="angle_of_repose",
-    description=__doc__,
-    build=build,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": STEP,
-              "time": lambda options: 1.5 if options.quick else 3.0, "seed": 1, "frames": 100},
-    add_options=add_options,
-    observables=(Observable("angle", "inclination / degrees", angle),
-                 Observable("clumps", "clumps", lambda sim: float(sim.n_clumps)), *outflow()),
-    exchange=exchange,
-    conclude=conclude,
-)
+SCENARIO = Scenario("angle_of_repose", __doc__, build, add_options=add_options, exchange=exchange, conclude=conclude,
+                    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": STEP,
+                              "time": lambda options: 1.5 if options.quick else 3.0, "seed": 1, "frames": 100},
+                    observables=(Observable("angle", "inclination / degrees", angle),
+                                 Observable("clumps", "clumps", lambda sim: float(sim.n_clumps)), *outflow()))
 main = SCENARIO.main
 
 if __name__ == "__main__":

@@ -19,8 +19,9 @@ import numpy as np
 from scipy.optimize import curve_fit
 
 import minidem as md
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS, SPACING, DENSITY = 0.01, 0.021, 1000.0          # of the spheres [m], [kg/m3]
 YOUNG, RATIO, LOAD = 1e7, 2.6, 1e-5                     # of the bonds [Pa], k_n / k_s; at the end [N]
@@ -95,7 +96,7 @@ def draw(figure, curves):
     panel.legend()
 
 
-EXPERIMENT = PaperExperiment("cantilever", __doc__, run)
+EXPERIMENT = Scenario("cantilever", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -35,9 +35,10 @@ import numpy as np
 import minidem as md
 from minidem.core.literature import article
 from minidem.core.parameters import NonNegative, Positive
-from minidem.scenario.c_functions import ctypes_functions
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS, styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.c_functions import ctypes_functions
+from minidem.scenarios.papers import Finding
 
 # --- The law in Python, for arrays of eight contacts.
 
@@ -289,7 +290,7 @@ def draw(figure, found, rows):
     size.spines["right"].set_visible(True)
 
 
-EXPERIMENT = PaperExperiment("capillary_bridge", __doc__, run)
+EXPERIMENT = Scenario("capillary_bridge", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -126,14 +126,9 @@ def draw(figure, time, energy, initial, tau, exponent):
 
 
 SCENARIO = Scenario(
-    name="clump_gas",
-    description=__doc__,
-    build=build,
+    "clump_gas", __doc__, build, add_options=add_options, conclude=conclude,
     defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": 1e-5, "time": 4.0, "seed": 1, "frames": 100},
-    add_options=add_options,
-    observables=(Observable("rotational_share", "rotational share of the kinetic energy", rotational_share),),
-    conclude=conclude,
-)
+    observables=(Observable("rotational_share", "rotational share of the kinetic energy", rotational_share),))
 main = SCENARIO.main
 
 if __name__ == "__main__":

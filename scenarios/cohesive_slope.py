@@ -23,9 +23,9 @@ import numpy as np
 import minidem as md
 from minidem.contact.parts.jkr import sticking_speed
 from minidem.initial import place_densely
-from minidem.scenario import at_least
+from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS, YOUNG, POISSON, DENSITY, G = 2.5e-4, 1e6, 0.2, 2500.0, 9.81     # [m], [Pa], -, [kg/m3], [m/s2]
 SPHERE = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=DENSITY)
@@ -176,7 +176,7 @@ def draw(figure, found, slopes, length):
         panel.set_axis_off()
 
 
-EXPERIMENT = PaperExperiment("cohesive_slope", __doc__, run, add_options)
+EXPERIMENT = Scenario("cohesive_slope", __doc__, study=run, add_options=add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

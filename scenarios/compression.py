@@ -27,9 +27,10 @@ import minidem as md
 from minidem.analysis.contacts import rattlers
 from minidem.analysis.flow import granular_temperature
 from minidem.ensemble import run_ensemble
+from minidem.scenario import Scenario
 from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.periodic_grains import (
     YOUNG,
     add_study_options,
@@ -156,7 +157,7 @@ def draw(figure, samples, table):
     aspects.set(xlabel="aspect ratio", ylabel="solid fraction where grains jam")
 
 
-EXPERIMENT = PaperExperiment("compression", __doc__, run, add_options)
+EXPERIMENT = Scenario("compression", __doc__, study=run, add_options=add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

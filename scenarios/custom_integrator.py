@@ -25,9 +25,11 @@ import numpy as np
 
 import minidem as md
 from minidem.core.quaternions import rotate_back
-from minidem.scenario.c_functions import ctypes_functions, scipy_functions
-from minidem.scenario.plot import styles, together
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenario import Scenario
+from minidem.scenario.plot import styles
+from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
+from minidem.scenarios.curves import together
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.rods_in_box import SCENARIO as RODS
 
 # --- The scheme in Python. A vector is a tuple of numbers or arrays, for NumPy and numba.
@@ -216,7 +218,7 @@ def draw(figure, rods):
     figure.legend(ncols=len(curves), loc="outside upper center")
 
 
-EXPERIMENT = PaperExperiment("custom_integrator", __doc__, run)
+EXPERIMENT = Scenario("custom_integrator", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -25,9 +25,11 @@ import numpy as np
 import minidem as md
 from minidem.contact import columns
 from minidem.core.literature import article
-from minidem.scenario.c_functions import ctypes_functions, scipy_functions
-from minidem.scenario.plot import styles, together
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenario import Scenario
+from minidem.scenario.plot import styles
+from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
+from minidem.scenarios.curves import together
+from minidem.scenarios.papers import Finding
 
 # --- The law in Python, for arrays or numbers.
 
@@ -213,7 +215,7 @@ def draw(figure, loops, gases):
     right.legend()
 
 
-EXPERIMENT = PaperExperiment("custom_law", __doc__, run)
+EXPERIMENT = Scenario("custom_law", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

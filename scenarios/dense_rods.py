@@ -71,13 +71,9 @@ def build(options):
 
 
 SCENARIO = Scenario(
-    name="dense_rods",
-    description=__doc__,
-    build=build,
+    "dense_rods", __doc__, build, add_options=add_options,
     defaults={"integrator": "spiral", "contact": "hertz", "dt": STEP, "time": 1.0, "seed": 1, "frames": 50},
-    add_options=add_options,
-    observables=(Observable("nematic_order", "nematic order of the rods", nematic_order),),
-)
+    observables=(Observable("nematic_order", "nematic order of the rods", nematic_order),))
 main = SCENARIO.main
 
 if __name__ == "__main__":

@@ -153,16 +153,10 @@ def draw(figure, observed):
 
 
 SCENARIO = Scenario(
-    name="drum",
-    description=__doc__,
-    build=build,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
-              "dt": step, "time": lambda options: 1.0 if options.quick else 5.0, "seed": 1, "frames": 100},
-    add_options=add_options,
-    observables=OBSERVABLES,
-    wall_forces=True,
+    "drum", __doc__, build, add_options=add_options, observables=OBSERVABLES, wall_forces=True,
     conclude=conclude,
-)
+    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
+              "dt": step, "time": lambda options: 1.0 if options.quick else 5.0, "seed": 1, "frames": 100})
 main = SCENARIO.main
 
 if __name__ == "__main__":

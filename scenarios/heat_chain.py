@@ -28,9 +28,9 @@ from scipy.linalg import expm
 
 import minidem as md
 from minidem.initial import place_densely
-from minidem.scenario import at_least
+from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS, DENSITY = 1e-3, 2500.0                          # of the spheres [m], [kg/m3]
 CAPACITY, CONDUCTIVITY = 800.0, 3e4                     # [J/(kg K)], [W/(m K)]
@@ -217,7 +217,7 @@ def add_options(group):
                        help="of the packing (default: 200; with --quick 60)")
 
 
-EXPERIMENT = PaperExperiment("heat_chain", __doc__, run, add_options)
+EXPERIMENT = Scenario("heat_chain", __doc__, study=run, add_options=add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ import numpy as np
 import minidem as md
 from minidem.initial import Group, Outlet, place_densely, settle
 from minidem.output import vtu
-from minidem.scenario import at_least, settled
+from minidem.scenario import Scenario, at_least, settled
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios import dosta
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS, DIAMETER, K = 0.07, 0.005, 1.4                              # of the hopper, of a grain [m]; of the law
 RATIOS, QUICK_RATIOS = (6.0, 7.0, 8.0, 10.0, 12.0), (6.0, 8.0, 11.0)        # D / d
@@ -137,7 +137,7 @@ def draw(figure, ratio, rate, exponent, constant, curves):
     flow.legend()
 
 
-EXPERIMENT = PaperExperiment("hopper", __doc__, run, add_options, defaults={"dt": 3e-5, "threads": None})
+EXPERIMENT = Scenario("hopper", __doc__, study=run, add_options=add_options, defaults={"dt": 3e-5, "threads": None})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import positive
+from minidem.scenario import Scenario, positive
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS, DENSITY = 0.01, 2500.0                                      # [m], [kg/m3]
 YOUNG, POISSON, RESTITUTION = 1e9, 0.2, 0.5
@@ -160,7 +160,8 @@ def draw(figure, friction, angles, found, error, curves):
     rolling.legend(fontsize=7)
 
 
-EXPERIMENT = PaperExperiment("incline", __doc__, run, add_options, check=check, defaults={"dt": 1e-5, "time": 0.4})
+EXPERIMENT = Scenario("incline", __doc__, study=run, add_options=add_options, check=check,
+                      defaults={"dt": 1e-5, "time": 0.4})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

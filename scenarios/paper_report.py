@@ -19,8 +19,8 @@ from minidem.core.atomic import replace_text
 from minidem.core.interpreter import scenario_command, scenario_scripts
 from minidem.output.table import write_table
 from minidem.scenario import Scenario
+from minidem.scenario.report import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines
 from minidem.scenarios import module_of
-from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines
 
 COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
 COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8", LIMIT: "#dfeaf7"}
@@ -99,33 +99,31 @@ def check(options):
 
 
 def run(options, report):
-    sections, rows = [], []
+    sections, rows, told = [], [], []
     for name in options.only:
         try:
             one = experiments()[name].run_into(report.path / name, quick=options.quick, quiet=options.quiet)
         except Exception as error:
             report.failed_runs += 1
             traceback.print_exc()
-            report.find(f"{name}: FAILED, {type(error).__name__}: {error}")
-            sections.append(f'<h2>{name}</h2><p class="failed">{html.escape(report.findings[-1])}</p>')
+            new = [f"{name}: FAILED, {type(error).__name__}: {error}"]
+            sections.append(f'<h2>{name}</h2><p class="failed">{html.escape(new[0])}</p>')
         else:
             sections.append(section(name, experiments()[name], one))
             command = scenario_command(name) + " --quick" * options.quick
             rows += [(f.paper, f.item, f.quantity, number(f.published), number(f.reproduced), number(f.exact),
                       f.verdict, f.remarks, name, command) for f in one.findings]
-            for line in lines(one.findings):
-                report.find(line)
+            new = lines(one.findings)
+        report.say("\n".join(new))
+        told += new
         # Page and table are valid after every experiment.
         write_table(report.path / "findings.csv", [*(column for column in COLUMNS if column != "deviation"), "script",
                                                    "command"], rows)
-        replace_text(report.path / "report.html", page(sections, report.findings, options.quick))
+        replace_text(report.path / "report.html", page(sections, told, options.quick))
+    report.say(f"The report is {report.path / 'report.html'}.")
 
 
-def conclude(report):
-    return {}, "\n".join([*report.findings, f"The report is {report.path / 'report.html'}."])
-
-
-STUDY = Scenario("paper_report", __doc__, study=run, add_options=add_options, check=check, conclude=conclude)
+STUDY = Scenario("paper_report", __doc__, study=run, add_options=add_options, check=check)
 main = STUDY.main
 
 if __name__ == "__main__":

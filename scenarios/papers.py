@@ -1,11 +1,12 @@
-'''Paper experiments: scripts that compare published numbers with those computed here.
+'''Findings: published numbers beside those computed here, for studies that repeat papers.
 
 A complete one::
 
     """A torque-free top: energy after one second."""
     import sys
     import minidem as md
-    from minidem.scenarios.papers import Finding, PaperExperiment
+    from minidem.scenario import Scenario
+    from minidem.scenarios.papers import Finding
 
     def run(options, report):
         rows = []
@@ -21,28 +22,23 @@ A complete one::
         report.figure("energies", lambda figure: figure.subplots().bar(*zip(*rows)))    # energies.png
         report.say("Two schemes compared.")
 
-    EXPERIMENT = PaperExperiment("free_top", __doc__, run, defaults={"dt": 1e-2})
+    EXPERIMENT = Scenario("free_top", __doc__, study=run, defaults={"dt": 1e-2})
     main = EXPERIMENT.main
 
     if __name__ == "__main__":
         sys.exit(main())
 
-From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``report.findings``, each with a
-``.verdict``, and ``lines(report.findings)``. `minidem.scenario.plot.styles` gives colours and line styles for curves of
-many schemes. paper_report.py runs all scripts that have an EXPERIMENT.
+From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``report.findings``, each with a ``.verdict``.
+scenarios/paper_report.py runs all scripts that have an EXPERIMENT.
 '''
-import io
-import json
 import math
-from collections.abc import Callable
-from contextlib import redirect_stderr
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 
 from minidem.scenario import Scenario
+from minidem.scenario.report import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines
 
-REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published value wrong"
-TOO_SHORT, LIMIT = "too short to tell", "known limit"
+__all__ = ["Finding", "PaperExperiment", "lines"]
 
 
 @dataclass(frozen=True)
@@ -67,12 +63,12 @@ class Finding:
         How the numbers were compared; with `exact` the evidence for it, with `holds` the criterion.
     holds : bool, optional
         Whether the criterion described in `note` is met. It then decides instead of the numbers.
-    limit : str
-        Which known limit of a law or method explains a finding that is not reproduced, as documented: the difference is
-        expected, and the verdict "known limit". Give it only up to the known size of the difference.
     too_short : bool
         The verdict could be due to chance, because of too little simulated time or too few samples. There is then
         no verdict; the note says what would be needed.
+    limit : str
+        Which known limit of a law or method explains a finding that is not reproduced, as documented: the difference is
+        expected, and the verdict "known limit". Give it only up to the known size of the difference.
 
     Raises
     ------
@@ -96,7 +92,11 @@ class Finding:
         name = f"finding {self.paper}, {self.item}, {self.quantity}"
         if self.published is None and self.holds is None:
             raise ValueError(f"{name}: published is None; give a number, or a criterion in note and holds")
-        if self.published is not None and not (self._is_number(self.published)):
+        try:
+            finite = self.published is None or math.isfinite(float(self.published))
+        except ValueError:
+            finite = False
+        if not finite:
             raise ValueError(f"{name}: published is {self.published!r}; give a finite number or None")
         if self.tolerance is not None and not (self.tolerance > 0.0 and self.published_value != 0.0):
             raise ValueError(f"{name}: tolerance is {self.tolerance} of {self.published}; give one above 0, "
@@ -104,13 +104,6 @@ class Finding:
         if not self.note and (self.holds is not None or self.exact is not None or self.too_short):
             raise ValueError(f"{name}: note is empty; describe the criterion, the evidence for exact, or what a run "
                              "long enough to tell would take")
-
-    @staticmethod
-    def _is_number(published):
-        try:
-            return math.isfinite(float(published))
-        except ValueError:
-            return False
 
     @property
     def published_value(self) -> float | None:
@@ -120,7 +113,7 @@ class Finding:
     @property
     def half_digit(self) -> float:
         """Half a unit in the last digit of the published number."""
-        return 0.5 * 10.0 ** Decimal(str(self.published)).as_tuple().exponent
+        return 0.5 * 10.0 ** int(Decimal(str(self.published)).as_tuple().exponent)
 
     @property
     def deviation(self) -> float | None:
@@ -159,79 +152,22 @@ class Finding:
 
     def in_words(self) -> str:
         """One line, without paper and item."""
-        if self.published is None:
-            return f"{self.quantity}. {self.remarks}"
-        found = "no number" if self.reproduced is None else f"{self.reproduced:.6g}"
-        words = f"{self.quantity}: published {self.published}, here {found}"
-        if self.deviation is not None:
+        words = self.quantity
+        if self.published is not None:
+            found = "no number" if self.reproduced is None else f"{self.reproduced:.6g}"
+            words += f": published {self.published}, here {found}"
+        if self.published is not None and self.deviation is not None:
             words += f" ({self.deviation:+.1e} of it)"
-        if self.exact is not None:
+        if self.published is not None and self.exact is not None:
             words += f", exact {self.exact:.6g}"
-        return words + (f". {self.remarks}" if self.remarks else "")
+        return ". ".join(filter(None, [words, self.remarks]))
 
     @property
     def remarks(self) -> str:
         """The note, and the known limit if that is the verdict."""
-        limit = f"Expected: {self.limit}" if self.verdict == LIMIT else ""
-        return ". ".join(filter(None, (self.note, limit)))
+        return ". ".join(filter(None, [self.note, f"Expected: {self.limit}" if self.verdict == LIMIT else ""]))
 
 
-def words_of(options):
-    """The words of a command line, of a dict of options."""
-    return [str(word) for name, value in options.items() for word in (f"--{name}", value)]
-
-
-def run_or_continue(scenario, folder, options):
-    """Run a scenario in a RunFolder, or continue it from its checkpoint; the dict of its summary.json.
-
-    RuntimeError with the messages of a run that did not finish.
-    """
-    words = words_of(options | {"out": folder.path}) + (["--resume"] if folder.checkpoints() else [])
-    with redirect_stderr(io.StringIO()) as messages:
-        scenario.main([*words, "--quiet"])
-    summary = json.loads(folder.summary.read_text()) if folder.summary.exists() else {"ended": None}
-    if summary["ended"] != "done":
-        raise RuntimeError(f"{messages.getvalue()} To restart the run remove {folder.path}.")
-    return summary
-
-
-VERDICTS = """\
-verdicts: reproduced; known limit: differs as expected of the law or method, with the reason; published value wrong;
-not reproduced: any other difference; too short to tell. The exit status does not depend on them.
-
-"""
-
-
-def PaperExperiment(name: str, description: str, run: Callable, add_options: Callable | None = None,
-                    defaults: dict | None = None, check: Callable | None = None) -> Scenario:
-    """A Scenario whose study `run` finds Findings: they are printed, and written to findings.csv and summary.json."""
-    return Scenario(name, description, study=run, add_options=add_options, defaults=defaults or {}, check=check,
-                    conclude=_conclude, epilog=VERDICTS)
-
-
-def _conclude(report):
-    rows = [asdict(found) | {"deviation": found.deviation, "verdict": found.verdict} for found in report.findings]
-    header = [*Finding.__dataclass_fields__, "deviation", "verdict"]
-    report.table("findings", header, [list(row.values()) for row in rows])
-    return {"findings": rows}, "\n".join(lines(report.findings))
-
-
-def lines(findings: list[Finding]) -> list[str]:
-    """One line per table or figure of a paper, followed by its findings that are not as published."""
-    told, items = [], {}
-    for finding in findings:
-        items.setdefault((finding.paper, finding.item), []).append(finding)
-    for (paper, item), found in items.items():
-        good, wrong, short, limits, missed = (
-            sum(f.verdict == verdict for f in found)
-            for verdict in (REPRODUCED, WRONG, TOO_SHORT, LIMIT, NOT_REPRODUCED))
-        word = "NOT reproduced" if missed else "reproduced" if good + wrong else LIMIT if limits else TOO_SHORT
-        line = f"{paper}, {item}: {word}, {good} of {len(found)}"
-        for number, words in ((wrong, "published wrong"), (limits, f"at a {LIMIT}"), (short, TOO_SHORT)):
-            if number:
-                line += f", {number} {words}"
-        deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
-        if deviations:
-            line += f", largest deviation {max(deviations):.1e}"
-        told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
-    return told
+def PaperExperiment(name, description, run, add_options=None, defaults=None, check=None):
+    """Scenario(name, description, study=run, ...), for scripts of version 0.13."""
+    return Scenario(name, description, study=run, add_options=add_options, defaults=defaults or {}, check=check)

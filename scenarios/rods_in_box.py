@@ -63,13 +63,9 @@ def spin(sim):
 
 
 SCENARIO = Scenario(
-    name="rods_in_box",
-    description=__doc__,
-    build=build,
+    "rods_in_box", __doc__, build, add_options=add_options,
     defaults={"integrator": "spiral", "contact": "hertz", "dt": 38e-6, "time": 60.0, "seed": 1, "frames": 200},
-    add_options=add_options,
-    observables=(Observable("spin", "r.m.s. spin of rods about own axis (rad/s)", spin),),
-)
+    observables=(Observable("spin", "r.m.s. spin of rods about own axis (rad/s)", spin),))
 main = SCENARIO.main
 
 if __name__ == "__main__":

@@ -20,9 +20,9 @@ import numpy as np
 import minidem as md
 from minidem.analysis.coarse import Fields
 from minidem.initial import place_densely
-from minidem.scenario import at_least, positive
+from minidem.scenario import Scenario, at_least, positive
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 SMALL, DENSITY, ANGLE = 1e-3, 2500.0, 26.0              # radius [m], [kg/m3], [degrees]
 BASE, GRAVITY, TALL = 12, 9.81, 30                      # length of the base in small diameters; box over SMALL
@@ -136,7 +136,7 @@ def add_options(group):
     group.add_argument("--threads", type=at_least(1), default=None, help="default: all processors")
 
 
-EXPERIMENT = PaperExperiment("segregation", __doc__, run, add_options)
+EXPERIMENT = Scenario("segregation", __doc__, study=run, add_options=add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

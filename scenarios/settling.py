@@ -120,7 +120,7 @@ def conclude(sim, recorder, folder):
 
 def without_torsion(observed):
     """Kinetic energy per clump that must vanish at rest."""
-    return observed["kinetic_energy"] - np.nan_to_num(observed["torsion_energy"])       # nan: by an older version
+    return observed["kinetic_energy"] - observed["torsion_energy"]
 
 
 def draw(figure, observed):
@@ -145,18 +145,13 @@ def draw(figure, observed):
 
 
 SCENARIO = Scenario(
-    name="settling",
-    description=__doc__,
-    build=build,
+    "settling", __doc__, build, add_options=add_options, conclude=conclude,
     defaults={"integrator": "spiral", "contact": "hertz-mindlin:rolling=epsd,rolling_damping=1", "dt": 1.5e-5,
               "time": 4.0, "seed": 1, "frames": 100},
-    add_options=add_options,
     observables=(Observable("kinetic_energy", "kinetic energy per clump / m g r", kinetic_energy),
                  Observable("coordination_number", "coordination number", md.Simulation.coordination_number),
                  Observable("packing_fraction", "packing fraction", packing_fraction),
-                 Observable("torsion_energy", "energy of torsion at single contacts / m g r", torsion_energy)),
-    conclude=conclude,
-)
+                 Observable("torsion_energy", "energy of torsion at single contacts / m g r", torsion_energy)))
 main = SCENARIO.main
 
 if __name__ == "__main__":

@@ -140,17 +140,10 @@ def draw(figure, sim, observed, found):
     velocity.legend()
 
 
-SCENARIO = Scenario(
-    name="shear_flow",
-    description=__doc__,
-    build=build,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
-              "dt": lambda options: step_of(options.aspect, options.restitution),
-              "time": lambda options: options.strain / rate_of(options), "seed": 1, "frames": 100},
-    add_options=add_options,
-    observables=SHEAR_FLOW,
-    conclude=conclude,
-)
+SCENARIO = Scenario("shear_flow", __doc__, build, add_options=add_options, observables=SHEAR_FLOW, conclude=conclude,
+                    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
+                              "dt": lambda options: step_of(options.aspect, options.restitution),
+                              "time": lambda options: options.strain / rate_of(options), "seed": 1, "frames": 100})
 main = SCENARIO.main
 
 if __name__ == "__main__":

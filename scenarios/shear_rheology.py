@@ -29,9 +29,9 @@ import numpy as np
 from scipy.optimize import curve_fit
 
 from minidem.ensemble import run_ensemble
-from minidem.scenario.files import RunFolder
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment, run_or_continue, words_of
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.periodic_grains import add_study_options, sample_mean
 from minidem.scenarios.shear_flow import SCENARIO as FLOW
 
@@ -52,16 +52,14 @@ def shear(aspect, inertial, fraction, count, quick, seed, out):
 
     fraction : 0 at constant pressure; else the inertial number is that of FRACTIONS.
 
-    RuntimeError with the messages of a run that did not finish.
+    RuntimeError for a run that did not finish.
     """
     inertial = FRACTIONS[fraction] if fraction else inertial
     strain = (QUICK if quick else STRAINS).get(inertial, USUAL)
     name = f"aspect_{aspect:g}_I_{inertial:g}_fraction_{fraction:g}_{count}_grains_strain_{strain:g}_seed_{seed}"
-    folder = RunFolder(Path(out, name), FLOW.name)
-    options = {"aspect": aspect, "inertial": inertial, "count": count, "strain": strain, "seed": seed, "threads": 1,
-               "frames": 0} | ({"fraction": fraction} if fraction else {})
-    every = FLOW.parse(words_of(options)).time / CHECKPOINTS
-    summary = run_or_continue(FLOW, folder, options | {"checkpoint-every": every})
+    summary = FLOW.run_into(Path(out, name), aspect=aspect, inertial=inertial, count=count, strain=strain, seed=seed,
+                            fraction=fraction or None, threads=1, frames=0,
+                            checkpoint_every=lambda options: options.time / CHECKPOINTS)
     return {name: summary["result"][name] for name in QUANTITIES if name in summary["result"]}
 
 
@@ -187,7 +185,7 @@ def bars(panel, points, x, y, colour, label):
                    [point[f"{y}_error"] for point in points], fmt="o", color=colour, markersize=4, label=label)
 
 
-EXPERIMENT = PaperExperiment("shear_rheology", __doc__, run, add_options)
+EXPERIMENT = Scenario("shear_rheology", __doc__, study=run, add_options=add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

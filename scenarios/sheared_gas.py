@@ -28,8 +28,9 @@ import minidem as md
 from minidem.analysis.flow import granular_temperature
 from minidem.ensemble import run_ensemble
 from minidem.initial import place_densely
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.periodic_grains import add_study_options, sample_mean
 
 FRACTION, DIAMETER, DENSITY, RATE = 0.3, 1e-3, 2500.0, 100.0        # [m], [kg/m3], [1/s]
@@ -180,7 +181,7 @@ def draw(figure, table):
             panel.legend(fontsize=7)
 
 
-EXPERIMENT = PaperExperiment("sheared_gas", __doc__, run, add_options)
+EXPERIMENT = Scenario("sheared_gas", __doc__, study=run, add_options=add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -145,19 +145,12 @@ def draw(figure, time, number):
     axes.set(xlabel="time (s)", ylabel="number of grains above the orifice")
 
 
-SCENARIO = Scenario(
-    name="silo",
-    description=__doc__,
-    build=build,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
-              "dt": lambda options: QUICK_STEP if options.quick else STEPS[options.material],
-              "time": lambda options: 2.0 if options.quick else 5.0, "seed": 1, "frames": 100},
-    add_options=add_options,
-    observables=(Observable("grains_above_orifice", "grains above the orifice", above), *outflow()),
-    exchange=exchange,
-    wall_forces=True,
-    conclude=conclude,
-)
+SCENARIO = Scenario("silo", __doc__, build, add_options=add_options, exchange=exchange, wall_forces=True,
+                    conclude=conclude,
+                    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
+                              "dt": lambda options: QUICK_STEP if options.quick else STEPS[options.material],
+                              "time": lambda options: 2.0 if options.quick else 5.0, "seed": 1, "frames": 100},
+                    observables=(Observable("grains_above_orifice", "grains above the orifice", above), *outflow()))
 main = SCENARIO.main
 
 if __name__ == "__main__":

@@ -26,10 +26,11 @@ import numpy as np
 
 import minidem as md
 from minidem.ensemble import run_ensemble
+from minidem.scenario import Scenario
 from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios.compression import comes_to_rest
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.periodic_grains import (
     PRESSURE,
     add_study_options,
@@ -170,7 +171,7 @@ def draw(figure, kinds):
     ratios.legend(fontsize=8)
 
 
-EXPERIMENT = PaperExperiment("triaxial", __doc__, run, add_options)
+EXPERIMENT = Scenario("triaxial", __doc__, study=run, add_options=add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -166,8 +166,7 @@ def lasting_energy_error(table: Mapping[str, np.ndarray], contacts: np.ndarray) 
     free = np.asarray(contacts) == 0
     enough = np.count_nonzero(free) >= max(LEAST_FREE_ROWS, LEAST_FREE_SHARE * len(free))
     energy = table["total"][free] if enough else table["lasting"]
-    energy = energy[~np.isnan(energy)]          # rows of an older version without the column
-    if scale is None or not len(energy):
+    if scale is None or np.isnan(energy).any():         # a law without a shadow energy
         return None, None
     return np.max(np.abs(energy - energy[0])) / scale, "contact-free" if enough else "shadow"
 
@@ -185,12 +184,11 @@ def energy_input(table: Mapping[str, np.ndarray]) -> float:
     elastic energy of the first row, the drop of the potential energy since then, work, and the energy of added clumps.
     """
     first = table["translational"][0] + table["rotational"][0] + table["elastic"][0]
-    supplied = table["work"] + np.nan_to_num(table["exchanged"])        # nan: rows of an older version
-    return first + np.nanmax(table["potential"][0] - table["potential"] + supplied, initial=0.0)
+    supplied = table["work"] + table["exchanged"]
+    return first + np.max(table["potential"][0] - table["potential"] + supplied, initial=0.0)
 
 
 def balance_error(table: Mapping[str, np.ndarray]) -> float | None:
     """max |balance - first balance| / `energy_input` over the rows; None if no energy was put in."""
     scale, balance = energy_input(table), table["balance"]
-    balance = balance[~np.isnan(balance)]       # rows of an older version without the column
-    return np.max(np.abs(balance - balance[0])) / scale if scale > 0.0 and len(balance) else None
+    return np.max(np.abs(balance - balance[0])) / scale if scale > 0.0 else None

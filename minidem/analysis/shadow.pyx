@@ -19,7 +19,7 @@ terms of order dt^2, which remain (5e-5, 2e-4), all other schemes errors of orde
 """
 from libc.math cimport fabs
 
-from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.quaternion cimport Quat, rotate
 from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, times, vec3
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat

@@ -1,4 +1,6 @@
 """Laws with friction: sums of parts (part.pxd), chosen by their parameters, and the coefficients that parts share."""
+from collections import Counter
+
 import numpy as np
 
 from minidem.contact.parts import bond, epsd, jkr
@@ -22,12 +24,16 @@ BONDS = {"none": None, "parallel": bond.PART}
 READS_OF_PAIRS = ("restitution", "friction")
 READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",),
               **{f"tangential={name}": tuple(model.parameters) for name, model in MODELS.items() if model.parameters}}
-FRICTION_PARAMETERS = {        # the first three: Parameter in part.pxd
+SHARED_PARAMETERS = {          # the first three in the order of part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
     "tangential": tuple(TANGENTIAL), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(ROLLING), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
-    "bonds": tuple(BONDS), **{name: default for model in MODELS.values() for name, default in model.parameters.items()},
+    "bonds": tuple(BONDS),
 }
+FRICTION_PARAMETERS = SHARED_PARAMETERS | {
+    name: default for model in MODELS.values() for name, default in model.parameters.items()}
+for name, count in Counter(name for model in MODELS.values() for name in model.parameters).items():
+    assert count == 1 and name not in SHARED_PARAMETERS, f"{name}: a tangential model needs another name for it"
 REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded")
 
 

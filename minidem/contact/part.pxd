@@ -55,10 +55,10 @@ cdef struct FrictionHistory "minidem_friction_history":     # three records
     Row normal_force                # F_n [N]
 
 cdef struct Stretch "minidem_stretch":      # what a step does to springs
-    Row kept                        # of the old force
-    Row added                       # force / (stiffness * displacement)
-    Row compliance_old              # 2 energy / force^2 / 2 one step ago, and now
-    Row compliance
+    Row kept                        # factor of the old force
+    Row added                       # new force / (stiffness * displacement of the step), with the stiffness as passed
+    Row compliance_old              # elastic energy / force^2, one step ago ...
+    Row compliance                  # ... and now
 
 cdef extern from *:
     """
@@ -75,7 +75,9 @@ cdef extern from *:
 cdef struct LawParameters           # see below
 
 # How the stiffness of springs follows the contact radii one step ago and now, which are in `normal`. The stiffness is
-# in N/m^2, or in N/m if a is no part of it. Results are finite where a radius or the stiffness is zero.
+# in N/m^2, or in N/m if a is no part of it. Results are finite where a radius or the stiffness is zero. A rule sees
+# neither the force of a spring nor its slip. For energies it is called with both radii those of the pose, and of
+# `normal` only the radii and the load are set.
 ctypedef void (*StretchRule)(GivenContact contact, const double *stiffness, GivenNormal normal,
                              OwnStretch stretch) noexcept nogil
 ctypedef void (*PartFunction)(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,

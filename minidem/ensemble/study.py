@@ -1,22 +1,21 @@
 """Run one function over a grid of parameters; existing records are kept, missing runs are made."""
-
-import ast
+import hashlib
 import inspect
 import itertools
+import json
 import math
 import os
 import queue
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from minidem.core.atomic import remove_leftovers, replace_text
 from minidem.core.checks import check_call, did_you_mean, flag, positive, whole
 from minidem.core.processors import available_processors
-from minidem.ensemble.reference import load, loading, reference_to, short
-from minidem.ensemble.store import OWN_COLUMNS, Store, plain, row
-from minidem.ensemble.worker import cluster, failure, local
+from minidem.ensemble.worker import OWN_COLUMNS, cluster, failure, load, loading, local, plain, reference_to
+from minidem.output.table import write_table
 from minidem.scenario.progress import Line
 
 WAIT = 0.2              # [s] between updates of the progress while no run ends
@@ -87,38 +86,36 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     if cost is not None:
         check_call("cost", cost, "parameters")
     reference = reference_to(function)
-    loaded = function if callable(function) else load(reference)
-    _check_names(loaded, short(reference), runs[0])
-    _check_results(loaded, short(reference))
-    store = Store(folder, short(reference))
-    found = [store.load(parameters) for parameters in runs]
-    others = store.others(runs)                         # of another grid; their rows stay in the table
-    costs = {k: float(cost(runs[k])) if cost else 1.0 for k, record in enumerate(found)
+    where, _, name = reference.rpartition(":")
+    title = f"{Path(where).name if where.endswith('.py') else where}:{name}"       # the same on every machine
+    _check_names(function if callable(function) else load(reference), title, runs[0])
+    store = Store(folder, title, runs)
+    costs = {k: float(cost(runs[k])) if cost else 1.0 for k, record in enumerate(store.records)
              if record is None or record["error"] is not None}
-    line, clock = _Progress(len(runs), costs, quiet=not progress), time.perf_counter()
+    left, failed, line, clock = dict(costs), 0, Line(quiet=not progress), time.perf_counter()
     place = local(min(workers, max(1, len(costs))), threads, timeout) if scheduler is None \
         else cluster(scheduler, threads, timeout)
     try:
         with place as submit:
-            for outcome in _ended(submit, reference, {k: runs[k] for k in sorted(costs, key=lambda k: -costs[k])}):
-                if outcome is not None:
-                    k, found[k] = outcome
-                    store.save(runs[k], found[k])
-                    line.count(k, found[k]["error"])
-                    if progress and found[k]["error"] and line.failed == 1:
+            for k, record in _ended(submit, reference, {k: runs[k] for k in sorted(costs, key=lambda k: -costs[k])}):
+                if record is not None:
+                    store.save(k, record)
+                    del left[k]
+                    failed += record["error"] is not None
+                    if progress and record["error"] and failed == 1:
                         line.close()
-                        print(f"the first run that failed, {runs[k]}: {found[k]['error']}", file=sys.stderr, flush=True)
-                line.update()
+                        print(f"the first run that failed, {runs[k]}: {record['error']}", file=sys.stderr, flush=True)
+                line.update(f"{len(runs) - len(left)} of {len(runs)} runs" + (f", {failed} failed" if failed else ""),
+                            1.0 - sum(left.values()) / sum(costs.values()))
                 if time.perf_counter() - clock > TABLE_SECONDS:
-                    store.write_table(_rows(runs, found) + others)
+                    store.write_table()
                     clock = time.perf_counter()
     except BaseException:                               # Ctrl-C may come within a save: read what was saved
-        found = [store.load(parameters) for parameters in runs]
+        store.read()
         raise
     finally:
         line.close()
-        store.write_table(_rows(runs, found) + others)
-    rows = _rows(runs, found)
+        rows = store.write_table()
     failed = sum(row["error"] is not None for row in rows)
     if progress:
         remedy = f": {store.table} has the reasons; the same call repeats them" if failed else ""
@@ -127,7 +124,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
 
 
 def _ended(submit, reference, runs):
-    """Yield (number, record) of the runs, number -> parameters, as they end, and None after WAIT without an end."""
+    """Yield (number, record) of the runs, number -> parameters, as they end; (None, None) after WAIT without an end."""
     done, futures = queue.SimpleQueue(), []             # futures that nobody holds are cancelled by dask
     for k, parameters in runs.items():
         futures.append(submit(reference, parameters))
@@ -137,7 +134,7 @@ def _ended(submit, reference, runs):
         try:
             k, future = done.get(timeout=WAIT)
         except queue.Empty:
-            yield None
+            yield None, None
             continue
         left -= 1
         if future.cancelled():
@@ -146,7 +143,7 @@ def _ended(submit, reference, runs):
         error = future.exception()
         if isinstance(error, OSError):                  # no process can be started
             raise error
-        yield k, future.result() if error is None else failure(" ".join(f"{type(error).__name__}: {error}".split()))
+        yield k, future.result() if error is None else failure(error)
 
 
 def _check_names(function, name, parameters):
@@ -163,24 +160,8 @@ def _check_names(function, name, parameters):
         raise ValueError(f"grid: {name} takes {signature}: {error}{hint}") from None
 
 
-def _check_results(function, name):
-    """ValueError if the source of a function returns a dictionary with the name of a column of our own."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
-    except (OSError, TypeError, SyntaxError):           # no source
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Dict):
-            names = {key.value for key in node.value.keys if isinstance(key, ast.Constant)}
-            for reserved in names.intersection(OWN_COLUMNS):
-                raise ValueError(f"function = {name}: it returns a result {reserved!r}, a column that each table has; "
-                                 "take another name")
-
-
 def _combinations(grid):
     """The parameters of all runs, a dictionary each; the last parameter varies fastest. ValueError if invalid."""
-    if not grid:
-        raise ValueError("grid = {}: give at least one parameter with its values")
     values = {}
     for name, given in grid.items():
         if not (isinstance(name, str) and name.isidentifier()):
@@ -190,40 +171,81 @@ def _combinations(grid):
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise ValueError(f"grid[{name!r}] = {given!r}: give a list of values, [{given!r}]")
         values[name] = [plain(f"grid[{name!r}][{k}]", value) for k, value in enumerate(given)]
-        if not values[name]:
-            raise ValueError(f"grid[{name!r}] is empty: give at least one value")
         for k, value in enumerate(values[name]):
             if isinstance(value, float) and not math.isfinite(value):
                 raise ValueError(f"grid[{name!r}][{k}] = {value}: give finite numbers")
             if value in values[name][:k]:
                 raise ValueError(f"grid[{name!r}][{k}] = {value!r} comes twice; give each value once")
+        if not values[name]:
+            raise ValueError(f"grid[{name!r}] is empty: give at least one value")
+    if not values:
+        raise ValueError("grid = {}: give at least one parameter with its values")
     return [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
 
 
-def _rows(runs, found):
-    return [row(parameters, record) for parameters, record in zip(runs, found) if record is not None]
+class Store:
+    """The folder of a study: a JSON file for each run of a function that has ended, and table.csv.
+
+    Files are written atomically. A record holds its function, its parameters and a checksum: a damaged one counts as
+    missing. ValueError if the folder has runs of another function, or with other parameters.
+    """
+
+    def __init__(self, folder, function, runs):
+        self.function, self.parameters = function, runs
+        self.runs, self.table = Path(folder, "runs"), Path(folder, "table.csv")
+        self.runs.mkdir(parents=True, exist_ok=True)
+        for path in (self.runs.parent, self.runs):
+            remove_leftovers(path)
+        own, self.others = {self._file(parameters) for parameters in runs}, []      # rows of other grids
+        for file in sorted(self.runs.glob("*.json")):
+            record = _record(file)
+            if not record or record["error"]:
+                continue
+            there = record["function"], ", ".join(record["parameters"])
+            if there[0] != function or set(record["parameters"]) != set(runs[0]):
+                raise ValueError(f"folder: {folder} holds runs of {there[0]} with {there[1]}, not of {function} with "
+                                 f"{', '.join(runs[0])}; give another folder, or remove it")
+            self.others += [_row(record)] if file not in own else []
+        self.read()
+
+    def read(self):
+        """Read the `records` of the runs, None for those that are missing."""
+        self.records = [_record(self._file(parameters)) for parameters in self.parameters]
+
+    def save(self, k, record):
+        """Save the record of run k."""
+        self.records[k] = record = {"function": self.function, "parameters": self.parameters[k], **record}
+        replace_text(self._file(self.parameters[k]),
+                     json.dumps({**record, "checksum": _checksum(record)}, indent=1) + "\n")
+
+    def write_table(self):
+        """Write table.csv, with missing results empty; returns the rows of the runs that have ended."""
+        rows = [_row(record) for record in self.records if record is not None]
+        listed = rows + self.others
+        names = [*dict.fromkeys(name for row in listed for name in row if name not in OWN_COLUMNS), *OWN_COLUMNS]
+        write_table(self.table, names, [[row.get(name) for name in names] for row in listed])
+        return rows
+
+    def _file(self, parameters):
+        """The file of a run, whose name depends on its parameters alone."""
+        return self.runs / f"{_checksum(parameters)[:20]}.json"
 
 
-class _Progress(Line):
-    """Number of finished runs of `total`, and the time left by the `costs` of the missing ones."""
+def _checksum(content):
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
-    def __init__(self, total, costs, quiet):
-        super().__init__(quiet)
-        self.total, self.costs = total, dict(costs)
-        self.total_cost = sum(costs.values())
-        self.failed = 0
 
-    def count(self, k, error):
-        self.costs.pop(k)
-        self.failed += error is not None
+def _record(file):
+    """The record in a file; None if there is none, it is damaged, or is of another run. Those of version 0.13 have no
+    checksum."""
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        valid = record.pop("checksum", None) in (_checksum(record), None)
+        return record if valid and file.stem == _checksum(record["parameters"])[:20] else None
+    except (FileNotFoundError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
+        return None
 
-    def update(self):
-        if not self.is_due():
-            return
-        left = sum(self.costs.values())
-        text = f"{self.total - len(self.costs)} of {self.total} runs"
-        if self.failed:
-            text += f", {self.failed} failed"
-        if left < self.total_cost:
-            text += f", {self.left((self.last - self.start) * left / (self.total_cost - left))}"
-        self.show(text)
+
+def _row(record):
+    """A row of the table: parameters, results, run_seconds, error."""
+    return {**record["parameters"], **record["result"], "run_seconds": record["seconds"], "error": record["error"]}

@@ -1,9 +1,11 @@
 """Processes that make the runs of a study, on this machine and on the workers of a dask cluster.
 
-`python -m minidem.ensemble.worker` is such a process. It takes tasks, (reference of a function, parameters), from a
-socket and returns records. Standard input is empty, and what it prints is kept for the record of a run that kills it.
-When the socket is closed, the process group is killed, within a run too.
+Such a process takes tasks, (reference of a function, parameters), from a socket and returns records. Standard input is
+empty, and what it prints is kept for the record of a run that kills it. When the socket is closed, the process group is
+killed, within a run too. A reference, "module:function" or "path/script.py:function", names a function to import.
 """
+import importlib.util
+import inspect
 import math
 import multiprocessing
 import os
@@ -20,14 +22,105 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from multiprocessing.connection import Connection
+from pathlib import Path
 
-from minidem.ensemble.reference import load
-from minidem.ensemble.store import checked, readable
+import numpy as np
+
+from minidem.core.checks import short_repr
 
 ATTEMPTS = 2            # of a run whose process dies, which may have been killed by chance
 POLL = 1.0              # [s] between looks at a process that does not answer
 CONNECT = 10            # timeout for reaching a scheduler [s]
+OWN_COLUMNS = ("run_seconds", "error")
+PROGRAM = "from minidem.ensemble.worker import main; main()"
+loading: list = []      # references being imported
 _of_thread = threading.local()
+
+
+def reference_to(function):
+    """The reference of a function, or of the decorated one that has its name; a reference as text is checked.
+
+    ValueError for a function that another process cannot import (a local function, a notebook), or an invalid text.
+    """
+    if isinstance(function, str):
+        where, colon, name = function.rpartition(":")
+        if not colon:
+            raise ValueError(f"function = {function!r}: give 'module:function' or 'script.py:function'")
+        function = f"{Path(where).absolute()}:{name}" if where.endswith(".py") else function
+        load(function)
+        return function
+    # Names of its module; a script need not be in sys.modules, but the function refers to its namespace.
+    module = sys.modules.get(getattr(function, "__module__", None))
+    for names in (vars(module) if module else {}, getattr(inspect.unwrap(function), "__globals__", {})):
+        name = next((name for name, value in names.items() if value is function and name.isidentifier()), None)
+        if name and callable(function):
+            break
+    else:
+        raise ValueError(f"function = {function!r}: workers import it by its name; give a function that is "
+                         "defined at the top level of a module or script, or its name, 'module:function'")
+    where, script = names["__name__"], names.get("__file__")
+    if where == "__main__" and names.get("__package__") and names["__spec__"]:
+        return f"{names['__spec__'].name}:{name}"       # python -m package.study, with relative imports
+    if where != "__main__" and names is vars(sys.modules.get(where, object)):
+        return f"{where}:{name}"
+    if script is None or not Path(script).is_file():
+        raise ValueError(f"function = {function!r}: workers cannot import it from {script or 'a session'}; put it "
+                         "into a file of its own")
+    return f"{Path(script).absolute()}:{name}"
+
+
+def load(reference):
+    """Import a function; ValueError if it fails. A script can import from its folder, as when it is run."""
+    where, _, name = reference.rpartition(":")
+    loading.append(reference)
+    try:
+        if where.endswith(".py"):
+            sys.path.insert(0, str(Path(where).parent))
+            spec = importlib.util.spec_from_file_location(f"_ensemble_{Path(where).stem}", where)
+            module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        else:
+            module = importlib.import_module(where)
+        function = getattr(module, name)
+    except (Exception, SystemExit) as error:            # any, raised by the code of the module
+        raise ValueError(f"function = {reference!r}: cannot be imported ({type(error).__name__}: {error})") from error
+    finally:
+        loading.pop()
+    if not callable(function):
+        raise ValueError(f"function = {reference!r}: is {function!r}; name a function")
+    return function
+
+
+def plain(name, value):
+    """`value` as a Python number, text, True, False or None; ValueError for what no table can hold."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if not (value is None or isinstance(value, (bool, int, float, str))):
+        raise ValueError(f"{name} = {value!r}: give a number, text, True, False or None, which a table can hold")
+    if str(value) != readable(str(value)):              # a ValueError by itself if an integer has too many digits
+        raise ValueError(f"{name} = {value!r}: a text with a lone surrogate, which no file can hold; give Unicode")
+    return value
+
+
+def readable(text):
+    """The text with lone surrogates, which UTF-8 cannot encode, as backslash escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def checked(result, parameters):
+    """The result of a run in types of JSON; ValueError if a record or a table cannot hold it."""
+    if not isinstance(result, dict):
+        raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")
+    for name in result:
+        if not isinstance(name, str) or name != readable(name) or name in parameters or name in OWN_COLUMNS:
+            raise ValueError(f"the function returned a result {name!r}; take another name, the table has "
+                             f"columns {', '.join([*parameters, *OWN_COLUMNS])}")
+    return {name: plain(f"result {name!r}", value) for name, value in result.items()}
+
+
+def failure(error, trace="", seconds=None):
+    """The record of a run without a result; error : an exception, or the reason in words."""
+    words = error if isinstance(error, str) else " ".join(f"{type(error).__name__}: {error}".split())
+    return {"result": {}, "seconds": seconds, "error": readable(words), "traceback": readable(trace)}
 
 
 class Worker:
@@ -42,7 +135,12 @@ class Worker:
         """The record of a run. It has failed if its process dies, or takes longer than `timeout` [s] with its start."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         for _ in range(ATTEMPTS):
-            self._begin()
+            with self._lock:
+                if self._stopped:
+                    raise InterruptedError
+                self._process = self._process or self._start()
+            self._output.seek(0)                        # the offset is shared with the process
+            self._output.truncate()
             try:
                 return self._attempt((function, parameters), deadline)
             except TimeoutError:
@@ -61,14 +159,14 @@ class Worker:
             if self._process:
                 _kill(self._process)
 
-    def _begin(self):
-        """Start a process unless there is one; OSError if it cannot be started."""
-        with self._lock:
-            if self._stopped:
-                raise InterruptedError
-            self._process = self._process or self._start()
-        self._output.seek(0)                            # the offset is shared with the process
-        self._output.truncate()
+    def _start(self):
+        self._socket, theirs = multiprocessing.Pipe()
+        environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads), "PYTHONUNBUFFERED": "1",
+                       "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+        with theirs:                                    # in a new session Ctrl-C of the terminal does not reach it
+            return subprocess.Popen([sys.executable, "-c", PROGRAM, str(theirs.fileno())], env=environment,
+                                    pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=self._output,
+                                    stderr=self._output, start_new_session=True)
 
     def _attempt(self, task, deadline):
         """The record; TimeoutError, EOFError if the process died, OSError."""
@@ -77,20 +175,14 @@ class Worker:
         while not self._socket.poll(min(POLL, deadline - time.monotonic())):
             if time.monotonic() >= deadline:
                 raise TimeoutError
+            number = self._process.pid
             if self._process.poll() is not None:        # and a process that it started holds the socket
                 raise EOFError
-            _warn_if_stopped(self._process)
+            with suppress(AttributeError, ChildProcessError):       # macOS; it ended meanwhile
+                if os.waitid(os.P_PID, number, os.WSTOPPED | os.WNOHANG):
+                    warnings.warn(f"process {number} of a run is stopped, and the study waits for it: continue it by "
+                                  f"kill -CONT {number}, or give a timeout", RuntimeWarning, stacklevel=2)
         return self._socket.recv()
-
-    def _start(self):
-        self._socket, theirs = multiprocessing.Pipe()
-        environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads), "PYTHONUNBUFFERED": "1",
-                       "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        with theirs:                                    # in a new session Ctrl-C of the terminal does not reach it
-            return subprocess.Popen(
-                [sys.executable, "-m", "minidem.ensemble.worker", str(theirs.fileno())], env=environment,
-                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output,
-                start_new_session=True)
 
     def _discard(self):
         """Kill the process if it is alive; returns how it ended."""
@@ -98,15 +190,8 @@ class Worker:
             process, self._process = self._process, None
         status = _kill(process)
         self._socket.close()
-        if status >= 0:
-            return f"ended with status {status}"
-        names = {each.value: each.name for each in signal.Signals}      # without most of the real-time signals
-        return f"was killed by {names.get(-status, f'signal {-status}')}"
-
-
-def failure(error, trace=None):
-    """The record of a run without a result."""
-    return {"result": {}, "seconds": None, "error": error, "traceback": trace}
+        names = {-each.value: f"was killed by {each.name}" for each in signal.Signals}      # but for real-time signals
+        return names.get(status, f"ended with status {status}" if status >= 0 else f"was killed by signal {-status}")
 
 
 def _send(socket, task):
@@ -121,34 +206,17 @@ def _kill(process):
     return process.wait()
 
 
-def _warn_if_stopped(process):
-    """Warn of a process that was stopped since the last call."""
-    with suppress(AttributeError, ChildProcessError):       # macOS; it ended meanwhile
-        if os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG):
-            warnings.warn(f"process {process.pid} of a run is stopped, and the study waits for it: continue it by "
-                          f"kill -CONT {process.pid}, or give a timeout", RuntimeWarning, stacklevel=2)
-
-
 @contextmanager
 def local(workers, threads, timeout):
     """Yield submit(function, parameters) -> Future of a record, made on this machine."""
-    pool, idle = [Worker(threads) for _ in range(workers)], queue.SimpleQueue()
-    for worker in pool:
-        idle.put(worker)
-
-    def run(function, parameters):
-        worker = idle.get()
-        try:
-            return worker.run(function, parameters, timeout)
-        finally:
-            idle.put(worker)
-
-    executor = ThreadPoolExecutor(workers)
+    made = [Worker(threads) for _ in range(workers)]
+    idle = iter(made)                                   # each thread of the pool takes one
+    executor = ThreadPoolExecutor(workers, initializer=lambda: setattr(_of_thread, "worker", next(idle)))
     try:
-        yield lambda *task: executor.submit(run, *task)
+        yield lambda *task: executor.submit(_run, *task, threads, timeout)
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
-        for worker in pool:
+        for worker in made:
             worker.stop()
 
 
@@ -157,22 +225,21 @@ def cluster(scheduler, threads, timeout):
     """The same on the dask.distributed cluster (extra `cluster`) at this address; ValueError if it is not reached."""
     try:
         import distributed
+        client = distributed.Client(scheduler, set_as_default=False, timeout=CONNECT)
     except ModuleNotFoundError:
         raise ValueError("scheduler: a cluster needs the package dask.distributed; "
                          "pip install -e '.[cluster]' in minidem's folder") from None
-    try:
-        client = distributed.Client(scheduler, set_as_default=False, timeout=CONNECT)
     except (OSError, ValueError) as error:
         raise ValueError(f"scheduler = {scheduler!r}: cannot be reached ({error}); start one with "
                          "'dask scheduler', workers with 'dask worker ADDRESS'") from None
     try:
-        yield lambda *task: client.submit(run_here, *task, threads, timeout, pure=False)
+        yield lambda *task: client.submit(_run, *task, threads, timeout, pure=False)
     finally:
         client.close()                                  # runs that have not started are cancelled
 
 
-def run_here(function, parameters, threads, timeout):
-    """Make a run in the process of this thread of a dask worker, which so outlives a crash."""
+def _run(function, parameters, threads, timeout):
+    """Make a run in the process of this thread, which outlives a crash: one of our own pool, or of a dask worker."""
     worker = getattr(_of_thread, "worker", None)
     if worker is None or worker.threads != threads:
         if worker:
@@ -183,36 +250,29 @@ def run_here(function, parameters, threads, timeout):
 
 def perform(function, parameters):
     """Make a run in this process; its record holds an exception."""
-    result, error, trace, start, own = {}, None, None, time.perf_counter(), os.getpid()
+    start, own = time.perf_counter(), os.getpid()
     try:
         result = checked(function(**parameters), parameters)
-    except (Exception, SystemExit) as raised:
-        error, trace = raised, traceback.format_exc()
-    seconds = time.perf_counter() - start
-    if os.getpid() != own:          # a process that the function forked: it ends here, with the status of a script
-        code = getattr(error, "code", 1) if error else 0
-        sys.stdout.flush()
-        os._exit((code or 0) & 255 if isinstance(code, int | None) else 1)
-    if error is None:
-        return {"result": result, "seconds": seconds, "error": None, "traceback": None}
-    line = " ".join(f"{type(error).__name__}: {error}".split())         # for the table
-    return {"result": {}, "seconds": seconds, "error": readable(line), "traceback": readable(trace)}
-
-
-def _receive(socket, tasks):
-    with suppress(EOFError, OSError):
-        while True:
-            tasks.put(socket.recv())
-    os.killpg(0, signal.SIGKILL)
+    except (Exception, SystemExit) as error:
+        if os.getpid() != own:                          # a process that the function has forked ends here
+            raise
+        return failure(error, traceback.format_exc(), time.perf_counter() - start)
+    if os.getpid() != own:
+        sys.exit()
+    return {"result": result, "seconds": time.perf_counter() - start, "error": None, "traceback": None}
 
 
 def main():
+    """Make runs until the socket, whose number is the argument, is closed."""
     socket, tasks, find = Connection(int(sys.argv[1])), queue.SimpleQueue(), lru_cache(load)
-    threading.Thread(target=_receive, args=(socket, tasks), daemon=True).start()
+
+    def receive():
+        with suppress(EOFError, OSError):
+            while True:
+                tasks.put(socket.recv())
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=receive, daemon=True).start()
     while True:
         function, parameters = tasks.get()
         socket.send(perform(lambda **given: find(function)(**given), parameters))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,12 @@
 """Series of frames for ParaView and for movies: spheres, walls and contacts over time in one folder."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from minidem.core.atomic import remove_leftovers
-from minidem.core.checks import file_path, flag
+from minidem.core.checks import as_array, check_call, file_path, flag, real_array, short_repr
 from minidem.output import vtu
 from minidem.output.wall_shapes import reach, wall_mesh, write_walls
 
@@ -29,11 +29,16 @@ class Frames:
         Default: replace it.
     name : str, optional
         NAME of the files. Default: that of the folder.
+    extra : dict, optional
+        Names of further arrays of the spheres, each with a function of the simulation that returns a number or a vector
+        for each clump, (n_clumps,) or (n_clumps, 3). Names as in Python, other than those of `fields`.
 
     Raises
     ------
     ValueError
-        For an unknown field, or a file NAME.pvd to continue that is no series of frames.
+        For an unknown field, names or functions of `extra` that cannot be used, or a file NAME.pvd to continue that is
+        no series of frames; in a call for a function that returns something else, or the name of a field of the
+        simulation.
     OSError
         In a call, if a file cannot be written.
 
@@ -47,15 +52,20 @@ class Frames:
                             gravity=(0, 0, -9.81))
         sim.add_clumps(rod, position=(0, 0, 0.3))
         sim.run(50_000, every=5000, callback=md.Frames("results/falling", contacts=True))
+
+    With the depth of its fall::
+
+        md.Frames("results/falling", extra={"depth": lambda sim: 0.3 - sim.position[:, 2]})
     """
 
     def __init__(self, folder: str | Path, contacts: bool = False, fields: Iterable[str] | str | None = None,
-                 append: bool = False, name: str | None = None):
+                 append: bool = False, name: str | None = None, extra: Mapping[str, Callable] | None = None):
         self.folder, self.contacts, self.fields = file_path("folder", folder), flag("contacts", contacts), fields
         self.name, self._append = name or self.folder.absolute().name, flag("append", append)
         if name is not None and file_path("name", name).name != name:
             raise ValueError(f"name = {name!r}: give the name of the files alone; they are in folder = {str(folder)!r}")
         vtu.field_names(fields)
+        self.extra = _checked({} if extra is None else extra)
         self.path, self.walls = self.folder / f"{self.name}.pvd", self.folder / "walls.vtu"
         self.files: list[Path] = []             # that were written
         self.reach: list | None = None          # of infinite walls in walls.vtu
@@ -96,7 +106,8 @@ class Frames:
         """Copies of what `write` needs, for another thread; None if there is a frame of this time."""
         if self.last == sim.time:
             return None
-        self.last = sim.time
+        extra = {name: _of_clumps(name, function, sim) for name, function in self.extra.items()}
+        self.last = sim.time                    # not before: a call whose function has failed can be repeated
         file = self.file(sim.step_count)
         walls = wall_mesh(sim) if sim.loop.moves else None
         if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
@@ -105,7 +116,7 @@ class Frames:
         parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))
                  if mesh is not None}
         self.files += [file, *parts]
-        return vtu.Frame(sim, True, self.fields), file, parts, sim.time
+        return vtu.Frame(sim, True, self.fields, extra), file, parts, sim.time
 
     def draw_walls(self, sim) -> None:
         """Write walls.vtu, in which infinite walls reach beyond the clumps of all frames so far."""
@@ -118,3 +129,28 @@ class Frames:
         for part, mesh in parts.items():
             vtu.write_mesh(part, mesh, time)
         self._series.add(time, file, *parts)
+
+
+def _checked(extra):
+    """dict of names -> functions; ValueError for what cannot be arrays of a frame."""
+    if not isinstance(extra, Mapping):
+        raise ValueError(f"extra = {short_repr(extra)}: give a dict of names to functions of the simulation, "
+                         "{'height': lambda sim: ...}")
+    for name, function in extra.items():
+        if not isinstance(name, str) or not name.isidentifier() or name in vtu.FIELDS:
+            raise ValueError(f"extra: the name {short_repr(name)} cannot be used; give a name as in Python, other than "
+                             f"{', '.join(vtu.FIELDS)}")
+        check_call(f"extra[{name!r}]", function, "simulation")
+    return dict(extra)
+
+
+def _of_clumps(name, function, sim):
+    """What a function of `extra` returns, as a copy."""
+    if name in sim.loop.fields:
+        raise ValueError(f"extra[{name!r}]: frames have the field of this name already; give another name")
+    what, n, values = f"result of extra[{name!r}]", sim.n_clumps, function(sim)
+    remedy = f"give shape ({n},) or ({n}, 3), a number or a vector for each clump"
+    shape = as_array(what, values, remedy).shape
+    if shape not in ((n,), (n, 3)):
+        raise ValueError(f"{what} = {short_repr(values)} has shape {shape}; {remedy}")
+    return real_array(what, values, shape)

@@ -1,6 +1,5 @@
 """CSV files: whole ones, and tables that grow row by row and go on after a crash."""
 import csv
-import math
 import mmap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -41,11 +40,10 @@ class Table:
         Names of the columns after the first, `time` [s].
     keep : callable, optional
         To continue the file: its rows are kept up to the first for whose time keep(time) is false. A line that a crash
-        of the machine has cut off is removed. The last columns may be missing in the file of an older version; their
-        values are nan. Default: a new file.
+        of the machine has cut off is removed. Default: a new file.
     remember : bool
         Hold the rows in memory, in `rows`; a reader then never sees a part of a line. Otherwise there may be several
-        rows of one time, which are removed together if one is cut off, and no column may be missing.
+        rows of one time, which are removed together if one is cut off.
 
     Raises
     ------
@@ -68,9 +66,7 @@ class Table:
             raise ValueError(f"{self.path} is missing, which the run would go on with") from None
         with file:
             header = file.readline()
-            names = tuple(header.decode(errors="replace").rstrip("\n").split(","))
-            added = len(self.columns) - len(names)
-            if names != self.columns[:len(names)] or added and not self._remember:
+            if tuple(header.decode(errors="replace").rstrip("\n").split(",")) != self.columns:
                 raise ValueError(f"{self.path}: its columns are not {','.join(self.columns)}")
             end = start = len(header)           # of the rows that are kept, and of those of the last time among them
             before = None                       # the time before it
@@ -79,15 +75,15 @@ class Table:
                     if not self._remember and repr(self.last).encode().startswith(line.partition(b",")[0]):
                         end, self.last = start, before
                     break
-                row = self._numbers(line, len(names))
+                row = self._numbers(line, len(self.columns))
                 if not keep(row[0]):
                     break
                 if row[0] != self.last:
                     before, self.last, start = self.last, row[0], end
                 end += len(line)
                 if self._remember:
-                    self.rows.append(row + added * (math.nan,))
-        return None if added else end
+                    self.rows.append(row)
+        return end
 
     def _numbers(self, line, count):
         """The numbers of a line; without `remember` the first, the time."""
@@ -102,7 +98,7 @@ class Table:
     def open(self) -> None:
         """Write the header of a new file, or remove the rows that are not kept."""
         if self._end is None:
-            replace_text(self.path, ",".join(self.columns) + "\n" + "".join(map(_line, self.rows)))
+            replace_text(self.path, ",".join(self.columns) + "\n")
         else:
             with open(self.path, "r+b") as file:
                 file.truncate(self._end)

@@ -68,17 +68,19 @@ class Frame:
       box, and was moved there by so many lengths of the box;
     - `template` (int32, index in `sim.templates`) and `clump_center`, the centre of mass [m], of its clump;
     - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces;
-    - each field of the simulation (`Simulation.add_field`) by its name.
+    - each field of the simulation (`Simulation.add_field`) by its name, and each array of `extra`.
 
     The field data `TimeValue` is the time [s], which ParaView shows for single files too. Without spheres the file has
     no points; ParaView opens it, meshio does not.
 
     float32 : single precision, which halves the file;  fields : see `field_names`
+    extra : further arrays (n_clumps,) or (n_clumps, 3) by name
     """
 
-    def __init__(self, sim, float32=False, fields=None):
+    def __init__(self, sim, float32=False, fields=None, extra=None):
         self.fields, self.real = field_names(fields), np.float32 if float32 else np.float64
         vars(self).update(_copies(sim, self.fields))
+        self.added = self.added | (extra or {})
         if self.box is None:
             self.fields = tuple(name for name in self.fields if name != "image")
         self.fields += tuple(self.added)

@@ -1,7 +1,6 @@
 """The command `movie`: an MP4 or GIF file of the frames of a run."""
 import argparse
 import math
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from minidem.render import read, require
 from minidem.render.colour import SPEED, value_range, values
 from minidem.render.scene import CAMERA, TUBE, Contacts, Scene, bounds_of, checked_camera
 from minidem.scenario.options import Parser, at_least, positive
-from minidem.scenario.progress import Line, duration
+from minidem.scenario.progress import Line
 
 SAMPLES = 16                # frames that are read beforehand, for the range of the colours and the camera
 # One palette per frame, so that no frames are kept in memory.
@@ -160,11 +159,9 @@ def main(argv: Sequence[str]) -> int:
         raise ValueError(f"--out: there is no folder {path.parent}")
     frames = frame_list(series, options)
     walls = series.parent / "walls.vtu"
-    line, start = Line(options.quiet), time.perf_counter()
+    line = Line(options.quiet)
     for done in write(frames, read(walls) if walls.exists() else None, path, options):
-        if line.is_due():
-            left = (time.perf_counter() - start) * (len(frames) - done) / done
-            line.show(f"movie: {done} of {len(frames)} pictures, {duration(left)} left")
+        line.update(f"movie: {done} of {len(frames)} pictures", done / len(frames))
     line.close()
     if not options.quiet:
         print(f"{path}: {len(frames)} pictures, {len(frames) / options.fps:.3g} s, {path.stat().st_size / 1e6:.2g} MB")

@@ -27,18 +27,25 @@ A scenario is a function from options to a Simulation with a name and defaults. 
     if __name__ == "__main__":
         sys.exit(main())
 
-Public names: `Scenario` and `Observable`; `outflow`, the observables of an outlet; `settled`, for beds; the option
-types `finite`, `positive`, `at_least`; those of `minidem.initial`.
+Public names: `Scenario` and `Observable`; `outflow`, the observables of an outlet; `settled`, for beds; `Report`, of
+studies; the option types `finite`, `positive`, `at_least`; those of `minidem.initial`.
 
-The flow of a run: options.py parses the command line; scenario.py sets up one run, or several to compare; run.py
-advances each from event to event (signals.py, progress.py); record.py writes the rows of the tables and summary.json;
-files.py holds the output folder, its checkpoints and the tables; plot.py draws the figures.
-c_functions.py compiles functions of a user in C.
+A scenario is a function of options; all else is here, and the same for each:
+
+* options.py makes the command line from the defaults of a Scenario, and checks it.
+* scenario.py sets up one run, or one of each scheme to compare, before anything is written; it says how runs ended.
+* run.py advances a run from event to event (row, frame, instant of a trajectory, checkpoint). Which steps these are
+  follows from the length first given, which each checkpoint holds: a continued run writes the same files.
+* record.py has the rows of the tables, and summary.json; plot.py the figures; table.py `md.Table`, for any script.
+* report.py has the files of a study, and the lines on its findings (`minidem.scenarios.papers`).
+* progress.py has the line on the screen. Ctrl-C and SIGTERM are looked at between two pieces of a run.
+
+A file exists whole or not at all: tables grow by whole rows, all else is replaced; the checkpoint comes last.
 '''
 from minidem.initial import Inlet, Outlet, place, place_densely, random_directions, random_orientations
-from minidem.scenario.beds import settled
 from minidem.scenario.options import at_least, finite, positive
-from minidem.scenario.scenario import Observable, Scenario, outflow
+from minidem.scenario.report import Report
+from minidem.scenario.scenario import Observable, Scenario, outflow, settled
 
-__all__ = ["Inlet", "Observable", "Outlet", "Scenario", "at_least", "finite", "outflow", "place", "place_densely",
-           "positive", "random_directions", "random_orientations", "settled"]
+__all__ = ["Inlet", "Observable", "Outlet", "Report", "Scenario", "at_least", "finite", "outflow", "place",
+           "place_densely", "positive", "random_directions", "random_orientations", "settled"]

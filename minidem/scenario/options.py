@@ -1,18 +1,22 @@
 """The command line that all scenarios share."""
-
 import argparse
+import json
 import math
+import os
+import re
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 
 from minidem import contact, rotation
 from minidem.core.checks import did_you_mean, flag
 from minidem.core.interpreter import scenario_command, with_scenario_commands
 from minidem.output import vtu
-from minidem.scenario.files import ALL, check_writable
-from minidem.scenario.signals import pipe_may_close
+from minidem.scenario.progress import pipe_may_close
 
+ALL = -1                                # clumps in the trajectory
 # Options of output and resources, which a continued run may change. All others define the physics.
 _NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoint_every", "resume", "compare",
                 "energy_limit", "track", "track_every", "contacts"}
@@ -29,6 +33,9 @@ checkpoint for --resume. With --compare a failed run does not end the others and
 summary.json is the state of its run."""
 
 _STUDY_EPILOG = """\
+verdicts on published numbers: reproduced; known limit: differs as expected of the law or method, with the reason;
+published value wrong; not reproduced: any other difference; too short to tell. The exit status does not depend on them.
+
 exit status: 0 done; 1 failed, or a run of it; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM),
 what was found so far is written."""
 
@@ -60,31 +67,38 @@ def at_least(least: int) -> Callable[[str], int]:
     return whole_number
 
 
-def folder(text):
-    """Type of an option: the name of a folder."""
-    if not text:
-        raise argparse.ArgumentTypeError("'' is no folder; give one, '.' for the present one")
-    return text
-
-
-def fields(text):
-    """Type of an option: fields of frames, a tuple of names."""
-    try:
-        return vtu.field_names(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def clump_count(text):
-    """Type of an option: a number of clumps, or all."""
+def _clump_count(text):
     return ALL if text == "all" else at_least(1)(text)
 
 
-clump_count.__name__ = "whole number, or all"
+_clump_count.__name__ = "whole number, or all"
 finite.__name__ = positive.__name__ = "number"
 
 
-def parse(scenario, argv):
+def _checked_by(check):
+    """Type of an option: what check(text) returns. A ValueError becomes a message with the name of the option."""
+    def option(text):
+        try:
+            return check(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    return option
+
+
+def _scheme(name):
+    rotation.info(name)
+    return name
+
+
+def _scheme_list(text):
+    # A piece without a colon is another parameter of the integrator before it
+    names = re.split(r",(?![^,:]*=)", text)
+    if "" in names or len(set(names)) < len(names):
+        raise ValueError(f"needs different names with commas between them, not '{text}'")
+    return names
+
+
+def parse(scenario, argv=None):
     """The options of a scenario (a namespace) from a command line, by default sys.argv; ValueError if invalid."""
     argv = sys.argv[1:] if argv is None else argv
     for word in argv:
@@ -104,47 +118,42 @@ def options_of(scenario, **chosen):
     return _checked(scenario, argparse.Namespace(**vars(options) | chosen))
 
 
-def _parser(scenario):
-    parser = Parser(prog=scenario_command(scenario.name), description=with_scenario_commands(scenario.description),
-                    epilog=_epilog(scenario), formatter_class=argparse.RawDescriptionHelpFormatter)
-    if scenario.add_options:
-        scenario.add_options(parser.add_argument_group("this scenario"))
-    _add_standard(parser, scenario)
-    return parser
+def physics(options):
+    """The options that define what is computed, as a dictionary in types of JSON."""
+    return json.loads(json.dumps({name: value for name, value in vars(options).items() if name not in _NOT_PHYSICS}))
 
 
 def _checked(scenario, options):
     """The options with all defaults; ValueError for those that exclude each other, or a folder without access."""
-    options = resolve_defaults(options)
+    for name, value in list(vars(options).items()):
+        if callable(value):             # a default, such as a box edge for the number of clumps
+            delattr(options, name)      # to the end: if it differs on --resume, an option before it is the cause
+            setattr(options, name, value(options))
+    _check_folder(options.out)
     if scenario.study:
-        check_writable(options.out)
         if scenario.check:
             scenario.check(options)
-        return options
-    if options.track_every and not options.track:
+    elif options.track_every and not options.track:
         raise ValueError(f"--track-every {options.track_every:g}: give --track N or --track all as well")
-    if options.contacts and not options.frames:
+    elif options.contacts and not options.frames:
         raise ValueError("--contacts: they are written with frames, of which there are none with --frames 0")
-    if options.track and not options.track_every and options.frames < 2:
+    elif options.track and not options.track_every and options.frames < 2:
         raise ValueError(f"--track: there are no times of frames with --frames {options.frames}; give --track-every")
     return options
 
 
-def resolve_defaults(options):
-    """Replace each default that is a function by its value for the options (a box edge from the number of clumps).
-
-    These options are moved to the end: if they differ from those of another run, an option before them is the cause.
-    """
-    for name, value in list(vars(options).items()):
-        if callable(value):
-            delattr(options, name)
-            setattr(options, name, value(options))
-    return options
-
-
-def physics(options):
-    """The options that define what is computed, as a dictionary."""
-    return {name: value for name, value in vars(options).items() if name not in _NOT_PHYSICS}
+def _check_folder(out):
+    """ValueError, which names --out and the reason, for a folder in which no file can be created."""
+    if not os.fspath(out):
+        raise ValueError("--out: '' is no folder; give one, '.' for the present one")
+    try:
+        path = Path(out).absolute()
+        existing = next(folder for folder in (path, *path.parents) if folder.exists())
+        if not existing.is_dir():
+            raise ValueError(f"--out: {existing} is a file; give a folder")
+        tempfile.TemporaryFile(dir=existing).close()
+    except OSError as error:
+        raise ValueError(f"--out: cannot write in {out} ({error.strerror}); give another folder") from None
 
 
 class Parser(argparse.ArgumentParser):
@@ -162,101 +171,82 @@ class Parser(argparse.ArgumentParser):
             super().print_help(file)
 
 
-def _add_standard(parser, scenario):
-    group, defaults = parser.add_argument_group("every scenario"), scenario.defaults
-    if scenario.study:
-        group.add_argument("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
+def _parser(scenario):
+    """The parser of a scenario: its own options, then the standard ones that it has defaults for."""
+    schemes = textwrap.fill(", ".join(rotation.available()), 108, initial_indent="integrators: ",
+                            subsequent_indent="  ", break_on_hyphens=False) + "\n\n"
+    study, defaults = scenario.study is not None, scenario.defaults
+    parser = Parser(prog=scenario_command(scenario.name), description=with_scenario_commands(scenario.description),
+                    epilog=schemes * ("integrator" in defaults) + (_STUDY_EPILOG if study else _EPILOG),
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    if scenario.add_options:
+        scenario.add_options(parser.add_argument_group("this scenario"))
+    group = parser.add_argument_group("every scenario")
+    option = group.add_argument
+    if study:
+        option("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
     if "integrator" in defaults:
         choice = group.add_mutually_exclusive_group()
-        choice.add_argument("--integrator", type=_scheme if scenario.study else str, default=defaults["integrator"],
+        choice.add_argument("--integrator", type=_checked_by(_scheme) if study else str, default=defaults["integrator"],
                             metavar="NAME", help="rotation scheme, one of those below, parameters after a colon as in "
                                                  "omelyan:iterations=20 (default: %(default)s)")
-        if not scenario.study:
-            choice.add_argument("--compare", type=_scheme_list, metavar="A,B,...",
-                                help="run each of these integrators from the same initial state, each in a "
-                                     "folder of its name, and plot them together in compare.png")
+        if not study:
+            choice.add_argument("--compare", type=_checked_by(_scheme_list), metavar="A,B,...",
+                                help="run each of these integrators from the same initial state, each in a folder of "
+                                     "its name, and plot them together in compare.png")
     if "contact" in defaults:
-        group.add_argument("--contact", default=defaults["contact"], metavar="NAME",
-                           help=f"contact law: {', '.join(contact.available())}, parameters after a colon as in "
-                                "hertz:onset=corrected or hooke:stiffness=1e6 (default: %(default)s)")
+        option("--contact", default=defaults["contact"], metavar="NAME",
+               help=f"contact law: {', '.join(contact.available())}, parameters after a colon as in "
+                    "hertz:onset=corrected or hooke:stiffness=1e6 (default: %(default)s)")
     for name, meaning in (("dt", "time step"), ("time", "simulated time")):
         if name in defaults:
-            group.add_argument(f"--{name}", type=positive, default=defaults[name], metavar="SECONDS",
-                               help=f"{meaning} (default: {default_text(defaults[name], parser)})")
+            option(f"--{name}", type=positive, default=defaults[name], metavar="SECONDS",
+                   help=f"{meaning} (default: {_default_text(defaults[name], parser)})")
     if "seed" in defaults:
-        group.add_argument("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
-                           help="seed of the random initial state (default: %(default)s)")
-    if not scenario.study or "threads" in defaults:
-        group.add_argument("--threads", type=at_least(1), default=defaults.get("threads"), metavar="N",
-                           help="maximum number of OpenMP threads (default: all processors)")
-    group.add_argument("--out", type=folder, default=f"results/{scenario.name}", metavar="DIR",
-                       help="folder for all files; those of an earlier run are replaced (default: %(default)s)")
-    if not scenario.study:
-        _add_output(group, scenario)
-    group.add_argument("--quiet", action="store_true", help="print only warnings and errors")
+        option("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
+               help="seed of the random initial state (default: %(default)s)")
+    if not study or "threads" in defaults:
+        option("--threads", type=at_least(1), default=defaults.get("threads"), metavar="N",
+               help="maximum number of OpenMP threads (default: all processors)")
+    option("--out", default=f"results/{scenario.name}", metavar="DIR",
+           help="folder for all files; those of an earlier run are replaced (default: %(default)s)")
+    if not study:
+        _add_output(option, scenario)
+    option("--quiet", action="store_true", help="print only warnings and errors")
+    return parser
 
 
-def _add_output(group, scenario):
+def _add_output(option, scenario):
     """The options of the frames, trajectory and checkpoints of a run."""
-    group.add_argument("--frames", type=at_least(0), default=scenario.defaults.get("frames", 200), metavar="N",
-                       help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none "
-                            "(default: %(default)s; a continued run keeps its interval)")
-    group.add_argument("--fields", type=fields, default="all", metavar="A,B,...",
-                       help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always "
-                            "written (default: %(default)s)")
-    group.add_argument("--contacts", action="store_true",
-                       help="write the contacts of each frame as lines between the centres of clumps, for force chains")
-    group.add_argument("--track", type=clump_count, default=0, metavar="N",
-                       help="trajectory of the first N clumps by id, or of all, in SCENARIO.gsd (OVITO, freud, "
-                            "HOOMD-blue) if the package gsd is installed, otherwise trajectory.csv (default: none; a "
-                            "continued run keeps it)")
-    group.add_argument("--track-every", type=positive, metavar="SECONDS",
-                       help="simulated time between the instants of the trajectory (default: those of the frames)")
-    group.add_argument("--checkpoint-every", type=positive, metavar="SECONDS",
-                       help="simulated time between checkpoints, the first at time 0; the last two are kept "
-                            "(default: one when the run ends)")
-    group.add_argument("--resume", action="store_true",
-                       help="continue from the checkpoint in --out; a longer --time is allowed, changed physics "
-                            "is refused")
+    option("--frames", type=at_least(0), default=scenario.defaults.get("frames", 200), metavar="N",
+           help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none (default: %(default)s; "
+                "a continued run keeps its interval)")
+    option("--fields", type=_checked_by(vtu.field_names), default="all", metavar="A,B,...",
+           help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always written (default: "
+                "%(default)s)")
+    option("--contacts", action="store_true",
+           help="write the contacts of each frame as lines between the centres of clumps, for force chains")
+    option("--track", type=_clump_count, default=0, metavar="N",
+           help="trajectory of the first N clumps by id, or of all, in SCENARIO.gsd (OVITO, freud, HOOMD-blue) if the "
+                "package gsd is installed, otherwise trajectory.csv (default: none; a continued run keeps it)")
+    option("--track-every", type=positive, metavar="SECONDS",
+           help="simulated time between the instants of the trajectory (default: those of the frames)")
+    option("--checkpoint-every", type=positive, metavar="SECONDS",
+           help="simulated time between checkpoints, the first at time 0; the last two are kept (default: one when the "
+                "run ends)")
+    option("--resume", action="store_true",
+           help="continue from the checkpoint in --out; a longer --time is allowed, changed physics is refused")
     if scenario.conservative:
-        group.add_argument("--energy-limit", type=positive, metavar="X",
-                           help="end the run when the relative energy error, as in summary.json, exceeds X; "
-                                "with dissipation in contacts, that of the energy balance (default: no limit)")
+        option("--energy-limit", type=positive, metavar="X",
+               help="end the run when the relative energy error, as in summary.json, exceeds X; with dissipation in "
+                    "contacts, that of the energy balance (default: no limit)")
 
 
-def _epilog(scenario):
-    names = textwrap.fill(", ".join(rotation.available()), 108, initial_indent="integrators: ",
-                          subsequent_indent="  ", break_on_hyphens=False) + "\n\n"
-    text = f"{scenario.epilog}{_STUDY_EPILOG}" if scenario.study else _EPILOG
-    return names + text if "integrator" in scenario.defaults else text
-
-
-def default_text(default, parser):
+def _default_text(default, parser):
     """Text of a default in --help; of a function of the options in the parser, without options and with --quick."""
     if not callable(default):
         return f"{default:g}"
     try:
-        alone, quick = (f"{default(parser.parse_args(words)):g}" for words in ([], ["--quick"]))
+        return "{:g}; with --quick {:g}".format(*(default(parser.parse_args(words)) for words in ([], ["--quick"])))
     except ValueError:                                  # an option is required, or there is no --quick
         return "depends on other options"
-    return f"{alone}; with --quick {quick}"
-
-
-def _scheme(name):
-    try:
-        rotation.info(name)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(error) from None
-    return name
-
-
-def _scheme_list(text):
-    names = []
-    for piece in text.split(","):
-        if names and "=" in piece and ":" not in piece:
-            names[-1] += "," + piece  # another parameter of the integrator before it
-        else:
-            names.append(piece)
-    if "" in names or len(set(names)) < len(names):
-        raise argparse.ArgumentTypeError(f"needs different names with commas between them, not '{text}'")
-    return names

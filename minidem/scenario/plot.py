@@ -1,5 +1,4 @@
 """Figures of the tables of a run. Without matplotlib (the extra `viz`) none are drawn."""
-
 import math
 
 import numpy as np
@@ -28,7 +27,7 @@ def energies(path, table, title):
     """
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-        if any(np.nanmax(np.abs(table[kind]), initial=0.0) > 0.0 for kind in (*DISSIPATED, "work", "exchanged")):
+        if any(np.max(np.abs(table[kind]), initial=0.0) > 0.0 for kind in (*DISSIPATED, "work", "exchanged")):
             _stack(kinds, table)
             scale = energy_input(table)
             change.plot(table["time"], (table["balance"] - table["balance"][0]) / (scale or 1.0), color="black")
@@ -50,125 +49,83 @@ def _lines(kinds, change, table):
     for kind, colour in zip(shown, (*COLOURS[:len(shown) - 1], "black")):
         kinds.plot(table["time"], table[kind], color=colour, label=kind)
     kinds.legend(ncols=len(shown), loc="lower left", bbox_to_anchor=(0.0, 1.0))
-    change.plot(table["time"], _change(table), color="0.7", label="total")
-    change.plot(table["time"], _change(table, "lasting"), color="black", label="lasting")
+    for kind, colour in (("total", "0.7"), ("lasting", "black")):
+        change.plot(table["time"], _change(table, kind), color=colour, label=kind)
     change.legend(ncols=2)
     change.set_ylabel(_change_label(table))
 
 
 def stacked(table):
-    """Curves of the stacked picture, by label: their sum is the energy balance, but for the zero of the potential.
-
-    table: columns of energy.csv; those of an older version may hold nan, which counts as 0.
-    """
-    of = {name: np.nan_to_num(table[name]) for name in ("potential", "work", "exchanged", *DISSIPATED)}
-    elastic = sum(np.nan_to_num(table[name]) for name in ("elastic", "elastic_tangential", "elastic_rolling"))
-    supply = "minus work" + (" and added energy" if of["exchanged"].any() else "")
-    curves = {supply: -of["work"] - of["exchanged"], "kinetic": table["translational"] + table["rotational"],
-              "elastic": elastic, "potential": of["potential"] - np.min(of["potential"])}
+    """Curves of the stacked picture, by label: their sum is the energy balance, but for the zero of the potential."""
+    supply = "minus work" + (" and added energy" if table["exchanged"].any() else "")
+    curves = {supply: -table["work"] - table["exchanged"], "kinetic": table["translational"] + table["rotational"],
+              "elastic": table["elastic"] + table["elastic_tangential"] + table["elastic_rolling"],
+              "potential": table["potential"] - np.min(table["potential"])}
     kinds = ("damping", "tangential damping", "sliding", "rolling", "fracture")
-    return curves | {kind: of[name] for kind, name in zip(kinds, DISSIPATED)}
+    return curves | {kind: table[name] for kind, name in zip(kinds, DISSIPATED)}
 
 
 def _stack(panel, table):
     """Energies one above the other, dissipated ones hatched; the lowest begins at minus the energy supplied."""
-    curves = stacked(table)
-    supply = next(iter(curves))
-    bottom = curves.pop(supply)
-    if np.any(bottom):
+    (supply, bottom), *layers = stacked(table).items()
+    if bottom.any():
         panel.plot(table["time"], bottom, color="black", linestyle="--", label=supply)
-    for k, (label, curve) in enumerate(curves.items()):
-        if np.any(curve):
-            panel.fill_between(table["time"], bottom, bottom + curve, label=label, facecolor=STACK[k],
+    for k, ((label, curve), colour) in enumerate(zip(layers, STACK)):
+        if curve.any():
+            panel.fill_between(table["time"], bottom, bottom + curve, label=label, facecolor=colour,
                                edgecolor="white", linewidth=0.0, hatch="//" if k >= FIRST_DISSIPATED else None)
         bottom = bottom + curve
     panel.plot(table["time"], bottom, color="black", label="balance")
     panel.legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
-def comparison(path, tables, observables):
+def comparison(path, runs, observables):
     """Draw compare.png: relative change of the total energy of several runs, and their `observables`.
 
-    tables: label -> (energy table, table of observables). The file's description has the energies at both ends.
+    runs : label -> Run. The file's description has the energies at both ends.
     """
-    def ends(energy):
-        total = energy["total"].tolist()
-        return f"{total[0]!r} J, after {energy.rows[-1][0]!r} s {total[-1]!r} J"
-
-    runs = "; ".join(f"{label}: {ends(energy)}" for label, (energy, _) in tables.items())
+    energy = {label: run.energy for label, run in runs.items()}
+    description = "; ".join(f"{label}: {table.rows[0][5]!r} J, after {table.rows[-1][0]!r} s {table.rows[-1][5]!r} J"
+                            for label, table in energy.items())
+    shown = [(f"change of total energy, {_change_label(table)}", energy, _change) for table in [*energy.values()][-1:]]
+    observed = {label: run.observed for label, run in runs.items()}
+    shown += [(one.label, observed, lambda table, name=one.name: table[name]) for one in observables]
 
     def draw(figure):
-        panels = figure.subplots(1, 1 + len(observables), squeeze=False)[0]
-        for (label, (energy, observed)), (colour, style) in zip(tables.items(), styles(len(tables))):
-            panels[0].plot(energy["time"], _change(energy), color=colour, linestyle=style, label=label)
-            for panel, observable in zip(panels[1:], observables):
-                panel.plot(observed["time"], observed[observable.name], color=colour, linestyle=style)
-        panels[0].set_ylabel(f"change of total energy, {_change_label(energy)}")
-        _scale(panels[0], [_change(energy) for energy, _ in tables.values()])
-        for panel, observable in zip(panels[1:], observables):
-            panel.set_ylabel(observable.label)
-            _scale(panel, [observed[observable.name] for _, observed in tables.values()])
-        for panel in panels:
-            panel.set_xlabel("time (s)")
-        figure.legend(ncols=min(4, len(tables)), loc="outside upper center")
+        for panel, (label, tables, values) in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown):
+            for (name, table), (colour, style) in zip(tables.items(), styles(len(tables))):
+                panel.plot(table["time"], values(table), color=colour, linestyle=style, label=name)
+            panel.set(xlabel="time (s)", ylabel=label)
+            _scale(panel, [values(table) for table in tables.values()])
+        figure.legend(*panel.get_legend_handles_labels(), ncols=min(4, len(energy)), loc="outside upper center")
 
-    return save(path, (4.0 * (1 + len(observables)), 3.6), draw, runs)
+    return save(path, (4.0 * len(shown), 3.6), draw, description)
+
+
+def _scale(panel, curves):
+    """Keep small curves visible beside a diverging one: an axis that is logarithmic, or linear near zero.
+
+    That is if the largest magnitudes differ by more than a factor of 30. The axis ends at a thousand times 1 (a
+    relative change) or the smallest magnitude, whichever is larger.
+    """
+    magnitudes = [size for size in (np.max(np.abs(curve)) for curve in curves) if size > 0.0]
+    if not magnitudes or max(magnitudes) < 30.0 * min(magnitudes):
+        panel.ticklabel_format(axis="y", scilimits=(-2, 3))
+        return
+    end = min(max(magnitudes), 1e3 * max(1.0, min(magnitudes)))
+    if all(np.min(curve) > 0.0 for curve in curves):
+        panel.set_yscale("log")
+    else:
+        linear = 10.0 ** math.ceil(math.log10(min(magnitudes)))
+        panel.set_yscale("symlog", linthresh=linear, linscale=max(1.0, math.log10(end / linear) / 5.0))
+        panel.set_ylim(bottom=max(panel.get_ylim()[0], -2.0 * end))
+        panel.axhline(0.0, color="0.6", linewidth=0.6)
+    panel.set_ylim(top=2.0 * end)
 
 
 def styles(number):
     """(colour, line style) of each of `number` curves: colours are distinct for up to 14, with line styles for 28."""
     return [(COLOURS[k % len(COLOURS)], STYLES[k % len(STYLES)]) for k in range(number)]
-
-
-def label_ends(panel, first=False):
-    """Write the label of each curve beside its last point, right of the panel, in its colour, with a line to it.
-
-    For curves that a legend does not tell apart: many, or coincident ones. Call it when the panel is complete. With
-    `first` labels are left of the first points, in the panel, whose left limit is moved to make room for them.
-    """
-    panel.figure.draw_without_rendering()       # sizes of the panels
-    curves = [line for line in panel.get_lines() if not line.get_label().startswith("_")]
-    points = np.array([line.get_xydata()[np.isfinite(line.get_ydata())][0 if first else -1] for line in curves])
-    if first:
-        _make_room(panel, np.min(points[:, 0]), [line.get_label() for line in curves])
-    ends = panel.transAxes.inverted().transform(panel.transData.transform(points))
-    order = np.argsort(ends[:, 1], kind="stable")
-    height = panel.get_window_extent().height / panel.figure.dpi * 72.0         # points
-    column = np.min(ends[:, 0]) - 0.05 if first else 1.06
-    for k, place in zip(order, _spread(ends[order, 1], 1.3 * LOOK["font.size"] / height)):
-        colour = curves[k].get_color()
-        panel.annotate(curves[k].get_label(), points[k], (column, place), "data", "axes fraction", color=colour,
-                       va="center", ha="right" if first else "left", arrowprops={
-                           "arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 0.0, "shrinkB": 0.0,
-                           "relpos": (float(first), 0.5)})
-
-
-def _make_room(panel, start, labels):
-    """Move the left limit so that the widest label fits between the left edge and the first point, at x = start."""
-    shown = [panel.text(0.0, 0.0, label) for label in labels]
-    width = max(text.get_window_extent().width for text in shown) / panel.get_window_extent().width
-    for text in shown:
-        text.remove()
-    part = min(width + 0.08, 0.9)               # of the panel, left of the first point
-    scale = panel.xaxis.get_transform()
-    low, right = scale.transform([start, panel.get_xlim()[1]])
-    panel.set_xlim(left=scale.inverted().transform((low - part * right) / (1.0 - part)))
-
-
-def _spread(places, gap):
-    """Ascending places moved until they are `gap` apart, as little as possible and, if they fit, within 0 and 1."""
-    steps = gap * np.arange(len(places))
-    upwards = np.maximum.accumulate(places - steps) + steps
-    downwards = np.minimum.accumulate((places - steps)[::-1])[::-1] + steps
-    return np.minimum(np.maximum(0.5 * (upwards + downwards), steps), 1.0 - steps[::-1])
-
-
-def together(curves):
-    """Curves of equal points as one, with both labels: {label: array} with arrays that differ."""
-    labels = {}
-    for label, curve in curves.items():
-        labels.setdefault(curve.tobytes(), []).append(label)
-    return {", ".join(same): curves[same[0]] for same in labels.values()}
 
 
 def _change(table, kind="total"):
@@ -179,29 +136,6 @@ def _change(table, kind="total"):
 def _change_label(table):
     divisor = {"energy_initial": "$\\,/\\,E_0$", "kinetic_max": "$\\,/\\,K_\\mathrm{max}$", None: " (J)"}
     return f"$(E - E_0)${divisor[energy_scale(table)[1]]}"
-
-
-def _scale(panel, curves):
-    """Choose a vertical scale on which small curves remain visible beside a diverging one.
-
-    If the largest magnitudes differ by more than a factor of 30, positive curves get a logarithmic axis, others one
-    that is linear up to the magnitude of the smallest curve. The axis ends at a thousand times 1 (a relative change) or
-    the smallest magnitude, whichever is larger.
-    """
-    magnitudes = [size for size in (np.max(np.abs(curve)) for curve in curves) if size > 0.0]
-    if not magnitudes or max(magnitudes) < 30.0 * min(magnitudes):
-        panel.ticklabel_format(axis="y", scilimits=(-2, 3))
-        return
-    end = min(max(magnitudes), 1e3 * max(1.0, min(magnitudes)))
-    if all(np.min(curve) > 0.0 for curve in curves):
-        panel.set_yscale("log")
-        panel.set_ylim(top=2.0 * end)
-    else:
-        linear = 10.0 ** math.ceil(math.log10(min(magnitudes)))
-        decades = math.log10(end / linear)
-        panel.set_yscale("symlog", linthresh=linear, linscale=max(1.0, decades / 5.0))
-        panel.set_ylim(bottom=max(panel.get_ylim()[0], -2.0 * end), top=2.0 * end)
-        panel.axhline(0.0, color="0.6", linewidth=0.6)
 
 
 def save(path, size, draw, description=""):
@@ -225,30 +159,23 @@ def save(path, size, draw, description=""):
     try:
         import matplotlib
         from matplotlib.figure import Figure
+        from matplotlib.ticker import LogFormatterSciNotation
     except ModuleNotFoundError:
         return False
-    with matplotlib.rc_context(LOOK), replacing(path) as temporary:
-        figure = Figure(figsize=size, layout="constrained")     # not by pyplot, which needs a display
-        draw(figure)
-        _write_plain_numbers(figure)
-        figure.savefig(temporary, metadata={"Description": description} if description else None)
-    return True
-
-
-def _write_plain_numbers(figure):
-    """Numbers of logarithmic axes as 0.05 or 200 where the whole axis is within PLAIN."""
-    from matplotlib.ticker import LogFormatterSciNotation
 
     class Plain(LogFormatterSciNotation):
-        """Labels the same ticks."""
+        """Labels the same ticks, with numbers such as 0.05 or 200."""
 
         def __call__(self, x, pos=None):
             return super().__call__(x, pos) and self.fix_minus(f"{x:g}")
 
-    for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
-        ends = np.abs(axis.get_view_interval())
-        if PLAIN[0] <= min(ends) and max(ends) <= PLAIN[1]:
-            if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):     # the default of such axes
-                axis.set_major_formatter(Plain())
-            if isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):
-                axis.set_minor_formatter(Plain())
+    with matplotlib.rc_context(LOOK), replacing(path) as temporary:
+        figure = Figure(figsize=size, layout="constrained")     # not by pyplot, which needs a display
+        draw(figure)
+        for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
+            for ticks in (axis.major, axis.minor):
+                if isinstance(ticks.formatter, LogFormatterSciNotation) and all(     # the default of such axes
+                        PLAIN[0] <= abs(end) <= PLAIN[1] for end in axis.get_view_interval()):
+                    (axis.set_major_formatter if ticks is axis.major else axis.set_minor_formatter)(Plain())
+        figure.savefig(temporary, metadata={"Description": description} if description else None)
+    return True

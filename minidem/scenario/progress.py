@@ -1,9 +1,11 @@
-"""Progress on standard error: on a terminal one line, overwritten; otherwise dated lines at growing intervals."""
-
+"""The screen: progress on standard error, text that a closed pipe cannot stop, and Ctrl-C between two steps."""
+import os
+import signal
 import sys
+import threading
 import time
-
-from minidem.analysis.energy import energy_error
+from collections.abc import Callable
+from contextlib import contextmanager
 
 TERMINAL_SECONDS = 0.2
 PLAIN_SECONDS, PLAIN_LONGEST = 10.0, 600.0     # the first interval, each twice the one before: 150 lines in a day
@@ -11,30 +13,28 @@ CLOCK = "%Y-%m-%d %H:%M:%S"
 
 
 class Line:
-    """A progress line on `stream`, by default standard error; `quiet` suppresses it."""
+    """Progress on standard error: on a terminal one line, overwritten; in a file dated lines at growing intervals."""
 
     def __init__(self, quiet=False, stream=None):
-        self.stream = stream or sys.stderr
-        self.quiet = quiet
-        self.terminal = self.stream.isatty()
+        self.quiet, self.stream = quiet, stream or sys.stderr
+        self.terminal, self.shown = self.stream.isatty(), False
         self.interval = TERMINAL_SECONDS if self.terminal else PLAIN_SECONDS
         self.start = self.last = time.perf_counter()
-        self.shown = False
 
-    def is_due(self):
-        """Whether the line should be updated now; True restarts the interval."""
+    def update(self, text: str | Callable[[], str], done: float = 0.0) -> None:
+        """Show a text, or what a function returns, if an update is due, and the time left for the part that is done."""
         now = time.perf_counter()
         if self.quiet or now - self.last < self.interval:
-            return False
+            return
         self.last = now
         if not self.terminal:
             self.interval = min(2.0 * self.interval, PLAIN_LONGEST)
-        return True
-
-    def left(self, seconds):
-        """The time left in words; without a terminal also the date and time of the end."""
-        end = "" if self.terminal else f", end about {time.strftime(CLOCK, time.localtime(time.time() + seconds))}"
-        return f"{duration(seconds)} left{end}"
+        text = text if isinstance(text, str) else text()
+        if done > 0.0:
+            left = (now - self.start) * (1.0 / done - 1.0)
+            end = "" if self.terminal else f", end about {time.strftime(CLOCK, time.localtime(time.time() + left))}"
+            text += f", {duration(left)} left{end}"
+        self.show(text)
 
     def show(self, text):
         self.stream.write(f"\r{text}\x1b[K" if self.terminal else f"{time.strftime(CLOCK)} {text}\n")
@@ -49,32 +49,61 @@ class Line:
             self.shown = False
 
 
-class Progress(Line):
-    """Progress of a run with the name `label` up to the step `steps`."""
-
-    def __init__(self, label, sim, steps, quiet=False, stream=None):
-        super().__init__(quiet, stream)
-        self.label, self.steps = label, steps
-        self.first_time, self.first_step = sim.time, sim.step_count
-
-    def update(self, sim, energies):
-        """Update the line if due. energies: the table so far, for the energy error, or None to omit it."""
-        if not self.is_due():
-            return
-        elapsed = self.last - self.start
-        rate = (sim.step_count - self.first_step) / elapsed
-        end = self.steps * sim.dt
-        left = elapsed * (end - sim.time) / max(sim.time - self.first_time, sim.dt)
-        error = None if energies is None else energy_error(energies)
-        error = "" if error is None else f", energy error {error:.1e}"
-        step = "" if self.terminal else f"step {sim.step_count} of {self.steps}, "
-        self.show(f"{self.label}: {step}{sim.time:.4g} of {end:g} s, {rate:.3g} steps/s{error}, {self.left(left)}")
-
-
 def duration(seconds):
     """`seconds` as hours, minutes and seconds, the two largest."""
     minutes, seconds = divmod(max(0, round(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60:02d} min"
     return f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"
+
+
+@contextmanager
+def pipe_may_close():
+    """Drop, without an error, what is printed here and later if its reader has ended, as in `| head`."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())      # Python flushes the rest when it exits
+
+
+def say(text, quiet=False):
+    """Print `text` unless quiet."""
+    if not quiet:
+        with pipe_may_close():
+            print(text)
+
+
+@contextmanager
+def handling(handler, *numbers):
+    """Call handler(number, frame) for these signals in the block. Python allows that in the main thread only."""
+    here = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, handler) for number in numbers if here}
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)
+
+
+def terminable():
+    """A context in which SIGTERM raises KeyboardInterrupt, as Ctrl-C does."""
+    return handling(signal.default_int_handler, signal.SIGTERM)
+
+
+@contextmanager
+def stopping():
+    """Yield a function that says whether Ctrl-C or SIGTERM has arrived; a second one raises KeyboardInterrupt.
+
+    So no exception is raised within a step or while a file is written.
+    """
+    arrived = []
+
+    def request(number, frame):
+        if arrived:
+            raise KeyboardInterrupt
+        arrived.append(number)
+
+    with handling(request, signal.SIGINT, signal.SIGTERM):
+        yield lambda: bool(arrived)

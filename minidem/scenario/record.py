@@ -1,142 +1,92 @@
-"""Results of a run: rows of energy.csv, observables.csv and walls.csv, and summary.json."""
-
+"""Columns of energy.csv, summary.json, and what is said about the energy at the end of a run."""
 import json
 import math
 
 import numpy as np
 
 import minidem
-from minidem.analysis.contacts import wall_wrenches
-from minidem.analysis.diagnosis import explain_energy
-from minidem.analysis.energy import (
-    DISSIPATED,
-    balance_error,
-    energy_drift,
-    energy_error,
-    energy_input,
-    energy_scale,
-    lasting_energy_error,
-)
+from minidem.analysis import energy as measures
+from minidem.analysis.energy import DISSIPATED, energy_scale
 from minidem.core.atomic import replace_text
-from minidem.output.table import Table
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",
             "elastic_rolling", *DISSIPATED[:-1], "work", "balance", "exchanged", DISSIPATED[-1])       # the newest last
 STRAINS = "strain_x", "strain_y", "strain_z", "strain_shear"       # of a periodic box that moves: Box.strain
-WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures
 
 
-class Recorder:
-    """The tables of a run: energies, contacts with the observables of the scenario, and forces on walls.
+def energy_columns(sim):
+    """Names of the columns of energy.csv after the time."""
+    return ENERGIES + (STRAINS if _moving_box(sim) else ())
 
-    n_walls: number of walls whose forces are recorded; keep: see `Table`; box_moves: strains of the box are recorded.
+
+def energy_row(energy, sim=None):
+    """Values of ENERGIES, the lasting energy nan where it is not computed; with a simulation, of `energy_columns`."""
+    values = [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
+    return values + (sim.box.strain.tolist() if sim and _moving_box(sim) else [])
+
+
+def _moving_box(sim):
+    return sim.box is not None and sim.loop.state.box.moves
+
+
+def beyond_limit(sim, energy, limit):
+    """Why a run ends if the relative error of the energy in the last row of a table is above `limit`; else None.
+
+    With dissipation in contacts it is that of the energy balance.
     """
-
-    def __init__(self, folder, observables, n_walls=0, keep=None, box_moves=False):
-        self.observables, self.strains = observables, STRAINS if box_moves else ()
-        self.energy = Table(folder.energy, [*ENERGIES, *self.strains], keep)
-        self.observed = Table(folder.observables, ["contacts", *(o.name for o in observables)], keep)
-        self.tables = [self.energy, self.observed]
-        if n_walls:
-            columns = [f"wall_{k}_{name}" for k in range(n_walls) for name in WALL]
-            self.tables.append(Table(folder.wall_forces, columns, keep))
-
-    def open(self):
-        for table in self.tables:
-            table.open()
-
-    def record(self, sim):
-        """Add a row for the current step and return the contacts at this instant; None if the row exists.
-
-        FloatingPointError, without a row, if the energy is not finite.
-        """
-        time = sim.time
-        if self.energy.rows and self.energy.rows[-1][0] == time:
-            return None
-        with np.errstate(over="ignore", invalid="ignore"):
-            contacts = sim.contacts()
-            energy = sim.energy(contacts, shadow=sim.settings.law.conservative)
-        if not math.isfinite(energy.total):
-            raise FloatingPointError(explain_energy(sim))
-        observed = [len(contacts), *(o.value(sim) for o in self.observables)]
-        self.energy.append(time, energy_row(energy) + (sim.box.strain.tolist() if self.strains else []))
-        self.observed.append(time, observed)
-        for table in self.tables[2:]:
-            table.append(time, wall_wrenches(contacts, sim.walls_at_rest, sim.box).reshape(-1))
-        return contacts
-
-    def beyond_limit(self, sim, limit):
-        """Why the run ends if the relative error of the energy in the last row is above `limit`; else None.
-
-        With dissipation in contacts it is that of the energy balance.
-        """
-        conservative = sim.settings.law.conservative and not sim.loop.moves
-        scale = energy_scale(self.energy)[0] if conservative else energy_input(self.energy) or None
-        values = self.energy["total" if conservative else "balance"]
-        change = values[-1] - values[0]
-        if scale is None or abs(change) <= limit * scale:
-            return None
-        return (f"step {sim.step_count} (time {sim.time:.6g} s): the relative energy error {change / scale:+.3g} is "
-                f"beyond --energy-limit {limit:g}. Lower --dt, take another --integrator, or go on with --resume and a "
-                "higher limit")
-
-    def close(self):
-        for table in self.tables:
-            table.close()
+    conservative = sim.settings.law.conservative and not sim.loop.moves
+    scale = energy_scale(energy)[0] if conservative else measures.energy_input(energy) or None
+    values = energy["total" if conservative else "balance"]
+    change = values[-1] - values[0]
+    if scale is None or abs(change) <= limit * scale:
+        return None
+    return (f"step {sim.step_count} (time {sim.time:.6g} s): the relative energy error {change / scale:+.3g} is "
+            f"beyond --energy-limit {limit:g}. Lower --dt, take another --integrator, or go on with --resume and a "
+            "higher limit")
 
 
-def energy_row(energy):
-    """Values of ENERGIES; the lasting energy is nan where it is not computed."""
-    return [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
+def summary(run, ended):
+    """The dictionary of summary.json of a `Run`; entries without a meaning are None.
 
-
-def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
-    """The dictionary of summary.json.
-
-    notes: those of the checkpoint (run.py); reason: why a run failed; conserved: whether the physics conserves energy,
-    without which there is no energy error.
+    Without conservation of energy (`run.conserved`) there is no energy error.
     """
-    physics, spent = notes["physics"], notes["spent"]
-    energy, observed = recorder.energy, recorder.observed
-    lasting, lasting_rows = lasting_energy_error(energy, observed["contacts"]) if conserved else (None, None)
+    sim, physics, spent = run.sim, run.notes["physics"], run.notes["spent"]
+    energy, observed, contacts = run.energy, run.observed, run.observed["contacts"]
+    lasting, lasting_rows = measures.lasting_energy_error(energy, contacts) if run.conserved else (None, None)
     return {
-        "scenario": scenario,
-        "integrator": physics.get("integrator"),
-        "contact": sim.contact,
-        "ended": ended,
-        "reason": reason,
-        "warnings": list(notes["warnings"].values()),
-        "dt": sim.dt,
-        "steps": sim.step_count,
-        "time": sim.time,
-        "threads": sim.threads,
-        "clumps": sim.n_clumps,
-        "spheres": sim.n_spheres,
-        "seed": physics.get("seed"),
+        "scenario": run.scenario.name, "integrator": physics.get("integrator"), "contact": sim.contact,
+        "ended": ended, "reason": run.reason, "warnings": list(run.notes["warnings"].values()),
+        "dt": sim.dt, "steps": sim.step_count, "time": sim.time, "threads": sim.threads,
+        "clumps": sim.n_clumps, "spheres": sim.n_spheres, "seed": physics.get("seed"),
         "wall_seconds": spent["wall_seconds"],
         "us_per_step": 1e6 * spent["loop_seconds"] / spent["steps"] if spent["steps"] else None,
-        "energy_initial": energy["total"][0],
-        "energy_final": energy["total"][-1],
-        "max_relative_energy_error": energy_error(energy) if conserved else None,
-        "lasting_relative_energy_error": lasting,
-        "lasting_energy_rows": lasting_rows,
-        "relative_energy_drift": energy_drift(energy) if conserved else None,
-        "energy_scale": energy_scale(energy)[1] if conserved else None,
-        "energy_balance_error": balance_error(energy),
-        "contacts_max": int(np.max(observed["contacts"])),
-        "contacts_per_clump": float(np.mean(observed["contacts"])) / sim.n_clumps if sim.n_clumps else None,
+        "energy_initial": energy["total"][0], "energy_final": energy["total"][-1],
+        "max_relative_energy_error": measures.energy_error(energy) if run.conserved else None,
+        "lasting_relative_energy_error": lasting, "lasting_energy_rows": lasting_rows,
+        "relative_energy_drift": measures.energy_drift(energy) if run.conserved else None,
+        "energy_scale": energy_scale(energy)[1] if run.conserved else None,
+        "energy_balance_error": measures.balance_error(energy),
+        "contacts_max": int(np.max(contacts)),
+        "contacts_per_clump": float(np.mean(contacts)) / sim.n_clumps if sim.n_clumps else None,
         "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
-                        for o in recorder.observables},
-        "physics": physics,
-        "version": minidem.__version__,
-        "build": minidem.build_info(),
-    }
+                        for o in run.scenario.observables},
+        "physics": physics}
 
 
-def write_summary(path, summary):
-    """Write summary.json; non-finite numbers, which JSON does not have, become null."""
-    replace_text(path, json.dumps(_plain(summary), indent=2, allow_nan=False) + "\n")
+def write_summary(path, entries):
+    """Write summary.json with version and build; non-finite numbers, which JSON does not have, become null."""
+    entries = entries | {"version": minidem.__version__, "build": minidem.build_info()}
+    replace_text(path, json.dumps(_plain(entries), indent=2, allow_nan=False) + "\n")
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def verdict(summary):
@@ -161,13 +111,3 @@ def verdict(summary):
             f"({summary['steps']} steps of {summary['dt']:g} s) it departs from its initial value by at most "
             f"{error:.1e} of {unit[summary['energy_scale']]}{lasts}. Drift, last tenth of the run against the "
             f"first: {summary['relative_energy_drift']:+.1e}.")
-
-
-def _plain(value):
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,15 +2,39 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-import minidem
 from minidem.core.atomic import remove_leftovers
 from minidem.output.table import write_table
 from minidem.scenario import plot
-from minidem.scenario.progress import Line
+from minidem.scenario.progress import Line, say
 from minidem.scenario.record import write_summary
-from minidem.scenario.signals import say
+
+REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published value wrong"
+TOO_SHORT, LIMIT = "too short to tell", "known limit"
+
+
+def lines(findings: list) -> list[str]:
+    """One line per table or figure of a paper, followed by its findings that are not as published."""
+    told: list[str] = []
+    items: dict = {}
+    for finding in findings:
+        items.setdefault((finding.paper, finding.item), []).append(finding)
+    for (paper, item), found in items.items():
+        good, wrong, short, limits, missed = (
+            sum(f.verdict == verdict for f in found)
+            for verdict in (REPRODUCED, WRONG, TOO_SHORT, LIMIT, NOT_REPRODUCED))
+        word = "NOT reproduced" if missed else "reproduced" if good + wrong else LIMIT if limits else TOO_SHORT
+        line = f"{paper}, {item}: {word}, {good} of {len(found)}"
+        for number, words in ((wrong, "published wrong"), (limits, f"at a {LIMIT}"), (short, TOO_SHORT)):
+            if number:
+                line += f", {number} {words}"
+        deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
+        if deviations:
+            line += f", largest deviation {max(deviations):.1e}"
+        told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
+    return told
 
 
 class Report:
@@ -18,8 +42,8 @@ class Report:
 
     Attributes
     ----------
-    findings : list
-        Added by `find`; `Scenario.conclude` makes text of them.
+    findings : list of `minidem.scenarios.papers.Finding`
+        Added by `find`; with any, they are printed, and written to findings.csv and summary.json.
     files : list of str
         Names of the tables and figures.
     path : Path
@@ -42,7 +66,7 @@ class Report:
         except (FileNotFoundError, ValueError):     # no summary, or not one of minidem
             return
         if before.get("scenario") == self.name:     # an earlier run
-            for file in ("summary.json", "findings.csv", *before.get("files", ())):
+            for file in ("summary.json", *before.get("files", ())):
                 (self.path / Path(file).name).unlink(missing_ok=True)
 
     def find(self, finding) -> None:
@@ -79,24 +103,22 @@ class Report:
 
     def progress(self, label: str, items: Iterable) -> Iterator:
         """Yield the items, and show on standard error how many are done."""
-        items, begun = list(items), time.perf_counter()
+        items, self._line.start = list(items), time.perf_counter()
         for done, item in enumerate(items):
-            if self._line.is_due():
-                left = (time.perf_counter() - begun) * (len(items) / done - 1) if done else None
-                ahead = "" if left is None else f", {self._line.left(left)}"
-                self._line.show(f"{self.name}: {label}, {done} of {len(items)}{ahead}")
+            self._line.update(f"{self.name}: {label}, {done} of {len(items)}", done / len(items))
             yield item
         self._line.close()
 
     def part(self, label: str, done: float) -> None:
         """Show on standard error which part of a long piece of work is done, 0 to 1."""
-        if self._line.is_due():
-            self._line.show(f"{self.name}: {label}, {done:.0%}")
+        self._line.update(f"{self.name}: {label}, {done:.0%}")
 
-    def finish(self, ended: str, result: dict) -> None:
-        """Write summary.json with `result`; ended: "done", "failed" or "interrupted"."""
+    def finish(self, ended: str) -> None:
+        """Write findings.csv and summary.json; ended: "done", "failed" or "interrupted"."""
         self._line.close()
+        rows = [asdict(found) | {"deviation": found.deviation, "verdict": found.verdict} for found in self.findings]
+        if rows:
+            self.table("findings", list(rows[0]), [list(row.values()) for row in rows])
         write_summary(self.path / "summary.json", {
-            "scenario": self.name, "version": minidem.__version__, "build": minidem.build_info(), "ended": ended,
-            "wall_seconds": time.perf_counter() - self._begun, "options": self._options, **result,
-            "files": self.files})
+            "scenario": self.name, "ended": ended, "wall_seconds": time.perf_counter() - self._begun,
+            "options": self._options, **({"findings": rows} if rows else {}), "files": self.files})

@@ -4,26 +4,37 @@ The loop advances the simulation from one event to the next: a row of the tables
 depend only on the length that the run was first given, which the notes of the checkpoint hold, so that a continued run
 writes the same files as an uninterrupted one.
 """
-
+import fcntl
 import math
+import os
 import sys
 import time
 import warnings
+from pathlib import Path
 
+import numpy as np
+
+from minidem.analysis.contacts import wall_wrenches
+from minidem.analysis.diagnosis import explain_energy
+from minidem.analysis.energy import energy_error
 from minidem.analysis.monitor import capture_warnings
-from minidem.engine.driver import steps_to_reach
+from minidem.core.atomic import remove_leftovers, to_disk
+from minidem.engine.driver import Pacer, steps_to_reach
+from minidem.output import checkpoint
 from minidem.output.background import Background
 from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory, has_gsd
-from minidem.scenario import plot
-from minidem.scenario.files import ALL, ChangedPhysics, RunFolder, check_writable
-from minidem.scenario.options import physics
-from minidem.scenario.progress import Progress
-from minidem.scenario.record import Recorder, summarise, write_summary
+from minidem.scenario import plot, record
+from minidem.scenario.options import ALL, physics
+from minidem.scenario.progress import Line
+from minidem.scenario.table import Table
+from minidem.simulation import Simulation
 
 ROWS = 1000                 # of the tables, besides the first
 UNWRITTEN = 2               # frames in memory at most: one is being written, one waits
 ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
+WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
+NOTES = {"physics", "schedule", "reach", "spent", "warnings"}           # of a checkpoint
 
 
 class Schedule:
@@ -55,160 +66,195 @@ class Run:
     """
 
     def __init__(self, scenario, options, out):
-        self.scenario, self.quiet = scenario, options.quiet
-        self.folder = RunFolder(out, scenario.name)
-        self.series = Frames(self.folder.path, options.contacts, options.fields, name=scenario.name)
-        check_writable(out, [self.series.file(0), self.folder.earlier])
-        self.resumed = options.resume and bool(self.folder.checkpoints())
+        self.scenario, self.quiet, self.path = scenario, options.quiet, Path(out)
+        self.series = Frames(self.path, options.contacts, options.fields, name=scenario.name)
+        self.last, self.before, self.next = (self.path / f"checkpoint{end}.npz" for end in ("", "_before", "_next"))
+        self.trajectories = self.path / f"{scenario.name}.gsd", self.path / "trajectory.csv"    # at most one exists
+        self.resumed = options.resume and bool(self.checkpoints())
         if self.resumed:
             self._resume(options)
-            self.steps = steps_to_reach(options.time, self.sim.dt)
-            if self.steps < self.sim.step_count:
-                raise ValueError(f"--time: {options.time:g} s is before the checkpoint at "
-                                 f"{self.sim.time:g} s; give a later time")
         else:
-            with capture_warnings(texts := []):
-                self.sim = scenario.build(options)
-            self.steps = steps_to_reach(options.time, self.sim.dt)
-            self.notes = {
-                "physics": physics(options),
-                "schedule": {"steps": self.steps, "rows": ROWS, "frames": options.frames},      # and the trajectory
-                "reach": None,                  # of the walls in walls.vtu
-                "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
-                "warnings": {f"start {k}": text for k, text in enumerate(texts)
-                             if text not in self.sim.monitor.issued.values()},     # those `serve` adds
-            }
-            self._prepare_output(options)
+            self._begin(options)
+        sim = self.sim
+        self.steps = steps_to_reach(options.time, sim.dt)
+        if self.steps < sim.step_count:
+            raise ValueError(f"--time: {options.time:g} s is before the checkpoint at {sim.time:g} s; give a later one")
         for force in scenario.forces(options) if scenario.forces else ():
-            self.sim.add_force(force)
+            sim.add_force(force)
         self.exchange = scenario.exchange(options) if scenario.exchange else ()
-        closed = scenario.conservative and not self.sim.user_forces
-        self.conserved = closed and self.sim.settings.law.conservative and not self.exchange \
-            and not self.sim.loop.moves
+        closed = scenario.conservative and not sim.user_forces
+        self.conserved = closed and sim.settings.law.conservative and not self.exchange and not sim.loop.moves
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not closed:
             raise ValueError(f"--energy-limit: {scenario.name} does not conserve energy, so a change of its energy "
                              "is no error; leave the option out")
-        if not math.isfinite(self.sim.energy().total):
+        if not math.isfinite(sim.energy().total):
             raise ValueError("the energy of the initial state is not finite; give smaller speeds or sizes")
         period = options.checkpoint_every
         # The first checkpoint is at step 0; without a period none is scheduled.
-        self.checkpoints = Schedule(max(1, round(period / self.sim.dt)), 1) if period else Schedule(1, 0)
-        self.saved_step = self.sim.step_count if self.resumed else None
+        self.saves = Schedule(max(1, round(period / sim.dt)), 1) if period else Schedule(1, 0)
+        self.saved_step = sim.step_count if self.resumed else None
         self.last_good = self.reason = None         # a Snapshot; why the run failed
+        integrator = self.notes["physics"].get("integrator")
+        self.label = f"{scenario.name} ({integrator})" if integrator else scenario.name
+
+    def checkpoints(self):
+        """Existing checkpoints, the last one first."""
+        return [file for file in (self.last, self.before) if file.exists()]
+
+    def _begin(self, options):
+        """Make the initial state."""
+        with capture_warnings(texts := []):
+            self.sim = self.scenario.build(options)
+        self.notes = {
+            "physics": physics(options),
+            "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS, "frames": options.frames,
+                         "track": 0, "track_steps": 0},
+            "reach": None,                  # of the walls in walls.vtu
+            "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
+            "warnings": {f"start {k}": text for k, text in enumerate(texts)
+                         if text not in self.sim.monitor.issued.values()}}     # those `serve` adds
+        self.last_is_good = False           # the file: it may become the one before
+        self._prepare_output(options, lambda schedule: None)
 
     def _resume(self, options):
         """Load the last usable checkpoint and the tables and series that belong to it."""
         refused = []
-        for file in self.folder.checkpoints():
+        for file in self.checkpoints():
             try:
                 with capture_warnings([]):              # `serve` reports what the earlier session has not
-                    self.sim, self.notes = self.folder.load(file, physics(options), options.threads)
-                self._prepare_output(options, self._on_schedule)
+                    self.sim, self.notes = checkpoint.load(file, Simulation, options.threads)
+                if not isinstance(self.notes, dict) or self.notes.keys() != NOTES:
+                    raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario")
+                self._prepare_output(options, self._is_kept)
                 self._check_rows(file)
                 break
-            except ChangedPhysics:
-                raise
             except ValueError as error:
                 refused.append(str(error))
         else:
             raise ValueError(f"--resume: no checkpoint is of use: {'; '.join(refused)}")
+        here, there = physics(options), self.notes["physics"]
+        for name in [*here, *sorted(there.keys() - here.keys())]:       # options that follow from others come last
+            if here.get(name) != there.get(name):
+                raise ValueError(f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run "
+                                 f"in {self.path}; continue with that value, or start anew without --resume")
+        self.last_is_good = file == self.last
         for reason in refused:
             warnings.warn(f"{reason}: going on from {file}, at {self.sim.time:g} s", stacklevel=2)
 
-    def _prepare_output(self, options, keep=lambda schedule: None):
-        """Set up schedules, tables and series. keep(schedule) is the `keep` of tables and series, None in a new run."""
-        schedule = self.notes["schedule"]
-        self.rows = Schedule(schedule["steps"], schedule["rows"])
-        self.with_frames = schedule["frames"] > 0
-        self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
-        n_walls = len(self.sim.walls) if self.scenario.wall_forces else 0
-        self.recorder = Recorder(self.folder, self.scenario.observables, n_walls, keep(self.rows),
-                                 self.sim.box is not None and self.sim.loop.state.box.moves)
-        self.series.begin(keep(self.frames))
-        self.series.reach = self.notes["reach"]
-        self._prepare_trajectory(options)
-
-    def _prepare_trajectory(self, options):
-        """Set up the trajectory of the earlier session, or of the options if there was none."""
-        schedule, gsd_file = self.notes["schedule"], self.folder.trajectories[0]
-        existing = [file for file in self.folder.trajectories if self.resumed and file.exists()]
-        if not schedule.get("track"):
-            every = options.track_every and max(1, round(options.track_every / self.sim.dt))
-            schedule |= {"track": options.track, "track_steps": every or 0}
-        elif not existing:
-            raise ValueError(f"the trajectory {gsd_file} is missing, with which the run would go on")
-        count, every = schedule["track"], schedule["track_steps"]
-        self.trajectory, self.instants = None, Schedule(1, 0)
-        if count:
-            file = existing[0] if existing else self.folder.trajectories[not has_gsd()]
-            self.trajectory = Trajectory(file, None if count == ALL else range(count), append=bool(existing))
-            self.instants = Schedule(every, 1) if every else self.frames
-
     def _check_rows(self, file):
         """ValueError unless all tables have all rows up to the current step."""
-        times, step = [], 0
-        while step <= self.sim.step_count:
-            times.append(step * self.sim.dt)
-            step = self.rows.after(step)
-        for table in self.recorder.tables:
-            if [row[0] for row in table.rows] != times:
+        steps = [0]
+        while steps[-1] <= self.sim.step_count:
+            steps.append(self.rows.after(steps[-1]))
+        for table in self.tables:
+            if [row[0] for row in table.rows] != [step * self.sim.dt for step in steps[:-1]]:
                 raise ValueError(f"{file}: {table.path} has not all rows up to its time, {self.sim.time:g} s")
 
-    def _on_schedule(self, schedule):
+    def _is_kept(self, schedule):
         """A function of the time: whether a continued run keeps the row or frame. Those after the checkpoint, and an
         unscheduled last one of the earlier session, are removed."""
         return lambda time: 0.0 <= time <= self.sim.time and round(time / self.sim.dt) in schedule
 
-    def execute(self, interruptible):
-        """Run until the end, a signal, the energy limit, or a non-finite state; returns the summary."""
-        self.wall_start = time.perf_counter()
-        progress = Progress(self._label(), self.sim, self.steps, self.quiet)
+    def _prepare_output(self, options, keep):
+        """Set up schedules, tables and series. keep(schedule) : their argument `keep`, None in a new run."""
+        schedule = self.notes["schedule"]
+        self.rows = Schedule(schedule["steps"], schedule["rows"])
+        self.tables = [Table(self.path / f"{name}.csv", columns) for name, columns in self._columns().items()]
+        self.energy, self.observed, *_ = self.tables
+        for table in self.tables:
+            table.begin(self.sim, keep(self.rows))
+        self.with_frames = schedule["frames"] > 0
+        self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
+        self.series.begin(keep(self.frames))
+        self.series.reach = self.notes["reach"]
+        existing = [file for file in self.trajectories if self.resumed and file.exists()]
+        if not schedule["track"]:           # a continued run may begin one
+            every = options.track_every and max(1, round(options.track_every / self.sim.dt))
+            schedule |= {"track": options.track, "track_steps": every or 0}
+        elif not existing:
+            raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would go on")
+        count, every = schedule["track"], schedule["track_steps"]
+        self.trajectory, self.instants = None, Schedule(1, 0)
+        if count:
+            file = existing[0] if existing else self.trajectories[not has_gsd()]
+            self.trajectory = Trajectory(file, None if count == ALL else range(count), append=bool(existing))
+            self.instants = Schedule(every, 1) if every else self.frames
+
+    def _columns(self):
+        """Columns of the tables, as of md.Table. `contacts` and `measured` are those of the row that is written."""
+        columns = {
+            "energy": {record.energy_columns(self.sim): lambda sim: record.energy_row(self.measured, sim)},
+            "observables": {"contacts": lambda sim: len(self.contacts)}
+            | {one.name: one.value for one in self.scenario.observables}}
+        if self.scenario.wall_forces and len(self.sim.walls):
+            names = tuple(f"wall_{k}_{name}" for k in range(len(self.sim.walls)) for name in WALL)
+            columns["walls"] = {names: lambda sim: wall_wrenches(self.contacts, sim.walls_at_rest, sim.box)}
+        return columns
+
+    def execute(self, stopped):
+        """Run until the end, the energy limit, a non-finite state, or until stopped() is true; returns the summary."""
+        self.wall_start, self.line, self.first_step = time.perf_counter(), Line(self.quiet), self.sim.step_count
 
         def warn(text):
-            progress.close()
-            print(f"{self._label()}: warning: {text}", file=sys.stderr)
+            self.line.close()
+            print(f"{self.label}: warning: {text}", file=sys.stderr)
 
+        lock = self._open_folder()
         try:
             with Background() as self.output:
-                self._open_output()
+                for table in self.tables:
+                    table.open()
+                if self.trajectory:
+                    self.trajectory.open(self.sim.time)
+                if self.with_frames:
+                    self.series.open()
                 for text in () if self.resumed else self.notes["warnings"].values():
                     warn(text)
                 self.sim.monitor.serve(self.notes["warnings"], warn)
                 try:
-                    ended = self._loop(interruptible, progress)
+                    ended = self._loop(stopped)
                 except FloatingPointError as error:
                     ended, self.reason = "not finite", str(error)
-                    self._save_last_good()
+                    # The snapshot, unless a later checkpoint exists
+                    if self.last_good and (self.saved_step is None or self.last_good.step > self.saved_step):
+                        self._save(self.last_good)
                 return self._finish(ended)
         finally:
-            progress.close()
-            self.recorder.close()
-            if self.trajectory:
-                self.trajectory.close()
-            self.folder.unlock()
+            self.line.close()
+            for table in (*self.tables, *filter(None, [self.trajectory])):
+                table.close()
+            os.close(lock)
 
-    def _label(self):
-        integrator = self.notes["physics"].get("integrator")
-        return f"{self.scenario.name} ({integrator})" if integrator else self.scenario.name
+    def _open_folder(self):
+        """Make, lock and clear the folder; returns the lock. By default, all runs of a scenario have one folder."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        lock = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise BlockingIOError(f"another run is writing into {self.path}; wait for its end, or give another "
+                                  "--out") from None
+        except OSError:
+            pass                                        # a file system without locks
+        self.next.unlink(missing_ok=True)               # left by a run killed before the renaming, or a symbolic link
+        frames = self.path / "frames"
+        for folder in (self.path, frames):
+            remove_leftovers(folder)
+        # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
+        for file in () if self.resumed else (
+                self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
+                self.series.path, self.series.walls, *self.trajectories, *frames.glob(f"{self.scenario.name}_*.vtu")):
+            file.unlink(missing_ok=True)
+        return lock
 
-    def _open_output(self):
-        if self.resumed:
-            self.folder.lock()
-        else:
-            self.folder.start()
-        self.recorder.open()
-        if self.trajectory:
-            self.trajectory.open(self.sim.time)
-        if self.with_frames:
-            self.series.open()
-
-    def _loop(self, interruptible, progress):
-        sim, spent = self.sim, self.notes["spent"]
+    def _loop(self, stopped):
+        sim, spent, pacer = self.sim, self.notes["spent"], Pacer()
         while True:
             self.output.wait(UNWRITTEN)         # raises the error of a frame, never waits
             step = sim.step_count
-            ended = "done" if step == self.steps else "interrupted" if interruptible.stop_requested else None
+            ended = "done" if step == self.steps else "interrupted" if stopped() else None
             if (ended or step in self.rows) and self._record_row():
                 ended = "energy limit"
             if self.with_frames and (ended or step in self.frames):
@@ -216,47 +262,49 @@ class Run:
             if step in self.instants:
                 self.output.wait(UNWRITTEN - 1)
                 self.output.call(self.trajectory.append, self.trajectory.sample(sim))
-            if ended or step in self.checkpoints:
+            if ended or step in self.saves:
                 self._save()
             if ended:
                 return ended
-            events = (self.rows, self.frames, self.instants, self.checkpoints)
-            target = min(*(schedule.after(step) for schedule in events), self.steps)
-            spent["loop_seconds"] += interruptible.advance(sim, target, self.exchange)
+            events = (self.rows, self.frames, self.instants, self.saves)
+            target, begun = min(*(schedule.after(step) for schedule in events), self.steps), time.perf_counter()
+            pacer.run(lambda steps: None if stopped() else sim.run(steps, *self.exchange), target - step)
+            spent["loop_seconds"] += time.perf_counter() - begun
             spent["steps"] += sim.step_count - step
-            progress.update(sim, self.recorder.energy if self.conserved else None)
+            self._show()
+
+    def _show(self):
+        """Show progress."""
+        sim, done = self.sim, self.sim.step_count - self.first_step
+
+        def text():
+            error = energy_error(self.energy) if self.conserved else None
+            step = "" if self.line.terminal else f"step {sim.step_count} of {self.steps}, "
+            return (f"{self.label}: {step}{sim.time:.4g} of {self.steps * sim.dt:g} s, "
+                    f"{done / (self.line.last - self.line.start):.3g} steps/s"
+                    + ("" if error is None else f", energy error {error:.1e}"))
+
+        self.line.update(text, done / max(self.steps - self.first_step, 1))
 
     def _record_row(self):
-        """Add a row to the tables and check it; returns whether the energy limit is exceeded."""
-        contacts = self.recorder.record(self.sim)
-        if contacts is not None:
-            if len(self.recorder.energy.rows) % ROWS_PER_SNAPSHOT == 1:
-                self.last_good = self.sim.loop.snapshot().copy()
-            self.sim.monitor.check(self.sim, contacts)
-        self.reason = self.energy_limit and self.recorder.beyond_limit(self.sim, self.energy_limit)
+        """Add a row to the tables and check it; returns whether the energy limit is exceeded.
+
+        FloatingPointError, without a row, if the energy is not finite.
+        """
+        sim = self.sim
+        if not self.energy.rows or self.energy.rows[-1][0] != sim.time:
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.contacts = sim.contacts()
+                self.measured = sim.energy(self.contacts, shadow=sim.settings.law.conservative)
+            if not math.isfinite(self.measured.total):
+                raise FloatingPointError(explain_energy(sim))
+            for table in self.tables:
+                table(sim)
+            if len(self.energy.rows) % ROWS_PER_SNAPSHOT == 1:
+                self.last_good = sim.loop.snapshot().copy()
+            sim.monitor.check(sim, self.contacts)
+        self.reason = self.energy_limit and record.beyond_limit(sim, self.energy, self.energy_limit)
         return self.reason is not None
-
-    def _save_last_good(self):
-        """Save the snapshot unless a later checkpoint exists."""
-        if self.last_good and (self.saved_step is None or self.last_good.step > self.saved_step):
-            self._save(self.last_good)
-
-    def _save(self, snapshot=None):
-        """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite."""
-        step = self.sim.step_count if snapshot is None else snapshot.step
-        if step != self.saved_step:
-            self._add_wall_time()
-            self.output.wait()          # a checkpoint is later than all frames up to its step
-            try:
-                self.folder.save(self.sim, self.notes, self.series.files, snapshot)
-            except ValueError as error:
-                raise FloatingPointError(str(error)) from None
-            self.saved_step, self.series.files = step, []         # those since the last checkpoint
-
-    def _add_wall_time(self):
-        now = time.perf_counter()
-        self.notes["spent"]["wall_seconds"] += now - self.wall_start
-        self.wall_start = now
 
     def _write_frame(self):
         """Copy the state, which is written in the background."""
@@ -266,13 +314,41 @@ class Run:
         if taken:
             self.output.call(self.series.write, *taken)
 
+    def _save(self, snapshot=None):
+        """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite.
+
+        Tables, series and frames up to its step are on the disk before. The last two checkpoints are kept, so that
+        damage to one costs at most the time between the two.
+        """
+        step = self.sim.step_count if snapshot is None else snapshot.step
+        if step == self.saved_step:
+            return
+        self._add_wall_time()
+        self.output.wait()
+        to_disk(file for file in (*(table.path for table in self.tables), self.series.path, self.series.walls,
+                                  *self.trajectories, *self.series.files) if file.exists())
+        try:
+            checkpoint.save(self.next, self.sim, self.notes, snapshot)
+        except ValueError as error:
+            raise FloatingPointError(str(error)) from None
+        if self.last_is_good:
+            os.replace(self.last, self.before)
+        os.replace(self.next, self.last)
+        self.last_is_good = True
+        self.saved_step, self.series.files = step, []         # those since the last checkpoint
+
+    def _add_wall_time(self):
+        now = time.perf_counter()
+        self.notes["spent"]["wall_seconds"] += now - self.wall_start
+        self.wall_start = now
+
     def _finish(self, ended):
+        """Write summary.json and energy.png; returns the summary."""
         self.output.wait()
         self._add_wall_time()
-        result = summarise(self.scenario.name, self.notes, self.sim, self.recorder, ended, self.reason, self.conserved)
+        result = record.summary(self, ended)
         if self.scenario.conclude and ended == "done":
-            result["result"], result["conclusion"] = self.scenario.conclude(
-                self.sim, self.recorder, self.folder.path)
-        write_summary(self.folder.summary, result)
-        plot.energies(self.folder.picture, self.recorder.energy, self._label())
+            result["result"], result["conclusion"] = self.scenario.conclude(self.sim, self, self.path)
+        record.write_summary(self.path / "summary.json", result)
+        plot.energies(self.path / "energy.png", self.energy, self.label)
         return result

@@ -1,5 +1,4 @@
 """Definition of a scenario, and its command line."""
-
 import shlex
 import sys
 from argparse import Namespace
@@ -9,15 +8,17 @@ from pathlib import Path
 
 from minidem.core.checks import flag
 from minidem.core.interpreter import this_python
+from minidem.initial import kept_bed
 from minidem.scenario import plot
 from minidem.scenario.options import options_of, parse
+from minidem.scenario.progress import Line, say, stopping, terminable
 from minidem.scenario.record import verdict
-from minidem.scenario.report import Report
+from minidem.scenario.report import Report, lines
 from minidem.scenario.run import Run
-from minidem.scenario.signals import Interruptible, say, terminable
 from minidem.simulation import Simulation
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
+BEDS = Path("results", "beds")
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,8 @@ class Observable:
 
     Parameters
     ----------
-    name : str
-        Column of observables.csv.
-    label : str
-        Label of the axis in compare.png, with the unit.
+    name, label : str
+        Column of observables.csv; label of the axis in compare.png, with the unit.
     value : callable
         Simulation -> float.
     """
@@ -43,6 +42,24 @@ def outflow(outlet: str = "outlet") -> tuple[Observable, Observable]:
     """Observables of an `Outlet`: number and mass of the clumps that have left since the start."""
     return (Observable(f"{outlet}_count", "clumps that have left", lambda sim: float(sim.outflow[outlet][0])),
             Observable(f"{outlet}_mass", "mass that has left (kg)", lambda sim: sim.outflow[outlet][1]))
+
+
+def settled(name: str, make: Callable[[Callable[[float], None]], Simulation], quiet: bool = False) -> Simulation:
+    """A bed that is made with progress on the screen, and kept in results/beds for later runs.
+
+    Parameters
+    ----------
+    name : str
+        Of its file, with all that the bed depends on.
+    make : callable
+        make(report) returns the Simulation; report(part) shows the part that is done.
+    quiet : bool
+        Without progress.
+    """
+    line = Line(flag("quiet", quiet))
+    bed = kept_bed(BEDS / f"{name}.npz", lambda: make(lambda part: line.update(f"the bed settles, {part:.0%}")))
+    line.close()
+    return bed
 
 
 @dataclass(frozen=True)
@@ -81,14 +98,11 @@ class Scenario:
         conclude(sim, recorder, folder) -> (dict, str), called at the end of a complete run with the Simulation, the
         tables ``recorder.energy`` and ``recorder.observed`` (``table[column]`` is an array) and the output folder, for
         figures. The numbers become `result` in summary.json; the text is printed after that about the energy.
-        Of a study: conclude(report) -> (dict, str), also after a failure; the numbers go into summary.json.
     study : callable, optional
-        study(options, report) makes many runs of few bodies; report : `minidem.scenario.report.Report`. Such a scenario
+        study(options, report) makes many runs, and findings on published numbers; report : `Report`. Such a scenario
         has --quick, --out and --quiet.
     check : callable, optional
         check(options) raises ValueError for unusable options of a study, before any work.
-    epilog : str
-        Of --help of a study.
     """
 
     name: str
@@ -104,7 +118,6 @@ class Scenario:
     conclude: Callable | None = None
     study: Callable | None = None
     check: Callable | None = None
-    epilog: str = ""
 
     def __post_init__(self):
         flag("conservative", self.conservative)
@@ -122,43 +135,83 @@ class Scenario:
         int
             Exit status: 0 done, 1 failed, 2 bad arguments, 130 interrupted.
         """
-        runs = {}
+        runs: dict = {}
         try:
             with terminable():
                 try:
                     options = self.parse(argv)
-                    if self.study is None:
-                        runs = self._plan(options)
+                    runs = {} if self.study else self._runs(options)
                 except ValueError as error:
-                    return self._fail("error", error, BAD_ARGUMENTS)
-                return self._report(options) if self.study else self._execute(runs, options)
+                    return self._fail(BAD_ARGUMENTS, f"error: {error}")
+                if not self.study:
+                    return self._execute(runs, options)
+                report = self._study(options)
+                say("\n".join([*lines(report.findings), f"Files are in {options.out}."]), options.quiet)
+                return FAILED if report.failed_runs else DONE
         except BlockingIOError as error:        # another run holds the folder
-            return self._fail("failed", error, FAILED)
+            return self._fail(FAILED, f"failed: {error}")
         except (OSError, MemoryError, FloatingPointError) as error:
-            return self._fail("failed", f"{str(error) or 'no memory'}{self._remedy(runs)}", FAILED)
+            return self._fail(FAILED, "; ".join(filter(None, [f"failed: {str(error) or 'no memory'}",
+                                                              self._remedy(runs)])))
         except KeyboardInterrupt:
-            return self._fail("interrupted", self._remedy(runs).removeprefix("; "), INTERRUPTED)
+            return self._fail(INTERRUPTED, ": ".join(filter(None, ["interrupted", self._remedy(runs)])))
 
-    def run_into(self, folder: Path | str, quick: bool = False, quiet: bool = True, **options) -> Report:
-        """Run a study from Python, with files in `folder`.
+    def _fail(self, status, text):
+        print(f"{self.name}: {text}", file=sys.stderr)
+        return status
+
+    def _remedy(self, runs):
+        """How to continue after an aborted run."""
+        if self.study:
+            return ""
+        if not runs:
+            return "nothing was written"
+        if any(run.checkpoints() for run in runs.values()):
+            return "the last checkpoint is complete, --resume continues from it"
+        return "there was no checkpoint yet (see --checkpoint-every)"
+
+    def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
+        """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
 
         Parameters
         ----------
         folder : path
-        quick, quiet : bool
+        quiet : bool
         **options
             Options of the command line by name, with _ for -.
+
+        Returns
+        -------
+        Report or dict
+            Of a study its report, of a run the entries of summary.json.
 
         Raises
         ------
         ValueError
             For an unknown or unusable option.
+        RuntimeError
+            For a run that did not end as planned.
         """
-        return self._study(options_of(self, out=str(folder), quick=quick, quiet=quiet, **options))[0]
+        chosen = options_of(self, out=str(folder), quiet=quiet, **options)
+        if self.study:
+            return self._study(chosen)
+        chosen.resume = any(Path(folder).glob("checkpoint*.npz"))
+        try:
+            run = Run(self, chosen, folder)
+        except ValueError as error:
+            if not chosen.resume:
+                raise
+            raise RuntimeError(f"{error}. To restart the run remove {folder}") from None
+        with stopping() as stopped:
+            summary = run.execute(stopped)
+        if summary["ended"] == "interrupted":
+            raise KeyboardInterrupt
+        if summary["ended"] != "done":
+            raise RuntimeError(f"the run in {folder} ended: {summary['reason'] or summary['ended']}")
+        return summary
 
     def _study(self, options):
-        """The report of a study, and the text of its conclusion."""
-        report, ended, text = Report(self.name, options), "failed", ""
+        report, ended = Report(self.name, options), "failed"
         try:
             self.study(options, report)
             ended = "done"
@@ -166,21 +219,14 @@ class Scenario:
             ended = "interrupted"
             raise
         finally:
-            result, text = self.conclude(report) if self.conclude else ({}, "")
-            report.finish(ended, result)
-        return report, text
+            report.finish(ended)
+        return report
 
-    def _report(self, options):
-        report, text = self._study(options)
-        say("\n".join(filter(None, [text, f"Files are in {options.out}."])), options.quiet)
-        return FAILED if report.failed_runs else DONE
-
-    def _plan(self, options):
-        """Set up and check all runs, by label, before anything is written."""
+    def _runs(self, options):
+        """Set up and check all runs, by name, before anything is written."""
         if getattr(options, "compare", None):
-            folders = {name: Path(options.out, name.replace(":", "_")) for name in options.compare}
-            runs = {name: Run(self, Namespace(**{**vars(options), "integrator": name}), folder)
-                    for name, folder in folders.items()}
+            runs = {name: Run(self, Namespace(**vars(options) | {"integrator": name}),
+                              Path(options.out, name.replace(":", "_"))) for name in options.compare}
         else:
             runs = {self.name: Run(self, options, options.out)}
         if options.resume and not any(run.resumed for run in runs.values()):
@@ -189,48 +235,27 @@ class Scenario:
         return runs
 
     def _execute(self, runs, options):
-        tables, ends = {}, []
-        with Interruptible() as interruptible:
-            for label, run in runs.items():
-                result = run.execute(interruptible)
-                tables[label] = (run.recorder.energy, run.recorder.observed)
-                ends.append(result["ended"])
+        done, compared = {}, bool(getattr(options, "compare", None))
+        with stopping() as stopped:
+            for name, run in runs.items():
+                result = run.execute(stopped)
+                done[name] = run
                 say("\n".join(filter(None, [verdict(result), result.get("conclusion")])), options.quiet)
-                if interruptible.stop_requested:
+                if stopped():
                     break
-            if getattr(options, "compare", None):
-                plot.comparison(Path(options.out, "compare.png"), tables, self.observables[:1])
-        say(self._where(options, next(iter(runs.values()))), options.quiet)
-        if "interrupted" in ends or len(ends) < len(runs):
-            return self._fail(f"interrupted at {run.sim.time:g} s", "go on with --resume", INTERRUPTED, "; ")
-        if ends in (["not finite"], ["energy limit"]):
-            return self._fail("failed", f"{run.reason}. The files hold the run up to "
-                              f"{run.recorder.energy.rows[-1][0]:g} s, the checkpoint the last good state", FAILED)
+        where, first = f"Files are in {options.out}", next(iter(runs.values()))
+        if compared:
+            plot.comparison(Path(options.out, "compare.png"), done, self.observables[:1])
+            where += ", a folder for each integrator, with compare.png beside them"
+        if not (first.path / "energy.png").exists():
+            where += f".\nFigures need matplotlib: {this_python()} -m pip install matplotlib"
+        if first.with_frames:
+            where += (f".\nTo see the motion open {first.series.path} in ParaView, or make a movie with\n"
+                      f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")
+        say(where + "." * (not first.with_frames), options.quiet)
+        if result["ended"] == "interrupted" or len(done) < len(runs):
+            return self._fail(INTERRUPTED, f"interrupted at {run.sim.time:g} s; go on with --resume")
+        if result["ended"] != "done" and not compared:
+            return self._fail(FAILED, f"failed: {run.reason}. The files hold the run up to {run.energy.rows[-1][0]:g} "
+                                      "s, the checkpoint the last good state")
         return DONE
-
-    def _where(self, options, run):
-        """Location of the files, and how to view them."""
-        text = f"Files are in {options.out}"
-        if getattr(options, "compare", None):
-            text += ", a folder for each integrator, with compare.png beside them"
-        if not run.folder.picture.exists():
-            text += f".\nFigures need matplotlib: {this_python()} -m pip install matplotlib"
-        if not run.with_frames:
-            return f"{text}."
-        series = run.folder.series
-        return (f"{text}.\nTo see the motion open {series} in ParaView, or make a movie with\n"
-                f"  {this_python()} -m minidem movie {shlex.quote(str(series.parent))}")
-
-    def _remedy(self, runs):
-        """How to continue after an aborted run."""
-        if self.study:
-            return ""
-        if not runs:
-            return "; nothing was written"
-        if any(run.folder.checkpoints() for run in runs.values()):
-            return "; the last checkpoint is complete, --resume continues from it"
-        return "; there was no checkpoint yet (see --checkpoint-every)"
-
-    def _fail(self, kind, error, status, between=": "):
-        print(f"{self.name}: {kind}{between if str(error) else ''}{error}", file=sys.stderr)
-        return status

@@ -1,4 +1,4 @@
-"""Numbers of a script over time: the tables of scenarios, row by row in a callback."""
+"""Numbers over time in a CSV file, row by row in a callback."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ import numpy as np
 from minidem.core.checks import check_call, file_path, flag, short_repr
 from minidem.output import table as csv_table
 from minidem.scenario import plot
-from minidem.scenario.record import ENERGIES, STRAINS, energy_row
+from minidem.scenario.record import energy_columns, energy_row
 
 
 class Table:
@@ -53,30 +53,35 @@ class Table:
 
     def __init__(self, path: str | Path, columns: Mapping | None = None, append: bool = False):
         self.path, self._append = file_path("path", path, ".csv"), flag("append", append)
-        self._functions = None if columns is None else _checked(columns)
+        self._functions: dict | None = None if columns is None else _checked(columns)
         self._csv: Any = None
-        self._is_open = False
+        self._draws, self._is_open = columns is None, False
+
+    def begin(self, sim, keep: Callable | None = None) -> None:
+        """Read the rows of the file; keep : as of `minidem.output.table.Table`. Nothing is written."""
+        if self._functions is None:
+            self._functions = {energy_columns(sim): lambda sim: energy_row(
+                sim.energy(shadow=sim.settings.law.conservative), sim)}
+        self._csv = csv_table.Table(self.path, sum(self._functions, ()), keep)
+
+    def open(self) -> None:
+        """Write the header of a new file, or remove the rows that are not kept."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._csv.open()
+        self._is_open = True
 
     def __call__(self, sim) -> None:
-        names = [*ENERGIES, *self._strains(sim)] if self._functions is None else \
-            [name for names in self._functions for name in names]
         if not self._is_open:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            keep = (lambda time: time <= sim.time) if self._append and self.path.exists() else None
-            self._csv, self._is_open = csv_table.Table(self.path, names, keep), True
-            self._csv.open()
-        if self._csv.rows and self._csv.rows[-1][0] == sim.time:
-            return
-        if self._functions is None:
-            energy = sim.energy(shadow=sim.settings.law.conservative)
-            values = energy_row(energy) + (sim.strain.tolist() if self._strains(sim) else [])
-        else:
-            values = [value for names, function in self._functions.items() for value in _numbers(function, names, sim)]
-        self._csv.append(sim.time, values)
+            self.begin(sim, (lambda time: time <= sim.time) if self._append and self.path.exists() else None)
+            self.open()
+        if not self.rows or self.rows[-1][0] != sim.time:
+            self._csv.append(sim.time, [value for names, function in (self._functions or {}).items()
+                                        for value in _numbers(function, names, sim)])
 
-    @staticmethod
-    def _strains(sim):
-        return STRAINS if sim.box is not None and sim.loop.state.box.moves else ()
+    @property
+    def rows(self) -> list:
+        """The rows so far, tuples of numbers with the time in front."""
+        return self._csv.rows if self._csv else []
 
     def __getitem__(self, column: str) -> np.ndarray:
         if self._csv is None or column not in self._csv.columns:
@@ -88,7 +93,7 @@ class Table:
         """Close the file, and draw the energies; a further call continues it."""
         if self._is_open:
             self._csv.close()
-            if self._functions is None:
+            if self._draws:
                 plot.energies(self.path.with_suffix(".png"), self._csv, self.path.stem)
             self._is_open, self._append = False, True
 
@@ -104,17 +109,18 @@ def _checked(columns):
     remedy = "give a dict of names to functions of the simulation, {'pressure': lambda sim: ...}"
     if not isinstance(columns, Mapping) or not columns:
         raise ValueError(f"columns = {short_repr(columns)}: {remedy}")
-    found = {(names,) if isinstance(names, str) else names: function for names, function in columns.items()}
-    seen = {"time"}
-    for names, function in found.items():
+    found, seen = {}, {"time"}
+    for key, function in columns.items():
+        names = (key,) if isinstance(key, str) else key
         if not isinstance(names, tuple) or not callable(function):
             raise ValueError(f"columns: {short_repr(names)}: {short_repr(function)}: {remedy}")
-        check_call(f"columns[{names[0] if len(names) == 1 else names!r}]", function, "simulation")
+        check_call(f"columns[{key!r}]", function, "simulation")
         for name in names:
             if not isinstance(name, str) or not name or set(name) & set(',"\n\r') or name in seen:
                 raise ValueError(f"columns: the name {short_repr(name)} is not a text without commas, quotes and line "
                                  "ends, or given twice; 'time' is the first column")
             seen.add(name)
+        found[names] = function
     return found
 
 

@@ -4,8 +4,8 @@ The neighbor lists need a bound of the displacement of the spheres of a clump un
 unit vector n moves the point p by 2 sin(t/2) |n x p| = 2 |u x p|, with u the vector part of the quaternion of the
 rotation, in the body frame. |u x p|^2 = u A u with A = |p|^2 - p p; a symmetric matrix is bounded by the diagonal one
 of its absolute row sums. So a rod that spins about its own axis, where they vanish, needs no rebuild. The rows of
-`turn_bound` are the three diagonal terms and one for the scalar part, which covers orientations whose norm is not exactly 1,
-since some schemes do not conserve it.
+`turn_bound` are the three diagonal terms and one for the scalar part, which covers orientations whose norm is not
+exactly 1, since some schemes do not conserve it.
 """
 from minidem.core.eight cimport Eight3, add3, dot3, load_eight3, scale3
 from minidem.core.lanes cimport LANES

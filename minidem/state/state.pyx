@@ -192,7 +192,8 @@ cdef class State:
     cdef void put(self, Reordering order) noexcept:
         """Change to a prepared order. No Python code, no allocation: it cannot fail."""
         reorder(self.view.blocks, self.view.n_rows, order.slots, order.layout.n_clumps, order.room)
-        reorder(<double *> self.view.wrench, sizeof(WrenchBlock) // (LANES * sizeof(double)), order.slots, order.layout.n_clumps, order.room)
+        reorder(<double *> self.view.wrench, sizeof(WrenchBlock) // (LANES * sizeof(double)), order.slots,
+                order.layout.n_clumps, order.room)
         self.view, self.layout = order.view, order.layout
 
     cdef object wrap(self):

@@ -32,7 +32,7 @@ from math import gamma, pi, sqrt
 import numpy as np
 
 import minidem as md
-from minidem.scenario import at_least
+from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios.collisions.chung_ooi import (
     ALUMINIUM,
@@ -45,7 +45,7 @@ from minidem.scenarios.collisions.chung_ooi import (
     TEST_4,
     TEST_5,
 )
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 PAPER = "Chung and Ooi 2011"
 LIMIT = "at small angles the published curve is that of another tangential law, see --help"
@@ -303,7 +303,7 @@ def labels(panel, title, x, y):
     panel.legend(fontsize=7)
 
 
-EXPERIMENT = PaperExperiment("oblique_impact", __doc__, run, add_options, check=check)
+EXPERIMENT = Scenario("oblique_impact", __doc__, study=run, add_options=add_options, check=check)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

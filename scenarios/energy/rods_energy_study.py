@@ -23,10 +23,9 @@ import numpy as np
 from minidem.contact import registry as laws
 from minidem.ensemble import run_ensemble
 from minidem.rotation import registry
-from minidem.scenario import at_least
-from minidem.scenario.files import RunFolder
+from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment, run_or_continue
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.rods_in_box import SCENARIO as RODS
 
 PAPER, FIGURE = "SPIRAL 2025", "Fig. 2"
@@ -70,22 +69,19 @@ def check(options):
 
 
 def folder_of(integrator, contact, time, dt, seed, out):
-    """RunFolder of a run. Other parameters have another folder, so --quick does not touch a long run."""
+    """Folder of a run. Other parameters have another folder, so --quick does not touch a long run."""
     law = "" if contact == "hertz" else f"_{contact}"
     name = f"{integrator}{law}_seed{seed}_{time}s_by_{dt}s".replace(":", "_")
-    return RunFolder(Path(out, name), RODS.name)
+    return Path(out, name)
 
 
 def bounce(integrator, contact, time, dt, seed, out):
     """Run rods_in_box.py, or continue from its checkpoint.
 
-    Returns the number of steps and the times of all parts. RuntimeError with the messages of a run that did not
-    finish.
+    Returns the number of steps and the times of all parts. RuntimeError for a run that did not finish.
     """
-    folder = folder_of(integrator, contact, time, dt, seed, out)
-    summary = run_or_continue(RODS, folder, {
-        "integrator": integrator, "contact": contact, "time": time, "dt": dt, "seed": seed, "frames": 0,
-        "checkpoint-every": time / CHECKPOINTS})
+    summary = RODS.run_into(folder_of(integrator, contact, time, dt, seed, out), integrator=integrator, contact=contact,
+                            time=time, dt=dt, seed=seed, frames=0, checkpoint_every=time / CHECKPOINTS)
     return {name: summary[name] for name in ("steps", "wall_seconds", "us_per_step")}
 
 
@@ -114,7 +110,7 @@ def curve(row):
     """Time [s], relative energy change and spin [rad/s] at the rows of energy.csv."""
     folder = folder_of(*(row[name] for name in ("integrator", "contact", "time", "dt", "seed", "out")))
     energy, observed = (np.genfromtxt(file, delimiter=",", names=True)
-                        for file in (folder.energy, folder.observables))
+                        for file in (folder / "energy.csv", folder / "observables.csv"))
     first = energy["lasting"][0]
     return energy["time"], (energy["lasting"] - first) / first, observed["spin"]
 
@@ -187,7 +183,7 @@ def judge(report, lines):
              f"grows by {growth:.3g} times the initial value; more than 10")
 
 
-EXPERIMENT = PaperExperiment("rods_energy_study", __doc__, run, add_options, check=check, defaults={
+EXPERIMENT = Scenario("rods_energy_study", __doc__, study=run, add_options=add_options, check=check, defaults={
     "dt": RODS.defaults["dt"], "time": lambda options: 30.0 if options.quick else 1e4})
 main = EXPERIMENT.main
 

@@ -16,8 +16,9 @@ import sys
 import numpy as np
 
 import minidem as md
+from minidem.scenario import Scenario
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS = np.array([1.0, 2.4])                                       # [m]
 MASS, LENGTH = 1.0, 1.0                                             # chosen [kg], [m]
@@ -117,7 +118,7 @@ def draw(figure, paths):
     errors.legend()
 
 
-EXPERIMENT = PaperExperiment("coupled_cylinders", __doc__, run, check=check, defaults={
+EXPERIMENT = Scenario("coupled_cylinders", __doc__, study=run, check=check, defaults={
     "dt": 0.01 / RATE, "time": 10.0 / RATE})
 main = EXPERIMENT.main
 

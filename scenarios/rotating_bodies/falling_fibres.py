@@ -28,7 +28,7 @@ import numpy as np
 import minidem as md
 from minidem.scenario import Observable, Scenario, finite
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS = 0.005                                                       # [m]
 CENTERS = [(k * RADIUS, 0.0, 0.0) for k in range(-2, 3)]             # along x
@@ -82,14 +82,9 @@ def height(sim):
     return sim.position[sim.n_clumps // 2, 2]
 
 
-SCENARIO = Scenario(
-    name="falling_fibres",
-    description=__doc__,
-    build=build,
-    defaults={"integrator": "pcdm", "contact": "hertz", "dt": DT, "time": TIME, "frames": 200},
-    add_options=add_options,
-    observables=(Observable("height", "height of the fibre from the middle (m)", height),),
-)
+SCENARIO = Scenario("falling_fibres", __doc__, build, add_options=add_options,
+                    defaults={"integrator": "pcdm", "contact": "hertz", "dt": DT, "time": TIME, "frames": 200},
+                    observables=(Observable("height", "height of the fibre from the middle (m)", height),))
 main = SCENARIO.main
 
 
@@ -181,7 +176,7 @@ def _judge_nine(report, runs):
         note=f"final distance {apart:.2f} m; criterion: more than the length of a fibre"))
 
 
-EXPERIMENT = PaperExperiment("falling_fibres", __doc__, compare_with_paper)
+EXPERIMENT = Scenario("falling_fibres", __doc__, study=compare_with_paper)
 
 if __name__ == "__main__":
     sys.exit(main())

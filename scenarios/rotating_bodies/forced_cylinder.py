@@ -18,9 +18,9 @@ from scipy.integrate import solve_ivp
 
 import minidem as md
 from minidem.core.quaternions import multiply, rotate
-from minidem.scenario import positive
+from minidem.scenario import Scenario, positive
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 RADIUS, HEIGHT, DENSITY = 0.005, 0.03, 1100.0                       # [m], [m], [kg/m3]
 MASS = DENSITY * np.pi * RADIUS**2 * HEIGHT
@@ -162,7 +162,7 @@ def draw_motion(figure, spin):
     axes.legend()
 
 
-EXPERIMENT = PaperExperiment("forced_cylinder", __doc__, run, add_options, check=check)
+EXPERIMENT = Scenario("forced_cylinder", __doc__, study=run, add_options=add_options, check=check)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

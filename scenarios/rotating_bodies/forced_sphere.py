@@ -16,8 +16,9 @@ import numpy as np
 
 import minidem as md
 from minidem.core.quaternions import rotate
+from minidem.scenario import Scenario
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 AMPLITUDE = 1e5                                                     # A, of the torque about y [N m]
 INERTIA = 0.4 * 1100.0 * 4.0 / 3.0 * np.pi                          # 1100 kg/m3, radius 1 m [kg m2]
@@ -164,7 +165,7 @@ def draw_motion(figure, curves):
     cosines.set_xlabel("time (s)")
 
 
-EXPERIMENT = PaperExperiment("forced_sphere", __doc__, run)
+EXPERIMENT = Scenario("forced_sphere", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

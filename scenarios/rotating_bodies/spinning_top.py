@@ -16,8 +16,9 @@ import sys
 import numpy as np
 
 import minidem as md
+from minidem.scenario import Scenario
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 
 INERTIA = np.array([1100.0, 1100.0, 2600.0])                        # [kg m2]
 SPIN = np.array([1.2, 0.45, -0.6])                                  # body frame [rad/s]
@@ -121,7 +122,7 @@ def draw_motion(figure, dt):
     axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
-EXPERIMENT = PaperExperiment("spinning_top", __doc__, run, defaults={
+EXPERIMENT = Scenario("spinning_top", __doc__, study=run, defaults={
     "dt": 1e-2, "time": lambda options: 1e3 if options.quick else 1e4}, check=check)
 main = EXPERIMENT.main
 

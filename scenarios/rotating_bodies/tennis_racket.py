@@ -20,9 +20,10 @@ from scipy.special import ellipj, ellipkm1
 
 import minidem as md
 from minidem.core.quaternions import rotate
-from minidem.scenario import at_least, positive
-from minidem.scenario.plot import label_ends, styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenario import Scenario, at_least, positive
+from minidem.scenario.plot import styles
+from minidem.scenarios.curves import label_ends
+from minidem.scenarios.papers import Finding
 
 DENSITY = 7850.0                                                    # [kg/m3]
 RADII = [8e-3] + 2 * [5e-3] + 2 * [6e-3]                            # hub, thread, two wings [m]
@@ -166,7 +167,7 @@ def draw_errors(figure, paths, motion, inertia):
         label_ends(panel)
 
 
-EXPERIMENT = PaperExperiment("tennis_racket", __doc__, run, add_options, check=check, defaults={"dt": 1e-3})
+EXPERIMENT = Scenario("tennis_racket", __doc__, study=run, add_options=add_options, check=check, defaults={"dt": 1e-3})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

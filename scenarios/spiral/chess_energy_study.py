@@ -20,9 +20,9 @@ import sys
 import numpy as np
 
 from minidem.ensemble import run_ensemble
-from minidem.scenario import at_least, positive
+from minidem.scenario import Scenario, at_least, positive
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.spiral import chess_box
 from minidem.scenarios.spiral.cylinder import step_for
 
@@ -179,8 +179,8 @@ def judge(report, curves):
                             holds=fast / slow > SAME_ORDER, note="Fincham needs a far smaller step"))
 
 
-EXPERIMENT = PaperExperiment("chess_energy_study", __doc__, run, add_options, defaults={"time": chess_box.TIME},
-                        check=check)
+EXPERIMENT = Scenario("chess_energy_study", __doc__, study=run, add_options=add_options, check=check,
+                      defaults={"time": chess_box.TIME})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

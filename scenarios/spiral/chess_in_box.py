@@ -36,14 +36,9 @@ def build(options):
     return sim
 
 
-SCENARIO = Scenario(
-    name="chess_in_box",
-    description=__doc__,
-    build=build,
-    defaults={"integrator": "spiral", "contact": "hertz", "dt": chess_box.STEP, "time": chess_box.TIME,
-              "seed": 1, "frames": 200},
-    add_options=add_options,
-)
+SCENARIO = Scenario("chess_in_box", __doc__, build, add_options=add_options,
+                    defaults={"integrator": "spiral", "contact": "hertz", "dt": chess_box.STEP, "time": chess_box.TIME,
+                              "seed": 1, "frames": 200})
 main = SCENARIO.main
 
 if __name__ == "__main__":

@@ -14,8 +14,10 @@ import numpy as np
 
 from minidem import rotation
 from minidem.core.quaternions import rotate
-from minidem.scenario.plot import label_ends, styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenario import Scenario
+from minidem.scenario.plot import styles
+from minidem.scenarios.curves import label_ends
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.spiral import cylinder
 from minidem.scenarios.spiral.cylinder import SCHEMES, STEPS, TARGETS, step_for
 
@@ -203,7 +205,7 @@ def draw_pair(report, file, label, curves, convergence=False):
     report.figure(file, draw, (11.0, 4.2))
 
 
-EXPERIMENT = PaperExperiment("driven_cylinder", __doc__, run)
+EXPERIMENT = Scenario("driven_cylinder", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

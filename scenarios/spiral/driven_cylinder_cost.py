@@ -17,8 +17,9 @@ import time
 import numpy as np
 
 from minidem import rotation
+from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding
 from minidem.scenarios.spiral import cylinder
 from minidem.scenarios.spiral.cylinder import SCHEMES, STEPS, TARGETS, step_for
 
@@ -139,7 +140,7 @@ def judge(report, targets, costs, speedup):
         note=f"to half an order: gains here {least:.0f} to {most:.0f}; over PFC4 {gain['PFC4']:.0f}"))
 
 
-EXPERIMENT = PaperExperiment("driven_cylinder_cost", __doc__, run)
+EXPERIMENT = Scenario("driven_cylinder_cost", __doc__, study=run)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

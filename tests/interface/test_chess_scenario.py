@@ -164,14 +164,6 @@ def test_too_few_initial_states_give_no_verdict(change, error, verdict):
     assert [finding.verdict for finding in found] == [verdict]
 
 
-@pytest.mark.parametrize("wrong, message", [
-    (["--workers", "2", "--scheduler", "tcp://here:1"], "--workers and --scheduler"),
-    (["--steps", "1e-6,0"], "--steps"), (["--steps", "2.0"], "--time"), (["--seeds", "0"], "--seeds")])
-def test_bad_arguments_of_the_study(wrong, message, clumps, tmp_path, capsys):
-    assert STUDY.main([*wrong, "--clumps", str(clumps), "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
-
-
 def test_built_in_pieces():
     """A hundred spheres each."""
     sim = chess_box.simulation(dt=1e-6, threads=1)

@@ -9,7 +9,7 @@ from user_functions import POINTER, capsule
 
 import minidem as md
 import minidem.engine.loop_memory
-from minidem.scenario.c_functions import ctypes_functions, scipy_functions
+from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
 
 pytestmark = pytest.mark.filterwarnings("ignore:contact law")    # hertz does not read restitution and friction
 SOURCE = """

@@ -14,7 +14,7 @@ import pytest
 
 import minidem as md
 from minidem.ensemble import run_ensemble
-from minidem.ensemble.store import Store
+from minidem.ensemble.study import Store
 
 # The function of the studies. It leaves a mark per call in the folder `marks`, and does what the mark's
 # neighbours ask for: a file `fail`, `die` or `die_once` with the name of a run.
@@ -191,10 +191,10 @@ def test_killed_study_is_resumed(study, sent):
 def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
     save, saved = Store.save, []
 
-    def interrupted(store, parameters, record):
+    def interrupted(store, k, record):
         if kept or len(saved) < 2:
-            save(store, parameters, record)
-        saved.append(parameters)
+            save(store, k, record)
+        saved.append(k)
         if len(saved) == 3:
             raise KeyboardInterrupt
 
@@ -264,6 +264,10 @@ def outer():
     ({"grid": {"a": [1, 2, 1]}}, r"grid\['a'\]\[2\] = 1 comes twice"),
     ({"grid": {"a": [1.0, float("nan")]}}, r"grid\['a'\]\[1\] = nan"),
     ({"grid": {"a": [(1, 2)]}}, r"grid\['a'\]\[0\] = \(1, 2\)"),
+    ({"grid": {"error": [2.0]}}, "grid: 'error' is a column"),
+    ({"grid": {"a": ["\ud800"]}}, r"grid\['a'\]\[0\].*surrogate"),
+    ({"cost": lambda: 1.0}, r"cost = .* called with \(parameters\), and takes \(\)"),
+    *(({"timeout": timeout}, "timeout") for timeout in (0.0, -1.0, float("nan"), "10", True)),
     ({"workers": 0}, "workers = 0"),
     ({"threads": 0}, "threads = 0"),
     ({"scheduler": "tcp://here:1", "workers": 2}, "workers = 2 and scheduler"),
@@ -281,7 +285,7 @@ def test_what_is_refused_before_any_run(change, match, tmp_path):
 
 def test_a_folder_belongs_to_one_function(study):
     study(a=[1], b=["x"])
-    with pytest.raises(ValueError, match="holds runs of script.py:study, not of statistics:mean"):
+    with pytest.raises(ValueError, match="runs of script.py:study with a, b, marks, delay, not of statistics:mean"):
         run_ensemble("statistics:mean", {"data": [1]}, study.folder)
 
 

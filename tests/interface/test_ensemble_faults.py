@@ -30,21 +30,15 @@ def stop(a, folder):
 def fork(a, how):
     """A forked process comes back from the function as well, later or first."""
     child = os.fork()
-    if how == "late":
-        if child == 0:
-            time.sleep(0.2)                 # into the next run
-            return {"who": "child", "double": -1}
-        time.sleep(0.5 if a else 0.0)
+    if child == 0:
+        time.sleep(0.2 if how == "late" else 0.0)       # into the next run
+        if how == "exit":
+            sys.exit(7)
+        return {"who": "child", "double": -1}
+    if how == "exit":
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     else:
-        if child == 0:
-            print('{"id": 1, "result": {"who": "printed"}, "seconds": 1, "error": null, "traceback": null}', flush=True)
-            if how == "raise":
-                raise RuntimeError("in the child")
-            if how == "exit":
-                sys.exit(7)
-            return {"who": "child", "double": -1}
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert status == {"first": 0, "raise": 1, "exit": 7}[how], status
+        time.sleep(0.5 if a else 0.0)
     return {"who": "parent", "double": 2 * a}
 
 def pool(a):
@@ -112,13 +106,6 @@ def test_a_time_limit(study, tmp_path):
         assert not any(map(alive, (tmp_path / "processes").read_text().split()))        # nor what it started
 
 
-@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), "10", True])
-def test_invalid_time_limits(study, timeout, tmp_path):
-    with pytest.raises(ValueError, match="timeout"):
-        study("read", [1], timeout=timeout)
-    assert not (tmp_path / "study").exists()
-
-
 def test_a_time_limit_while_the_task_is_handed_over(tmp_path):
     """A process that does not even read its task, which is more than a pipe holds."""
     (tmp_path / "deaf.py").write_text("import time\ntime.sleep(1000)\n")
@@ -139,8 +126,7 @@ def test_a_time_limit_on_a_cluster(study, cluster, tmp_path):
     assert [row["error"] for row in study("stop", [0, 2], {"folder": [str(tmp_path)]}, **where)] == [None] * 2
 
 
-@pytest.mark.parametrize("how", [
-    "late", "exit", *(pytest.param(how, marks=pytest.mark.slow) for how in ("first", "raise"))])
+@pytest.mark.parametrize("how", ["late", "exit"])
 def test_results_of_forked_processes_are_ignored(study, how):
     rows = study("fork", range(4), {"how": [how]}, timeout=60.0)
     assert [row["error"] for row in rows] == [None] * 4
@@ -168,6 +154,4 @@ def test_unencodable_texts(study, tmp_path):
             assert words in row["error"]
     with open(tmp_path / "study" / "table.csv", newline="", encoding="utf-8") as file:
         assert [row["text"] for row in csv.DictReader(file)] == [rows[0]["text"], "", "", "", ""]
-    with pytest.raises(ValueError, match=r"grid\['a'\]\[0\].*surrogate"):
-        study("write", ["\ud800"])
     assert all(json.loads(file.read_text()) for file in (tmp_path / "study" / "runs").iterdir())

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from minidem.ensemble import run_ensemble
-from minidem.ensemble.reference import reference_to
+from minidem.ensemble.worker import reference_to
 
 SCRIPT = """
 import functools, json, sys

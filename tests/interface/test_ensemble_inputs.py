@@ -7,7 +7,7 @@ import time
 import pytest
 
 from minidem.ensemble import run_ensemble, worker
-from minidem.scenarios.papers import PaperExperiment
+from minidem.scenario import Scenario
 
 SCRIPT = """
 import os, signal, time
@@ -21,10 +21,6 @@ def study(a, rate=1.0):
         print(os.getpid(), file=open("stopped", "w"))
         os.kill(os.getpid(), signal.SIGSTOP)
     return {"twice": 2 * a}
-
-def reserved(a):
-    if a > 1:
-        return {"value": a, "error": 0.1 * a}
 
 def any_names(**parameters):
     return {"count": len(parameters)}
@@ -60,20 +56,6 @@ def test_names_are_checked_before_any_run(study, grid, words):
     assert study.table.read_bytes() == before
 
 
-@pytest.mark.parametrize("grid, name, words", [
-    ({"a": [1], "error": [2.0]}, "study", "grid: 'error' is a column"),
-    ({"a": [1]}, "reserved", "function = script.py:reserved: it returns a result 'error', a column")])
-def test_names_of_our_own_columns_are_refused_before_any_run(study, grid, name, words):
-    with pytest.raises(ValueError, match=words):
-        study(grid, name)
-    assert not study.table.parent.exists()
-
-
-def test_a_cost_of_other_arguments(study):
-    with pytest.raises(ValueError, match=r"cost = .* called with \(parameters\), and takes \(\)"):
-        study({"a": [1]}, cost=lambda: 1.0)
-
-
 def test_parameters_of_any_name(study):
     [row] = study({"x": [1], "y": [2]}, name="any_names")
     assert row["count"] == 2 and row["error"] is None
@@ -85,7 +67,7 @@ def test_rows_of_other_grids_stay(study):
     assert [row["a"] for row in study({"a": [3, 2]})] == [3, 2]
     assert [(line[0], line[1]) for line in texts(study.table)] == [("a", "twice"), ("3", "6"), ("2", "4"), ("1", "2")]
     before = study.table.read_bytes()
-    with pytest.raises(ValueError, match="^folder: out holds runs with the parameters a, not a, rate; give another"):
+    with pytest.raises(ValueError, match="^folder: out holds runs of script.py:study with a, not of .* with a, rate"):
         study({"a": [1], "rate": [2.0]})
     assert study.table.read_bytes() == before
 
@@ -105,7 +87,7 @@ def test_exit_status_of_a_study(study, tmp_path, value, status):
     def run(options, report):
         report.count_failures(study({"a": [value]}))
 
-    experiment = PaperExperiment("mine", "A study.", run)
+    experiment = Scenario("mine", "A study.", study=run)
     assert experiment.main(["--out", str(tmp_path / "report"), "--quiet"]) == status
 
 

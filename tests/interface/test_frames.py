@@ -249,10 +249,10 @@ def test_share_of_a_large_run(tmp_path, monkeypatch):
                 spent[name] = spent.get(name, 0.0) + time.perf_counter() - start
         monkeypatch.setattr(owner, name, timing)
 
-    for name in ("execute", "_write_frame", "_add_frame"):
-        timed(Run, name)
+    for owner, name in ((Run, "execute"), (Run, "_write_frame"), (md.Frames, "write")):
+        timed(owner, name)
     assert main(tmp_path, "--rods", "33334", "--time", "2", "--frames", "100") == 0
-    held, written = (spent[name] / spent["execute"] for name in ("_write_frame", "_add_frame"))
+    held, written = (spent[name] / spent["execute"] for name in ("_write_frame", "write"))
     print(f"{spent['execute']:.0f} s, {100 * held:.1f} % of it for frames, whose writing takes {100 * written:.1f} %")
     assert held < 0.05
 
@@ -301,3 +301,39 @@ def test_frames_with_contacts_and_moving_walls(tmp_path):
     (tmp_path / "b" / "b.pvd").write_text("no series")
     with pytest.raises(ValueError, match="not a series of frames"):
         md.Frames(tmp_path / "b", append=True)(sim)
+
+
+def test_arrays_of_a_script(tmp_path):
+    """They are in the file by name, those of its clump at each sphere; what cannot be an array is refused."""
+    sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-4)
+    rod = md.ClumpTemplate([(-0.1, 0, 0), (0.1, 0, 0)], [0.1, 0.1], density=1000.0)
+    sim.add_clumps(rod, [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 3)], velocity=(0, 0, 1))
+    start, returned = sim.position.copy(), {"value": np.zeros(3)}
+    sim.run(20, every=10, callback=md.Frames(tmp_path / "a", fields="clump", extra={
+        "height": lambda sim: sim.position[:, 2], "displacement": lambda sim: sim.position - start}))
+    data = meshio.read(tmp_path / "a" / "frames" / "a_000000020.vtu").point_data
+    assert set(data) == {"radius", "clump", "height", "displacement"}
+    np.testing.assert_array_equal(data["height"], sim.position[data["clump"], 2].astype(np.float32))
+    np.testing.assert_array_equal(data["displacement"], (sim.position - start)[data["clump"]].astype(np.float32))
+
+    frames = md.Frames(tmp_path / "b", extra={"own": lambda sim: returned["value"]})
+    for value, message in ((np.zeros(3), r"has shape \(3,\); give shape \(4,\) or \(4, 3\)"), (None, "None has shape"),
+                           (np.zeros((4, 2)), r"has shape \(4, 2\)"), ([(1, 2), (3,)], "rows of different lengths"),
+                           (["a"] * 4, r"not real numbers; give real numbers of shape \(4,\)")):
+        returned["value"] = value
+        with pytest.raises(ValueError, match=rf"result of extra\['own'\] .*{message}"):
+            frames(sim)
+    returned["value"] = np.arange(4)
+    frames(sim)                                                 # at the same time, after the error
+    data = meshio.read(tmp_path / "b" / "frames" / "b_000000020.vtu").point_data
+    assert data["own"].tolist() == data["clump"].tolist()
+    sim.add_field("own", 1.0)
+    with pytest.raises(ValueError, match=r"extra\['own'\]: .*field of this name already; give another name"):
+        md.Frames(tmp_path / "c", extra=frames.extra)(sim)
+    for extra, message in (({"velocity": np.zeros_like}, "name 'velocity' cannot be used; .* other than radius, clump"),
+                           ({"a b": np.zeros_like}, "name 'a b' cannot"), ({1: np.zeros_like}, "name 1 cannot"),
+                           ({"own": np.zeros(4)}, r"extra\['own'\] = array.*: give a function of \(simulation\)"),
+                           ({"own": lambda: 1}, r"extra\['own'\] = .* it is called with \(simulation\)"),
+                           (["own"], r"extra = \['own'\]: give a dict of names to functions")):
+        with pytest.raises(ValueError, match=message):
+            md.Frames(tmp_path, extra=extra)

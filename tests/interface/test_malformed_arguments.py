@@ -20,8 +20,7 @@ from minidem.ensemble import run_ensemble
 from minidem.initial import Group, Lognormal, Mixture, Outlet, RosinRammler, settle, settled_bed
 from minidem.output.vtu import field_names
 from minidem.rotation import registry
-from minidem.scenario import Scenario
-from minidem.scenario.beds import settled
+from minidem.scenario import Scenario, settled
 from minidem.templates.triangle_mesh import TriangleMesh
 
 ITSELF = []

@@ -14,8 +14,9 @@ import examples
 import pytest
 
 import minidem as md
+from minidem.scenario import Scenario
 from minidem.scenarios import papers
-from minidem.scenarios.papers import Finding, PaperExperiment, lines
+from minidem.scenarios.papers import Finding, lines
 
 PRINTED = Finding("Somebody 1999", "Table 1", "a length", published="9.400e-03", reproduced=9.4004e-3)
 DRAWN = Finding("Somebody 1999", "Fig. 2", "it grows", None, None, holds=True, note="last above first")
@@ -39,8 +40,8 @@ def more_options(group):
     group.add_argument("--size", type=float, default=lambda options: 2.0 * options.dt)
 
 
-EXPERIMENT = PaperExperiment("some_experiment", "Some experiments.", work, more_options,
-                 defaults={"integrator": "spiral", "dt": 0.1})
+EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work, add_options=more_options,
+                      defaults={"integrator": "spiral", "dt": 0.1})
 
 
 # --- findings ---
@@ -103,7 +104,7 @@ def test_line_of_an_item(verdicts, told, tmp_path):
     """g: reproduced, b: not reproduced, s: too short to tell, l: known limit. The exit status is 0 for all."""
     kinds = {"g": DRAWN, "b": replace(DRAWN, holds=False), "s": replace(DRAWN, holds=False, too_short=True),
              "l": replace(DRAWN, holds=False, limit="a rigid law")}
-    experiment = PaperExperiment("some", "", lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
+    experiment = Scenario("some", "", study=lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
     report = experiment.run_into(tmp_path)
     assert experiment.main(["--quiet", "--out", str(tmp_path)]) == 0
     assert lines(report.findings)[0] == f"Somebody 1999, Fig. 2: {told}"
@@ -168,11 +169,11 @@ def test_closing_lines(tmp_path, capsys):
 def test_a_new_run_replaces_its_own_files_only(tmp_path):
     EXPERIMENT.run_into(tmp_path)
     (tmp_path / "mine.txt").write_text("keep")
-    PaperExperiment("some_experiment", "", lambda options, report: None).run_into(tmp_path)
-    assert {file.name for file in tmp_path.iterdir()} == {"summary.json", "findings.csv", "mine.txt"}
+    Scenario("some_experiment", "", study=lambda options, report: None).run_into(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"summary.json", "mine.txt"}
     other = tmp_path / "other"
     EXPERIMENT.run_into(other)
-    PaperExperiment("other_experiment", "", lambda options, report: None).run_into(other)
+    Scenario("other_experiment", "", study=lambda options, report: None).run_into(other)
     assert (other / "numbers.csv").exists()
     (other / "summary.json").write_text("not JSON")
     EXPERIMENT.run_into(other)
@@ -243,14 +244,15 @@ def test_interrupted(number, tmp_path):
     script.write_text("""
 import sys
 import minidem as md
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenario import Scenario
+from minidem.scenarios.papers import Finding
 
 def run(options, report):
     report.find(Finding("Somebody 1999", "Table 1", "a length", "1.0", 1.0))
     report.say("begun")
     md.rotation.integrate("rk4", (1, 2, 3), (1, 0, 0, 0), (1, 1, 1), (0, 0, 0), 1e-9, 10**12)
 
-sys.exit(PaperExperiment("long_experiment", "", run).main())
+sys.exit(Scenario("long_experiment", "", study=run).main())
 """)
     package = str(Path(md.__file__).parents[1])
     with subprocess.Popen(
@@ -284,7 +286,7 @@ def test_progress(tmp_path, monkeypatch, capsys):
             report.part(f"item {item}", 0.25)
 
     for quiet in False, True:
-        assert PaperExperiment("long", "Two items.", parts).main(["--quiet"] if quiet else []) == 0
+        assert Scenario("long", "Two items.", study=parts).main(["--quiet"] if quiet else []) == 0
         expected = ["long: items, 0 of 2", "long: item a, 25%", "long: items, 1 of 2", "long: item b, 25%"]
         lines = [re.sub(r"^[-\d]+ [:\d]+ |, 0 s left, end about [-\d]+ [:\d]+$", "", line)
                  for line in capsys.readouterr().err.splitlines()]

@@ -7,6 +7,7 @@ import pytest
 
 import minidem as md
 from minidem.scenario import plot
+from minidem.scenarios import curves
 from minidem.scenarios.rotating_bodies import tennis_racket as nut
 
 figures = pytest.importorskip("matplotlib.figure")
@@ -54,10 +55,10 @@ def test_powers_of_ten_where_numbers_would_be_long(tmp_path):
 @pytest.mark.parametrize("places", [[0.5] * 7, [0.0, 0.01, 0.02, 0.9], [0.1, 0.3, 0.97, 0.98, 1.0, 1.2]])
 def test_labels_beside_curves_are_apart(places):
     gap = 0.1
-    spread = plot._spread(np.array(places), gap)
+    spread = curves._spread(np.array(places), gap)
     assert np.all(np.diff(spread) > gap - 1e-12) and spread[0] >= 0.0 and spread[-1] <= 1.0 + 1e-12
     lonely = np.array([0.2, 0.5, 0.9])
-    np.testing.assert_allclose(plot._spread(lonely, gap), lonely)
+    np.testing.assert_allclose(curves._spread(lonely, gap), lonely)
 
 
 @pytest.mark.parametrize("first", [False, True])
@@ -69,7 +70,7 @@ def test_each_curve_has_its_label(first, tmp_path):
             panel.plot([0.0, 1.0, 2.0], [height, 5.0, np.nan if k == 2 else height], label=f"curve {k}")
         panel.axhline(0.0)
         panel.set(xlim=(-1.0, 2.0), ylim=(0.0, 6.0))
-        plot.label_ends(panel, first)
+        curves.label_ends(panel, first)
 
     panel = drawn(draw, tmp_path).axes[0]
     ends = {0: 3.0, 1: 1.0, 2: 2.0 if first else 5.0}           # the last point of curve 2 is not finite
@@ -89,7 +90,7 @@ def test_labels_are_in_the_panel(scale, tmp_path):
             panel.set(xscale=scale, yscale="log")
             for k in range(3):
                 panel.plot([1e-7, 0.1], [10.0**-k, 1.0], label="a scheme with a long name " + k * "n")
-            plot.label_ends(panel, first=True)
+            curves.label_ends(panel, first=True)
 
     for panel in drawn(draw, tmp_path).axes:
         edges = panel.get_window_extent()
@@ -105,8 +106,8 @@ def test_curves_have_colours_of_their_own():
 
 def test_equal_curves_are_one():
     a = np.arange(3.0)
-    curves = plot.together({"one": a, "other": a + 1.0, "same": a.copy()})
-    assert list(curves) == ["one, same", "other"] and curves["other"][0] == 1.0
+    found = curves.together({"one": a, "other": a + 1.0, "same": a.copy()})
+    assert list(found) == ["one, same", "other"] and found["other"][0] == 1.0
 
 
 # --- scenarios ---

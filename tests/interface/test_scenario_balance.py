@@ -8,9 +8,8 @@ from settling_scene import ROLLING, settling
 import minidem as md
 from minidem.analysis.energy import DISSIPATED
 from minidem.output.table import Table
-from minidem.scenario import plot
+from minidem.scenario import Scenario, plot
 from minidem.scenario.record import ENERGIES
-from minidem.scenario.scenario import Scenario
 
 pytestmark = pytest.mark.usefixtures("few_rows")
 FILES = "energy.csv", "observables.csv", "walls.csv"
@@ -76,21 +75,6 @@ def test_continued_run_writes_the_same_rows(run, tmp_path):
     assert main([*out, "--resume"]) == 0
     for name in FILES:
         assert (tmp_path / name).read_text() == (run[0] / name).read_text()
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_run_of_a_version_without_the_columns_is_continued(tmp_path):
-    conservative = scenario()
-    arguments = ["--contact", "hertz", "--quiet", "--out", str(tmp_path)]
-    assert conservative.main([*arguments, "--time", "0.02"]) == 0
-    lines = (tmp_path / "energy.csv").read_text().splitlines()
-    (tmp_path / "energy.csv").write_text("".join(",".join(line.split(",")[:7]) + "\n" for line in lines))
-    assert conservative.main([*arguments, "--time", "0.04", "--resume"]) == 0
-    table = columns(tmp_path / "energy.csv")
-    new = ~np.isnan(table["balance"])
-    assert 0 < np.count_nonzero(new) < len(table)
-    np.testing.assert_array_equal(table["balance"][new], table["total"][new])
-    assert json.loads((tmp_path / "summary.json").read_text())["energy_balance_error"] > 0.0
 
 
 def test_verdict(tmp_path, capsys):

@@ -6,6 +6,7 @@ from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.scenario import Scenario
+from minidem.scenarios import module_of
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
 
@@ -67,41 +68,58 @@ def test_a_scenario_has_only_the_options_that_it_wants():
         plain.parse(["--tim=3"])
 
 
-BAD = {
-    "--integrator nosuch": ["nosuch", "spiral", "omelyan"],
-    "--integrator omelyan:iterations=x": ["iterations", "'x'"],
-    "--compare spiral,nosuch": ["nosuch", "omelyan"],
-    "--compare spiral,spiral": ["--compare", "spiral,spiral"],
-    "--compare spiral,,omelyan": ["--compare", "spiral,,omelyan"],
-    "--integrator spiral --compare omelyan": ["--compare", "--integrator"],
-    "--dt 0": ["--dt", "above 0"],
-    "--dt=-1e-5": ["--dt", "above 0"],
-    "--dt nan": ["--dt", "finite"],
-    "--dt fast": ["--dt", "fast"],
-    "--time inf": ["--time", "finite"],
-    "--time 0": ["--time", "above 0"],
-    "--rods 0": ["--rods", "at least 1"],
-    "--rods 2.5": ["--rods", "2.5"],
-    "--rods 300 --box 0.7": ["300 clumps", "solid fraction"],
-    "--box nan": ["--box", "finite"],
-    "--box -1": ["--box", "above 0"],
-    "--seed -1": ["--seed", "at least 0"],
-    "--frames -1": ["--frames", "at least 0"],
-    "--fields velocity,speed": ["--fields", "'speed'", "orientation"],
-    "--threads 0": ["--threads", "at least 1"],
-    "--checkpoint-every 0": ["--checkpoint-every", "above 0"],
-    "--resume": ["--resume", "no checkpoint"],
-    "--nosuch": ["--nosuch"],
-    "stray": ["stray"],
-}
+REFUSED = [         # (scenario, arguments, words of the message)
+    ("rods_in_box", "--integrator nosuch", "nosuch", "spiral", "omelyan"),
+    ("rods_in_box", "--integrator omelyan:iterations=x", "iterations", "'x'"),
+    ("rods_in_box", "--compare spiral,nosuch", "nosuch", "omelyan"),
+    ("rods_in_box", "--compare spiral,spiral", "--compare", "spiral,spiral"),
+    ("rods_in_box", "--compare spiral,,omelyan", "--compare", "spiral,,omelyan"),
+    ("rods_in_box", "--integrator spiral --compare omelyan", "--compare", "--integrator"),
+    ("rods_in_box", "--dt 0", "--dt", "above 0"), ("rods_in_box", "--dt=-1e-5", "--dt", "above 0"),
+    ("rods_in_box", "--dt nan", "--dt", "finite"), ("rods_in_box", "--dt fast", "--dt", "fast"),
+    ("rods_in_box", "--time inf", "--time", "finite"), ("rods_in_box", "--time 0", "--time", "above 0"),
+    ("rods_in_box", "--rods 0", "--rods", "at least 1"), ("rods_in_box", "--rods 2.5", "--rods", "2.5"),
+    ("rods_in_box", "--rods 300 --box 0.7", "300 clumps", "solid fraction"),
+    ("rods_in_box", "--box nan", "--box", "finite"), ("rods_in_box", "--box -1", "--box", "above 0"),
+    ("rods_in_box", "--seed -1", "--seed", "at least 0"), ("rods_in_box", "--frames -1", "--frames", "at least 0"),
+    ("rods_in_box", "--fields velocity,speed", "--fields", "'speed'", "orientation"),
+    ("rods_in_box", "--threads 0", "--threads", "at least 1"),
+    ("rods_in_box", "--checkpoint-every 0", "--checkpoint-every", "above 0"),
+    ("rods_in_box", "--resume", "--resume", "no checkpoint"), ("rods_in_box", "--nosuch", "--nosuch"),
+    ("rods_in_box", "stray", "stray"),
+    ("clump_gas", "--count 2", "at least 10"), ("clump_gas", "--count 10 --fraction 0.6", "solid fraction"),
+    ("dense_rods", "--rods 0", "--rods"), ("dense_rods", "--fraction 0", "--fraction"),
+    ("dense_rods", "--thermalise -1", "--thermalise"), ("dense_rods", "--rods 100 --fraction 0.7", "solid fraction"),
+    ("incline", "--contact hertz", "hertz-mindlin"), ("incline", "--friction 0", "above 0"),
+    ("incline", "--dt -1", "--dt"), ("oblique_impact", "--contact hertz", "hertz-mindlin"),
+    ("oblique_impact", "--contact none", "none"), ("oblique_impact", "--resolution 3", "at least 20"),
+    ("settling", "--shape cube", "choose from"), ("settling", "--friction -1", "friction"),
+    ("settling", "--restitution 2", "restitution"),
+    *((study, *given) for study in ("energy_pareto", "rods_energy_study") for given in (
+        ("--integrators spiral spirall", "--integrators: rotation is 'spirall', must be one of"),
+        ("--integrators spiral spiral", "contains a name twice"), ("--workers 0", "--workers"))),
+    ("energy_pareto", "--contact hertzz", "--contact: contact is 'hertzz', must be one of"),
+    ("energy_pareto", "--time 1e-5 --steps 2e-5", "less than the step"),
+    ("energy_pareto", "--system rocks", "--system"),
+    ("energy_pareto", "--seeds 0", "--seeds"), ("energy_pareto", "--steps 0", "--steps"),
+    ("rods_energy_study", "--time 0.001", "less than 50 steps"), ("rods_energy_study", "--seed -1", "--seed"),
+    ("forced_sphere", "--dt 1e-4", "--dt"), ("forced_cylinder", "--smallest-step 1e-3", "--smallest-step"),
+    ("spinning_top", "--time 0.01", "--time"), ("coupled_cylinders", "--dt 0.1", "--dt"),
+    ("tennis_racket", "--tilt 0.6", "--tilt"),
+    ("chess_energy_study", "--workers 2 --scheduler tcp://here:1", "--workers and --scheduler"),
+    *(("chess_energy_study", *given) for given in (
+        ("--steps 1e-6,0", "--steps"), ("--steps 2.0", "--time"), ("--seeds 0", "--seeds"))),
+    ("falling_fibres", "--fibres 2", "choose from"),
+    *((name, "--steps 1", "--steps") for name in ("custom_integrator", "custom_law", "capillary_bridge",
+                                                  "cohesive_slope"))]
 
 
-@pytest.mark.parametrize("arguments", BAD)
-def test_bad_arguments_are_refused_before_anything_is_written(arguments, tmp_path, capsys):
-    assert RODS.main([*arguments.split(), "--out", str(tmp_path / "out")]) == 2
+@pytest.mark.parametrize("name, arguments, messages", [(name, words, messages) for name, words, *messages in REFUSED])
+def test_bad_arguments_are_refused_before_anything_is_written(name, arguments, messages, tmp_path, capsys):
+    assert module_of(name).main([*arguments.split(), "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr()
-    assert said.out == "" and said.err.startswith("rods_in_box: error: ") and said.err.count("\n") == 1
-    for word in BAD[arguments]:
+    assert said.out == "" and said.err.startswith(f"{name}: error: ") and said.err.count("\n") == 1
+    for word in messages:
         assert word in said.err
     assert list(tmp_path.iterdir()) == []
 

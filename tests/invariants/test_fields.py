@@ -11,7 +11,7 @@ from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_cond
 import minidem as md
 from minidem.analysis.damping import exchange_rate
 from minidem.initial import place_densely
-from minidem.scenario.c_functions import ctypes_functions
+from minidem.scenarios.c_functions import ctypes_functions
 
 
 def heat(sim):

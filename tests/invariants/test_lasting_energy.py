@@ -158,15 +158,3 @@ def test_summary_of_dense_rods_uses_the_shadow_energy(tmp_path):
     change = np.abs(energy["lasting"] - energy["lasting"][0])
     assert [summary[key] for key in NEW_KEYS] == [np.max(change) / energy["total"][0], "shadow"]
     assert summary[NEW_KEYS[0]] < 0.5 * summary["max_relative_energy_error"]
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_run_of_a_version_without_the_column_is_continued(tmp_path):
-    """Its rows have no lasting energy; rows of the continued run have, and the other columns are those of one run."""
-    results(RODS, tmp_path, "--time", "0.1")
-    lines = (tmp_path / "energy.csv").read_text().splitlines()
-    (tmp_path / "energy.csv").write_text("".join(",".join(line.split(",")[:6]) + "\n" for line in lines))
-    summary, energy, _ = results(RODS, tmp_path, "--time", "0.2", "--resume")
-    assert len(energy) > 1900 and np.array_equal(np.isnan(energy["lasting"]), np.arange(len(energy)) < 1001)
-    assert summary["lasting_energy_rows"] == "contact-free" and 0.0 < summary["lasting_relative_energy_error"] < 0.01
-    np.testing.assert_array_equal(energy["total"][:1001], [float(line.split(",")[5]) for line in lines[1:]])

@@ -14,7 +14,7 @@ import rods_in_box
 from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, resumable
 
 from minidem.core import atomic
-from minidem.scenario.progress import Progress
+from minidem.scenario.run import Run
 
 RODS, PERIOD, DT = SCENARIOS["rods_in_box"], SHORT["rods_in_box"][1], 3.8e-5
 END = 0.04          # [s] of the rods
@@ -49,11 +49,11 @@ def uninterrupted(tmp_path_factory):
 def at(monkeypatch):
     """at(time, act): act() when the run has come past the time, between two pieces of it, once."""
     def arrange(moment, act):
-        def update(self, sim, energies):
-            if sim.time > moment and left:
+        def show(run):
+            if run.sim.time > moment and left:
                 left.pop()()
         left = [act]
-        monkeypatch.setattr(Progress, "update", update)
+        monkeypatch.setattr(Run, "_show", show)
     return arrange
 
 

@@ -86,9 +86,7 @@ def kept_trace(path, key, label, steps, trace):
         return np.array(known["rows"]), known["us_per_step"]
 
     def report(step):
-        if line.is_due():
-            left = (line.last - line.start) * (steps - step) / max(step, 1)
-            line.show(f"{label}: {step} of {steps} steps, {line.left(left)}")
+        line.update(f"{label}: {step} of {steps} steps", step / steps)
 
     rows, us_per_step = trace(report)
     line.close()

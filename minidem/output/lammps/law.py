@@ -26,7 +26,7 @@ def law(sim, first, second):
     if record.name != "hertz-mindlin" or (values["rolling"], values["bonds"]) != ("none", "none") \
             or values["tangential"] not in TANGENTIAL:
         raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
-                         "'hertz-mindlin' without rolling friction and bonds")
+                         "'hertz-mindlin' with one of its own tangential models, without rolling friction and bonds")
     ratio, given = values["tangential_damping"], values["tangential_stiffness"]
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
     damping = "coeff_restitution limit_damping" if values["limit_damping"] == "yes" else "coeff_restitution"
