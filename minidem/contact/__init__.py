@@ -1,4 +1,4 @@
-"""Contact laws by name, and the narrow phase.
+"""Contact laws by name, and the evaluation of contacts.
 
 A module of the folder laws holds one law and is discovered without further edits::
 

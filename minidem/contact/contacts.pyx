@@ -1,8 +1,8 @@
 """Contacts: memory, the copy from which a step is undone, and which contacts of a law with history begin and end.
 
-Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches becomes a contact, and
-returns to the list when the contact ends; so only pairs that do not touch are tested. The elements of walls near a
-sphere stay in their list, because of neighbouring triangles only the nearest one counts (wall_contacts.pyx): a contact
+Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches
+becomes a contact, and returns to the list when the contact ends; so only pairs that do not touch are tested. The
+elements of walls near a sphere stay in their list, because of neighbouring triangles only the nearest one counts (wall_contacts.pyx): a contact
 with a wall lasts as long as it is found there.
 """
 from libc.math cimport sqrt

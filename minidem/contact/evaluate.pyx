@@ -220,7 +220,7 @@ cdef bint note_fractures(Contacts *contacts, const Law *law, const StateView *st
 
 
 cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil:
-    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES) on first bodies."""
+    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES)."""
     law.central(contact, magnitude)
     store_eight3(force, scale3(load_eight(magnitude), load_eight3(contact.normal[0])))
 

@@ -47,8 +47,8 @@ static inline __attribute__((always_inline)) minidem_eight_bits minidem_per_mome
 }
 
 /* Add four rows of units to the sums, `width` integers of each sphere, with these numbers. */
-static inline __attribute__((always_inline)) void minidem_add_rows(const minidem_eight *rows, const int *index, int width,
-                                                                   int64_t *sums) {
+static inline __attribute__((always_inline)) void minidem_add_rows(
+        const minidem_eight *rows, const int *index, int width, int64_t *sums) {
     minidem_eight fixed[4];
     double records[4 * MINIDEM_LANES];
     for (int k = 0; k < 4; k++)
@@ -86,8 +86,8 @@ static inline __attribute__((always_inline)) void minidem_add_side(
     }
 }
 
-/* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless they are NULL;
- * zero where the radius is zero. The sums are set to zero, unless they are kept. */
+/* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless these are
+ * NULL; zero where the radius is zero. The sums are set to zero, unless they are kept. */
 static inline __attribute__((always_inline)) void minidem_take_sums(
         int64_t *sums, int keeps, const uint64_t *keys, int shift, const double *radii, double *force, double *moment) {
     const int w = moment ? 2 : 1, order[MINIDEM_LANES] = {0, w, 2 * w, 3 * w, 4 * w, 5 * w, 6 * w, 7 * w};
@@ -121,7 +121,8 @@ static inline minidem_wide minidem_rounded(double x) {
 /* Energies (4, LANES), added to sums (4, LANES); of blocks with large ones to totals (4,), what is not finite to
  * `lost` (4,). */
 static inline __attribute__((always_inline)) void minidem_add_energies(
-        const double *energies, double per_energy, int64_t *restrict sums, minidem_wide *totals, double *restrict lost) {
+        const double *energies, double per_energy, int64_t *restrict sums, minidem_wide *totals,
+        double *restrict lost) {
     minidem_eight rows[4], all = {0.0};
     for (int k = 0; k < 4; k++) {
         rows[k] = per_energy * MINIDEM_EIGHT(energies + k * MINIDEM_LANES);

@@ -32,12 +32,6 @@ static inline __attribute__((always_inline)) int minidem_bits_below(const double
 #endif
 }
 
-/* 1 / x of powers of two. */
-static inline __attribute__((always_inline)) minidem_eight minidem_eight_inverse_power(minidem_eight x) {
-    const int64_t exponents = INT64_C(2046) << 52;      /* the biased exponents of x and 1 / x add up to this */
-    return (minidem_eight) (exponents - (minidem_eight_long) x);
-}
-
 /* A number where another one is above zero, else 0. */
 static inline __attribute__((always_inline)) minidem_eight minidem_eight_where(minidem_eight other, minidem_eight x) {
     return (minidem_eight) ((minidem_eight_long) (other > 0.0) & (minidem_eight_long) x);

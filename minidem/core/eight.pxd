@@ -8,7 +8,6 @@ cdef extern from "core/eight.h" nogil:
     ctypedef double Eight "minidem_eight"
     Eight load_eight "MINIDEM_EIGHT"(const double *row)
     Eight eight_of "MINIDEM_EIGHT_OF"(double x)
-    Eight inverse_power "minidem_eight_inverse_power"(Eight x)           # 1 / x of powers of two
     Eight eight_where "minidem_eight_where"(Eight other, Eight x)       # x where the other one is positive, else 0
     int bits_below "minidem_bits_below"(const double *row, double limit)
 

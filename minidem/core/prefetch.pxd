@@ -10,7 +10,6 @@ cdef extern from *:
 
 cdef enum:
     BLOCKS_AHEAD = 3            # the time of three blocks is about the latency of memory
-    FORCE_BLOCKS_AHEAD = 3      # 2 to 6 are equally good
     BLOCKS_IN_CACHE = 512       # about a megabyte
 
 

@@ -151,10 +151,4 @@ static inline void minidem_rows_from_lines(const double *lines, const int *index
     minidem_rows_from_records(lines, doubled, rows);
     minidem_rows_from_records(lines + 4, doubled, rows + 4 * MINIDEM_LANES);
 }
-
-/* Set eight indices to zero. With memset the compiler would not keep the sums of the surrounding loop in registers. */
-static inline void minidem_clear_indices(int *index) {
-    int zeros __attribute__((vector_size(MINIDEM_LANES * sizeof(int)))) = {0};
-    memcpy(index, &zeros, sizeof zeros);
-}
 #endif

@@ -16,7 +16,7 @@ from minidem.walls.surface cimport Walls
 cdef enum Phase:
     BLOCKS = 0                      # fused pass over own blocks: reduce, kick, rotate, drift, pose
     LISTS = 1                       # rebuild of the lists
-    CONTACTS = 2                    # narrow phase and forces on spheres
+    CONTACTS = 2                    # contacts and forces on spheres
     WAITING = 3                     # for other threads
     OUTSIDE = 4                     # Python: between two calls, spatial sort, user forces
     N_PHASES = 5

@@ -280,7 +280,7 @@ cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
 
 
 cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
-    """Prepare the narrow phase for a new pose. between : no step has led to it. False: memory exhausted.
+    """Prepare the evaluation of contacts at a new pose. between : no step has led to it. False: memory exhausted.
 
     Save contacts and energies where the Driver may have to restore those of all threads.
     """
@@ -297,7 +297,7 @@ cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept 
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef int group
-    for group in range(<int> GROUPS if loop.law.history != NULL else 0):                   # nothing is dissipated between two steps
+    for group in range(<int> GROUPS if loop.law.history != NULL else 0):        # nothing is dissipated between steps
         contacts.n_kept[group] = contacts.groups[group].n_blocks if between else 0
         if between:
             contacts.groups[group].holes.size = 0        # new contacts get new blocks

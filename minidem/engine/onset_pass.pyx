@@ -244,7 +244,8 @@ cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
             return False
         for eight in range((contacts.ends[group].size + LANES - 1) // LANES):
             first = eight * LANES
-            n, lanes = <int> min(<Py_ssize_t> LANES, contacts.ends[group].size - first), contacts.ends[group].data + first
+            n, lanes = <int> min(<Py_ssize_t> LANES, contacts.ends[group].size - first), \
+                contacts.ends[group].data + first
             load_listed(contacts, &loop.state, group, lanes, n, &listed)
             correct_eight(loop, thread, group == <int> WALLS, &listed, n, force)
             memcpy(contacts.onset[group].data + first, force, n * sizeof(double))

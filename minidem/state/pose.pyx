@@ -1,7 +1,7 @@
 """Positions of the spheres in the lab: centre of mass + R(q) offset, eight spheres at a time.
 
-The motions of spheres over a step, for contact laws with history (layout.pxd), follow apart from them, so that other laws
-pay nothing.
+The motions of spheres over a step, for contact laws with history (layout.pxd), follow apart from them, so that other
+laws pay nothing.
 """
 from libc.string cimport memcpy
 
