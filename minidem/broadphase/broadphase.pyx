@@ -7,15 +7,14 @@ and lengths: speed depends on them, results do not.
 
 Load balance: each thread owns as many clumps as it processes in the same time. A clump in a dense bed costs more than
 one in free flight, and other programs may use one of the processors: threads with equal parts would wait for each
-other. Results do not depend on the owner of a clump (contact/reduce.pyx).
+other. Results do not depend on the owner of a clump (contact/evaluate.pyx).
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, free_levels, reserve_levels, sort_by_size
-from minidem.broadphase.neighbours cimport Neighbours, collect_active, prune, search_walls
-from minidem.broadphase.search cimport search_pairs
+from minidem.broadphase.neighbours cimport Neighbours, collect_active, prune, search_pairs, search_walls
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins

@@ -1,6 +1,7 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from libc.stdint cimport int64_t
 
+from minidem.broadphase.cell_grid cimport Levels
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART, IntVector, reserve
 from minidem.state.periodic_box cimport BoxPose
@@ -71,3 +72,7 @@ cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *st
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
                 const StateView *state, unsigned char *marks, double skin) noexcept nogil
 cdef bint collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil
+
+
+cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
+                       const BoxPose *box, const double *items, double skin, bint clumps_first) noexcept nogil

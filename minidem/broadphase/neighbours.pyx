@@ -11,14 +11,29 @@ other sphere may belong to another thread.
 Where the state is larger than the caches, the inner list is sorted by slabs: ranges of slots. A pair belongs to the
 slab of its later sphere, so that it can be tested as soon as the slab has moved and while both spheres are in cache.
 Pairs with a sphere of another thread follow all others.
+
+Search of the grids for outer pairs: each thread searches a part of them and sorts the pairs by owner.
+
+All spheres of a cell have the same candidates: the entries of some cells, copied to one contiguous array, where they
+fill whole vectors.
+
+The grids hold each item once, at its position within the periodic box. An item near a face of the box is also searched
+around at its images near the opposite faces. Within one grid, one of two opposite shifts suffices.
 """
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from minidem.broadphase.cell_grid cimport (
+    COLUMNS, MOST_LEVELS, SLOT, CellGrid, CellRanges, FixedSphere, cell_of, cell_width, entry_after, fixed_sphere_at,
+    fixed_sphere_of, item_in_box, ranges_ahead, ranges_around,
+)
 from minidem.core.eight cimport bits_below, load_eight, store_eight
-from minidem.core.lanes cimport LANES, row_of
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag
 from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.core.vectors cimport IntVector, reserve
+from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, nearest_image, rounded, wrap_position
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport PLANE, Shape, find_triangles, simple_height, touch_wall
 
@@ -196,3 +211,426 @@ cdef bint collect_active(Neighbours *mine, const StateView *state, unsigned char
         mine.shared.size += marks[2 * row + 1]
         marks[2 * row] = marks[2 * row + 1] = 0
     return True
+
+
+cdef extern from "broadphase/near_pairs.h" nogil:
+    Py_ssize_t find_pairs "minidem_find_pairs"(const int *candidates, Py_ssize_t room, int first, int count,
+                                               int cx, int cy, int cz, int reach, int slot, int clump_first,
+                                               int clump_slots, int *pairs)
+
+cdef enum:
+    AT_ONCE = 16                        # ints of a vector
+    MOST_IMAGES = 27
+
+cdef struct Candidates:
+    int *data                   # (COLUMNS, stride): columns of the grid; starts on a cache line
+    void *memory
+    int stride                  # a multiple of AT_ONCE
+    int count
+    bint own                    # all are own spheres of the searching thread
+
+cdef struct Images:
+    int count
+    double sphere[MOST_IMAGES][4]       # centre and radius of the item in the box, then of its images outside [m]
+    int shift[MOST_IMAGES][3]           # from the first [box lengths]
+    bint ahead[MOST_IMAGES]             # of two opposite shifts, one
+
+cdef struct Search:                 # of one thread
+    Neighbours *all
+    Neighbours *mine
+    int thread
+    int n_threads
+    int first_slot                  # own slots
+    int last_slot
+    const StateView *state
+    const double *items             # (slots, 4): centres and radii of the items of the grids [m]
+    double skin                     # [m]
+    bint clumps_first               # they are bounding spheres of clumps
+    double width                    # of the widest cells [m]
+    const BoxPose *box               # periodic: see periodic_box.pxd
+    bint small_box                  # two images of a pair may be within the skin
+
+
+cdef inline bint reserve_candidates(Candidates *candidates, int count) noexcept nogil:
+    """Room for so many, and for a whole vector at the end. False: memory exhausted."""
+    if candidates.stride >= count + AT_ONCE:
+        return True
+    free(candidates.memory)
+    candidates.stride = (2 * count + 2 * AT_ONCE) // AT_ONCE * AT_ONCE
+    candidates.memory = malloc((COLUMNS * <Py_ssize_t> candidates.stride + AT_ONCE) * sizeof(int))
+    if candidates.memory == NULL:
+        candidates.stride = 0
+        return False
+    candidates.data = <int *> ((<size_t> candidates.memory + 63) & ~<size_t> 63)
+    memset(candidates.data, 0, COLUMNS * <Py_ssize_t> candidates.stride * sizeof(int))
+    return True
+
+
+cdef inline bint collect(Candidates *candidates, const CellGrid *grid, const CellRanges *ranges) noexcept nogil:
+    """Copy the entries of the ranges, in order. False: memory exhausted."""
+    cdef int r, column, vector
+    cdef int *to
+    cdef const int *entry
+    if not reserve_candidates(candidates, ranges.total):
+        return False
+    candidates.count = 0
+    for r in range(ranges.count):
+        for vector in range((ranges.last[r] - ranges.first[r] + AT_ONCE - 1) // AT_ONCE):
+            to = candidates.data + candidates.count + vector * AT_ONCE      # the next range overwrites the excess
+            entry = grid.entries + ranges.first[r] + vector * AT_ONCE
+            for column in range(COLUMNS):
+                memcpy(to + column * candidates.stride, entry + column * grid.stride, AT_ONCE * sizeof(int))
+        candidates.count += ranges.last[r] - ranges.first[r]
+    return True
+
+
+cdef inline void free_candidates(Candidates *candidates) noexcept nogil:
+    free(candidates.memory)
+    candidates.memory = NULL
+    candidates.stride = 0
+
+
+cdef inline bint are_nearest(const BoxPose *box, const double *first, const double *second,
+                             const int *shift) noexcept nogil:
+    """Whether the image of the first of two items by `shift` is the one nearest to the second."""
+    cdef double a[3]
+    cdef double b[3]
+    cdef double across, lengths, squared, d, least = -1.0
+    cdef double counts[3]
+    cdef double nearest[3]
+    cdef int axis, k
+    wrap_position(box, first, a)
+    wrap_position(box, second, b)
+    across = rounded(across_lengths(box, a[0] - b[0], a[1] - b[1], a[2] - b[2]))
+    for k in range(-1 if box.moves else 0, 2 if box.moves else 1):
+        lengths, squared = across + k, 0.0              # in a tilted box the next one may be nearer
+        for axis in range(3):
+            d = a[axis] - b[axis] - lengths * box.lattice[axis]
+            counts[axis] = rounded(d * box.inverse[axis])
+            d -= counts[axis] * box.length[axis]
+            squared += d * d
+            if box.across[axis] != 0.0:
+                counts[axis] += lengths
+        if least < 0.0 or squared < least:
+            least = squared
+            memcpy(nearest, counts, sizeof(counts))
+    return nearest[0] == -shift[0] and nearest[1] == -shift[1] and nearest[2] == -shift[2]
+
+
+cdef inline bint add_image(Images *images, const BoxPose *box, int x, int y, int z, double width) noexcept nogil:
+    """Append the image by so many lengths. In a tilted box only if it is closer to the box than `width`."""
+    cdef double *image = images.sphere[images.count]
+    cdef int *shift = images.shift[images.count]
+    cdef double lengths = 0.0, beyond
+    cdef int axis
+    shift[0], shift[1], shift[2] = x, y, z
+    for axis in range(3 if box.moves else 0):
+        lengths = shift[axis] if box.across[axis] != 0.0 else lengths
+    for axis in range(3):
+        if box.across[axis] != 0.0 and box.moves:
+            image[axis] = images.sphere[0][axis] + lengths * box.lattice[axis]
+            continue
+        image[axis] = images.sphere[0][axis] + shift[axis] * box.length[axis]
+        if lengths != 0.0:
+            image[axis] += lengths * box.lattice[axis]
+            beyond = max(box.low[axis] - image[axis], image[axis] - box.low[axis] - box.length[axis])
+            if box.length[axis] > 0.0 and beyond >= min(width, 0.500001 * box.length[axis]):
+                return False
+    image[3] = images.sphere[0][3]
+    images.ahead[images.count] = 25 * z + 5 * y + x > 0
+    images.count += 1
+    return True
+
+
+cdef inline void find_images(Images *images, const BoxPose *box, const double *sphere, double width) noexcept nogil:
+    """The item in the box, and its images that are closer to the box than `width` [m]."""
+    cdef double *inside = images.sphere[0]
+    cdef int least[3]
+    cdef int most[3]
+    cdef int axis, x, y, z
+    cdef bint across = False
+    memset(images.shift[0], 0, sizeof(images.shift[0]))
+    images.count, images.ahead[0] = 1, False
+    if box == NULL:
+        memcpy(inside, sphere, 4 * sizeof(double))
+        return
+    item_in_box(box, sphere, inside)
+    for axis in range(3):
+        most[axis] = box.length[axis] > 0.0 and inside[axis] - box.low[axis] < width
+        least[axis] = -(box.length[axis] > 0.0 and box.low[axis] + box.length[axis] - inside[axis] < width)
+        across |= box.across[axis] != 0.0 and (least[axis] != 0 or most[axis] != 0)
+    for axis in range(3 if across else 0):              # an image across is displaced along the flow
+        if box.lattice[axis] != 0.0 and box.across[axis] == 0.0:
+            add_tilted(images, box, axis, least, most, width)
+            return
+    for z in range(least[2], most[2] + 1):
+        for y in range(least[1], most[1] + 1):
+            for x in range(least[0], most[0] + 1):
+                if x or y or z:
+                    add_image(images, box, x, y, z, width)
+
+
+cdef void add_tilted(Images *images, const BoxPose *box, int flow, const int *least, const int *most,
+                     double width) noexcept nogil:
+    """As find_images, in a box whose image along the gradient is displaced along the axis `flow`."""
+    cdef int shift[3]
+    cdef int x, y, z, axis, lengths
+    for z in range(-2 if flow == 2 else least[2], (2 if flow == 2 else most[2]) + 1):
+        for y in range(-2 if flow == 1 else least[1], (2 if flow == 1 else most[1]) + 1):
+            for x in range(-2 if flow == 0 else least[0], (2 if flow == 0 else most[0]) + 1):
+                shift[0], shift[1], shift[2] = x, y, z
+                lengths = 0
+                for axis in range(3):
+                    lengths = shift[axis] if box.across[axis] != 0.0 else lengths
+                if (x != 0 or y != 0 or z != 0) and (lengths != 0 or least[flow] <= shift[flow] <= most[flow]):
+                    add_image(images, box, x, y, z, width)
+
+
+cdef inline int owner_of(const Search *search, int block) noexcept nogil:
+    """The thread that owns a block."""
+    cdef int thread = 0
+    while thread < search.n_threads - 1 and block >= search.all[thread].last_block:
+        thread += 1
+    return thread
+
+
+cdef bint move_to_owners(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
+    """Of the pairs from `first` on in the list of the owner of their first spheres, move those of other threads.
+
+    A pair belongs to the thread that owns the sphere in the lower slot.  False: memory exhausted.
+    """
+    cdef IntVector *found = search.mine.found + owner
+    cdef const Neighbours *theirs = search.all + owner
+    cdef int first_slot = <int> search.state.first_member[theirs.first_block] * LANES
+    cdef Py_ssize_t k, n = found.size
+    cdef int i, j
+    found.size = first                                  # the pairs that stay move up
+    for k in range(first, n, 2):
+        i, j = found.data[k], found.data[k + 1]
+        found.data[found.size], found.data[found.size + 1] = i, j
+        if j >= first_slot:
+            found.size += 2
+        elif not push_pair(search.mine.found + owner_of(search, search.state.block_of_member[row_of(j)]), i, j):
+            return False
+    return True
+
+
+cdef inline bint are_near(const BoxPose *box, const double *a, const double *b, double skin) noexcept nogil:
+    """Whether the gap between two spheres (centre, radius), or the nearest images of them, is below `skin`."""
+    cdef Vec3 d = nearest_image(box, vec3(a[0] - b[0], a[1] - b[1], a[2] - b[2]))
+    cdef double reach = a[3] + b[3] + skin
+    return dot(d, d) < reach * reach
+
+
+cdef bint collect_near(IntVector *near, const StateView *state, const BoxPose *box, int clump, const double *sphere,
+                       double skin, bint all) noexcept nogil:
+    """List the spheres of a clump near `sphere`, or all. False: memory exhausted."""
+    cdef Py_ssize_t row, block = row_of(clump)
+    cdef int slot
+    near.size = 0
+    if not reserve(near, state.first_member[block + 1] - state.first_member[block]):
+        return False
+    for row in range(state.first_member[block], state.first_member[block + 1]):
+        slot = <int> row * LANES + lane_of(clump)
+        if state.sphere_number[slot] >= 0 \
+                and (all or are_near(box, state.spheres + 4 * <Py_ssize_t> slot, sphere, skin)):
+            near.data[near.size] = slot
+            near.size += 1
+    return True
+
+
+cdef bint compare_clumps(const Search *search, int first, int second) noexcept nogil:
+    """Outer pairs of two clumps, among spheres near the other bounding sphere. False: memory exhausted."""
+    cdef const StateView *state = search.state
+    cdef IntVector *near = search.mine.near
+    cdef IntVector *found = search.mine.found + owner_of(search, row_of(min(first, second)))
+    cdef Py_ssize_t k, m
+    cdef int i, j
+    cdef bint all = search.small_box and box_moves(search.box)      # nearest images of long distances are not nearest
+    if not (collect_near(&near[0], state, search.box, first, search.items + 4 * <Py_ssize_t> second, search.skin,
+                         all)
+            and collect_near(&near[1], state, search.box, second, search.items + 4 * <Py_ssize_t> first, search.skin,
+                             all)):
+        return False
+    for k in range(near[0].size):
+        i = near[0].data[k]
+        for m in range(near[1].size):
+            j = near[1].data[m]
+            if are_near(search.box, state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j,
+                        search.skin) and not push_pair(found, i, j):
+                return False
+    return True
+
+
+cdef inline bint append_near(IntVector *pairs, int slot, const FixedSphere *fixed, int reach,
+                             const Candidates *candidates, int first, int clump_first,
+                             int clump_slots) noexcept nogil:
+    """Pairs of an item with the candidates from `first` on, see find_pairs. False: memory exhausted."""
+    if not reserve(pairs, pairs.size + 2 * (candidates.count - first + AT_ONCE)):
+        return False
+    pairs.size += find_pairs(candidates.data, candidates.stride, first, candidates.count, fixed.x, fixed.y, fixed.z,
+                             reach, slot, clump_first, clump_slots, pairs.data + pairs.size)
+    return True
+
+
+cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first, const int *shift) noexcept nogil:
+    """Of the pairs from `first` on, found at an image of their first item, keep those whose nearest image it is."""
+    cdef Py_ssize_t k, n = pairs.size
+    pairs.size = first
+    for k in range(first, n, 2):
+        pairs.data[pairs.size], pairs.data[pairs.size + 1] = pairs.data[k], pairs.data[k + 1]
+        pairs.size += 2 * are_nearest(search.box, search.items + 4 * <Py_ssize_t> pairs.data[k],
+                                      search.items + 4 * <Py_ssize_t> pairs.data[k + 1], shift)
+
+
+cdef inline bint search_around(const Search *search, int slot, const FixedSphere *fixed, int reach,
+                               const Candidates *candidates, int first, const int *shift) noexcept nogil:
+    """Outer pairs of an item, or its image by `shift`, with the candidates from `first` on. False: memory exhausted."""
+    cdef const Py_ssize_t *first_member = search.state.first_member
+    cdef IntVector *found = &search.mine.hits
+    cdef int block, owner
+    cdef Py_ssize_t k, before
+    if search.clumps_first:
+        found.size = 0
+        if not append_near(found, slot, fixed, reach, candidates, first, slot, 1):
+            return False
+        if search.small_box:
+            keep_nearest(search, found, 0, shift)
+        for k in range(0, found.size, 2):
+            if not compare_clumps(search, slot, found.data[k + 1]):
+                return False
+        return True
+    block = search.state.block_of_member[row_of(slot)]
+    owner = owner_of(search, block)
+    found = search.mine.found + owner
+    before = found.size
+    if not append_near(found, slot, fixed, reach, candidates, first, <int> first_member[block] * LANES,
+                       <int> (first_member[block + 1] - first_member[block]) * LANES):
+        return False
+    if search.small_box:
+        keep_nearest(search, found, before, shift)
+    return candidates.own and owner == search.thread or move_to_owners(search, owner, before)
+
+
+cdef inline bint collect_own(const Search *search, Candidates *candidates, const CellGrid *grid,
+                             const CellRanges *ranges) noexcept nogil:
+    """Collect the candidates of the ranges; note whether all are own spheres. False: memory exhausted."""
+    cdef const int *slot
+    cdef int k, others = 0
+    if not collect(candidates, grid, ranges):
+        return False
+    slot = candidates.data + SLOT * candidates.stride
+    for k in range(candidates.count if search.n_threads > 1 else 0):
+        others |= (slot[k] < search.first_slot) | (slot[k] >= search.last_slot)
+    candidates.own = not others
+    return True
+
+
+cdef bint search_images(const Search *search, const Levels *levels, int level, int slot, const Images *images,
+                        Candidates *candidates, int *cells) noexcept nogil:
+    """Search around an item of a grid in those of larger spheres; around its images in its own, too.
+
+    candidates, cells : (2 * MOST_LEVELS,), see search_level; those of images are the second half.
+    """
+    cdef const CellGrid *grid
+    cdef Candidates *around
+    cdef CellRanges ranges
+    cdef FixedSphere fixed
+    cdef int m, k, n, cell
+    for m in range(images.count):
+        for k in range(level + (not images.ahead[m]), levels.count):
+            grid = &levels.grid[k]
+            n = k + (MOST_LEVELS if m > 0 else 0)
+            around = candidates + n
+            fixed = fixed_sphere_of(grid, images.sphere[m])
+            cell = cell_of(grid, &fixed)
+            if cell != cells[n]:
+                cells[n] = cell
+                ranges_around(&ranges, grid, cell)
+                if not collect_own(search, around, grid, &ranges):
+                    return False
+            if not search_around(search, slot, &fixed, fixed.radius + grid.skin, around, 0, images.shift[m]):
+                return False
+    return True
+
+
+cdef bint search_level(const Search *search, const Levels *levels, int level,
+                       Candidates *candidates) noexcept nogil:
+    """Search the own part of a grid, within it and in the grids of larger spheres. False: memory exhausted.
+
+    candidates : (2 * MOST_LEVELS,), those around the cell of the item or of its image in each grid.
+    """
+    cdef const CellGrid *grid = &levels.grid[level]
+    cdef double n_blocks = search.state.n_blocks        # the part of the grid is that of the blocks
+    cdef Py_ssize_t p, first = entry_after(grid, search.mine.first_block / n_blocks)
+    cdef Py_ssize_t last = entry_after(grid, search.mine.last_block / n_blocks)
+    cdef const int *start = grid.start.data
+    cdef int cells[2 * MOST_LEVELS]
+    cdef CellRanges ranges
+    cdef FixedSphere fixed
+    cdef Images images
+    cdef int no_shift[3]
+    cdef int cell = 0, known = -1, slot
+    memset(no_shift, 0, sizeof(no_shift))
+    for p in range(2 * MOST_LEVELS):
+        cells[p] = -1                                   # none collected
+    if first < last:
+        fixed = fixed_sphere_at(grid, first)
+        cell = cell_of(grid, &fixed)
+    for p in range(first, last):
+        while start[cell + 1] <= p:
+            cell += 1
+        if cell != known:
+            known = cell
+            ranges_ahead(&ranges, grid, cell)
+            if not collect_own(search, candidates + level, grid, &ranges):
+                return False
+        fixed = fixed_sphere_at(grid, p)
+        slot = grid.entries[SLOT * grid.stride + p]
+        if not search_around(search, slot, &fixed, fixed.radius + grid.skin, candidates + level,
+                             <int> p - start[cell] + 1, no_shift):
+            return False
+        if search.box != NULL or level + 1 < levels.count:
+            find_images(&images, search.box, search.items + 4 * <Py_ssize_t> slot, search.width)
+            if not search_images(search, levels, level, slot, &images, candidates, cells):
+                return False
+    return True
+
+
+cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
+                       const BoxPose *box, const double *items, double skin, bint clumps_first) noexcept nogil:
+    """Search the own part of every grid for outer pairs, sorted by owner. False: memory exhausted.
+
+    items : (slots, 4) centres and radii of the items of the grids: spheres, or with `clumps_first` bounding spheres of
+        clumps.
+    """
+    cdef Candidates candidates[2 * MOST_LEVELS]
+    cdef Search search
+    cdef bint fine = True
+    cdef int level, owner, axis
+    memset(candidates, 0, sizeof(candidates))
+    search.all = all
+    search.mine = all + thread
+    search.thread = thread
+    search.n_threads = n_threads
+    search.first_slot = <int> state.first_member[search.mine.first_block] * LANES
+    search.last_slot = <int> state.first_member[search.mine.last_block] * LANES
+    search.state = state
+    search.box = box
+    search.items = items
+    search.skin = skin
+    search.clumps_first = clumps_first
+    search.width, search.small_box = 0.0, False
+    for level in range(levels.count):
+        search.width = max(search.width, cell_width(&levels.grid[level]))
+    for axis in range(3 if box != NULL else 0):
+        search.small_box |= 0.0 < box.length[axis] < 2.0 * search.width
+    for owner in range(n_threads):
+        search.mine.found[owner].size = 0
+    for level in range(levels.count):
+        fine &= search_level(&search, levels, level, candidates)
+    for level in range(2 * MOST_LEVELS):
+        free_candidates(candidates + level)
+    for owner in range(n_threads):
+        fine &= reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)
+    return fine

@@ -3,7 +3,7 @@
 A contact has a lane of a block from the step in which it begins to the one in which it ends. What is known of it is
 replaced in place. A lane without a contact is a hole: its two bodies are spheres at rest that never touch
 (state/layout.pyx), so that a block is always evaluated whole. A new contact fills a hole; a rebuild of the lists closes
-the holes (carry.pyx).
+the holes (contacts.pyx).
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -22,7 +22,7 @@ cdef struct ContactBlock:           # eight contacts; behind it their history, s
     int second[LANES]               # sphere, or -1 - element of a wall
     int place[LANES]                # of a contact with a wall: in the list of candidates; else -1
     int materials[LANES]            # pair of materials
-    double mass[LANES]              # effective, when the contact began, see mobility.pxd [kg]
+    double mass[LANES]              # effective, when the contact began, see contacts.pyx [kg]
     double rolling_inertia[LANES]   # likewise [kg m2]
     double force[3][LANES]          # on the first body in the last step of a piece of a run, lab [N]
     double couple[3][LANES]         # likewise [N m]

@@ -103,3 +103,12 @@ cdef bint find_new(Contacts *contacts, const Law *law, Neighbours *mine, const S
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
 cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil
+
+
+cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine,
+                         const StateView *state) noexcept nogil
+cdef bint take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil
+
+
+cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
+                                int *pairs, int64_t *numbers, Contacts *contacts, double reach) noexcept nogil

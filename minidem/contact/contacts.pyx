@@ -2,29 +2,79 @@
 
 Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches
 becomes a contact, and returns to the list when the contact ends; so only pairs that do not touch are tested. The
-elements of walls near a sphere stay in their list, because of neighbouring triangles only the nearest one counts (wall_contacts.pyx): a contact
-with a wall lasts as long as it is found there.
+elements of walls near a sphere stay in their list, because of neighbouring triangles only the nearest one counts: a
+contact with a wall lasts as long as it is found there.
+
+Spheres in contact with walls: of neighbouring triangles the nearest one counts.
+
+Each triangle within the radius of a sphere has a nearest point. Of two triangles, the one farther away is dropped if
+
+* its nearest point belongs to the nearer triangle as well: the sphere is beside a face, at an edge or corner that both
+  share, or at a joint of triangles without common corners; or
+* they have a common corner, and the directions of the nearest points differ by less than the feature angle: both are
+  parts of a surface that approximates a smooth one.
+
+What remains are the places where the distance to the surface has a local minimum: a sphere over a seam of two coplanar
+triangles feels one plane, over a convex edge a force that turns continuously, and in a concave corner two forces. The
+potential energy is continuous. A dropped triangle that was a contact one step ago gives its history to the one that
+replaced it, if their directions differ by less than the feature angle.
+
+Contacts of laws with history over a rebuild of the lists.
+
+Contacts know their spheres, so a rebuild changes nothing about them but who owns them: the owner of the sphere in the
+lower slot. Each thread collects its own from all threads, in the order of these spheres, which closes the holes
+(`collect_stored`). When all have done so, the new blocks replace the old ones, and pairs that are contacts leave the
+new lists of candidates (`take_collected`).
+
+Effective mass and rolling inertia of a contact, taken once when it begins.
+
+1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1 (r x n): the change of the approach velocity per impulse along
+the normal, for the arm r from the centre of mass to the contact point. With it the dashpot of a law gives a single
+contact of two rigid bodies of any shape the restitution of the material; several contacts that act together damp more
+(FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With `mass=clump` the second term is left out, as in other codes.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.neighbours cimport select_near
+from minidem.broadphase.broadphase cimport NO_FAILURE
+from minidem.broadphase.neighbours cimport PADDING, Neighbours, select_near
 from minidem.contact.blocks cimport (
-    CACHE_LINE, Blocks, ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, free_lane, posix_memalign,
-    release_blocks, set_bodies, take_lane,
+    CACHE_LINE, Blocks, ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane,
+    posix_memalign, release_blocks, reserve_blocks, set_bodies, take_lane,
 )
 from minidem.contact.law cimport pair_of
-from minidem.contact.mobility cimport inverse_mass_of, mobility
-from minidem.contact.wall_contacts cimport find_wall_pairs
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
+from minidem.core.quaternion cimport rotate_back
+from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, sub, times, vec3
 from minidem.core.vectors cimport release, reserve
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
-from minidem.state.state cimport clump_of
-from minidem.walls.surface cimport touch_wall
+from minidem.state.rows cimport ConstantBlock, load, load_quat
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member
+from minidem.walls.surface cimport (
+    Touch, near_element, overlaps_simple, point_in_lab, touch_triangle, touch_wall, vector,
+)
+from minidem.walls.triangle cimport nearest_of
+
+
+cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
+    """Of the clump of a sphere [1/kg]."""
+    cdef int clump = clump_of(state, sphere)
+    return constants_of(state, row_of(clump)).inverse_mass[lane_of(clump)]
+
+
+cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
+    """Acceleration along a normal of the point of the clump under a sphere, per force along it [1/kg].
+
+    The arm to the contact point and that to the centre of the sphere differ by a vector along the normal.
+    """
+    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
+    cdef const ConstantBlock *constants = constants_of(state, row_of(clump))
+    cdef Vec3 arm = cross(load(member(state, row_of(sphere)) + lane),
+                          rotate_back(load_quat(clumps_of(state, row_of(clump)).orientation + lane), normal))
+    return constants.inverse_mass[lane] + dot(arm, times(load(constants.inverse_inertia + lane), arm))
 
 
 cdef bint save_contacts(Contacts *contacts) noexcept nogil:
@@ -269,5 +319,291 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
             contacts.contact_at.data[block.place[k]] = 0
     else:
         mine.pairs.data[mine.pairs.size], mine.pairs.data[mine.pairs.size + 1] = block.first[k], block.second[k]
-        mine.pairs.size += 2                            # there is room for all contacts (carry.pyx)
+        mine.pairs.size += 2                            # there is room for all contacts (contacts.pyx)
     free_lane(&contacts.groups[group], lane)
+
+
+cdef bint count_own(Contacts *contacts, const Contacts *all, int n_threads, bint listed,
+                    Py_ssize_t *count) noexcept nogil:
+    """Own contacts of all threads: how many there are of each own sphere, or the list of them in the order of these.
+
+    listed : into `order` (count, 3), thread, group, lane; `start` is then one entry ahead.  False: memory exhausted.
+    """
+    cdef const Blocks *blocks
+    cdef const ContactBlock *block
+    cdef int *start = contacts.start.data
+    cdef Py_ssize_t lane
+    cdef int t, group, i, j, key
+    count[0] = 0
+    for t in range(n_threads):
+        for group in range(<int> GROUPS):
+            blocks = &all[t].groups[group]
+            for lane in range(LANES * blocks.n_blocks):
+                block = block_of(blocks, lane)
+                i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
+                key = (min(i, j) if j >= 0 else i) - contacts.first_slot
+                if not 0 <= key < contacts.n_slots:     # of another thread, or a hole
+                    continue
+                if listed:
+                    contacts.order.data[3 * start[key + 1]] = t
+                    contacts.order.data[3 * start[key + 1] + 1] = group
+                    contacts.order.data[3 * start[key + 1] + 2] = <int> lane
+                    start[key + 1] += 1
+                else:
+                    start[key + 2] += 1
+                count[0] += 1
+    return listed or reserve(&contacts.order, 3 * count[0] + 3) and reserve(&contacts.entries, 2 * count[0] + 2)
+
+
+cdef inline void count_on_row(Contacts *contacts, int sphere) noexcept nogil:
+    cdef unsigned int own = <unsigned int> (sphere - contacts.first_slot)
+    if own < <unsigned int> contacts.n_slots:
+        contacts.row_contacts.data[row_of(own)] += 1
+
+
+cdef bint copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from_lane,
+                       Py_ssize_t entry) noexcept nogil:
+    """A contact into the spare blocks and the table. False: memory exhausted."""
+    cdef const ContactBlock *old = block_of(source, from_lane)
+    cdef int i = old.first[lane_of(from_lane)], j = old.second[lane_of(from_lane)]
+    cdef Blocks *blocks = &contacts.spare[<int> WALLS if j < 0 else <int> SPHERES]
+    cdef Py_ssize_t lane = take_lane(blocks)
+    if lane < 0:
+        return False
+    set_bodies(blocks, lane, i, j, -1, old.materials[lane_of(from_lane)])
+    copy_numbers(source, from_lane, blocks, lane)
+    count_on_row(contacts, i)
+    count_on_row(contacts, j)
+    contacts.n_cross += max(i, j) >= contacts.first_slot + contacts.n_slots
+    contacts.entries.data[2 * entry] = j if j < 0 else max(i, j)
+    contacts.entries.data[2 * entry + 1] = <int> lane
+    return True
+
+
+cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine,
+                         const StateView *state) noexcept nogil:
+    """The own contacts, from all threads, into `spare`. False: memory exhausted."""
+    cdef Contacts *contacts = all + thread
+    cdef Py_ssize_t k, n_rows = contacts.n_slots // LANES, count = 0
+    cdef const int *source
+    cdef int group
+    contacts.n_cross = 0
+    if not (reserve(&contacts.row_contacts, n_rows + 1) and reserve(&contacts.start, contacts.n_slots + 2)):
+        return False
+    memset(contacts.row_contacts.data, 0, n_rows * sizeof(int))
+    for k in range(mine.shared.size if mine.failure == NO_FAILURE else 0):      # else of blocks owned before
+        contacts.row_contacts.data[mine.shared.data[k] - row_of(contacts.first_slot)] = 1
+    memset(contacts.start.data, 0, (contacts.n_slots + 2) * sizeof(int))
+    if not count_own(contacts, all, n_threads, False, &count):
+        return False
+    for k in range(contacts.n_slots):
+        contacts.start.data[k + 2] += contacts.start.data[k + 1]
+    count_own(contacts, all, n_threads, True, &count)
+    for group in range(<int> GROUPS):
+        clear_blocks(&contacts.spare[group])
+    if not reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1):
+        return False
+    for k in range(count):
+        source = contacts.order.data + 3 * k
+        if not copy_contact(contacts, &all[source[0]].groups[source[1]], source[2], k):
+            return False
+    return True
+
+
+cdef bint take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
+    """Replace the blocks by those collected; contacts leave the new lists. False: memory exhausted."""
+    cdef Blocks blocks
+    cdef Py_ssize_t k, n_walls = mine.wall_candidates.size // 2, n_contacts = 0
+    cdef int group, known
+    for group in range(<int> GROUPS):
+        blocks = contacts.groups[group]
+        contacts.groups[group], contacts.spare[group] = contacts.spare[group], blocks
+        release_blocks(&contacts.spare[group])          # of large beds most of the memory
+        n_contacts += LANES * contacts.groups[group].n_blocks
+    # A contact, or a pair of the list that becomes one, writes down at most one force on a sphere of another thread.
+    if not (reset_sums(contacts, contacts.n_cross + mine.n_foreign) and reserve(&contacts.contact_at, n_walls + 1)
+            and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
+        return False
+    for k in range(n_walls):
+        known = find_known(contacts, mine.wall_candidates.data[2 * k], -1 - mine.wall_candidates.data[2 * k + 1])
+        contacts.contact_at.data[k] = known
+        if known:
+            block_of(&contacts.groups[WALLS], known - 1).place[lane_of(known - 1)] = <int> k
+    drop_known(contacts, mine)
+    contacts.ready = True
+    return True
+
+
+cdef extern from *:
+    """
+    #define MINIDEM_SAME_POINT 1e-5     /* distance of a point from a triangle / radius that counts as 0 */
+    """
+    const double SAME_POINT "MINIDEM_SAME_POINT"
+
+cdef enum:
+    FEW = 16                            # triangles that are all compared with each other
+
+cdef struct Facet:                      # a candidate triangle of a sphere, in the frame of its wall
+    double height
+    Vec3 normal
+    Vec3 point                          # of the triangle, nearest to the centre
+    int element
+    bint dropped
+
+
+cdef inline bint same_direction(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
+    """Whether the directions of two triangles of a mesh are within its feature angle."""
+    return dot(a.normal, b.normal) >= walls.smooth[walls.wall_of[a.element]]
+
+
+cdef inline bint have_common_corner(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
+    cdef const int *first = walls.vertices + 3 * (a.element - walls.n_simple)
+    cdef const int *second = walls.vertices + 3 * (b.element - walls.n_simple)
+    cdef int k, m
+    for k in range(3):
+        for m in range(3):
+            if first[k] == second[m]:
+                return True
+    return False
+
+
+cdef inline bint has_point(const Walls *walls, const Facet *facet, Vec3 point, double distance) noexcept nogil:
+    """Whether a triangle has a point, in the frame of the wall, or an image of it."""
+    cdef int wall = walls.wall_of[facet.element]
+    cdef Vec3 nearest
+    if walls.repeats[wall]:
+        point = near_element(walls, facet.element, point_in_lab(walls, wall, point))
+    nearest = nearest_of(walls.corners + 9 * <Py_ssize_t> (facet.element - walls.n_simple), point).point
+    return norm(sub(nearest, point)) < distance
+
+
+cdef inline bint drops(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
+    """Whether a triangle does not count beside another one; both are within the radius."""
+    if near.height > far.height or near.height == far.height and near.element >= far.element \
+            or walls.wall_of[near.element] != walls.wall_of[far.element]:
+        return False
+    return same_direction(walls, near, far) and have_common_corner(walls, near, far) \
+        or has_point(walls, near, far.point, SAME_POINT * radius)
+
+
+cdef bint neighbour_drops(const Walls *walls, const Facet *facets, const int *reached, Py_ssize_t n, const Facet *far,
+                          double radius) noexcept nogil:
+    """Whether a triangle with a common corner drops one; reached : positions of n facets, by ascending element."""
+    cdef const int *corners = walls.vertices + 3 * (far.element - walls.n_simple)
+    cdef Py_ssize_t k, e, low, high, middle
+    cdef int element
+    for k in range(3):
+        for e in range(walls.around_start[corners[k]], walls.around_start[corners[k] + 1]):
+            element, low, high = walls.around[e], 0, n
+            while high - low > 1:
+                middle = (low + high) // 2
+                if facets[reached[middle]].element <= element:
+                    low = middle
+                else:
+                    high = middle
+            if facets[reached[low]].element == element and drops(walls, facets + reached[low], far, radius):
+                return True
+    return False
+
+
+cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, int *reached, double radius) noexcept nogil:
+    """Mark the triangles that do not count. reached : room for n ints.
+
+    Nearly all that are dropped of many are dropped by a neighbour, and few remain to be compared with all others.
+    """
+    cdef Py_ssize_t k, m, count = 0
+    cdef Facet *far
+    for k in range(n):
+        facets[k].dropped = facets[k].height >= radius
+        reached[count] = <int> k
+        count += not facets[k].dropped
+    for k in range(count):
+        far = facets + reached[k]
+        far.dropped = count > FEW and neighbour_drops(walls, facets, reached, count, far, radius)
+        m = 0
+        while m < count and not far.dropped:
+            far.dropped = drops(walls, facets + reached[m], far, radius)
+            m += 1
+
+
+cdef inline bint replaces(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
+    """Whether a contact with a dropped triangle goes on with another one."""
+    return walls.wall_of[near.element] == walls.wall_of[far.element] and same_direction(walls, near, far) \
+        and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
+
+
+cdef void hand_over(Contacts *contacts, const Walls *walls, const Facet *facets, Py_ssize_t n, double radius,
+                    Py_ssize_t first) noexcept nogil:
+    """Contacts of dropped triangles become those of the triangles that replace them; first : place in the list."""
+    cdef int *contact_at = contacts.contact_at.data + first
+    cdef ContactBlock *block
+    cdef Py_ssize_t k, m
+    cdef int lane
+    for k in range(n):
+        if facets[k].dropped or contact_at[k]:
+            continue
+        for m in range(n):
+            if facets[m].dropped and contact_at[m] and replaces(walls, facets + k, facets + m, radius):
+                block, lane = block_of(&contacts.groups[WALLS], contact_at[m] - 1), lane_of(contact_at[m] - 1)
+                block.second[lane], block.place[lane] = -1 - facets[k].element, <int> (first + k)
+                contact_at[k], contact_at[m] = contact_at[m], 0
+                break
+
+
+cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
+                            Py_ssize_t k, double reach) noexcept nogil:
+    """The candidate triangles of one sphere from k on, into `room`; returns the end of its part of the list, or -1."""
+    cdef const int *near = mine.wall_candidates.data
+    cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
+    cdef Py_ssize_t end = k, n, m
+    cdef Facet *facets
+    cdef Touch touch
+    cdef Vec3 centre
+    while end < mine.wall_candidates.size and near[end] == near[k]:
+        end += 2
+    n = (end - k) // 2
+    if not reserve(room, n * <Py_ssize_t> (sizeof(Facet) // sizeof(int) + 1)):
+        return -1
+    facets = <Facet *> room.data
+    for m in range(n):
+        facets[m].element = near[k + 2 * m + 1]
+        centre = near_element(walls, facets[m].element, vector(sphere))
+        touch = touch_triangle(walls, facets[m].element, centre)
+        facets[m].height, facets[m].normal = touch.height, touch.normal
+        facets[m].point = add_scaled(centre, -touch.height, touch.normal)
+    drop_farther(walls, facets, n, <int *> (facets + n), sphere[3] + reach)
+    return end
+
+
+cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
+                                int *pairs, int64_t *numbers, Contacts *contacts, double reach) noexcept nogil:
+    """Contacts of own spheres with walls; returns how many, or -1: memory exhausted.
+
+    pairs : room for 2 ints per candidate: slot, -1 - element.  numbers : likewise, of the candidate in the list; NULL
+        or with `contacts`, which contacts are handed over from triangle to triangle.
+    reach : gap up to which they count [m].
+    """
+    cdef const int *near = mine.wall_candidates.data
+    cdef const double *sphere
+    cdef Py_ssize_t k, m, end, n = 0
+    for k in range(mine.n_simple // 2):
+        sphere = state.spheres + 4 * <Py_ssize_t> near[2 * k]
+        pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
+        if numbers != NULL:
+            numbers[n] = k
+        n += overlaps_simple(walls, near[2 * k + 1], sphere, sphere[3] + reach)     # no branch: it is unpredictable
+    k = mine.n_simple
+    while k < mine.wall_candidates.size:
+        end = find_facets(walls, mine, state, room, k, reach)
+        if end < 0:
+            return -1
+        if contacts != NULL:
+            hand_over(contacts, walls, <const Facet *> room.data, (end - k) // 2,
+                      state.spheres[4 * <Py_ssize_t> near[k] + 3] + reach, k // 2)
+        for m in range((end - k) // 2):
+            pairs[2 * n], pairs[2 * n + 1] = near[k], -1 - near[k + 2 * m + 1]
+            if numbers != NULL:
+                numbers[n] = k // 2 + m
+            n += not (<const Facet *> room.data)[m].dropped
+        k = end
+    return n

@@ -5,7 +5,9 @@ from minidem.contact.contact cimport Contact, Result
 from minidem.contact.contact_motion cimport Bodies
 from minidem.contact.contacts cimport Contacts
 from minidem.contact.law cimport Law
+from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView
+
 
 cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil
 cdef bint evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
@@ -22,3 +24,7 @@ cdef void add_central(Contacts *contacts, const ContactBlock *block, const doubl
                       bint walls) noexcept nogil
 cdef void add_box_work(Contacts *contacts, const int *first, int hole, const double *force,
                        const double *images) noexcept nogil
+
+
+cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
+                                     WrenchBlock *wrench, bint keeps) noexcept nogil

@@ -8,24 +8,30 @@
 
 Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at
 each pose, among the pairs of the inner list, and packed into blocks of eight as they are found.
+
+Reduction: the force and torque on each clump (the wrench), in an order that does not depend on the run.
+
+The forces on each sphere are summed without an order (fixed_point.pxd), then the spheres of a clump in the order of its
+template. So the wrench depends neither on the threads nor on the order in which candidates were found or stored.
+
+Each force acts at the centre of its sphere, with its moment about it, which a central force has not. The torque is
+offset x force in the principal body frame, so a rod of spheres on one axis has an axial torque of exactly zero.
 """
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memchr, memcpy, memmove, memset
 
 from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of, reserve_blocks
-from minidem.contact.contact cimport Contact, MAX_RECORDS, Result, load3
+from minidem.contact.contact cimport MAX_RECORDS, Contact, Result, load3
 from minidem.contact.contact_motion cimport Bodies, gather_contacts
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact,
+    BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
 )
-from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, rounded_wide
+from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, rounded_wide, take_sums
 from minidem.contact.fluxes cimport add_rates, clear_rates, describe_bodies, take_rates
-from minidem.contact.law cimport pair_of
-from minidem.contact.wall_contacts cimport find_wall_pairs
+from minidem.contact.law cimport material_of, pair_of
 from minidem.core.eight cimport (
-    Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
-    store_eight3,
+    Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
 )
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport prefetch
@@ -33,8 +39,9 @@ from minidem.core.quaternion cimport matrix, turn_vector
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, vec3
 from minidem.core.vectors cimport reserve
+from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport ClumpBlock, load, load_quat
-from minidem.state.state cimport clump_of, clumps_of, hole_of
+from minidem.state.state cimport clump_of, clumps_of, hole_of, member
 
 cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
@@ -554,3 +561,56 @@ cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *s
                     contacts.sums[contacts.width * <Py_ssize_t> own + m] += other.sums[
                         contacts.width * (other.n_slots + 1 + k) + m]
         take_rates(contacts.law, &other.sent_rates, contacts, state)
+
+
+cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
+    """The first member row from `row` on, but before `last`, with a force; `last` if there is none."""
+    cdef const unsigned char *found = <const unsigned char *> memchr(touched + row, 1, last - row)
+    return found - touched if found != NULL else last
+
+
+cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const StateView *state, Py_ssize_t b,
+                                         const WrenchBlock *base, WrenchBlock *wrench, bint keeps) noexcept nogil:
+    """See reduce_block. moments : a constant, whether the law has moments about the centres of spheres."""
+    cdef double matrices[9 * LANES], on_spheres[3 * LANES], moment[3 * LANES]
+    cdef uint64_t of_lanes[LANES]
+    cdef const uint64_t *keys = contacts.room.keys[0]   # of one material
+    cdef Py_ssize_t first_row = row_of(contacts.first_slot), last = state.first_member[b + 1], row
+    cdef unsigned char *touched = contacts.touched - first_row
+    cdef Eight3 force, torque
+    cdef int lane
+    row = next_row(touched, state.first_member[b], last)
+    if row == last:
+        return base
+    force, torque = load_eight3(base.force), load_eight3(base.torque)
+    load_matrices(matrices, clumps_of(state, b).orientation)
+    if contacts.law.only_material < 0:
+        for lane in range(LANES):
+            of_lanes[lane] = contacts.law.unit_keys[material_of(contacts.law, state, b * LANES + lane)]
+        keys = of_lanes
+    while row < last:
+        take_sums(contacts.sums + (row - first_row) * LANES * (8 if moments else 4), keeps, keys,
+                  contacts.law.unit_shift, member(state, row) + 3 * LANES, on_spheres, moment if moments else NULL)
+        force = add3(force, load_eight3(on_spheres))
+        torque = add3(torque, cross3(load_eight3(member(state, row)), to_body3(matrices, load_eight3(on_spheres))))
+        if moments:
+            torque = add3(torque, to_body3(matrices, load_eight3(moment)))
+        touched[row] = keeps
+        row = next_row(touched, row + 1, last)
+    store_eight3(wrench.force, force)
+    store_eight3(wrench.torque, torque)
+    return wrench
+
+
+cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
+                                     WrenchBlock *wrench, bint keeps) noexcept nogil:
+    """Add the forces on the spheres of block b to the wrenches `base` of its clumps.
+
+    keeps : the same will be reduced again; else the sums are then zero.
+    wrench : room for the result, may be `base`. Returns it, or `base` of a block without contacts.
+    """
+    if not contacts.ready:                              # without memory for the lists: the step fails
+        return base
+    if contacts.law.history != NULL:
+        return reduce_in(True, contacts, state, b, base, wrench, keeps)
+    return reduce_in(False, contacts, state, b, base, wrench, keeps)

@@ -173,7 +173,7 @@ class ContactLaw:
         return largest
 
     def mass_of_clumps(self, values: list[float | int]) -> bool:
-        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/mobility.pxd)."""
+        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/contacts.pyx)."""
         return named_values(self.parameters, values).get("mass") == "clump"
 
     def corrects_onsets(self, values: list[float | int]) -> bool:

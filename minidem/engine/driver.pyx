@@ -8,6 +8,8 @@ Such code works on copies, or saves a copy to restore.
 import math
 from time import perf_counter
 
+from libc.string cimport memcpy
+
 import numpy as np
 
 from minidem.contact.contact_list import with_history
@@ -15,16 +17,17 @@ from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import field_rows, field_values, keep_rates, require_sound
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserWork
+from minidem.state.state import COLUMNS
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
 from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes
-from minidem.contact.law cimport take_boxes
 from minidem.contact.contacts cimport restore_contacts
+from minidem.contact.law cimport take_boxes
 from minidem.core.guard cimport Guard
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport CompiledForces
-from minidem.engine.half_steps cimport start_clumps, synchronised
+from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport (
     add_wall_work, force_of_wall, normal_virial, read_ledger, take_fractures, write_ledger,
 )
@@ -33,10 +36,11 @@ from minidem.engine.loop cimport (
 )
 from minidem.engine.loop_memory cimport LoopMemory
 from minidem.engine.onset_pass cimport note_onsets, noted_onsets, take_onsets
-from minidem.rotation.scheme cimport Step
+from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.box_table cimport BoxTable
 from minidem.state.pose cimport pose_range
-from minidem.state.state cimport State
+from minidem.state.rows cimport ClumpBlock
+from minidem.state.state cimport State, StateView, constants_of, wrench_of
 from minidem.walls.surface cimport take_poses
 from minidem.walls.wall_table cimport WallTable
 
@@ -57,7 +61,7 @@ cdef class Driver:
     """A time loop over a fixed set of clumps.
 
     Its parts are the `Loop`, which compiled code shares; the `State`; `Lists` of candidates and contacts
-    (loop_memory.pyx); contacts with records as arrays (history_memory.pyx); walls and their poses (`WallTable`); user
+    (loop_memory.pyx); contacts with records as arrays (loop_memory.pyx); walls and their poses (`WallTable`); user
     forces (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
 
     Parameters
@@ -466,7 +470,7 @@ cdef class Driver:
         return self.memory.pair_table
 
     def history(self):
-        """Contacts of a law with records, a dict of arrays (history_memory.pyx); None if the law has none."""
+        """Contacts of a law with records, a dict of arrays (loop_memory.pyx); None if the law has none."""
         return self.memory.history()
 
     def ledger(self):
@@ -583,3 +587,65 @@ def steps_to_reach(time, dt):
     nearest = round(quotient)
     # 0.7 s / 0.1 s is 6.999999999999999: numerator, denominator and quotient each carry half a unit.
     return nearest if abs(quotient - nearest) <= 2 * math.ulp(quotient) else math.ceil(quotient)
+
+
+cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
+    cdef int lane, found = 0
+    for lane in range(LANES):
+        found |= lanes[lane]
+    return found != 0
+
+
+cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started):
+    """Half a step back, and `start` of the rotation scheme; forces must be known.
+
+    started : (n_clumps,) 0 for each clump to start
+    step : with dt = 0 the half step is omitted.
+
+    If a scheme written in Python raises, no clump is changed.
+    """
+    cdef const StateView *view = &state.view
+    cdef Py_ssize_t b, size = view.n_rows * LANES
+    cdef int lane, row
+    cdef double *block
+    cdef ClumpBlock *clumps = NULL
+    cdef double[::1] room = np.empty(size)
+    cdef unsigned char[:, ::1] new = np.zeros((view.n_blocks, LANES), dtype=np.uint8)
+    cdef const int[::1] slots = state.clump_slot
+    changed = state.blocks.copy() if kernels.functions else state.blocks
+    cdef double[:, :, ::1] blocks = changed
+    for b in range(slots.shape[0]):
+        new[row_of(slots[b]), lane_of(slots[b])] = not started[b]
+    # From here on only a scheme in Python, which may be interrupted, calls Python; it works on a copy.
+    for b in range(blocks.shape[0]):
+        if not any_lane(&new[b, 0]):
+            continue
+        block = &blocks[b, 0, 0]
+        memcpy(&room[0], block, size * sizeof(double))
+        clumps = <ClumpBlock *> &room[0]
+        kick(clumps, wrench_of(view, b).force, constants_of(view, b), -0.5 * step.dt)
+        if kernels.roles >> START & 1:
+            call_scheme(kernels.function, kernels.roles, START, clumps, wrench_of(view, b), constants_of(view, b),
+                        &step)
+        for row in range(view.n_rows):
+            for lane in range(LANES):
+                if new[b, lane]:
+                    block[row * LANES + lane] = room[row * LANES + lane]
+    kernels.raise_error()
+    if changed is not state.blocks:
+        state.blocks[:] = changed
+
+
+cdef object synchronised(State state, Kernels kernels, Step step):
+    """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
+    cdef const StateView *view = &state.view
+    copy = state.blocks.copy()
+    cdef double[:, :, ::1] blocks = copy
+    cdef ClumpBlock *clumps
+    cdef Py_ssize_t b
+    for b in range(blocks.shape[0]):
+        clumps = <ClumpBlock *> &blocks[b, 0, 0]
+        kick(clumps, wrench_of(view, b).force, constants_of(view, b), 0.5 * step.dt)
+        call_scheme(kernels.function, kernels.roles, SYNC, clumps, wrench_of(view, b), constants_of(view, b), &step)
+    kernels.raise_error()
+    return state.rows(copy, *COLUMNS["velocity"]), state.rows(copy, *COLUMNS["predicted"])

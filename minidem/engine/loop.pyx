@@ -40,15 +40,14 @@ from minidem.broadphase.broadphase cimport (
     rebuild, wait,
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
-from minidem.contact.carry cimport collect_stored, take_collected
+from minidem.contact.contacts cimport (
+    GROUPS, SPHERES, WALLS, Contacts, clear_contacts, collect_stored, find_new, own_slots, reset_sums, save_contacts,
+    take_collected,
+)
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.law cimport place_box
 from minidem.contact.contact cimport MAX_COMPONENTS
-from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALLS, Contacts, clear_contacts, find_new, own_slots, reset_sums, save_contacts,
-)
-from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, take_sent
-from minidem.contact.reduce cimport reduce_block
+from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_sent
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size

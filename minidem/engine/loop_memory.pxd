@@ -1,12 +1,13 @@
 """The struct of a time loop, and all memory that it points to."""
 from minidem.broadphase.broadphase cimport Broadphase
-from minidem.contact.law cimport LawKernels
+from minidem.contact.blocks cimport Blocks
 from minidem.contact.contacts cimport Contacts
-from minidem.engine.history_memory cimport HistoryMemory
+from minidem.contact.law cimport LawKernels
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.state cimport Layout, Reordering, State
 from minidem.walls.wall_table cimport WallTable
+
 
 cdef class Lists:                   # of candidates and contacts
     cdef Broadphase broad
@@ -48,3 +49,15 @@ cdef class LoopMemory:
     cdef object statistics(self)
     cdef object raise_failure(self, error)
     cdef object raise_force_after_end(self)
+
+
+cdef class HistoryMemory:
+    cdef double[:, ::1] motions
+    cdef double[:, :, ::1] spins
+    cdef Blocks spheres                 # contacts until `bind`
+    cdef Blocks walls
+    cdef bint bound
+    cdef object add_contacts(self, history, const int[:, ::1] slots, const int[::1] materials)
+    cdef void bind(self, Loop *loop) noexcept
+
+cdef object export_history(Loop *loop, Layout layout)

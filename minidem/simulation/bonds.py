@@ -230,7 +230,7 @@ def _pairs_within(sim, centers, radii, clump, gap):
 
 
 def _inertia(sim, pairs, normal):
-    """Effective mass [kg] and rolling inertia [kg m2] of contacts (contact/mobility.pxd); normal : (n, 3)."""
+    """Effective mass [kg] and rolling inertia [kg m2] of contacts (contact/contacts.pyx); normal : (n, 3)."""
     clump, radii = sim.sphere_clump[pairs], sim.sphere_radii[pairs]
     arm = sim.sphere_centers()[pairs] - sim.position[clump]
     state, inverse, rolling = sim.loop.state, np.zeros(len(pairs)), np.zeros(len(pairs))
