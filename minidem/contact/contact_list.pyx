@@ -342,5 +342,3 @@ def columns(contacts):
         else:
             found |= {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
     return found
-
-

@@ -2,8 +2,8 @@
 
 Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches
 becomes a contact, and returns to the list when the contact ends; so only pairs that do not touch are tested. The
-elements of walls near a sphere stay in their list, because of neighbouring triangles only the nearest one counts (wall_contacts.pyx): a contact
-with a wall lasts as long as it is found there.
+elements of walls near a sphere stay in their list, because of neighbouring triangles only the nearest one counts
+(wall_contacts.pyx): a contact with a wall lasts as long as it is found there.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -23,7 +23,6 @@ from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
 from minidem.core.vectors cimport release, reserve
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
-from minidem.state.state cimport clump_of
 from minidem.walls.surface cimport touch_wall
 
 

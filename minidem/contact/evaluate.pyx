@@ -24,7 +24,7 @@ from minidem.contact.fluxes cimport add_rates, clear_rates, describe_bodies, tak
 from minidem.contact.law cimport pair_of
 from minidem.contact.wall_contacts cimport find_wall_pairs
 from minidem.core.eight cimport (
-    Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
+    Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
     store_eight3,
 )
 from minidem.core.lanes cimport LANES, lane_of, row_of

@@ -17,7 +17,7 @@ The motions of the eight clumps of a block are four lines of eight records of fo
 """
 import numpy as np
 
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, wait
 from minidem.broadphase.neighbours cimport Neighbours
@@ -28,12 +28,11 @@ from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
 from minidem.contact.evaluate cimport (
     add_box_work, add_central, call_central, clear_sent, load_block, load_only_pair, take_sent,
 )
-from minidem.contact.law cimport Law
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.reduce cimport reduce_block
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag
-from minidem.core.quaternion cimport Quat, rotate, rotate_back
+from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
 from minidem.core.vectors cimport reserve

@@ -11,7 +11,7 @@ from minidem.core.eight cimport (
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.quaternion cimport Quat, conjugate, multiply
 from minidem.core.transpose cimport check_lanes, lines_in_order, records_from_rows
-from minidem.core.vec3 cimport add, cross, scale, sub, vec3
+from minidem.core.vec3 cimport add, scale, vec3
 from minidem.state.rows cimport ClumpBlock, load, load_quat, store
 from minidem.state.state cimport StateView, clumps_of, member
 
