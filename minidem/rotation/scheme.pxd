@@ -11,7 +11,6 @@ gives each formula its `role`; it takes the wanted role, the bodies and the step
 
 SYNC and PREDICT change nothing but `predicted`. spiral.pyx is a complete example.
 """
-from libc.string cimport memcpy
 
 from minidem.core.external cimport External
 from minidem.core.lanes cimport LANES
@@ -28,6 +27,13 @@ cdef extern from *:
     #undef CYTHON_INLINE
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
+
+cdef extern from *:
+    """
+    typedef const double *__restrict__ minidem_given;
+    """
+    ctypedef const double *Given "minidem_given"
+
 
 cpdef enum Limits:
     MAX_PARAMETERS = 8
@@ -87,21 +93,20 @@ cdef class Kernels(External):
 cdef inline void over_bodies(BodyFunction formula, const BodyBlock *bodies, const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane, vectorised."""
     cdef Body body
-    # Copies that cannot alias the block; otherwise a scheme that writes many rows is not vectorised.
+    # A copy, and restricted pointers, which cannot alias the block: else a scheme that writes many rows is not vectorised.
     cdef Step own_step = step[0]
-    cdef double torque[3 * LANES]
-    cdef double inertia[3 * LANES]
-    cdef double inverse_inertia[3 * LANES]
+    cdef Given torque = &bodies.wrench.torque[0]
+    cdef Given inertia = &bodies.constants.inertia[0]
+    cdef Given inverse_inertia = &bodies.constants.inverse_inertia[0]
     cdef ClumpBlock *clumps = bodies.clumps
     cdef int lane
-    memcpy(torque, bodies.wrench.torque, sizeof(torque))
-    memcpy(inertia, bodies.constants.inertia, sizeof(inertia))
-    memcpy(inverse_inertia, bodies.constants.inverse_inertia, sizeof(inverse_inertia))
     for lane in range(LANES):
         body.q = load_quat(clumps.orientation + lane)
-        body.w, body.predicted = load(clumps.angular_velocity + lane), load(clumps.predicted + lane)
+        body.w = load(clumps.angular_velocity + lane)
+        body.predicted = load(clumps.predicted + lane)
         body.torque = load(torque + lane)
-        body.inertia, body.inverse_inertia = load(inertia + lane), load(inverse_inertia + lane)
+        body.inertia = load(inertia + lane)
+        body.inverse_inertia = load(inverse_inertia + lane)
         body.scratch = scratch_of(clumps) + lane
         formula(&body, &own_step)
         store_quat(clumps.orientation + lane, body.q)
