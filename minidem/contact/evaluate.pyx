@@ -461,6 +461,9 @@ cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
         contacts.n_found += <int> select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor,
                                               n, 0.0, pairs + contacts.n_found, NULL)
         contacts.list_cursor += n
+        for k in range(contacts.n_found):
+            prefetch(contacts.sums + contacts.width * <Py_ssize_t> min(
+                <unsigned int> (pairs[k] - contacts.first_slot), <unsigned int> contacts.n_slots))
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
         for k in range(whole // (2 * LANES)):
             if not evaluate_pairs(contacts, mine, state, SPHERES, pairs + 2 * LANES * k, 2 * LANES):

@@ -13,8 +13,14 @@ from minidem.contact.fixed_point cimport take_sums
 from minidem.contact.law cimport material_of
 from minidem.core.eight cimport Eight3, add3, cross3, load_eight3, store_eight3
 from minidem.core.lanes cimport LANES, row_of
+from minidem.core.prefetch cimport prefetch
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.state cimport clumps_of, member
+
+
+cdef enum:
+    ROWS_AHEAD = 12                 # member rows whose sums are prefetched
+    SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
 
 
 cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
@@ -33,6 +39,10 @@ cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const
     cdef unsigned char *touched = contacts.touched - first_row
     cdef Eight3 force, torque
     cdef int lane
+    if contacts.n_slots > SLOTS_IN_CACHE and last - first_row < contacts.n_slots // LANES - ROWS_AHEAD:
+        for row in range(last + ROWS_AHEAD // 2, last + ROWS_AHEAD):
+            for lane in range(LANES if touched[row] else 0):
+                prefetch(contacts.sums + ((row - first_row) * LANES + lane) * (8 if moments else 4))
     row = next_row(touched, state.first_member[b], last)
     if row == last:
         return base
