@@ -45,6 +45,8 @@ from minidem.state.state cimport clump_of, clumps_of, hole_of, member
 
 cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
+    ROWS_AHEAD = 12                 # member rows whose sums are prefetched
+    SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
 
 cdef extern from *:
     """
@@ -468,6 +470,9 @@ cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
         contacts.n_found += <int> select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor,
                                               n, 0.0, pairs + contacts.n_found, NULL)
         contacts.list_cursor += n
+        for k in range(contacts.n_found):
+            prefetch(contacts.sums + contacts.width * <Py_ssize_t> min(
+                <unsigned int> (pairs[k] - contacts.first_slot), <unsigned int> contacts.n_slots))
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
         for k in range(whole // (2 * LANES)):
             if not evaluate_pairs(contacts, mine, state, SPHERES, pairs + 2 * LANES * k, 2 * LANES):
@@ -579,6 +584,10 @@ cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const
     cdef unsigned char *touched = contacts.touched - first_row
     cdef Eight3 force, torque
     cdef int lane
+    if contacts.n_slots > SLOTS_IN_CACHE and last - first_row < contacts.n_slots // LANES - ROWS_AHEAD:
+        for row in range(last + ROWS_AHEAD // 2, last + ROWS_AHEAD):
+            for lane in range(LANES if touched[row] else 0):
+                prefetch(contacts.sums + ((row - first_row) * LANES + lane) * (8 if moments else 4))
     row = next_row(touched, state.first_member[b], last)
     if row == last:
         return base

@@ -11,7 +11,6 @@ gives each formula its `role`; it takes the wanted role, the bodies and the step
 
 SYNC and PREDICT change nothing but `predicted`. spiral.pyx is a complete example.
 """
-
 from minidem.core.external cimport External
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat
@@ -93,7 +92,7 @@ cdef class Kernels(External):
 cdef inline void over_bodies(BodyFunction formula, const BodyBlock *bodies, const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane, vectorised."""
     cdef Body body
-    # A copy, and restricted pointers, which cannot alias the block: else a scheme that writes many rows is not vectorised.
+    # None of these can alias the block: otherwise a scheme that writes many rows is not vectorised.
     cdef Step own_step = step[0]
     cdef Given torque = &bodies.wrench.torque[0]
     cdef Given inertia = &bodies.constants.inertia[0]
