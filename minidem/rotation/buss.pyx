@@ -51,11 +51,11 @@ cdef inline void move_published(Body *b, const Step *step) noexcept nogil:
     advance(b, step, 1.0 / 16.0)
 
 
-cdef int buss(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int buss(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return role(START, start, wanted, bodies, step) | role(MOVE, move, wanted, bodies, step)
 
 
-cdef int published(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int published(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return (role(START, start, wanted, bodies, step)
             | role(MOVE, move_published, wanted, bodies, step))
 

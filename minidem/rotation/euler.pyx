@@ -19,7 +19,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef int euler(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int euler(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return role(MOVE, move, wanted, bodies, step)
 
 

@@ -33,7 +33,7 @@ class Bodies(Assignable):
         super().__init__(**{name: values.T for name, values in rows.items()})
 
 
-cdef void call_python(str role, const BodyBlock *bodies, const Step *step) noexcept with gil:
+cdef void call_python(str role, BodyBlock bodies, const Step *step) noexcept with gil:
     cdef Kernels owner = <Kernels> step.context
     if owner.failed:                                    # the driver raises the error after the step
         return
@@ -50,7 +50,7 @@ cdef void call_python(str role, const BodyBlock *bodies, const Step *step) noexc
         owner.error, owner.failed = error, True
 
 
-cdef int call(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int call(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     """A user's scheme as a SchemeFunction. It is called in its own roles only, so its own answer is not needed."""
     cdef BlockFunction compiled = step.of_user[wanted]
     if compiled != NULL:

@@ -63,13 +63,13 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = body_rate(b, b.q, add_scaled(load(b.scratch), 0.5 * step.dt, rotate(b.q, b.torque)))
 
 
-cdef int fincham(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int fincham(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return (role(START, start, wanted, bodies, step)
             | role(MOVE, move, wanted, bodies, step)
             | role(SYNC, sync, wanted, bodies, step))
 
 
-cdef int published(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int published(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return (role(START, start, wanted, bodies, step)
             | role(MOVE, move_published, wanted, bodies, step)
             | role(SYNC, sync, wanted, bodies, step))

@@ -78,7 +78,7 @@ cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     store(b.scratch + RATE * LANES, rate)
 
 
-cdef int improved_pcdm(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int improved_pcdm(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     if step.integers[PREDICTOR] == REUSED:            # chosen outside the loop over bodies
         role(MOVE, move_reused, wanted, bodies, step)
     else:

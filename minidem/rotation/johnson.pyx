@@ -90,11 +90,11 @@ cdef inline void predict_published(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(body_rate(b), step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef int johnson(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int johnson(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return role(START, start, wanted, bodies, step) | role(MOVE, move, wanted, bodies, step)
 
 
-cdef int published(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int published(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return (role(START, start, wanted, bodies, step)
             | role(MOVE, move_published, wanted, bodies, step)
             | role(FINISH, finish_published, wanted, bodies, step)

@@ -94,7 +94,7 @@ cdef inline void predict(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(b.w, 0.5 * step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef int no_squish(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int no_squish(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return (role(START, start, wanted, bodies, step)
             | role(MOVE, move, wanted, bodies, step)
             | role(FINISH, finish, wanted, bodies, step)

@@ -78,7 +78,7 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline int solve(int which, BodyFunction formula, int wanted, const BodyBlock *bodies,
+cdef inline int solve(int which, BodyFunction formula, int wanted, BodyBlock bodies,
                       const Step *step) noexcept nogil:
     """The iterations of a role, each over all bodies of the block, so that each is vectorised."""
     cdef int _k
@@ -88,12 +88,12 @@ cdef inline int solve(int which, BodyFunction formula, int wanted, const BodyBlo
     return 1 << which
 
 
-cdef inline int start_by_map(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef inline int start_by_map(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     solve(START, iterate_half_step_back, wanted, bodies, step)
     return role(START, accept, wanted, bodies, step)
 
 
-cdef int omelyan(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int omelyan(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     if step.integers[START_BY] == EULER:
         role(START, half_step_of_euler_back, wanted, bodies, step)
     else:
@@ -104,7 +104,7 @@ cdef int omelyan(int wanted, const BodyBlock *bodies, const Step *step) noexcept
             | 1 << START)
 
 
-cdef int spiral_omelyan(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int spiral_omelyan(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     start_by_map(wanted, bodies, step)
     solve(MOVE, iterate_step, wanted, bodies, step)
     role(MOVE, accept, wanted, bodies, step)

@@ -38,7 +38,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, half, b.torque))
 
 
-cdef int pcdm(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int pcdm(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return role(MOVE, move, wanted, bodies, step)
 
 

@@ -83,7 +83,7 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = iterated(b, 0.5 * step.dt)
 
 
-cdef int pfc4(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int pfc4(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return (role(START, start, wanted, bodies, step)
             | role(MOVE, move, wanted, bodies, step)
             | role(SYNC, sync, wanted, bodies, step))

@@ -91,7 +91,7 @@ cdef inline void move_by_cayley(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, acceleration)
 
 
-cdef inline int move(BodyFunction turn, int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef inline int move(BodyFunction turn, int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
     if step.integers[OMEGA] == OLD:
         role(MOVE, turn, wanted, bodies, step)
@@ -100,19 +100,19 @@ cdef inline int move(BodyFunction turn, int wanted, const BodyBlock *bodies, con
     return role(MOVE, turn, wanted, bodies, step)
 
 
-cdef int euler(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int euler(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return move(turn_by_euler, wanted, bodies, step)
 
 
-cdef int scalar_factor(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int scalar_factor(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return move(turn_by_tangent, wanted, bodies, step)
 
 
-cdef int direct(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int direct(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return move(turn_directly, wanted, bodies, step)
 
 
-cdef int walton_braun(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int walton_braun(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return role(MOVE, move_by_cayley, wanted, bodies, step)
 
 

@@ -65,7 +65,7 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(load(b.scratch + W_START * LANES), step.dt / 6.0, load(b.scratch + W_SUM * LANES))
 
 
-cdef int rk4(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int rk4(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     if step.stage == 0:
         return role(MOVE, first, wanted, bodies, step)
     if step.stage == 1:

@@ -78,7 +78,7 @@ cdef struct Body:
 
 ctypedef void (*BodyFunction)(Body *body, const Step *step) noexcept nogil
 # Does what the wanted role asks for, N_ROLES: nothing; returns bits 1 << role of all roles that the scheme has.
-ctypedef int (*SchemeFunction)(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil
+ctypedef int (*SchemeFunction)(int wanted, BodyBlock bodies, const Step *step) noexcept nogil
 
 
 cdef class Kernels(External):
@@ -89,7 +89,7 @@ cdef class Kernels(External):
     cdef object set_parameters(self, Step *step, values)
 
 
-cdef inline void over_bodies(BodyFunction formula, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef inline void over_bodies(BodyFunction formula, BodyBlock bodies, const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane, vectorised."""
     cdef Body body
     # None of these can alias the block: otherwise a scheme that writes many rows is not vectorised.
@@ -113,7 +113,7 @@ cdef inline void over_bodies(BodyFunction formula, const BodyBlock *bodies, cons
         store(clumps.predicted + lane, body.predicted)
 
 
-cdef inline int role(int which, BodyFunction formula, int wanted, const BodyBlock *bodies,
+cdef inline int role(int which, BodyFunction formula, int wanted, BodyBlock bodies,
                      const Step *step) noexcept nogil:
     """Apply the formula of a role to all bodies, if this role is the wanted one; returns the bit of the role."""
     if wanted == which:
@@ -134,9 +134,9 @@ cdef inline void call_scheme(SchemeFunction function, int roles, int wanted, Clu
     if wanted == PREDICT and not roles >> PREDICT & 1:
         wanted = SYNC
     if wanted == SYNC and not roles >> SYNC & 1:
-        over_bodies(w_as_stored, &bodies, step)
+        over_bodies(w_as_stored, bodies, step)
     else:
-        function(wanted, &bodies, step)
+        function(wanted, bodies, step)
 
 
 cdef inline Vec3 gyroscopic(const Body *body, Vec3 w) noexcept nogil:

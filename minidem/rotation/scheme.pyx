@@ -7,9 +7,11 @@ cdef class Kernels(External):
 
     def __init__(self, size_t function, int roles=0):
         cdef Step step
+        cdef BodyBlock bodies
         memset(&step, 0, sizeof(step))
+        memset(&bodies, 0, sizeof(bodies))
         self.function = <SchemeFunction> function
-        self.roles = roles or self.function(N_ROLES, NULL, &step)
+        self.roles = roles or self.function(N_ROLES, bodies, &step)
 
     def own(self):
         """A copy for one time loop, so that an error of a Python function is raised by that loop alone."""

@@ -18,7 +18,7 @@ The start is :math:`S` over :math:`-\Delta t/2`, the angular velocity at the who
 from minidem.core.vec3 cimport Vec3
 from minidem.rotation.formulas cimport rk4, ssprk3, turn_block
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, BodyFunction, Kernels, Step, over_bodies, role
 
 cdef enum: INNER                    # parameters, in the order of the record
 cdef enum Inner: SSPRK3, RK4        # its words
@@ -44,13 +44,16 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = flow(b, step, 0.5 * step.dt)
 
 
-cdef int spiral(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
-    if step.integers[INNER] == SSPRK3:                # chosen outside the loop over bodies
-        role(MOVE, advance_ssprk3, wanted, bodies, step)
-    else:
-        role(MOVE, advance_rk4, wanted, bodies, step)
-    if wanted == MOVE:
-        turn_block(bodies.clumps, step.dt)
+cdef inline void move(BodyFunction advance, BodyBlock bodies, const Step *step) noexcept nogil:
+    over_bodies(advance, bodies, step)
+    turn_block(bodies.clumps, step.dt)
+
+
+cdef int spiral(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
+    if wanted == MOVE and step.integers[INNER] == SSPRK3:       # chosen outside the loop over bodies
+        move(advance_ssprk3, bodies, step)
+    elif wanted == MOVE:
+        move(advance_rk4, bodies, step)
     return (role(START, start, wanted, bodies, step)
             | role(SYNC, sync, wanted, bodies, step)
             | 1 << MOVE)

@@ -39,7 +39,7 @@ cdef inline void move_sum(Body *b, const Step *step) noexcept nogil:
     b.w = ssprk3(b, step.dt)
 
 
-cdef int spiral_sync(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int spiral_sync(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     if step.integers[FORM] == PRODUCT:                # chosen outside the loop over bodies
         return role(MOVE, move_product, wanted, bodies, step)
     return role(MOVE, move_sum, wanted, bodies, step)

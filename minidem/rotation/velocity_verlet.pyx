@@ -36,7 +36,7 @@ cdef inline void predict(Body *b, const Step *step) noexcept nogil:
     b.predicted = half_kick(b, step)
 
 
-cdef int velocity_verlet(int wanted, const BodyBlock *bodies, const Step *step) noexcept nogil:
+cdef int velocity_verlet(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     return (role(MOVE, move, wanted, bodies, step)
             | role(FINISH, finish, wanted, bodies, step)
             | role(PREDICT, predict, wanted, bodies, step))
