@@ -45,6 +45,7 @@ from minidem.state.state cimport clump_of, clumps_of, hole_of, member
 
 cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
+    FEW_ROWS = 16                   # member rows of a block that are looked at one by one
     ROWS_AHEAD = 12                 # member rows whose sums are prefetched
     SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
 
@@ -570,8 +571,13 @@ cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *s
 
 cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
     """The first member row from `row` on, but before `last`, with a force; `last` if there is none."""
-    cdef const unsigned char *found = <const unsigned char *> memchr(touched + row, 1, last - row)
-    return found - touched if found != NULL else last
+    cdef const unsigned char *found
+    if last - row > FEW_ROWS:
+        found = <const unsigned char *> memchr(touched + row, 1, last - row)
+        return found - touched if found != NULL else last
+    while row < last and not touched[row]:
+        row += 1
+    return row
 
 
 cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const StateView *state, Py_ssize_t b,
