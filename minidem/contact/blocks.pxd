@@ -51,10 +51,6 @@ cdef inline double *history_of(const ContactBlock *block) noexcept nogil:
     return <double *> (block + 1)
 
 
-cdef inline bint is_hole(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    return block_of(blocks, lane).first[lane_of(lane)] == blocks.hole
-
-
 cdef inline void set_stride(Blocks *blocks, int n_records, int hole, int hole_second) noexcept nogil:
     blocks.stride = <Py_ssize_t> (sizeof(ContactBlock) // sizeof(double)) + 4 * n_records * <Py_ssize_t> LANES
     blocks.hole, blocks.hole_second = hole, hole_second

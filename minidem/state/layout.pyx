@@ -9,8 +9,8 @@ spheres: another order of the clumps is another layout, which replaces the old o
 Spatial sort: an order of clumps in which neighbours in space are neighbours in memory.
 
 Candidates are then near each other in memory, so that most of what a step reads is in cache. Results do not depend on
-the order: sums are ordered by the user's numbers (contact/reduce.pyx). The loops are C, not NumPy: several releases of
-NumPy abort the process where a broadcast finds no memory for its buffers.
+the order: sums are ordered by the user's numbers (contact/evaluate.pyx). The loops are C, not NumPy: several releases
+of NumPy abort the process where a broadcast finds no memory for its buffers.
 """
 from math import prod
 
