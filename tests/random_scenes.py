@@ -186,7 +186,7 @@ class RandomScene:
         elif how == "look":
             bits(sim)
         elif how == "sort":
-            sim.loop.sort_clumps()
+            sim._sort_clumps()
         elif how == "undo" and drag in self.forces and sim.loop.all_started:     # else: half a step back
             raises.append("in the next step")
             try:

@@ -54,8 +54,7 @@ cdef struct Contacts:
     # the next evaluation, else one block after the other in the same place.
     Blocks groups[GROUPS]
     Blocks spare[GROUPS]            # the contacts while they are brought into the order of new lists
-    Blocks saved[GROUPS]            # where a step may be undone: the contacts before it ...
-    bint has_saved
+    Blocks saved[GROUPS]            # a copy, see save_contacts ...
     bint stores_forces              # at the end of a step: the blocks get the last forces
     Py_ssize_t list_cursor          # of a law without history: ints of the inner list that have been tested
     int n_found                     # likewise ints of found_pairs that have not been evaluated
@@ -87,13 +86,13 @@ cdef struct Contacts:
     bint has_force_after_end        # ... if there is one
     IntVector ends[GROUPS]          # with onset correction: lanes of contacts that may begin or end within a step
     DoubleVector onset[GROUPS]      # (ends,): their onset corrections [N]
-    IntVector noted                 # Onset structs (onset_pass.pxd): those at the beginning of a step; room for all
     bint some_onset                 # a contact of any thread may begin or end
     char apart[APART]
 
 
-cdef bint save_contacts(Contacts *contacts) noexcept nogil
-cdef void restore_contacts(Contacts *contacts) noexcept nogil
+cdef bint save_contacts(Contacts *contacts, bint history) noexcept nogil
+cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil
+cdef void release_copy(Contacts *contacts) noexcept nogil
 cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
 cdef bint reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil

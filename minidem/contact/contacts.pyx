@@ -1,4 +1,4 @@
-"""Contacts: memory, the copy from which a step is undone, and which contacts of a law with history begin and end.
+"""Contacts: memory, a copy to go back to, and which contacts of a law with history begin and end.
 
 Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches
 becomes a contact, and returns to the list when the contact ends; so only pairs that do not touch are tested. The
@@ -77,25 +77,31 @@ cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noe
     return constants.inverse_mass[lane] + dot(arm, times(load(constants.inverse_inertia + lane), arm))
 
 
-cdef bint save_contacts(Contacts *contacts) noexcept nogil:
-    """Copy the contacts. False: memory exhausted."""
+cdef bint save_contacts(Contacts *contacts, bint history) noexcept nogil:
+    """Copy the energies, and contacts with a history. False: memory exhausted."""
     cdef int group
-    for group in range(<int> GROUPS):
+    contacts.saved_ledger = contacts.ledger
+    for group in range(<int> GROUPS if history else 0):
         if not copy_blocks(&contacts.saved[group], &contacts.groups[group]):
             return False
-    contacts.saved_ledger, contacts.has_saved = contacts.ledger, True
     return True
 
 
-cdef void restore_contacts(Contacts *contacts) noexcept nogil:
-    """Undo a step that is not complete, if there is a copy. The lists must be rebuilt before the next one."""
+cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil:
+    """Undo what has happened since save_contacts. The lists must be rebuilt before the next step."""
     cdef Blocks blocks
     cdef int group
-    if contacts.has_saved:
-        for group in range(<int> GROUPS):
-            blocks = contacts.groups[group]
-            contacts.groups[group], contacts.saved[group] = contacts.saved[group], blocks
-        contacts.ledger, contacts.has_saved = contacts.saved_ledger, False
+    contacts.ledger = contacts.saved_ledger
+    for group in range(<int> GROUPS if history else 0):
+        blocks = contacts.groups[group]
+        contacts.groups[group], contacts.saved[group] = contacts.saved[group], blocks
+
+
+cdef void release_copy(Contacts *contacts) noexcept nogil:
+    """Free the memory of save_contacts."""
+    cdef int group
+    for group in range(<int> GROUPS):
+        release_blocks(&contacts.saved[group])
 
 
 cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
@@ -134,15 +140,15 @@ cdef void clear_contacts(Contacts *contacts) noexcept nogil:
 cdef void release_contacts(Contacts *contacts) noexcept nogil:
     """Free all memory, also of fractures not taken; energies and the size of a block stay."""
     cdef int group
+    release_copy(contacts)
     for group in range(<int> GROUPS):
         release_blocks(&contacts.groups[group])
         release_blocks(&contacts.spare[group])
-        release_blocks(&contacts.saved[group])
         release(&contacts.ends[group])
         release(&contacts.onset[group])
     free(contacts.sums)
     contacts.sums, contacts.capacity, contacts.list_cursor, contacts.n_found = NULL, 0, 0, 0
-    contacts.has_saved = contacts.ready = False
+    contacts.ready = False
     contacts.ledger.n_fractures = 0
     release(&contacts.fractures)
     release(&contacts.row_contacts)
@@ -156,7 +162,6 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.found_pairs)
     release(&contacts.found_numbers)
     release(&contacts.facets)
-    release(&contacts.noted)
 
 
 cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:

@@ -4,14 +4,11 @@ from minidem.state.state cimport State
 
 cdef class CompiledForces:
     cdef double[:, ::1] lines           # (n_clumps, 8)
-    cdef double[:, ::1] saved           # those at the beginning of a step that calls Python
     cdef unsigned char[::1] functions   # a UserForce each
     cdef long long[:, ::1] shifts       # those of the state
     cdef object keep                    # arrays of the parameters
     cdef object bind(self, Loop *loop)
     cdef object check_parameters(self, Loop *loop)
-    cdef object save(self, Loop *loop)
-    cdef object restore(self)
 
 cdef void add_compiled_forces(Loop *loop, Py_ssize_t block, double steps, double half,
                               double *sources) noexcept nogil

@@ -73,11 +73,6 @@ cdef class CompiledForces:
         if len(self.shifts):
             loop.shifts = &self.shifts[0, 0]
 
-    cdef object save(self, Loop *loop):
-        """Let the loop keep a copy of the lines for `restore`."""
-        self.saved = self.lines.copy()
-        loop.saved_force_lines, loop.n_force_lines = &self.saved[0, 0], self.lines.size
-
     cdef object check_parameters(self, Loop *loop):
         """ValueError if a function reads behind its parameters: at the present poses the result depends on it."""
         cdef Clumps clumps
@@ -99,9 +94,6 @@ cdef class CompiledForces:
             if not np.array_equal(*found, equal_nan=True):
                 raise ValueError(f"parameters = {self.keep[k][:-<int> BEYOND].tolist()}: the compiled function reads "
                                  "more numbers than these; give all that it reads")
-
-    cdef object restore(self):
-        self.lines[:] = self.saved
 
     def work(self):
         """(n_clumps, 2) work [J] and power [W] of each clump."""

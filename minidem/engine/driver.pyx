@@ -3,9 +3,13 @@
 
 Each change of the state is complete or does not happen, whatever raises: a user function, Ctrl-C, exhausted memory.
 Python handles signals between two of its own instructions, so compiled code is interrupted only where it calls Python.
-Such code works on copies, or saves a copy to restore.
+
+One way back: `keep` copies all that steps change, and `go_back` restores it. A loop that calls Python in its steps
+makes a copy before each, so that the one that fails is undone. Others make a copy now and then, and are back at an
+earlier step if memory is refused.
 """
 import math
+from dataclasses import replace
 from time import perf_counter
 
 from libc.string cimport memcpy
@@ -17,11 +21,12 @@ from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import field_rows, field_values, keep_rates, require_sound
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserWork
+from minidem.state.layout import row_major
 from minidem.state.state import COLUMNS
 
-from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
+from minidem.broadphase.broadphase cimport IN_CALLBACK, drop_lists
 from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes
-from minidem.contact.contacts cimport restore_contacts
+from minidem.contact.contacts cimport release_copy, restore_contacts, save_contacts
 from minidem.contact.law cimport take_boxes
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -35,7 +40,7 @@ from minidem.engine.loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase, run_loop,
 )
 from minidem.engine.loop_memory cimport LoopMemory
-from minidem.engine.onset_pass cimport note_onsets, noted_onsets, take_onsets
+from minidem.engine.onset_pass cimport list_onsets, take_onsets
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.box_table cimport BoxTable
 from minidem.state.pose cimport pose_range
@@ -44,7 +49,9 @@ from minidem.state.state cimport State, StateView, constants_of, wrench_of
 from minidem.walls.surface cimport take_poses
 from minidem.walls.wall_table cimport WallTable
 
-PIECE = 0.05        # of a long run [s]
+PIECE = 0.05            # of a long run [s]
+BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
+MOST_COPIED = 300_000   # spheres of a loop that makes such copies, 0.7 kB each in a bed with friction
 
 
 cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
@@ -60,15 +67,16 @@ cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
 cdef class Driver:
     """A time loop over a fixed set of clumps.
 
-    Its parts are the `Loop`, which compiled code shares; the `State`; `Lists` of candidates and contacts
-    (loop_memory.pyx); contacts with records as arrays (loop_memory.pyx); walls and their poses (`WallTable`); user
-    forces (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
+    Its parts are the `Loop`, which compiled code shares, and its memory (loop_memory.pyx); the `State`; walls and their
+    poses (`WallTable`); user forces (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
 
     Parameters
     ----------
     settings : Settings
     snapshot : Snapshot
         At which it begins; its state is that of the loop from now on.
+    like : Driver, optional
+        A loop of the same clumps at the same instant, whose skins, shares and counters this one takes over.
     """
     cdef LoopMemory memory
     cdef Loop *loop                     # that of the memory
@@ -89,11 +97,14 @@ cdef class Driver:
     cdef readonly bint contacts_known   # likewise the contacts
     cdef readonly object broken         # why the state is incomplete; None: it is complete
     cdef public object due              # step whose callback has not returned; None: there is none
-    cdef public object copy             # what Simulation keeps to go back to, if a step fails
-    cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error                   # raised by external_forces
+    cdef bint calls_python              # in each step
+    cdef bint makes_copies              # now and then, if not in each step
+    cdef object kept                    # see `keep`: what are no arrays; None: there is nothing to go back to
+    cdef list copies                    # likewise the arrays
+    cdef double copy_due                # when a run makes the next copy [s]
 
-    def __cinit__(self, settings, snapshot):
+    def __cinit__(self, settings, snapshot, Driver like=None):
         cdef State state = snapshot.state
         self.settings, self.state, self.guard, self.population = settings, state, settings.guard, snapshot.population
         if settings.law is not None:
@@ -101,22 +112,25 @@ cdef class Driver:
             self.walls = WallTable(settings.walls, settings.dt, snapshot.step, snapshot.servo_states, self.guard)
         if state.box is not None:
             self.box_table = BoxTable(state.box, settings.dt, snapshot.step, snapshot.box_state, self.guard)
-        self.memory = LoopMemory(settings, snapshot, self.walls)
+        self.memory = LoopMemory(settings, snapshot, self.walls, None if like is None else like.memory)
         self.loop = &self.memory.loop
         self.take_box()
         self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
         self.forces_known, self.onsets = snapshot.forces_known, snapshot.onsets
-        self.due = snapshot.step if snapshot.callback_due else None
+        self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
         self.fractures = np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures
         if settings.law is not None:
             write_ledger(self.loop, np.concatenate(
                 [np.zeros((n, 2)) if entries is None else entries
                  for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
         self.set_forces(snapshot)
+        if like is None and state.n_clumps and self.compiled_forces is not None:
+            self.compiled_forces.check_parameters(self.loop)
+        self.calls_python = state.n_clumps and (self.external_forces is not None or self.memory.calls_python())
+        self.makes_copies, self.copies = state.n_spheres <= MOST_COPIED, []
 
     cdef object set_forces(self, snapshot):
-        """Forces besides those of contacts, and the copies from which a step that calls Python is undone."""
-        cdef double[:, :, ::1] blocks, wrench
+        """Forces besides those of contacts."""
         cdef State state = self.state
         self.user_forces, external_forces = snapshot.user_forces, self.settings.loads
         if self.user_forces.expected:
@@ -125,74 +139,129 @@ cdef class Driver:
             self.compiled_forces = CompiledForces(state, self.population.ids, self.user_forces.compiled,
                                                   snapshot.force_work)
             self.compiled_forces.bind(self.loop)
-            if state.n_clumps:
-                self.compiled_forces.check_parameters(self.loop)
             external_forces = self.user_forces if self.user_forces.in_python else None
         if external_forces is not None:
             self.external_forces, self.loop.owner = external_forces, <void *> self
             self.loop.external_forces = call_python_forces
-        if (external_forces is not None or self.memory.calls_python()) and state.n_clumps:
-            blocks, wrench = self.saved = state.blocks.copy(), state.wrench.copy()
-            self.loop.saved_blocks, self.loop.saved_wrench = &blocks[0, 0, 0], &wrench[0, 0, 0]
-            if self.compiled_forces is not None:
-                self.compiled_forces.save(self.loop)
+
+    cdef list changing(self, bint poses):
+        """Arrays that steps change; without poses: those that evaluations change where there are no user forces."""
+        arrays = [self.state.wrench]
+        if self.walls is not None:
+            arrays.append(self.walls.servo_states)
+        if self.compiled_forces is not None:
+            arrays.append(np.asarray(self.compiled_forces.lines))
+        return arrays + [self.state.blocks, self.state.shift] if poses else arrays
+
+    cdef object keep(self, bint poses=True):
+        """Copy all that steps change, for `go_back`; poses : see `changing`."""
+        cdef int t
+        cdef double began = perf_counter()
+        kept = (self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
+                None if self.user_work is None else self.user_work.now,
+                None if self.box_table is None else self.box_table.state_at(self.step_count))
+        self.kept, arrays = None, self.changing(poses)
+        if len(self.copies) != len(arrays):
+            self.copies = [array.copy() for array in arrays]
+        for copy, array in zip(self.copies, arrays):
+            copy[...] = array
+        for t in range(self.loop.n_threads):
+            if not save_contacts(self.loop.contacts + t, self.loop.law.history != NULL):
+                raise MemoryError("no memory for a copy of the contacts")
+        self.kept = kept
+        self.copy_due = perf_counter() + BETWEEN_COPIES * (perf_counter() - began)
+
+    cdef object go_back(self):
+        """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
+        cdef int t
+        cdef long long steps_done
+        steps_done, self.forces_known, self.onsets, self.fractures, work, box_state = self.kept
+        for copy, array in zip(self.copies, self.changing(True)):
+            array[...] = copy
+        for t in range(self.loop.n_threads):
+            restore_contacts(self.loop.contacts + t, self.loop.law.history != NULL)
+        drop_lists(&self.loop.broad)
+        self.contacts_known, self.kept = False, None
+        if self.user_work is not None:
+            self.user_work.now = work
+        if steps_done != self.loop.steps_done:
+            self.loop.steps_done, self.due = steps_done, None
+            if self.box_table is not None:
+                self.box_table = BoxTable(self.state.box, self.dt, self.step_count, box_state, self.guard)
+                self.take_box()
+
+    cdef object forget(self):
+        """Free the copies."""
+        cdef int t
+        self.kept, self.copies = None, []
+        for t in range(self.loop.n_threads):
+            release_copy(self.loop.contacts + t)
 
     def run(self, long long steps):
-        """Advance by so many steps; returns how many were completed.
+        """Advance by so many steps.
 
         If Python code called by a step raises, the state is restored to the beginning of the step.
         """
-        cdef long long before = self.loop.steps_done
+        cdef long long end = self.loop.steps_done + steps
         if steps <= 0:
-            return 0
+            return
         most = min([steps] + [table.most_steps for table in (self.walls, self.box_table)
                               if table is not None and table.most_steps is not None])
-        while self.loop.steps_done - before < steps:
-            self.run_piece(min(steps - (self.loop.steps_done - before), most, self.memory.wrap_if_due()))
-        return self.loop.steps_done - before
+        if self.calls_python:
+            self.prepare_walls(most)
+        while self.loop.steps_done < end:
+            self.run_piece(min(end - self.loop.steps_done, 1 if self.calls_python else most,
+                               self.memory.wrap_if_due()))
 
     cdef object run_piece(self, long long steps):
         """As run; few enough steps for one table of the poses of walls."""
-        cdef int t
+        cdef long long begun = self.loop.steps_done
+        if self.calls_python or self.makes_copies and (self.kept is None or perf_counter() >= self.copy_due):
+            self.keep()
         servo_states = None if self.walls is None else self.walls.servo_states.copy()
-        self.memory.sort_if_due(self)
-        if self.saved is not None and self.loop.law.ends > 0.0 and not self.contacts_known:
-            self.evaluate()                             # a step notes the onset corrections before it
         try:
             steps = self.start_walls(steps)
         except BaseException:                           # from the function of a motion
             if servo_states is not None:
                 self.walls.servo_states[:] = servo_states
             raise
-        if self.saved is not None:
-            self.keep_onsets()
         self.contacts_known = False
         try:
             self.advance(steps)
         except NotFinite:
             raise
         except BaseException as error:
-            if self.broken is None and self.saved is not None:
-                self.restore(self.saved[0], self.saved[1])
-                if self.loop.law.ends > 0.0:
-                    self.onsets = noted_onsets(self.loop)
-                for t in range(self.loop.n_threads):
-                    self.loop.contacts[t].ledger = self.loop.contacts[t].saved_ledger
-                if self.compiled_forces is not None:
-                    self.compiled_forces.restore()
-                if servo_states is not None:
-                    self.walls.servo_states[:] = servo_states
-            elif self.broken is None:
-                cause = "memory was exhausted" if isinstance(error, MemoryError) else "the contact law failed"
-                self.broken = f"in step {self.step_count + 1} {cause}, and forces are missing"
-                self.memory.release_lists()
-                self.contacts_known, self.onsets = False, None
+            if self.calls_python:
+                self.loop.steps_done = begun            # a step may be counted though it has failed
+            self.fail(error)
             raise
         self.contacts_known = True
         if servo_states is not None:
             self.walls.move_servos(steps * self.loop.step.dt)
         if self.memory.run_has_ended():                 # when all else is complete
             require_sound(self.state, self.population.components, self.step_count)
+
+    cdef object fail(self, error):
+        """Go back after an error within steps; without a copy, the loop is broken."""
+        step = self.step_count + 1
+        if self.kept is None:
+            cause = "memory was exhausted" if isinstance(error, MemoryError) else "the contact law failed"
+            self.broken = f"in step {step} {cause}, and forces are missing"
+            drop_lists(&self.loop.broad)
+            self.onsets = None
+            return
+        self.go_back()
+        if not self.calls_python:
+            time = self.step_count * self.dt
+            error.args = (f"{error} in step {step}: the simulation is back at step {self.step_count} (time {time:.6g} "
+                          "s), where it can be read, saved and run on with equal bits",)
+
+    def return_to_last_step(self):
+        """After a step to a pose that is not finite: go back, and repeat the steps before it."""
+        end = self.loop.steps_done
+        if self.kept is not None:
+            self.go_back()
+            self.run(end - self.loop.steps_done)
 
     cdef long long start_walls(self, long long steps) except -1:
         """Poses of the walls for so many steps, and new velocities of those that a force moves; see prepare_walls."""
@@ -279,23 +348,8 @@ cdef class Driver:
         with nogil:
             run_loop(self.loop, steps)
         self.guard.during_step = False
-        if self.loop.broad.threads[0].failure == SMALL_TEAM:            # no step was done
-            self.loop.broad.threads[0].failure = NO_FAILURE
-            self.keep_from_lists()
-            self.memory.use_one_thread()
-            self.advance(steps)
-        else:
-            error, self.error = self.error, None
-            self.memory.raise_failure(error)
-
-    cdef object restore(self, blocks, wrench):
-        """Restore saved arrays, and the history of the contacts; contacts and lists are no longer valid."""
-        cdef int t
-        self.state.blocks[:] = blocks
-        self.state.wrench[:] = wrench
-        for t in range(self.loop.n_threads):
-            restore_contacts(self.loop.contacts + t)
-        self.loop.broad.valid = self.contacts_known = False
+        error, self.error = self.error, None
+        self.memory.raise_failure(error)
 
     def evaluate(self, bint rates_known=True):
         """Evaluate contacts at the present pose, and the forces unless they are known.
@@ -310,16 +364,11 @@ cdef class Driver:
         """
         cdef bint has_forces = self.loop.external_forces != NULL or self.loop.n_forces > 0
         cdef bint calls_forces = has_forces and not self.forces_known
-        cdef ExternalForces saved_forces = self.loop.external_forces
+        cdef ExternalForces external_forces = self.loop.external_forces
         cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
-        cdef const double[:, ::1] onsets
-        cdef int t
         self.prepare_walls(0)
-        onsets = np.append(np.zeros((0, 3)) if self.onsets is None else self.onsets, np.zeros((1, 3)), axis=0)
-        blocks = self.state.blocks.copy() if calls_forces or self.population.fields else self.state.blocks
-        keeps_some = not has_forces and bool(self.started.any())
-        wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench
+        self.keep(self.makes_copies or calls_forces or bool(self.population.fields))
         rates = field_rows(self.state, self.population.components)
         self.contacts_known = self.loop.broad.valid = False
         try:
@@ -328,28 +377,32 @@ cdef class Driver:
                     self.state.set_column(name, rate)
             else:
                 self.loop.external_forces, self.loop.n_forces = NULL, 0
-            self.loop.started, self.loop.keeps_onsets = &started[0], self.forces_known
-            if self.onsets is not None:
-                self.loop.known_onsets, self.loop.n_known_onsets = &onsets[0, 0], len(self.onsets)
+            self.loop.started = &started[0]
             self.advance(-1)
             keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
-            if self.forces_known:
-                self.state.wrench[:] = wrench
-            elif keeps_some and not self.new_touch_started():
-                block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
-                self.state.wrench[block, :, lane] = wrench[block, :, lane]
-                for t in range(self.loop.n_threads):
-                    if not take_onsets(self.loop, t, &started[0]):
-                        raise MemoryError("no memory for the onset corrections")
+            if self.forces_known or not has_forces and self.started.any() and not self.new_touch_started():
+                self.take_known_forces(NULL if self.forces_known else &started[0])
         except BaseException:                           # also a signal, which may interrupt Python
-            self.restore(blocks, wrench)
+            self.go_back()
             raise
         finally:
-            self.loop.external_forces, self.loop.n_forces = saved_forces, n_forces
-            self.loop.known_onsets, self.loop.n_known_onsets, self.loop.keeps_onsets = NULL, 0, False
-        for t in range(self.loop.n_threads):
-            self.loop.contacts[t].has_saved = False
+            self.loop.external_forces, self.loop.n_forces = external_forces, n_forces
+        if not self.makes_copies:
+            self.forget()
         self.forces_known = self.contacts_known = True
+
+    cdef object take_known_forces(self, const unsigned char *clumps):
+        """Replace forces by those before an evaluation. clumps : (n_clumps,) of which they are known; NULL: of all."""
+        cdef int t
+        if clumps == NULL:
+            self.state.wrench[...] = self.copies[0]
+        else:
+            block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
+            self.state.wrench[block, :, lane] = self.copies[0][block, :, lane]
+        if self.onsets is not None:
+            for t in range(self.loop.n_threads):
+                take_onsets(self.loop, t, self.onsets, clumps)
+            self.reset_power()
 
     def evaluate_forces(self):
         """Forces at the present pose, unless they are known."""
@@ -362,9 +415,21 @@ cdef class Driver:
         pairs = pairs[pairs["clump_j"] >= 0]
         return bool(np.any(self.started[pairs["clump_i"]] != self.started[pairs["clump_j"]]))
 
-    def sort_clumps(self):
-        """Spatial sort: neighbours in space become neighbours in memory. Contacts are unknown until the next step."""
-        self.memory.sort(self)
+    @property
+    def is_unsorted(self):
+        """Whether the clumps have mixed so much that it is time to sort them."""
+        return self.memory.sort_is_due()
+
+    def sorted(self):
+        """A loop that continues this one, in which neighbours in space are neighbours in memory.
+
+        Lists and copies of this one are freed before, as they need much memory.
+        """
+        position, snapshot = self.state.in_slot_order("position"), self.snapshot()
+        order = row_major(position if self.box_table is None else self.box.wrapped(position))
+        self.forget()
+        drop_lists(&self.loop.broad)
+        return Driver(self.settings, replace(snapshot, state=self.state.sorted(order)), self)
 
     def set_shares(self, shares, bint keep=True):
         """Set the fraction of the clumps of each thread from the next rebuild on; keep : without load balance then."""
@@ -406,11 +471,6 @@ cdef class Driver:
     def synchronise(self):
         """The same where all clumps are started."""
         return synchronised(self.state, self.memory.kernels, self.loop.step)
-
-    @property
-    def undoes_steps(self):
-        """Whether a step that raises is undone, because it calls Python."""
-        return self.saved is not None
 
     @property
     def threads(self):
@@ -476,35 +536,26 @@ cdef class Driver:
     def ledger(self):
         """Energies since the start by name, those of a `Snapshot` that may differ from zero."""
         energies, ledger = read_ledger(self.loop), {}
-        if self.memory.contacts is not None:
+        if self.loop.law.history != NULL:
             ledger["dissipated"], ledger["fractures"] = energies[:-2], self.take_fractures()
         if self.walls is not None and (self.walls.walls.any_moves or self.box_table is not None
                                        and self.box_table.stride):
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
-            ledger |= {"work": self.user_work.rows(self.step_count), "force_work": self.compiled_forces.work()}
+            ledger |= {"work": self.user_work.now[3], "force_work": self.compiled_forces.work()}
         return ledger
 
     def take_fractures(self):
         """What broke so far, see `Snapshot`."""
-        if self.memory.contacts is not None:
+        if self.loop.law.history != NULL:
             self.fractures = take_fractures(self.loop, self.fractures, self)
         return self.fractures
 
     cdef object keep_onsets(self):
         """Onset corrections at the present pose, see `Snapshot`."""
-        cdef int t
         if self.contacts_known and self.loop.law.ends > 0.0:
-            for t in range(self.loop.n_threads):
-                note_onsets(self.loop.contacts + t, &self.loop.state)
-            self.onsets = noted_onsets(self.loop)
+            self.onsets = list_onsets(self.loop)
         return self.onsets
-
-    def keep_from_lists(self):
-        """Keep what the lists of the threads hold, before they are replaced; contacts are no longer known."""
-        self.take_fractures()
-        self.keep_onsets()
-        self.contacts_known = False
 
     def snapshot(self):
         """The simulation at this instant. Its state is that of the loop, which the next step changes."""

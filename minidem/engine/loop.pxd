@@ -55,9 +55,6 @@ cdef struct Loop:
     double *clump_motions           # (n_blocks, 16, LANES), where contacts may begin or end: onset_pass.pyx
     unsigned char *onset_blocks     # (n_blocks,): a contact of a clump may begin or end
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
-    const double *known_onsets      # (n_known_onsets, 3): see noted_onsets of onset_pass.pyx; NULL: none are known
-    Py_ssize_t n_known_onsets
-    bint keeps_onsets               # an evaluation between steps replaces the corrections by the known ones
     const WrenchBlock *body_force   # (block types,): wrench of clumps without a contact
     Step step
     SchemeFunction scheme
@@ -77,11 +74,7 @@ cdef struct Loop:
     int n_forces
     const UserForce *forces         # (n_forces,)
     double *force_lines             # (n_clumps, 8): compiled_forces.pyx
-    double *saved_force_lines       # those at the beginning of the step; NULL: no step calls Python
-    Py_ssize_t n_force_lines        # doubles
     const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
-    double *saved_blocks            # likewise blocks and wrenches
-    double *saved_wrench
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     const bint *law_failed          # likewise a contact law
     char apart[APART]               # members above are read in each step, members below are written
@@ -104,3 +97,4 @@ cdef inline void end_phase(Loop *loop, int thread, Phase phase) noexcept nogil:
 
 
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil
+cdef int full_team(int n_threads) noexcept nogil

@@ -41,8 +41,7 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALLS, Contacts, clear_contacts, collect_stored, find_new, own_slots, reset_sums, save_contacts,
-    take_collected,
+    GROUPS, SPHERES, WALLS, Contacts, clear_contacts, collect_stored, find_new, own_slots, reset_sums, take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.law cimport place_box
@@ -57,7 +56,7 @@ from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport add_compiled_forces
 from minidem.engine.leapfrog cimport MOST_STRAIN, Flow, drift, flow_of, kick, kick_with_box, predict_velocity
 from minidem.engine.ledger cimport add_wall_work
-from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets, note_onsets
+from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Step, call_scheme, set_stage
 from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
@@ -278,19 +277,6 @@ cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
     return loop.n_forces > 0 or loop.external_forces != NULL
 
 
-cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
-    """Prepare the evaluation of contacts at a new pose. between : no step has led to it. False: memory exhausted.
-
-    Save contacts and energies where the Driver may have to restore those of all threads.
-    """
-    if (between or loop.law.history != NULL and loop.saved_blocks != NULL) \
-            and not save_contacts(loop.contacts + thread):
-        return False
-    if loop.law.history == NULL:
-        clear_contacts(loop.contacts + thread)
-    return True
-
-
 cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
     """The own contacts that are not found yet, and their forces. False: memory exhausted."""
     cdef Contacts *contacts = loop.contacts + thread
@@ -345,7 +331,8 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         and mine.steps < mine.previous_lifetime
     cdef bint fine = True
     if loop.has_contacts:
-        fine = begin_contact_phase(loop, thread, False)
+        if loop.law.history == NULL:
+            clear_contacts(loop.contacts + thread)
         mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
         if box_moves(loop.contacts[thread].law.box):
             mine.skin_exceeded |= loop.contacts[thread].law.box.travelled - mine.box_travelled > MOST_STRAIN
@@ -490,40 +477,17 @@ cdef bint complete_wrenches(Loop *loop, int thread, double steps, bint between) 
     return fine
 
 
-cdef void save_own(Loop *loop, int thread) noexcept nogil:
-    """Copy all that a step changes, but for contacts with records; it is restored if the step fails."""
-    cdef const Neighbours *mine = loop.broad.threads + thread
-    cdef Py_ssize_t size = loop.state.n_rows * LANES, count = mine.last_block - mine.first_block
-    memcpy(loop.saved_blocks + mine.first_block * size, loop.state.blocks + mine.first_block * size,
-           count * size * sizeof(double))
-    memcpy(loop.saved_wrench + mine.first_block * <Py_ssize_t> sizeof(WrenchBlock) // <Py_ssize_t> sizeof(double),
-           wrench_of(&loop.state, mine.first_block), count * sizeof(WrenchBlock))
-    loop.contacts[thread].saved_ledger = loop.contacts[thread].ledger
-    if thread == 0 and loop.saved_force_lines != NULL:      # no thread writes them before all spheres are posed
-        memcpy(loop.saved_force_lines, loop.force_lines, loop.n_force_lines * sizeof(double))
-    if loop.law.ends > 0.0:
-        note_onsets(loop.contacts + thread, &loop.state)
-
-
-cdef bint step_succeeded(Loop *loop, int thread) noexcept nogil:
-    """Whether a step that calls Python is complete. Called by all threads together."""
-    cdef bint fine = not python_failed(loop) and loop.broad.threads[thread].failure == NO_FAILURE
-    return not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
-
-
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
     """The part of one thread in so many steps."""
     cdef long long n, done = loop.steps_done, first = loop.first_step + done
     cdef Py_ssize_t b
     cdef int stage
-    cdef bint norms, fine = True, wrench_known = True, calls_python = loop.saved_blocks != NULL
+    cdef bint norms, fine = True, wrench_known = True
     end_phase(loop, thread, OUTSIDE)
     for n in range(steps):
-        if calls_python:
-            save_own(loop, thread)
         norms = loop.keeps_norm and (first + n + 1) % STEPS_PER_NORMALISATION == 0
         loop.broad.threads[thread].steps += 1
-        loop.contacts[thread].stores_forces = calls_python or n == steps - 1
+        loop.contacts[thread].stores_forces = n == steps - 1
         loop.contacts[thread].step = first + n + 1
         for stage in range(loop.n_stages):
             if loop.has_contacts:
@@ -538,8 +502,8 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             if loop.has_contacts:
                 fine = compute_forces(loop, thread, stage == loop.n_stages - 1, False)
                 # The next fused pass reduces the wrench, unless something needs it before.
-                wrench_known = has_user_forces(loop) or loop.law.fields.n > 0 or calls_python \
-                    or loop.roles >> FINISH & 1 or n == steps - 1 or not fine or loop.broad.threads[thread].ends_run
+                wrench_known = has_user_forces(loop) or loop.law.fields.n > 0 or loop.roles >> FINISH & 1 \
+                    or n == steps - 1 or not fine or loop.broad.threads[thread].ends_run
                 if wrench_known:
                     reduce_all(loop, thread, done + n + loop.fraction[stage], stage,
                                0.5 * loop.step.dt if stage == loop.n_stages - 1 else -1.0)
@@ -551,9 +515,6 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
                 return
         if loop.roles >> FINISH & 1:
             finish_rotation(loop, thread)
-        if calls_python and not step_succeeded(loop, thread):
-            return
-        loop.contacts[thread].has_saved = False
         if thread == 0:
             loop.steps_done += 1
         if loop.broad.threads[thread].ends_run:         # for all threads in the same step
@@ -568,8 +529,8 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if loop.state.motions != NULL:
             spins_as_stored(&loop.state, mine.first_block, mine.last_block)
         loop.contacts[thread].stores_forces = True
-        if not begin_contact_phase(loop, thread, True):
-            mine.failure = OUT_OF_MEMORY
+        if loop.law.history == NULL:
+            clear_contacts(loop.contacts + thread)
         compute_forces(loop, thread, True, True)
         reduce_all(loop, thread, loop.steps_done, -1, 0.0)
         if has_user_forces(loop):
@@ -577,6 +538,19 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
     else:
         run_steps(loop, thread, steps)
     mine.worked += clock() - mine.began
+
+
+cdef int full_team(int n_threads) noexcept nogil:
+    """n_threads, or 1 where OpenMP gives fewer, as within another parallel region."""
+    cdef int before = require_full_team()
+    cdef int team[1]
+    team[0] = 1
+    if n_threads > 1:
+        with parallel(num_threads=n_threads):
+            if threadid() == 0:
+                team[0] = team_size()
+    restore_team_setting(before)
+    return n_threads if team[0] == n_threads else 1
 
 
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil:

@@ -1,26 +1,24 @@
 # distutils: extra_compile_args = -Og
-"""The struct of a time loop, and all memory that it points to: settings, lists, contacts; the order of the clumps.
+"""The struct of a time loop, and all memory that it points to: settings, lists, contacts.
 
-Arrays of the time loop that only laws with records need, and contacts as arrays in the user's numbers.
-
-The arrays are what checkpoints hold, and what another time loop takes over: after clumps were added or sorted, after a
-restart, with another number of threads.
+Contacts of a law with a history are given and read as arrays in the user's numbers: that is what checkpoints hold, and
+what another time loop takes over, after clumps were added or sorted, after a restart, with another number of threads.
 """
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 import numpy as np
 
 from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
-from minidem.state.layout import aligned, row_major
+from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport (
-    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, Broadphase, carry_over_skins, create_broadphase, drop_lists,
-    free_broadphase,
+    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, carry_over_skins, create_broadphase, free_broadphase,
 )
 from minidem.contact.blocks cimport (
-    Blocks, ContactBlock, block_of, clear_blocks, history_of, release_blocks, set_bodies, set_stride, take_lane,
+    Blocks, ContactBlock, block_of, history_of, set_bodies, set_stride, take_lane,
 )
 from minidem.contact.contact cimport Fields, Flux, FluxFunction
 from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts, own_slots, release_contacts
@@ -29,11 +27,10 @@ from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES, lane_of
-from minidem.engine.ledger cimport read_ledger, write_ledger
-from minidem.engine.loop cimport Loop
+from minidem.engine.loop cimport Loop, full_team
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ConstantBlock, WrenchBlock
-from minidem.state.state cimport Layout, Reordering, State, StateView, clump_of, hole_of
+from minidem.state.state cimport Layout, State, StateView, clump_of, hole_of
 from minidem.walls.wall_table cimport WallTable
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
@@ -59,75 +56,66 @@ cdef void prepare_contacts(Contacts *contacts, const Law *law, const StateView *
         set_stride(&contacts.spare[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
 
 
-cdef void free_lists(Broadphase *broad, Contacts *contacts, int n_threads) noexcept:
-    cdef int t
-    for t in range(n_threads if contacts != NULL else 0):
-        release_contacts(contacts + t)
-    free(contacts)
-    free_broadphase(broad)
-
-
-cdef class Lists:
-    """Lists that no loop uses: new ones, or those that `exchange` has replaced."""
-
-    def __dealloc__(self):
-        free_lists(&self.broad, self.contacts, self.n_threads)
-
-    cdef void exchange(self, Loop *loop) noexcept:
-        """Swap them with those of a loop."""
-        cdef Broadphase broad = loop.broad
-        cdef Contacts *contacts = loop.contacts
-        cdef int n_threads = loop.n_threads
-        loop.broad, loop.contacts, loop.n_threads = self.broad, self.contacts, self.n_threads
-        self.broad, self.contacts, self.n_threads = broad, contacts, n_threads
-
-
-cdef Lists new_lists(const Loop *loop, const StateView *state, int n_threads):
-    """Empty lists for a layout; skins and statistics are those of the loop, if it has lists."""
-    cdef Lists lists = Lists()
-    cdef int t, log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
-    lists.n_threads, lists.contacts = n_threads, <Contacts *> calloc(n_threads, sizeof(Contacts))
-    cdef bint fine = lists.contacts != NULL and create_broadphase(&lists.broad, state, n_threads, log_slab)
-    for t in range(n_threads if fine else 0):
-        prepare_contacts(lists.contacts + t, &loop.law, state)
-        own_slots(lists.contacts + t, lists.broad.threads + t, state)
-    if not fine:
-        raise MemoryError("no memory for the lists of the time loop")
-    if loop.contacts != NULL:
-        carry_over_skins(&lists.broad, &loop.broad)
-        lists.broad.fixed_shares = loop.broad.fixed_shares
-        for t in range(n_threads if n_threads == loop.n_threads else 0):
-            lists.broad.shares[t].part = loop.broad.shares[t].part
-    lists.broad.reach = loop.law.reach
-    return lists
-
-
 cdef class LoopMemory:
     """Settings and memory of one time loop.
 
-    settings, snapshot : Settings and Snapshot (snapshot.py);  walls : WallTable or None
+    Parameters
+    ----------
+    settings : Settings
+    snapshot : Snapshot
+    walls : WallTable or None
+    like : LoopMemory, optional
+        Of a loop of the same clumps, whose skins, shares and counters this one takes over.
     """
 
-    def __cinit__(self, settings, snapshot, WallTable walls):
+    def __cinit__(self, settings, snapshot, WallTable walls, LoopMemory like=None):
         cdef State state = snapshot.state
         self.state, self.walls, self.arrays = state, walls, []
         self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, snapshot.step, settings.dt
-        self.gravity = np.array(settings.gravity, dtype=float)
+        self.set_body_force(settings.gravity)
         self.set_scheme(settings.scheme, settings.scheme_values)
         self.loop.has_contacts = settings.law is not None
         if settings.law is not None:
             self.pair_table = snapshot.pair_table
             self.set_law(settings.law, settings.law_values)
             self.set_fields(snapshot.population, snapshot.user_forces.fluxes)
-        if self.loop.law.history != NULL:
-            self.contacts = self.arrays_of(
-                state.layout, no_history(self.loop.law.n_records) if snapshot.history is None else snapshot.history)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
-        threads = max(1, min(settings.threads, useful, self.loop.state.n_blocks, openmp.thread_limit()))
-        self.use(new_lists(&self.loop, &state.view, threads), self.contacts, self.body_force_of(state.layout))
+        self.make_lists(full_team(max(1, min(settings.threads, useful, state.view.n_blocks, openmp.thread_limit()))))
+        if self.loop.law.history != NULL:
+            self.set_history(snapshot.history)
+        if like is not None:
+            self.take_over(&like.loop)
 
     def __dealloc__(self):
-        free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
+        cdef int t
+        for t in range(self.loop.n_threads if self.loop.contacts != NULL else 0):
+            release_contacts(self.loop.contacts + t)
+        free(self.loop.contacts)
+        free_broadphase(&self.loop.broad)
+
+    cdef object make_lists(self, int n_threads):
+        """Empty lists of candidates and contacts."""
+        cdef const StateView *state = &self.loop.state
+        cdef int t, log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
+        self.loop.n_threads = n_threads
+        self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
+        if self.loop.contacts == NULL or not create_broadphase(&self.loop.broad, state, n_threads, log_slab):
+            raise MemoryError("no memory for the lists of the time loop")
+        for t in range(n_threads):
+            prepare_contacts(self.loop.contacts + t, &self.loop.law, state)
+            own_slots(self.loop.contacts + t, self.loop.broad.threads + t, state)
+        self.loop.broad.reach = self.loop.law.reach
+
+    cdef void take_over(self, const Loop *old) noexcept:
+        """Skins, shares and counters of a loop of the same clumps, before they were sorted."""
+        cdef int t
+        carry_over_skins(&self.loop.broad, &old.broad)
+        self.loop.broad.fixed_shares = old.broad.fixed_shares
+        for t in range(self.loop.n_threads if self.loop.n_threads == old.n_threads else 0):
+            self.loop.broad.shares[t].part = old.broad.shares[t].part
+        self.next_sort = old.broad.n_outer + REBUILDS_PER_SORT
+        self.loop.timed, self.loop.phase_began = old.timed, old.phase_began
+        memcpy(self.loop.seconds, old.seconds, sizeof(old.seconds))
 
     cdef object set_scheme(self, scheme, parameters):
         cdef Kernels kernels = scheme.kernels.own()
@@ -216,44 +204,66 @@ cdef class LoopMemory:
         return bool(self.kernels.functions) or self.calls_fluxes \
             or self.law_kernels is not None and bool(self.law_kernels.functions)
 
-    cdef HistoryMemory arrays_of(self, Layout layout, history):
-        """Contacts as arrays, for `bind`."""
-        cdef State state = self.state
-        # `take`: indexing with other than intp crashes in NumPy where there is no memory
-        materials = np.repeat(state.material_index, state.bodies.sizes.take(state.template_index))
-        return HistoryMemory(layout, materials, self.pair_table.wall_index.take(self.walls.wall_of),
-                             self.loop.law.n_materials, history)
-
-    cdef object body_force_of(self, Layout layout):
+    cdef object set_body_force(self, gravity):
         """WrenchBlocks of clumps without a contact, for each block type and one more."""
-        cdef const double[:, ::1] constants = layout.constants
-        cdef const double[::1] gravity = self.gravity
+        cdef const double[:, ::1] constants = self.state.layout.constants
         cdef double[:, ::1] wrenches = aligned((len(constants) + 1, sizeof(WrenchBlock) // sizeof(double)))
+        cdef double[3] g = gravity
         cdef Py_ssize_t m
         cdef int k, lane
         for m in range(constants.shape[0]):             # in C: see layout.pyx
             for k in range(3):
                 for lane in range(LANES):
-                    (<WrenchBlock *> &wrenches[m, 0]).force[k * LANES + lane] = gravity[k] \
+                    (<WrenchBlock *> &wrenches[m, 0]).force[k * LANES + lane] = g[k] \
                         * (<const ConstantBlock *> &constants[m, 0]).mass[lane]
-        return wrenches
+        self.arrays.append(np.asarray(wrenches))
+        self.loop.body_force = <const WrenchBlock *> &wrenches[0, 0]
 
-    cdef object history(self):
-        """Contacts of a law with records, see export_history; None: the law has none."""
-        return None if self.contacts is None else export_history(&self.loop, self.state.layout)
+    cdef object set_history(self, history):
+        """Memory that laws with a history need, and their contacts; history : see export_history, None: no contact."""
+        cdef State state = self.state
+        cdef double[:, ::1] motions = aligned((state.view.n_members * LANES + 2, 8))
+        cdef double[:, :, ::1] spins = aligned((state.view.n_blocks + 1, 3, LANES))
+        self.arrays += [np.asarray(motions), np.asarray(spins)]
+        self.loop.state.motions, self.loop.state.spins = &motions[0, 0], &spins[0, 0, 0]
+        if history is None:
+            return
+        first, second = history["spheres"].T
+        # `take`: indexing with other than intp crashes in NumPy where there is no memory
+        of_spheres = np.append(np.repeat(state.material_index, state.bodies.sizes.take(state.template_index)), 0)
+        of_elements = np.append(self.pair_table.wall_index.take(self.walls.wall_of), 0)
+        at_wall, slot = second < 0, np.append(state.sphere_slot, 0)
+        sphere, element = np.where(at_wall, 0, second), np.where(at_wall, -1 - second, 0)
+        of_second = np.where(at_wall, of_elements.take(element), of_spheres.take(sphere))
+        slots = np.column_stack([slot.take(first), np.where(at_wall, second, slot.take(sphere))])
+        self.add_contacts(history, np.ascontiguousarray(slots, dtype=np.int32), np.ascontiguousarray(
+            of_spheres.take(first) * self.loop.law.n_materials + of_second, dtype=np.int32))
 
-    cdef void take_view(self) noexcept:
-        """Use the arrays of the state."""
-        self.loop.state = self.state.view
-        if self.contacts is not None:
-            self.contacts.bind(&self.loop)
+    cdef object add_contacts(self, history, const int[:, ::1] slots, const int[::1] materials):
+        """Contacts into the blocks of one thread; the first rebuild gives them to their owners.
 
-    cdef void use(self, Lists lists, HistoryMemory contacts, double[:, ::1] body_force) noexcept:
-        """Exchange what depends on the layout and the number of threads; the ledger is that of the new lists."""
-        self.contacts = contacts
-        lists.exchange(&self.loop)
-        self.body_force, self.loop.body_force = body_force, <const WrenchBlock *> &body_force[0, 0]
-        self.take_view()
+        slots : (n, 2), or -1 - element;  materials : (n,) pairs
+        """
+        cdef const double[:, :, ::1] records = history["records"]
+        cdef const double[:, ::1] force = history["force"], couple = history["couple"]
+        cdef const double[::1] mass = history["mass"], inertia = history["rolling_inertia"]
+        cdef Blocks *blocks
+        cdef ContactBlock *block
+        cdef Py_ssize_t k, lane, r, m
+        cdef int at
+        for k in range(slots.shape[0]):
+            blocks = &self.loop.contacts.groups[<int> WALLS if slots[k, 1] < 0 else <int> SPHERES]
+            lane = take_lane(blocks)
+            if lane < 0:
+                raise MemoryError("no memory for the contacts of the time loop")
+            block, at = block_of(blocks, lane), lane_of(lane)
+            set_bodies(blocks, lane, slots[k, 0], slots[k, 1], -1, materials[k])
+            block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
+            for m in range(3):
+                block.force[m][at], block.couple[m][at] = force[k, m], couple[k, m]
+            for r in range(records.shape[0]):
+                for m in range(4):
+                    history_of(block)[(4 * r + m) * LANES + at] = records[r, k, m]
 
     cdef long long wrap_if_due(self) except -1:
         """Wrap positions where the number of the step is a multiple of STEPS_PER_WRAP; returns the steps to the next.
@@ -266,67 +276,14 @@ cdef class LoopMemory:
             self.state.wrap()
         return STEPS_PER_WRAP - past
 
-    cdef object sort_if_due(self, driver):
-        if (self.loop.has_contacts and self.loop.state.n_blocks > MIN_SORTED_BLOCKS
-                and self.loop.broad.n_outer >= self.next_sort):
-            self.sort(driver)
+    cdef object history(self):
+        """Contacts of a law with records, see export_history; None: the law has none."""
+        return None if self.loop.law.history == NULL else export_history(&self.loop, self.state.layout)
 
-    cdef object sort(self, driver):
-        """Spatial sort: neighbours in space become neighbours in memory. driver : the Driver.
-
-        All that may fail or be interrupted comes first. Then the new order replaces the old one without Python code or
-        allocation in between. Contacts are unknown after it, until the next step.
-        """
-        cdef long long next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
-        cdef Reordering new
-        cdef HistoryMemory contacts = None
-        position, box = self.state.in_slot_order("position"), driver.box
-        driver.keep_from_lists()
-        order = row_major(position if box is None else box.wrapped(position))
-        history = self.history()
-        if self.state.layout.is_mixed:                  # memory for a second layout: the lists are rebuilt anyway
-            if self.contacts is not None:
-                contacts = self.arrays_of(self.state.layout, history)
-            self.release_lists()
-            if contacts is not None:
-                self.contacts = contacts
-                contacts.bind(&self.loop)
-        new = self.state.prepare(order)
-        if self.contacts is not None:
-            contacts = self.arrays_of(new.layout, history)
-        if new.layout.same:
-            self.state.put(new)
-            self.contacts = contacts
-            self.take_view()
-            self.loop.broad.valid = False
-        else:
-            self.sort_with_lists(new, contacts)
-        self.next_sort = next_sort
-
-    cdef object sort_with_lists(self, Reordering new, HistoryMemory contacts):
-        """The same where a slot gets another body, so that the lists must be allocated again."""
-        cdef double[:, ::1] body_force = self.body_force_of(new.layout)
-        cdef const double[:, ::1] energies = read_ledger(&self.loop)
-        cdef Lists lists = new_lists(&self.loop, &new.view, self.loop.n_threads)
-        self.state.put(new)                             # nothing fails from here on
-        self.use(lists, contacts, body_force)
-        write_ledger(&self.loop, energies)
-
-    cdef object use_one_thread(self):
-        """Replace a team of threads that OpenMP does not provide. Results do not depend on it."""
-        cdef HistoryMemory contacts = None
-        if self.contacts is not None:
-            contacts = self.arrays_of(self.state.layout, self.history())
-        energies = read_ledger(&self.loop)
-        self.use(new_lists(&self.loop, &self.state.view, 1), contacts, self.body_force)
-        write_ledger(&self.loop, energies)
-
-    cdef object release_lists(self):
-        """Free contacts and candidates; they are rebuilt before the next use."""
-        cdef int t
-        drop_lists(&self.loop.broad)
-        for t in range(self.loop.n_threads):
-            release_contacts(self.loop.contacts + t)
+    cdef bint sort_is_due(self):
+        """Whether the clumps have mixed since the last spatial sort."""
+        return self.loop.has_contacts and self.loop.state.n_blocks > MIN_SORTED_BLOCKS \
+            and self.loop.broad.n_outer >= self.next_sort
 
     cdef object statistics(self):
         """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
@@ -359,6 +316,9 @@ cdef class LoopMemory:
         if failure == FORCE_AFTER_END:
             self.loop.broad.valid = False
             self.raise_force_after_end()
+        if failure == SMALL_TEAM:                       # no step was done
+            raise RuntimeError(f"OpenMP gives this run fewer threads than the {self.loop.n_threads} of the simulation: "
+                               "run it outside of other parallel regions, or with threads=1")
         if clump >= 0:
             raise NotFinite(f"the position or orientation of clump {clump} is not finite")
 
@@ -377,87 +337,6 @@ cdef class LoopMemory:
         raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
                          f"{view.clump_number[clump_of(view, i)]} in its contact with {other}, which "
                          "has ended: the force must be zero where the overlap is not positive")
-
-
-def no_history(n_records):
-    """The arrays of no contact: see export_history."""
-    return {"spheres": np.zeros((0, 2), dtype=np.int32), "records": np.zeros((n_records, 0, 4)),
-            "force": np.zeros((0, 3)), "couple": np.zeros((0, 3)), "mass": np.zeros(0), "rolling_inertia": np.zeros(0)}
-
-
-cdef class HistoryMemory:
-    """Of the clumps of one layout.
-
-    Parameters
-    ----------
-    layout : Layout
-    sphere_materials, element_materials : (n_spheres,), (n_elements,) those of the spheres and the elements of walls
-    n_materials : by which pairs of materials are numbered
-    history : dict of arrays, see export_history
-    """
-
-    def __cinit__(self, Layout layout, sphere_materials, element_materials, int n_materials, history):
-        self.motions = aligned((layout.view.n_members * LANES + 2, 8))
-        self.spins = aligned((layout.view.n_blocks + 1, 3, LANES))
-        hole = hole_of(&layout.view)
-        set_stride(&self.spheres, len(history["records"]), hole, hole + 1)
-        set_stride(&self.walls, len(history["records"]), hole, -1)
-        first, second = history["spheres"].T
-        of_spheres = np.append(sphere_materials, 0)
-        at_wall, slot = second < 0, np.append(layout.sphere_slot, 0)
-        sphere, element = np.where(at_wall, 0, second), np.where(at_wall, -1 - second, 0)
-        of_second = np.where(at_wall, np.append(element_materials, 0).take(element), of_spheres.take(sphere))
-        slots = np.column_stack([slot.take(first), np.where(at_wall, second, slot.take(sphere))])
-        self.add_contacts(history, np.ascontiguousarray(slots, dtype=np.int32),
-                          np.ascontiguousarray(of_spheres.take(first) * n_materials + of_second, dtype=np.int32))
-
-    def __dealloc__(self):
-        release_blocks(&self.spheres)
-        release_blocks(&self.walls)
-
-    cdef object add_contacts(self, history, const int[:, ::1] slots, const int[::1] materials):
-        """Contacts into the blocks. slots : (n, 2), or -1 - element;  materials : (n,) pairs."""
-        cdef const double[:, :, ::1] records = history["records"]
-        cdef const double[:, ::1] force = history["force"], couple = history["couple"]
-        cdef const double[::1] mass = history["mass"], inertia = history["rolling_inertia"]
-        cdef Blocks *blocks
-        cdef ContactBlock *block
-        cdef Py_ssize_t k, lane, r, m
-        cdef int at
-        for k in range(slots.shape[0]):
-            blocks = &self.walls if slots[k, 1] < 0 else &self.spheres
-            lane = take_lane(blocks)
-            if lane < 0:
-                raise MemoryError("no memory for the contacts of the time loop")
-            block, at = block_of(blocks, lane), lane_of(lane)
-            set_bodies(blocks, lane, slots[k, 0], slots[k, 1], -1, materials[k])
-            block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
-            for m in range(3):
-                block.force[m][at], block.couple[m][at] = force[k, m], couple[k, m]
-            for r in range(records.shape[0]):
-                for m in range(4):
-                    history_of(block)[(4 * r + m) * LANES + at] = records[r, k, m]
-
-    cdef void bind(self, Loop *loop) noexcept:
-        """Pointers of the loop. At the first call the contacts of its last step are replaced by those of the arrays."""
-        cdef Contacts *contacts
-        cdef Blocks blocks
-        cdef int t, group
-        loop.state.motions, loop.state.spins = &self.motions[0, 0], &self.spins[0, 0, 0]
-        if self.bound:
-            return
-        self.bound = True
-        for t in range(loop.n_threads):
-            contacts = loop.contacts + t
-            for group in range(<int> GROUPS):
-                clear_blocks(&contacts.groups[group])
-        contacts = loop.contacts                        # the next rebuild gives them to their owners
-        blocks = contacts.groups[SPHERES]
-        contacts.groups[SPHERES], self.spheres = self.spheres, blocks
-        blocks = contacts.groups[WALLS]
-        contacts.groups[WALLS], self.walls = self.walls, blocks
-        release_blocks(&self.spheres)
-        release_blocks(&self.walls)
 
 
 cdef object export_history(Loop *loop, Layout layout):

@@ -56,8 +56,6 @@ cdef struct Listed:                 # at most eight of the listed contacts, at t
     double magnitude[LANES]         # of the forces without correction [N]
     double force[3 * LANES]         # likewise, on the first bodies
 
-cdef int INTS = sizeof(Onset) // sizeof(int)
-
 
 cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint between) noexcept nogil:
     """Motions of the clumps of an own block at the instant of the pose, into loop.clump_motions."""
@@ -233,10 +231,8 @@ cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
     cdef double force[LANES]
     cdef double corrections[3][LANES]
     cdef const int *lanes
-    cdef Py_ssize_t eight, first, total = contacts.ends[0].size + contacts.ends[1].size
+    cdef Py_ssize_t eight, first
     cdef int group, n, lane, m
-    if not reserve(&contacts.noted, INTS * total):
-        return False
     for group in range(<int> GROUPS):
         if not reserve(&contacts.onset[group], contacts.ends[group].size):
             return False
@@ -282,56 +278,41 @@ cdef void add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
         for b in range(mine.first_block, mine.last_block if stored else mine.first_block):
             wrench = wrench_of(&loop.state, b)
             reduce_block(contacts, &loop.state, b, wrench, wrench, False)
-    if between and loop.keeps_onsets and mine.failure == NO_FAILURE and not take_onsets(loop, thread, NULL):
-        mine.failure = OUT_OF_MEMORY
 
 
-cdef inline void name_pair(const StateView *state, const ContactBlock *block, int lane, Onset *onset) noexcept nogil:
-    """The user's numbers of the spheres of a contact, in order."""
+cdef inline (int, int) named(const StateView *state, const ContactBlock *block, int lane) noexcept nogil:
+    """Spheres of a contact in the user's numbers, the first one smaller; or -1 - element of a wall."""
     cdef int i = state.sphere_number[block.first[lane]], j = block.second[lane]
     j = state.sphere_number[j] if j >= 0 else j
-    onset.first, onset.second = (j, i) if 0 <= j < i else (i, j)
+    return (j, i) if 0 <= j < i else (i, j)
 
 
-cdef void note_onsets(Contacts *contacts, const StateView *state) noexcept nogil:
-    """Note the corrections at the present pose by the user's numbers, for `noted_onsets`."""
-    cdef Onset *noted = <Onset *> contacts.noted.data
+cdef object list_onsets(const Loop *loop):
+    """Corrections at the present pose, (n, 3): spheres as of `named`, in ascending order; force [N]."""
+    cdef const Contacts *contacts
+    cdef (int, int) pair
     cdef Py_ssize_t m
-    cdef int group, k
-    contacts.noted.size = 0
-    for group in range(<int> GROUPS):
-        for m in range(contacts.ends[group].size):
-            if contacts.onset[group].data[m] != 0.0:
-                k = contacts.ends[group].data[m]
-                name_pair(state, block_of(&contacts.groups[group], k), lane_of(k), noted)
-                noted.force = contacts.onset[group].data[m]
-                noted += 1
-                contacts.noted.size += INTS
-
-
-cdef object noted_onsets(const Loop *loop):
-    """Corrections that all threads have noted, (n, 3): spheres as in `Onset`, in ascending order; force [N]."""
-    cdef const Onset *noted
-    cdef int t
-    cdef Py_ssize_t m
+    cdef int t, group, k
     found = []
     for t in range(loop.n_threads):
-        noted = <const Onset *> loop.contacts[t].noted.data
-        for m in range(loop.contacts[t].noted.size // INTS):
-            found.append((noted[m].first, noted[m].second, noted[m].force))
+        contacts = loop.contacts + t
+        for group in range(<int> GROUPS):
+            for m in range(contacts.ends[group].size):
+                if contacts.onset[group].data[m] != 0.0:
+                    k = contacts.ends[group].data[m]
+                    pair = named(&loop.state, block_of(&contacts.groups[group], k), lane_of(k))
+                    found.append((pair[0], pair[1], contacts.onset[group].data[m]))
     return np.unique(np.array(found, dtype=float).reshape(-1, 3), axis=0)
 
 
-cdef double known_onset(const Loop *loop, const Onset *pair) noexcept nogil:
+cdef double known_onset(const double[:, ::1] known, (int, int) pair) noexcept:
     """The known correction of a contact [N]; 0 without one."""
-    cdef Py_ssize_t low = 0, high = loop.n_known_onsets, middle
-    cdef const double *row
+    cdef Py_ssize_t low = 0, high = known.shape[0], middle
     while low < high:
         middle = (low + high) // 2
-        row = loop.known_onsets + 3 * middle
-        if row[0] == pair.first and row[1] == pair.second:
-            return row[2]
-        if row[0] < pair.first or row[0] == pair.first and row[1] < pair.second:
+        if known[middle, 0] == pair[0] and known[middle, 1] == pair[1]:
+            return known[middle, 2]
+        if known[middle, 0] < pair[0] or known[middle, 0] == pair[0] and known[middle, 1] < pair[1]:
             low = middle + 1
         else:
             high = middle
@@ -343,8 +324,8 @@ cdef inline bint has_clump(const StateView *state, const unsigned char *chosen, 
     return chosen == NULL or sphere < 0 or chosen[state.clump_number[clump_of(state, sphere)]]
 
 
-cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcept nogil:
-    """Replace the corrections of contacts between clumps that are kept by the known ones. False: memory exhausted.
+cdef object take_onsets(Loop *loop, int thread, const double[:, ::1] known, const unsigned char *clumps):
+    """Replace the corrections of contacts between these clumps, of which `list_onsets` has given `known`.
 
     Corrections depend on the forces and predicted velocities of the step that led to the pose, so that an evaluation
     between steps finds others, in the last bits or beyond.
@@ -354,41 +335,30 @@ cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcep
     cdef const Blocks *blocks
     cdef const ContactBlock *block
     cdef Listed listed
-    cdef Onset one
-    cdef Onset *found
-    cdef Py_ssize_t eight, first, k, m, n, most = contacts.ends[0].size + contacts.ends[1].size + loop.n_known_onsets
-    cdef int group, lane, count
+    cdef Py_ssize_t first, k, m
+    cdef double force
+    cdef int group, lane
     cdef bint is_listed
-    if loop.known_onsets == NULL:
-        return True
-    if not reserve(&contacts.noted, INTS * most):
-        return False
-    found = <Onset *> contacts.noted.data               # room
     for group in range(<int> GROUPS):
-        blocks, m, n = &contacts.groups[group], 0, 0
+        blocks, m, found = &contacts.groups[group], 0, []
         for k in range(LANES * blocks.n_blocks):
             block, lane = block_of(blocks, k), lane_of(k)
             if block.first[lane] == blocks.hole:
                 continue
             is_listed = m < contacts.ends[group].size and contacts.ends[group].data[m] == k
-            one.force = contacts.onset[group].data[m] if is_listed else 0.0
+            force = contacts.onset[group].data[m] if is_listed else 0.0
             m += is_listed
-            if has_clump(state, kept, block.first[lane]) and has_clump(state, kept, block.second[lane]):
-                name_pair(state, block, lane, &one)
-                one.force = known_onset(loop, &one)
-            if is_listed or one.force != 0.0:           # also if it is zero now: the block holds its force
-                found[n].force, found[n].first = one.force, <int> k
-                n += 1
-        if not (reserve(&contacts.ends[group], n) and reserve(&contacts.onset[group], n)):
-            return False
-        contacts.ends[group].size = n
-        for m in range(n):
-            contacts.ends[group].data[m], contacts.onset[group].data[m] = found[m].first, found[m].force
-        for eight in range((n + LANES - 1) // LANES):
-            first = eight * LANES
-            count = <int> min(<Py_ssize_t> LANES, n - first)
-            load_listed(contacts, state, group, contacts.ends[group].data + first, count, &listed)
-            store_forces(contacts, group, contacts.ends[group].data + first, count, &listed,
+            if has_clump(state, clumps, block.first[lane]) and has_clump(state, clumps, block.second[lane]):
+                force = known_onset(known, named(state, block, lane))
+            if is_listed or force != 0.0:               # also if it is zero now: the block holds its force
+                found.append((k, force))
+        if not (reserve(&contacts.ends[group], len(found)) and reserve(&contacts.onset[group], len(found))):
+            raise MemoryError("no memory for the onset corrections")
+        contacts.ends[group].size = len(found)
+        for m, (k, force) in enumerate(found):
+            contacts.ends[group].data[m], contacts.onset[group].data[m] = <int> k, force
+        for first in range(0, contacts.ends[group].size, LANES):
+            lane = <int> min(<Py_ssize_t> LANES, contacts.ends[group].size - first)
+            load_listed(contacts, state, group, contacts.ends[group].data + first, lane, &listed)
+            store_forces(contacts, group, contacts.ends[group].data + first, lane, &listed,
                          contacts.onset[group].data + first)
-    contacts.noted.size = 0
-    return True

@@ -5,8 +5,7 @@ loop that continues it with equal bits, and `loop.snapshot()` says what has beco
 
 Whatever changes a simulation between two steps is a function from Snapshot to Snapshot: the methods below, or
 `dataclasses.replace`. A new loop is made of the result, and replaces the old one by one assignment, so that an error or
-Ctrl-C leaves the simulation as it was. Files (output/checkpoint.py), copies and pickle have snapshots as their content,
-and a run keeps one to go back to.
+Ctrl-C leaves the simulation as it was. Files (output/checkpoint.py), copies and pickle have snapshots as their content.
 
 Arrays are in the user's order of clumps and spheres, and nothing changes them, except those of the state: these are
 the loop's own, so that a new force needs no copy of a million clumps. `copy` makes a snapshot that can be kept. Lists

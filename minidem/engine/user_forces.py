@@ -140,28 +140,21 @@ class UserForces:
 class UserWork:
     """Work of the user forces on each clump, by the trapezoidal rule over each step.
 
-    Values of two steps are kept, so that a step can be undone.
-
-    step, position, orientation : the present ones;  rows : what `rows` returned there.
+    now : tuple of the last step, positions and orientations at its pose, and (n, 7) work since the start [J], force and
+        torque, lab
     """
 
-    def __init__(self, step, position, orientation, rows):
-        self._now = self._last = step, position, orientation, rows
+    def __init__(self, *now):
+        self.now = now
 
     def record(self, step, position, orientation, wrench):
-        """Forces and torques (n, 6), lab, at the pose of a step; replaces what was recorded of this step before."""
-        if step > self._now[0]:
-            self._last = self._now
-        last_step, old_position, old_orientation, rows = self._last
+        """Forces and torques (n, 6), lab, at the pose of a step."""
+        last_step, old_position, old_orientation, rows = self.now
         work = rows[:, 0]
         if step > last_step:
             motion = np.hstack([position - old_position, _rotation_vector(old_orientation, orientation)])
             work = work + np.sum(0.5 * (rows[:, 1:] + wrench) * motion, axis=1)
-        self._now = step, position, orientation, np.column_stack([work, wrench])
-
-    def rows(self, step):
-        """(n, 7) work since the start [J], force and torque at the pose; step : the last one completed."""
-        return (self._now if self._now[0] == step else self._last)[3]
+        self.now = step, position, orientation, np.column_stack([work, wrench])
 
 
 def _rotation_vector(old, new):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -51,8 +50,6 @@ from minidem.walls import Wall, require_planes_at_rest, wall_list
 from minidem.walls.wall_table import WallElements
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
-BETWEEN_COPIES = 200    # times the duration of a copy of the state, to which a run goes back if a step fails
-MOST_COPIED = 300_000   # spheres of such a copy, 0.7 kB each in a bed with friction
 
 
 class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, Files):
@@ -145,11 +142,11 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values,
                                             WallElements(self.walls, box and box.start.length), self.gravity, threads),
                           monitor=Monitor(issued), calls_every=None, inlets_called={})
-        self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
+        self._pacer = Pacer()
 
     @exclusive
     def __getstate__(self):
-        made = ("settings", "loop", "monitor", "calls_every", "inlets_called", "_pacer", "_copy_due")
+        made = ("settings", "loop", "monitor", "calls_every", "inlets_called", "_pacer")
         given = {name: value for name, value in vars(self).items() if name not in made}
         return given, self.settings.threads, self.loop.snapshot(), self.monitor.issued
 
@@ -214,7 +211,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         Raises
         ------
         FloatingPointError
-            In the step in which a position or orientation becomes non-finite, with step, clump, cause and remedy.
+            In the step in which a position or orientation becomes non-finite, with step, clump, cause and remedy. The
+            simulation is at the beginning of that step.
         KeyboardInterrupt
             Within a fraction of a second after Ctrl-C, between two steps or in a callback. The simulation can be
             queried, saved or run on with the bits of an undisturbed run; likewise when a user function raises during a
@@ -222,7 +220,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         MemoryError, or the error of a compiled contact law
             The simulation can be queried, saved or run on with the bits of an undisturbed run. If the error was within
             a step, it is at an earlier step: the message says which. Callbacks since then are called again. Of more
-            than 300 000 spheres there is no copy to go back to: the last checkpoint continues.
+            than 300 000 spheres there is no copy to go back to, here and after a non-finite position: the last
+            checkpoint continues.
 
         Warns
         -----
@@ -287,29 +286,18 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         try:
             self._pacer.run(self._run_piece, steps)
         except NotFinite as error:
-            raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
-                                     + explain_pose(self)) from None
-        except Exception as error:
-            if self.loop.broken is None or self.loop.copy is None:
-                raise
-            step = self.step_count + 1
-            self.continue_from(self.loop.copy)
-            error.args = (f"{error} in step {step}: the simulation is back at step {self.step_count} (time "
-                          f"{self.time:.6g} s), where it can be read, saved and run on with equal bits",)
-            raise
+            text = f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. " + explain_pose(self)
+            self.loop.return_to_last_step()
+            raise FloatingPointError(text) from None
 
     def _run_piece(self, steps):
-        """Run so many steps, with a copy of an earlier state: a step that fails leaves forces and contacts incomplete.
+        if self.loop.is_unsorted:
+            self._sort_clumps()
+        self.loop.run(steps)
 
-        Loops that call Python in each step keep a copy of their own. Of more spheres than MOST_COPIED there is none.
-        """
-        loop, began = self.loop, perf_counter()
-        if not loop.undoes_steps and self.n_spheres <= MOST_COPIED and (loop.copy is None or began >= self._copy_due):
-            loop.copy = None                    # its memory is used for the next one
-            loop.copy = loop.snapshot().copy()
-            now = perf_counter()
-            self._copy_due = now + BETWEEN_COPIES * (now - began)
-        loop.run(steps)
+    def _sort_clumps(self):
+        """Make neighbours in space neighbours in memory."""
+        self._use(self.loop.sorted())
 
     @exclusive
     def save(self, path: str | Path) -> None:

@@ -60,9 +60,7 @@ cdef class Layout:
     cdef readonly object clump_number, clump_slot, sphere_number, sphere_slot
     cdef readonly Py_ssize_t n_clumps, n_spheres
     cdef readonly object bodies
-    cdef readonly bint same
     cdef StateView view
-    cdef object build_members(self, const int[::1] body_of_slot, const double[::1] scale)
-    cdef object reuse_members(self, Layout like)
+    cdef object build_members(self, const int[::1] template_index, const double[::1] scale_of_clump)
     cdef object assign_ids(self, template_index)
     cdef object bind_view(self)

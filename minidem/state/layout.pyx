@@ -4,7 +4,7 @@
 The k-th spheres of the eight clumps of a block form one *member row*, so that eight spheres are posed at once; the slot
 of a sphere is member row * LANES + lane. Blocks whose lanes hold the same bodies have one *block type*: they share one
 set of constants and one set of sphere offsets. A layout is not changed once it is made, except for the positions of its
-spheres: another order of the clumps is another layout, which replaces the old one when nothing is left that can fail.
+spheres: another order of the clumps is another layout.
 
 Spatial sort: an order of clumps in which neighbours in space are neighbours in memory.
 
@@ -42,15 +42,6 @@ cdef void copy_to_slots(const int[::1] clump_number, const int[::1] template_ind
         clump = clump_number[slot]
         body_of_slot[slot] = template_index[clump] if clump >= 0 else -1
         scale_of_slot[slot] = scale[clump] if clump >= 0 else 1.0
-
-
-cdef bint are_equal(const int[::1] body_of_slot, const double[::1] scale_of_slot, const int[::1] other_body,
-                    const double[::1] other_scale) noexcept nogil:
-    """Whether all slots hold the same bodies."""
-    cdef Py_ssize_t n = body_of_slot.shape[0]
-    return n == other_body.shape[0] and (n == 0 or (
-        memcmp(&body_of_slot[0], &other_body[0], n * sizeof(int)) == 0
-        and memcmp(&scale_of_slot[0], &other_scale[0], n * sizeof(double)) == 0))
 
 
 cdef Py_ssize_t count_spheres(const int[::1] template_index, const Py_ssize_t[::1] sizes,
@@ -93,9 +84,6 @@ cdef class Layout:
     template_index : (n_clumps,) int32, by the user's number: the body of each clump
     scale : (n_clumps,) by which the lengths of its body are multiplied
     clump_number : (n_clumps,) the user's number of the clump in each slot
-    like : Layout, optional
-        The layout before it. If each slot holds the same body of the same size in both, they share their arrays, that
-        of the spheres included, and `same` is True.
 
     Raises
     ------
@@ -103,36 +91,20 @@ cdef class Layout:
         For more spheres than the lists can number.
     """
 
-    def __init__(self, bodies, template_index, scale, clump_number, Layout like=None):
+    def __init__(self, bodies, template_index, scale, clump_number):
         self.bodies, self.n_clumps = bodies, len(clump_number)
         self.clump_number = np.empty((self.n_clumps + LANES - 1) // LANES * LANES, dtype=np.int32)
         self.clump_number[:self.n_clumps], self.clump_number[self.n_clumps:] = clump_number, -1
-        body_of_slot, scale_of_slot = self.in_slots(template_index, scale)
-        if like is not None:
-            old_body, old_scale = like.in_slots(template_index, scale)
-            self.same = are_equal(body_of_slot, scale_of_slot, old_body, old_scale)
-        if self.same:
-            self.reuse_members(like)
-        else:
-            self.build_members(body_of_slot, scale_of_slot)
+        self.build_members(template_index, scale)
         self.assign_ids(template_index)
         self.bind_view()
 
-    @property
-    def is_mixed(self):
-        """Whether there are several block types, apart from one of a last block with empty lanes."""
-        return len(self.constants) > 2
-
-    def in_slots(self, template_index, scale):
-        """Body and scale of the clump in each slot; -1 and 1 in empty slots."""
-        n = len(self.clump_number)
-        body_of_slot, scale_of_slot = np.empty(n, dtype=np.int32), np.empty(n)
-        copy_to_slots(self.clump_number, template_index, scale, body_of_slot, scale_of_slot)
-        return body_of_slot, scale_of_slot
-
-    cdef object build_members(self, const int[::1] body_of_slot, const double[::1] scale):
-        """Member rows, spheres and constants, from the bodies in the slots."""
+    cdef object build_members(self, const int[::1] template_index, const double[::1] scale_of_clump):
+        """Member rows, spheres and constants, from the bodies in the slots; -1 in empty ones."""
+        cdef int[::1] body_of_slot = np.empty(len(self.clump_number), dtype=np.int32)
+        cdef double[::1] scale = np.empty(len(self.clump_number))
         cdef Py_ssize_t n_blocks = body_of_slot.shape[0] // LANES, n_types, n_members
+        copy_to_slots(self.clump_number, template_index, scale_of_clump, body_of_slot, scale)
         bodies = self.bodies
         block_type, first_of_type = np.empty(n_blocks, dtype=np.int32), np.empty(n_blocks, dtype=np.int32)
         table = np.full(2 << int(n_blocks).bit_length(), -1, dtype=np.int32)
@@ -159,12 +131,6 @@ cdef class Layout:
                       self.offset_row, self.spheres)
         apart = HOLE_RADIUS * np.max(self.spheres[:, :, 3], initial=0.0)
         spheres[-1, :2, 3], spheres[-1, 1, 0] = apart, 4.0 * apart
-
-    cdef object reuse_members(self, Layout like):
-        self.first_member, self.block_of_member, self.offset_row = \
-            like.first_member, like.block_of_member, like.offset_row
-        self.offset_table, self.spheres = like.offset_table, like.spheres
-        self.block_type, self.constants = like.block_type, like.constants
 
     cdef object assign_ids(self, template_index):
         """The user's numbers of clumps and spheres by slot, and the slots by number."""

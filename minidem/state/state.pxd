@@ -4,14 +4,6 @@ from minidem.state.layout cimport (
 )
 
 
-cdef class Reordering:              # of all clumps, prepared: see State.prepare
-    cdef readonly Layout layout
-    cdef object keep                # arrays that the pointers below belong to
-    cdef const long long *slots     # (n_clumps,): present slots of the clumps, in their new order
-    cdef double *room               # (n_clumps,)
-    cdef StateView view             # of the state in the new order
-
-
 cdef class State:
     cdef readonly object blocks, wrench
     cdef readonly object bodies, template_index, scale, material_index
@@ -21,7 +13,6 @@ cdef class State:
     cdef StateView view
     cdef object wrap(self)
     cdef object take(self, blocks, wrench, Layout layout)
-    cdef void put(self, Reordering order) noexcept
 
 
 cdef void reorder(double *blocks, Py_ssize_t n_rows, const long long *slots, Py_ssize_t n, double *room) noexcept nogil

@@ -47,10 +47,6 @@ def copied(rows):
     return own
 
 
-cdef class Reordering:
-    """Another order of the clumps, with all memory allocated: see State.prepare."""
-
-
 cdef class State:
     """Arrays of clumps and spheres.
 
@@ -174,28 +170,6 @@ cdef class State:
                 high = vec3(max(high.x, x.x), max(high.y, x.y), max(high.z, x.z))
         return sqrt(fastest), (low.x, low.y, low.z), (high.x, high.y, high.z)
 
-    def prepare(self, order):
-        """Prepare another order of the clumps for `put`: order (n_clumps,) are their present slots.
-
-        All that can fail or be interrupted is done here; the state is not changed.
-        """
-        cdef Reordering new = Reordering()
-        cdef long long[::1] slots = np.ascontiguousarray(order, dtype=np.int64)
-        cdef double[::1] room = np.empty(self.n_clumps)
-        new.layout = Layout(self.bodies, self.template_index, self.scale, self.clump_number[order], self.layout)
-        new.keep = slots, room
-        new.slots, new.room = &slots[0], &room[0]
-        new.view = new.layout.view
-        new.view.n_rows, new.view.blocks, new.view.wrench = self.view.n_rows, self.view.blocks, self.view.wrench
-        return new
-
-    cdef void put(self, Reordering order) noexcept:
-        """Change to a prepared order. No Python code, no allocation: it cannot fail."""
-        reorder(self.view.blocks, self.view.n_rows, order.slots, order.layout.n_clumps, order.room)
-        reorder(<double *> self.view.wrench, sizeof(WrenchBlock) // (LANES * sizeof(double)), order.slots,
-                order.layout.n_clumps, order.room)
-        self.view, self.layout = order.view, order.layout
-
     cdef object wrap(self):
         """Move the stored positions of clumps that have left the periodic box far behind into it.
 
@@ -288,17 +262,26 @@ cdef class State:
             state.set_column("position", self.column("position") - state.shift * box.start.length)
         return state
 
-    def in_user_order(self):
-        """Copies of blocks and wrenches in the user's order, with PATH set to zero."""
-        cdef double[:, :, ::1] blocks = self.blocks.copy()
-        cdef double[:, :, ::1] wrench = self.wrench.copy()
-        cdef long long[::1] slots = self.clump_slot.astype(np.int64)
+    def in_order(self, order):
+        """Copies of blocks and wrenches in another order; order : (n_clumps,) present slots of the clumps."""
+        cdef double[:, :, ::1] blocks = copied(self.blocks), wrench = copied(self.wrench)
+        cdef long long[::1] slots = np.ascontiguousarray(order, dtype=np.int64)
         cdef double[::1] room = np.empty(self.n_clumps)
         if self.n_clumps:
             reorder(&blocks[0, 0, 0], blocks.shape[1], &slots[0], slots.shape[0], &room[0])
             reorder(&wrench[0, 0, 0], WRENCH_ROWS, &slots[0], slots.shape[0], &room[0])
-        np.asarray(blocks)[:, COLUMNS["path"][0]] = 0.0
         return np.asarray(blocks), np.asarray(wrench)
+
+    def in_user_order(self):
+        """Copies of blocks and wrenches in the user's order, with PATH set to zero."""
+        blocks, wrench = self.in_order(self.clump_slot)
+        blocks[:, COLUMNS["path"][0]] = 0.0
+        return blocks, wrench
+
+    def sorted(self, order):
+        """A copy in another order in memory, as of `in_order`."""
+        return State.made_of(*self.in_order(order), self.bodies, self.template_index, self.scale, self.material_index,
+                             self.clump_number[order], self.box, self.shift.copy())
 
     def __reduce__(self):
         return State.restore, (*self.in_user_order(), self.templates, self.template_index, self.scale,

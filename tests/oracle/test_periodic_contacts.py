@@ -75,7 +75,7 @@ def test_many_clumps(threads):
     sim = scene.simulation(DT, periodic=(np.zeros(3), length, axes), threads=threads)
     assert sim.threads == threads
     sim.run(20)
-    sim.loop.sort_clumps()
+    sim._sort_clumps()
     sim.run(20)
     pairs = periodic_scenes.touching(sim.sphere_centers(), sim.sphere_radii, length, axes)
     found = sim.contacts()

@@ -16,7 +16,7 @@ import minidem as md
 import minidem.engine.loop_memory
 
 DT = 38e-6
-NUMBERS = [*range(1, 40), *range(40, 400, 23)]      # of the allocations to refuse
+NUMBERS = [*range(1, 40), *range(40, 400, 17)]      # of the allocations to refuse
 PRELOADED = ctypes.CDLL(None)
 PRELOADED.fail_allocation.argtypes = [ctypes.c_long, ctypes.c_int]
 PRELOADED.allocations_refused.restype = ctypes.c_long
