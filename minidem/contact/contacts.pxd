@@ -93,6 +93,7 @@ cdef struct Contacts:
 cdef bint save_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void release_copy(Contacts *contacts) noexcept nogil
+cdef void release_room(Contacts *contacts) noexcept nogil
 cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
 cdef bint reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil

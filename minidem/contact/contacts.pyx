@@ -138,19 +138,22 @@ cdef void clear_contacts(Contacts *contacts) noexcept nogil:
 
 
 cdef void release_contacts(Contacts *contacts) noexcept nogil:
-    """Free all memory, also of fractures not taken; energies and the size of a block stay."""
+    """Free all memory."""
     cdef int group
     release_copy(contacts)
+    release_room(contacts)
+    release(&contacts.fractures)
     for group in range(<int> GROUPS):
         release_blocks(&contacts.groups[group])
         release_blocks(&contacts.spare[group])
         release(&contacts.ends[group])
         release(&contacts.onset[group])
+
+
+cdef void release_room(Contacts *contacts) noexcept nogil:
+    """Free what a rebuild of the lists makes anew: sums, and vectors about the contacts."""
     free(contacts.sums)
-    contacts.sums, contacts.capacity, contacts.list_cursor, contacts.n_found = NULL, 0, 0, 0
-    contacts.ready = False
-    contacts.ledger.n_fractures = 0
-    release(&contacts.fractures)
+    contacts.sums, contacts.capacity, contacts.ready = NULL, 0, False
     release(&contacts.row_contacts)
     release(&contacts.sent)
     release(&contacts.sent_rates)

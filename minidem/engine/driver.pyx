@@ -26,7 +26,7 @@ from minidem.state.state import COLUMNS
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, drop_lists
 from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes
-from minidem.contact.contacts cimport release_copy, restore_contacts, save_contacts
+from minidem.contact.contacts cimport release_copy, release_room, restore_contacts, save_contacts
 from minidem.contact.law cimport take_boxes
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -144,23 +144,23 @@ cdef class Driver:
             self.external_forces, self.loop.owner = external_forces, <void *> self
             self.loop.external_forces = call_python_forces
 
-    cdef list changing(self, bint poses):
-        """Arrays that steps change; without poses: those that evaluations change where there are no user forces."""
-        arrays = [self.state.wrench]
+    cdef list changing(self):
+        """Arrays that steps change."""
+        arrays = [self.state.wrench, self.state.blocks, self.state.shift]
         if self.walls is not None:
             arrays.append(self.walls.servo_states)
         if self.compiled_forces is not None:
             arrays.append(np.asarray(self.compiled_forces.lines))
-        return arrays + [self.state.blocks, self.state.shift] if poses else arrays
+        return arrays
 
-    cdef object keep(self, bint poses=True):
-        """Copy all that steps change, for `go_back`; poses : see `changing`."""
+    cdef object keep(self, list arrays):
+        """Copy these arrays and all else that steps change, for `go_back`."""
         cdef int t
         cdef double began = perf_counter()
-        kept = (self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
+        kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
                 None if self.user_work is None else self.user_work.now,
                 None if self.box_table is None else self.box_table.state_at(self.step_count))
-        self.kept, arrays = None, self.changing(poses)
+        self.kept = None
         if len(self.copies) != len(arrays):
             self.copies = [array.copy() for array in arrays]
         for copy, array in zip(self.copies, arrays):
@@ -175,8 +175,8 @@ cdef class Driver:
         """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
         cdef int t
         cdef long long steps_done
-        steps_done, self.forces_known, self.onsets, self.fractures, work, box_state = self.kept
-        for copy, array in zip(self.copies, self.changing(True)):
+        arrays, steps_done, self.forces_known, self.onsets, self.fractures, work, box_state = self.kept
+        for copy, array in zip(self.copies, arrays):
             array[...] = copy
         for t in range(self.loop.n_threads):
             restore_contacts(self.loop.contacts + t, self.loop.law.history != NULL)
@@ -207,7 +207,7 @@ cdef class Driver:
             return
         most = min([steps] + [table.most_steps for table in (self.walls, self.box_table)
                               if table is not None and table.most_steps is not None])
-        if self.calls_python:
+        if self.calls_python and most > 1:              # for all of its steps at once
             self.prepare_walls(most)
         while self.loop.steps_done < end:
             self.run_piece(min(end - self.loop.steps_done, 1 if self.calls_python else most,
@@ -216,8 +216,11 @@ cdef class Driver:
     cdef object run_piece(self, long long steps):
         """As run; few enough steps for one table of the poses of walls."""
         cdef long long begun = self.loop.steps_done
+        if not self.contacts_known and any(table is not None and bool(table.servos)
+                                           for table in (self.walls, self.state.box)):
+            self.evaluate()                             # for the forces that move them
         if self.calls_python or self.makes_copies and (self.kept is None or perf_counter() >= self.copy_due):
-            self.keep()
+            self.keep(self.changing())
         servo_states = None if self.walls is None else self.walls.servo_states.copy()
         try:
             steps = self.start_walls(steps)
@@ -268,8 +271,6 @@ cdef class Driver:
         cdef bint servos = self.walls is not None and bool(self.walls.servos)
         cdef bint held = self.box_table is not None and bool(self.box_table.box.servos)
         rates = None
-        if (servos or held) and not self.contacts_known:
-            self.evaluate()
         if servos:
             self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
         if held:
@@ -368,7 +369,9 @@ cdef class Driver:
         cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         self.prepare_walls(0)
-        self.keep(self.makes_copies or calls_forces or bool(self.population.fields))
+        keeps_forces = self.forces_known or not has_forces and bool(self.started.any())
+        self.keep(self.changing() if calls_forces or self.population.fields else
+                  [self.state.wrench] if keeps_forces else [])
         rates = field_rows(self.state, self.population.components)
         self.contacts_known = self.loop.broad.valid = False
         try:
@@ -380,15 +383,14 @@ cdef class Driver:
             self.loop.started = &started[0]
             self.advance(-1)
             keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
-            if self.forces_known or not has_forces and self.started.any() and not self.new_touch_started():
+            if keeps_forces and (self.forces_known or not self.new_touch_started()):
                 self.take_known_forces(NULL if self.forces_known else &started[0])
         except BaseException:                           # also a signal, which may interrupt Python
             self.go_back()
             raise
         finally:
             self.loop.external_forces, self.loop.n_forces = external_forces, n_forces
-        if not self.makes_copies:
-            self.forget()
+        self.forget()
         self.forces_known = self.contacts_known = True
 
     cdef object take_known_forces(self, const unsigned char *clumps):
@@ -425,9 +427,12 @@ cdef class Driver:
 
         Lists and copies of this one are freed before, as they need much memory.
         """
+        cdef int t
         position, snapshot = self.state.in_slot_order("position"), self.snapshot()
         order = row_major(position if self.box_table is None else self.box.wrapped(position))
         self.forget()
+        for t in range(self.loop.n_threads):
+            release_room(self.loop.contacts + t)
         drop_lists(&self.loop.broad)
         return Driver(self.settings, replace(snapshot, state=self.state.sorted(order)), self)
 
