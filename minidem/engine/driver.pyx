@@ -341,6 +341,8 @@ cdef class Driver:
                 for t in range(self.loop.n_threads):
                     if not take_onsets(self.loop, t, &started[0]):
                         raise MemoryError("no memory for the onset corrections")
+                if self.moves:
+                    self.reset_power()
         except BaseException:                           # also a signal, which may interrupt Python
             self.restore(blocks, wrench)
             raise

@@ -26,7 +26,7 @@ from minidem.contact.contact cimport Contact, load3
 from minidem.contact.contact_motion cimport Bodies
 from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
 from minidem.contact.evaluate cimport (
-    add_box_work, add_central, call_central, clear_sent, load_block, load_only_pair, reduce_block, take_sent,
+    add_central, call_central, clear_sent, load_block, load_only_pair, reduce_block, take_sent,
 )
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -255,8 +255,6 @@ cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
                     listed.block.first[lane], listed.block.second[lane] = contacts.groups[group].hole, \
                         contacts.groups[group].hole_second
             add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS)
-            if listed.crosses:
-                add_box_work(contacts, listed.block.first, contacts.groups[group].hole, corrections[0], listed.images)
     return True
 
 
