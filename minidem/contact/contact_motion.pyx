@@ -105,12 +105,13 @@ cdef inline void write_motion(bint walls, const Bending *bending, double step, c
         lever_i = a.sphere[3 * LANES + lane] - share * middle_overlap
         lever_j = -lever_i if walls else b.sphere[3 * LANES + lane] - share * middle_overlap
         contact.step[lane] = step
-        a.arm[lane], b.arm[lane] = a.sphere[3 * LANES + lane] - share * overlap, b.sphere[3 * LANES + lane] \
-            - share * overlap
         store3(contact.middle_normal, lane, middle)
         store3(contact.velocity, lane, sub(relative, cross(add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
         store3(contact.angular_velocity, lane, sub(w_i, w_j))
         contact.spin[lane] = 0.5 * dot(add(w_i, w_j), normal)
+    for lane in range(LANES):                           # apart: the loop above does not vectorise with it
+        a.arm[lane], b.arm[lane] = a.sphere[3 * LANES + lane] - share * contact.overlap[lane], \
+            b.sphere[3 * LANES + lane] - share * contact.overlap[lane]
 
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
