@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import (
-    DEEPEST_START, refuse_coincidence, refuse_deep_among_few, refuse_deep_overlaps, warn_of_large_step,
+    DEEPEST_START,
+    refuse_coincidence,
+    refuse_deep_among_few,
+    refuse_deep_overlaps,
+    warn_of_large_step,
 )
 from minidem.analysis.energy import flow_energy, measure
 from minidem.core.checks import LARGEST, as_array, dimensions, finite_array, short_repr, unit_quaternions
