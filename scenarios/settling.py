@@ -113,7 +113,7 @@ def conclude(sim, recorder, folder):
     rest = f"At rest from {since:.3g} s on" if at_rest else f"NOT at rest in the last {LAST:.0%} of the time"
     return ({**final, "at_rest": at_rest, "rest_time": since},
             f"{rest}: kinetic energy per clump at the end {without_torsion(observed)[-1]:.1e} m g r (limit {REST:g}), "
-            f"and {final['torsion_energy']:.1e} m g r of torsion at single contacts, which no law resists. "
+            f"and {final['torsion_energy']:.1e} m g r of spin at single contacts, where no law resists twisting. "
             f"Coordination number {final['coordination_number']:.3f}, packing fraction "
             f"{final['packing_fraction']:.3f}.")
 
@@ -128,7 +128,7 @@ def draw(figure, observed):
     time = observed["time"]
     for energy, look in ((observed["kinetic_energy"], {"linestyle": "--", "color": COLOURS[1], "label": "total"}),
                          (without_torsion(observed),
-                          {"color": COLOURS[0], "label": "without torsion at single contacts, which no law resists"})):
+                          {"color": COLOURS[0], "label": "without spin at single contacts, where no law resists twisting"})):
         kinetic.semilogy(time[energy > 0.0], energy[energy > 0.0], **look)
     kinetic.axhline(REST, color="0.5", linestyle=":", label="limit of rest")
     kinetic.set_ylabel("kinetic energy per clump / $m g r$")

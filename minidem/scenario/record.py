@@ -100,8 +100,8 @@ def verdict(summary):
         return f"The run{scheme} was stopped by --energy-limit at {time:.4g} s; the energy had changed {change}."
     if error is None:
         balance = summary["energy_balance_error"]
-        closes = "" if balance is None else (f"; the energy balance, dissipation and work included, is constant within "
-                                             f"{balance:.1e} of the energy put in")
+        closes = "" if balance is None else (". The energy balance, which includes dissipation and work, is "
+                                             f"constant within {balance:.1e} of the energy put in")
         return f"The total energy changed {change}{closes}."
     unit = {"energy_initial": "its initial value", "kinetic_max": "the largest kinetic energy"}
     lasting = summary["lasting_relative_energy_error"]
