@@ -3,11 +3,12 @@
 
 The clumps start at rest at random positions without overlap. At rest the mean kinetic energy per clump is below 1e-12
 of m g r, with the mass m of a clump and the radius r of its spheres. The rotation of a clump about the normal of its
-only contact does not count: no law resists torsion, so that it lasts. In the heap of the first command one of the 400
-rods lies on a single other one and turns with 5 mrad/s: 8e-11 m g r per clump. observables.csv has the kinetic energy
-and that of such torsion, the coordination number (contacts per clump, those with walls included), and the packing
-fraction of a uniform bed with the same mean height of the clumps; settling.png shows them. A heap continued from its
-checkpoint stays at rest:
+only contact does not count: no law resists twisting, so that this spin lasts. In the heap of the first command one of
+the 400 rods rests on a single contact and spins with 5 mrad/s: 8e-11 m g r per clump.
+
+observables.csv has the kinetic energy and that of such spin (torsion_energy), the coordination number (contacts per
+clump, those with walls included), and the packing fraction of a uniform bed with the same mean height of the clumps;
+settling.png shows them. A heap continued from its checkpoint stays at rest:
 
     python scenarios/settling.py && python scenarios/settling.py --resume --time 5
     python scenarios/settling.py --count 10000
@@ -128,7 +129,7 @@ def draw(figure, observed):
     time = observed["time"]
     for energy, look in ((observed["kinetic_energy"], {"linestyle": "--", "color": COLOURS[1], "label": "total"}),
                          (without_torsion(observed),
-                          {"color": COLOURS[0], "label": "without spin at single contacts, where no law resists twisting"})):
+                          {"color": COLOURS[0], "label": "without spin about single contacts, which no law resists"})):
         kinetic.semilogy(time[energy > 0.0], energy[energy > 0.0], **look)
     kinetic.axhline(REST, color="0.5", linestyle=":", label="limit of rest")
     kinetic.set_ylabel("kinetic energy per clump / $m g r$")
