@@ -123,16 +123,18 @@ cdef inline void add_image_work(const Loop *loop, const BoxPose *box, int i, int
 cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) noexcept nogil:
     """Work of a periodic box that moves, by contacts with images: force times velocity of the image.
 
-    It is known from the evaluation of a step. `between` steps the box may have new rates.
+    The evaluation of a step has summed it. It is summed again `between` steps, where the box may have new rates, and
+    if forces contain onset corrections.
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks = &contacts.groups[SPHERES]
     cdef const ContactBlock *block
     cdef Py_ssize_t k
     cdef int lane
-    for k in range(0 if between else 2):
+    cdef bint again = between or loop.law.ends > 0.0
+    for k in range(0 if again else 2):
         sums.work[k] += contacts.box_work[k]
-    for k in range(LANES * blocks.n_blocks if between else 0):
+    for k in range(LANES * blocks.n_blocks if again else 0):
         block, lane = block_of(blocks, k), lane_of(k)
         if block.first[lane] != blocks.hole:
             add_image_work(loop, contacts.law.box, block.first[lane], block.second[lane],
