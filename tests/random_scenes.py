@@ -186,7 +186,7 @@ class RandomScene:
         elif how == "look":
             bits(sim)
         elif how == "sort":
-            sim._sort_clumps()
+            sim.continue_from(sim.loop.sorted(), sim.loop)
         elif how == "undo" and drag in self.forces and sim.loop.all_started:     # else: half a step back
             raises.append("in the next step")
             try:

@@ -424,9 +424,9 @@ cdef class Driver:
         return self.memory.sort_is_due()
 
     def sorted(self):
-        """A loop that continues this one, in which neighbours in space are neighbours in memory.
+        """A snapshot in which neighbours in space are neighbours in memory.
 
-        Lists and copies of this one are freed before, as they need much memory.
+        Lists and copies of this loop are freed, as another one of the snapshot needs much memory.
         """
         cdef int t
         position, snapshot = self.state.in_slot_order("position"), self.snapshot()
@@ -435,7 +435,7 @@ cdef class Driver:
         for t in range(self.loop.n_threads):
             release_room(self.loop.contacts + t)
         drop_lists(&self.loop.broad)
-        return Driver(self.settings, replace(snapshot, state=self.state.sorted(order)), self)
+        return replace(snapshot, state=self.state.sorted(order))
 
     def set_shares(self, shares, bint keep=True):
         """Set the fraction of the clumps of each thread from the next rebuild on; keep : without load balance then."""

@@ -18,7 +18,7 @@ from minidem.broadphase.broadphase cimport (
     FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, carry_over_skins, create_broadphase, free_broadphase,
 )
 from minidem.contact.blocks cimport (
-    Blocks, ContactBlock, block_of, history_of, set_bodies, set_stride, take_lane,
+    Blocks, ContactBlock, block_of, history_of, reserve_blocks, set_bodies, set_stride, take_lane,
 )
 from minidem.contact.contact cimport Fields, Flux, FluxFunction
 from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts, own_slots, release_contacts
@@ -251,6 +251,7 @@ cdef class LoopMemory:
         cdef ContactBlock *block
         cdef Py_ssize_t k, lane, r, m
         cdef int at
+        reserve_blocks(&self.loop.contacts.groups[SPHERES], slots.shape[0] // LANES + 1)    # growth would take twice
         for k in range(slots.shape[0]):
             blocks = &self.loop.contacts.groups[<int> WALLS if slots[k, 1] < 0 else <int> SPHERES]
             lane = take_lane(blocks)

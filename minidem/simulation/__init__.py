@@ -292,12 +292,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
 
     def _run_piece(self, steps):
         if self.loop.is_unsorted:
-            self._sort_clumps()
+            self.continue_from(self.loop.sorted(), self.loop)
         self.loop.run(steps)
-
-    def _sort_clumps(self):
-        """Make neighbours in space neighbours in memory."""
-        self._use(self.loop.sorted())
 
     @exclusive
     def save(self, path: str | Path) -> None:

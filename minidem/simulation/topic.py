@@ -29,12 +29,12 @@ class Topic:
         calls_every: int | None         # steps between the calls of the callback that is running
         inlets_called: dict             # (Inlet, step of its last call) by its id(); not in copies and files
 
-    def continue_from(self, snapshot: Snapshot) -> None:
-        """Go on from a `Snapshot` with these settings (minidem.engine.snapshot)."""
-        self._use(self._loop_from(snapshot))
+    def continue_from(self, snapshot: Snapshot, like: Driver | None = None) -> None:
+        """Go on from a `Snapshot` with these settings (minidem.engine.snapshot); like : as of `Driver`."""
+        self._use(self._loop_from(snapshot, like))
 
-    def _loop_from(self, snapshot):
-        return Driver(self.settings, snapshot)
+    def _loop_from(self, snapshot, like=None):
+        return Driver(self.settings, snapshot, like)
 
     def _use(self, loop):
         """Replace the time loop: all that has changed becomes valid at once."""

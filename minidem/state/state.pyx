@@ -232,16 +232,8 @@ cdef class State:
     def without(self, gone):
         """A new state without the clumps of which `gone` (n_clumps,) is true; the others keep their order."""
         kept = self.clump_number[:self.n_clumps]
-        slots = np.flatnonzero(~gone[kept])
-        n = len(slots)
-        n_blocks = (n + LANES - 1) // LANES
-        blocks, wrench = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, WRENCH_ROWS, LANES))
-        blocks[:, COLUMNS["orientation"][0]] = 1.0
-        block, lane = np.divmod(np.arange(n), LANES)
-        for new, old in (blocks, self.blocks), (wrench, self.wrench):
-            new[block, :, lane] = old[slots // LANES, :, slots % LANES]
-        number = np.cumsum(~gone, dtype=np.int32) - 1
-        return State.made_of(blocks, wrench, self.bodies, self.template_index[~gone], self.scale[~gone],
+        slots, number = np.flatnonzero(~gone[kept]), np.cumsum(~gone, dtype=np.int32) - 1
+        return State.made_of(*self.in_order(slots), self.bodies, self.template_index[~gone], self.scale[~gone],
                              self.material_index[~gone], number[kept[slots]].astype(np.int32), self.box,
                              self.shift[~gone])
 
@@ -262,15 +254,14 @@ cdef class State:
             state.set_column("position", self.column("position") - state.shift * box.start.length)
         return state
 
-    def in_order(self, order):
-        """Copies of blocks and wrenches in another order; order : (n_clumps,) present slots of the clumps."""
-        cdef double[:, :, ::1] blocks = copied(self.blocks), wrench = copied(self.wrench)
-        cdef long long[::1] slots = np.ascontiguousarray(order, dtype=np.int64)
-        cdef double[::1] room = np.empty(self.n_clumps)
-        if self.n_clumps:
-            reorder(&blocks[0, 0, 0], blocks.shape[1], &slots[0], slots.shape[0], &room[0])
-            reorder(&wrench[0, 0, 0], WRENCH_ROWS, &slots[0], slots.shape[0], &room[0])
-        return np.asarray(blocks), np.asarray(wrench)
+    def in_order(self, slots):
+        """Copies of blocks and wrenches of the clumps in these slots (n,), in their order."""
+        n_blocks = (len(slots) + LANES - 1) // LANES
+        blocks, wrench = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, WRENCH_ROWS, LANES))
+        blocks[:, COLUMNS["orientation"][0]] = 1.0
+        for new, old in (blocks, self.blocks), (wrench, self.wrench):
+            gather(old, np.ascontiguousarray(slots, dtype=np.int64), new)
+        return blocks, wrench
 
     def in_user_order(self):
         """Copies of blocks and wrenches in the user's order, with PATH set to zero."""
@@ -278,10 +269,10 @@ cdef class State:
         blocks[:, COLUMNS["path"][0]] = 0.0
         return blocks, wrench
 
-    def sorted(self, order):
-        """A copy in another order in memory, as of `in_order`."""
-        return State.made_of(*self.in_order(order), self.bodies, self.template_index, self.scale, self.material_index,
-                             self.clump_number[order], self.box, self.shift.copy())
+    def sorted(self, slots):
+        """A copy in another order in memory; slots : (n_clumps,) the present ones."""
+        return State.made_of(*self.in_order(slots), self.bodies, self.template_index, self.scale, self.material_index,
+                             self.clump_number[slots], self.box, self.shift.copy())
 
     def __reduce__(self):
         return State.restore, (*self.in_user_order(), self.templates, self.template_index, self.scale,
@@ -314,19 +305,12 @@ cdef enum:
     MOST_LENGTHS = 1 << 30      # of the box in one step of a position
 
 
-cdef void reorder(double *blocks, Py_ssize_t n_rows, const long long *slots, Py_ssize_t n, double *room) noexcept nogil:
-    """Put n clumps of blocks (n_blocks, n_rows, LANES) into the order given by their present slots (n,).
-
-    room : (n,), for one row at a time.
-    """
+cdef void gather(const double[:, :, ::1] old, const long long[::1] slots, double[:, :, ::1] new) noexcept nogil:
+    """Copy the clumps in slots (n,) of blocks (n_blocks, rows, LANES) into others. In C: see layout.pyx."""
     cdef Py_ssize_t row, k
-    cdef double *first
-    for row in range(n_rows):
-        first = blocks + row * LANES
-        for k in range(n):
-            room[k] = first[(slots[k] >> LOG_LANES) * n_rows * LANES + (slots[k] & (LANES - 1))]
-        for k in range(n):
-            first[(k >> LOG_LANES) * n_rows * LANES + (k & (LANES - 1))] = room[k]
+    for k in range(slots.shape[0]):
+        for row in range(old.shape[1]):
+            new[k >> LOG_LANES, row, k & (LANES - 1)] = old[slots[k] >> LOG_LANES, row, slots[k] & (LANES - 1)]
 
 
 cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_ssize_t first, const int[::1] slots,

@@ -42,7 +42,7 @@ def test_equal_bits_for_any_number_of_threads(threads):
     assert sims[1].threads == threads
     for sim in sims:
         sim.run(400)
-        sim._sort_clumps()
+        sim.continue_from(sim.loop.sorted(), sim.loop)
         sim.run(200)
     assert same(*sims)
 

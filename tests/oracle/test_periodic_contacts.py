@@ -90,7 +90,7 @@ def test_many_clumps(threads):
     sim = scene.simulation(DT, periodic=(np.zeros(3), length, axes), threads=threads)
     assert sim.threads == threads
     sim.run(20)
-    sim._sort_clumps()
+    sim.continue_from(sim.loop.sorted(), sim.loop)
     sim.run(20)
     pairs = periodic_scenes.touching(sim.sphere_centers(), sim.sphere_radii, length, axes)
     found = sim.contacts()

@@ -41,7 +41,7 @@ def test_threads_and_order_in_memory(name, contact):
         sim.run(150)
         if threads == 2:
             assert sim.statistics["threads"] == 2
-            sim._sort_clumps()
+            sim.continue_from(sim.loop.sorted(), sim.loop)
         sim.run(150)
         found.add(digest(sim))
     assert len(found) == 1

@@ -40,7 +40,7 @@ def test_restarts(name, law, first, tmp_path):
         if k % 2:
             sim.contacts(), sim.energy(), sim.linear_momentum(), sim.angular_momentum(), sim.sphere_centers()
         if k % 4 < 2:
-            sim._sort_clumps()
+            sim.continue_from(sim.loop.sorted(), sim.loop)
         saved = bits(sim)
         others = [system.reloaded(sim, 1 + (k + k // 3) % 3, tmp_path), copy.deepcopy(sim)]
         if k < 3 and not sim.user_forces:
@@ -112,7 +112,7 @@ def test_undone_steps(name, law, rotation, threads, tmp_path):
     sim = copy.deepcopy(whole)
     whole.run(system.steps)
     fail(0)
-    sim._sort_clumps()
+    sim.continue_from(sim.loop.sorted(), sim.loop)
     fail(0)                                                 # contacts are those of a copy, or of a sort
     for count in (1, 1, 7):
         fail(count)
@@ -176,7 +176,7 @@ def test_clumps_come_and_go(name, law, tmp_path):
     """On one, two and three threads through files; sorted, and through pickles."""
     def disturbed(sim):
         sim.run(0)
-        sim._sort_clumps()
+        sim.continue_from(sim.loop.sorted(), sim.loop)
         return pickle.loads(pickle.dumps(sim))
 
     expected = bits(replaced(begun(name, law), lambda sim: sim, law))
