@@ -369,10 +369,10 @@ cdef class Driver:
         cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         self.prepare_walls(0)
+        rates = field_rows(self.state, self.population.components)
         keeps_forces = self.forces_known or not has_forces and bool(self.started.any())
         self.keep(self.changing() if calls_forces or self.population.fields else
                   [self.state.wrench] if keeps_forces else [])
-        rates = field_rows(self.state, self.population.components)
         self.contacts_known = self.loop.broad.valid = False
         try:
             if calls_forces:
