@@ -8,7 +8,6 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from minidem.broadphase.neighbours cimport push_pair
 from minidem.contact.blocks cimport ContactBlock, block_at, history_of
 from minidem.contact.contact cimport Contact, Energies, MAX_COMPONENTS, MAX_RECORDS, Result, Row, load3
 from minidem.contact.contact_motion cimport Bodies, gather_contacts
@@ -18,7 +17,7 @@ from minidem.contact.fluxes cimport total_rates
 from minidem.contact.law cimport Law, LawKernels, pair_of
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, norm, scale, sub, vec3
-from minidem.core.vectors cimport IntVector, release
+from minidem.core.vectors cimport IntVector, push_pair, release, require_memory
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.rows cimport load
 from minidem.state.state cimport State, StateView, clump_of, clumps_of, hole_of
@@ -221,22 +220,21 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
     return deepest
 
 
-cdef bint find_at_walls(IntVector *pairs, IntVector *triangles, const Walls *walls, int slot,
+cdef void find_at_walls(IntVector *pairs, IntVector *triangles, const Walls *walls, int slot,
                         const double *sphere) noexcept nogil:
-    """Elements of walls that overlap with a sphere. False: memory exhausted."""
+    """Elements of walls that overlap with a sphere."""
     cdef Py_ssize_t k
-    cdef bint fine = find_triangles(walls, sphere, 0.0, triangles)
+    find_triangles(walls, sphere, 0.0, triangles)
     for k in range(walls.n_simple):
         if overlaps_simple(walls, k, sphere, sphere[3]):
-            fine &= push_pair(pairs, slot, -1 - <int> k)
+            push_pair(pairs, slot, -1 - <int> k)
     for k in range(triangles.size):
-        fine &= push_pair(pairs, slot, -1 - triangles.data[k])
-    return fine
+        push_pair(pairs, slot, -1 - triangles.data[k])
 
 
-cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView *state, Py_ssize_t slot,
+cdef void find_overlaps(IntVector *pairs, IntVector *triangles, const StateView *state, Py_ssize_t slot,
                         const Law *law) noexcept nogil:
-    """Contacts of the clump in a slot with walls and with clumps of lower numbers. False: memory exhausted."""
+    """Contacts of the clump in a slot with walls and with clumps of lower numbers."""
     cdef Py_ssize_t block = slot // LANES, row, own
     cdef int lane = slot % LANES, other, clump = state.clump_number[slot]
     cdef Vec3 centre = load(clumps_of(state, block).position + lane)
@@ -249,8 +247,7 @@ cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView 
         if state.sphere_number[row * LANES + lane] >= 0:
             bounding_radius = max(bounding_radius,
                                   norm(sub(vec3(sphere[0], sphere[1], sphere[2]), centre)) + sphere[3])
-            if not find_at_walls(pairs, triangles, law.walls, <int> (row * LANES + lane), sphere):
-                return False
+            find_at_walls(pairs, triangles, law.walls, <int> (row * LANES + lane), sphere)
     for row in range(state.n_members):
         for other in range(<int> row * LANES, <int> (row + 1) * LANES):
             sphere = state.spheres + 4 * <Py_ssize_t> other
@@ -263,10 +260,8 @@ cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView 
             for own in range(state.first_member[block], state.first_member[block + 1]):
                 mine = state.spheres + 4 * (own * LANES + lane)
                 d = nearest_image(law.box, sub(vec3(mine[0], mine[1], mine[2]), vec3(sphere[0], sphere[1], sphere[2])))
-                if state.sphere_number[own * LANES + lane] >= 0 and mine[3] + sphere[3] - norm(d) > 0.0 \
-                        and not push_pair(pairs, <int> (own * LANES + lane), other):
-                    return False
-    return True
+                if state.sphere_number[own * LANES + lane] >= 0 and mine[3] + sphere[3] - norm(d) > 0.0:
+                    push_pair(pairs, <int> (own * LANES + lane), other)
 
 
 cdef void write_pair(const Law *law, const StateView *state, const int *pair, Listed *rows,
@@ -298,7 +293,6 @@ cdef object list_last(State state, Py_ssize_t n, const Law *law):
     """
     cdef IntVector pairs, triangles
     cdef Law plain = law[0]
-    cdef bint fine = True
     cdef Py_ssize_t clump, k, count = 0
     cdef const int[::1] clump_slot = state.clump_slot
     cdef unsigned char[::1] rows
@@ -307,9 +301,8 @@ cdef object list_last(State state, Py_ssize_t n, const Law *law):
     memset(&triangles, 0, sizeof(triangles))
     try:
         for clump in range(clump_slot.shape[0] - n, clump_slot.shape[0]):
-            fine &= find_overlaps(&pairs, &triangles, &state.view, clump_slot[clump], law)
-        if not fine:
-            raise MemoryError("no memory for the contacts of new clumps")
+            find_overlaps(&pairs, &triangles, &state.view, clump_slot[clump], law)
+        require_memory("the contacts of new clumps")
         found = np.zeros(pairs.size // 2 + 1, dtype=CONTACT)
         rows = found.view(np.uint8)
         for k in range(0, pairs.size, 2):

@@ -38,7 +38,7 @@ from minidem.core.prefetch cimport prefetch
 from minidem.core.quaternion cimport matrix, turn_vector
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, vec3
-from minidem.core.vectors cimport reserve
+from minidem.core.vectors cimport grow, reserve
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport ClumpBlock, load, load_quat
 from minidem.state.state cimport clump_of, clumps_of, hole_of, member
@@ -220,9 +220,9 @@ cdef bint note_fractures(Contacts *contacts, const Law *law, const StateView *st
         else:
             contacts.ledger.lost[<int> SUMMED] += energy
         n = contacts.ledger.n_fractures
-        if not reserve(&contacts.fractures, (n + 1) * <Py_ssize_t> (sizeof(Fracture) // sizeof(int))):
+        if not grow(&contacts.fractures, n + 1, sizeof(Fracture)):
             return False
-        contacts.ledger.n_fractures, noted = n + 1, <Fracture *> contacts.fractures.data + n
+        contacts.ledger.n_fractures, noted = n + 1, contacts.fractures.data + n
         i, j = state.sphere_number[i], state.sphere_number[j] if j >= 0 else j
         noted.step, noted.energy = contacts.step, energy
         noted.first, noted.second = i, j
@@ -385,7 +385,7 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     cdef double magnitude[LANES]
     cdef double *force = &result.force[0][0]
     cdef double *couple = &result.couple[0][0]
-    cdef bint walls = group == <int> WALLS, fine = True, between = state.half_step == 0.0
+    cdef bint walls = group == <int> WALLS, between = state.half_step == 0.0
     cdef bint crosses = load_block(law, state, block, walls, contact, room.sides, room.images)
     cdef int ended = 0, lane
     if not history:
@@ -393,13 +393,13 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
         if stores_block(contacts, walls):
             memcpy(block.force, force, sizeof(block.force))
         if law.corrects_onsets:
-            fine = list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
+            list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
     elif b >= contacts.n_kept[group]:
         preset(contacts, law, b, walls, contact, result)
         if between and law.fields.law_writes:
-            fine = call_between_steps(contacts, law, state, block, contact, result, True)
+            call_between_steps(contacts, law, state, block, contact, result, True)
         else:
-            fine = call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
+            call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
         if law.reach > 0.0:
             limit_range(contacts, law, b, walls, contact, result)
         ended = ended_lanes(contacts, &contacts.groups[group], block, result)
@@ -407,9 +407,8 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
         force, couple = block.force[0], block.couple[0]
         if law.fields.sums != NULL:
             describe_kept(law, block, contact, result)
-    if not fine or history and law.fields.sums != NULL \
-            and not add_rates(contacts, law, state, block.first, block.second, contact, result):
-        return False
+    if history and law.fields.sums != NULL:
+        add_rates(contacts, law, state, block.first, block.second, contact, result)
     if law.only_material < 0:
         load_keys(law, block.materials, room.keys)
     add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
@@ -497,7 +496,7 @@ cdef bint evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *
     if not reserve(&contacts.found_pairs, mine.wall_candidates.size + 2 * LANES):
         return False
     pairs = contacts.found_pairs.data
-    n = 2 * find_wall_pairs(contacts.law.walls, mine, state, &contacts.facets, pairs, NULL, NULL, 0.0)
+    n = 2 * find_wall_pairs(contacts, mine, state, pairs, NULL, 0.0)
     for k in range((n + 2 * LANES - 1) // (2 * LANES)):
         if not evaluate_pairs(contacts, mine, state, WALLS, pairs + 2 * LANES * k,
                               min(n - 2 * LANES * k, <Py_ssize_t> (2 * LANES))):

@@ -26,6 +26,7 @@ from minidem.contact.law cimport take_boxes
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3
+from minidem.core.vectors cimport require_memory
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport (
@@ -339,8 +340,8 @@ cdef class Driver:
                 block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
                 self.state.wrench[block, :, lane] = wrench[block, :, lane]
                 for t in range(self.loop.n_threads):
-                    if not take_onsets(self.loop, t, &started[0]):
-                        raise MemoryError("no memory for the onset corrections")
+                    take_onsets(self.loop, t, &started[0])
+                require_memory("the onset corrections")
                 if self.moves:
                     self.reset_power()
         except BaseException:                           # also a signal, which may interrupt Python

@@ -36,8 +36,7 @@ from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.broadphase cimport (
-    ENDS_RUN, FAILED, FORCE_AFTER_END, HAS_ONSETS, NO_FAILURE, OUT_OF_MEMORY, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins,
-    rebuild, wait,
+    ENDS_RUN, FAILED, FORCE_AFTER_END, HAS_ONSETS, NO_FAILURE, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins, rebuild, wait,
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
@@ -54,6 +53,7 @@ from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_s
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3
+from minidem.core.vectors cimport memory_refused
 from minidem.engine.compiled_forces cimport add_compiled_forces
 from minidem.engine.leapfrog cimport MOST_STRAIN, Flow, drift, flow_of, kick, kick_with_box, predict_velocity
 from minidem.engine.ledger cimport add_wall_work
@@ -278,62 +278,60 @@ cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
     return loop.n_forces > 0 or loop.external_forces != NULL
 
 
-cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
-    """Prepare the evaluation of contacts at a new pose. between : no step has led to it. False: memory exhausted.
+cdef void begin_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
+    """Prepare the evaluation of contacts at a new pose. between : no step has led to it.
 
     Save contacts and energies where the Driver may have to restore those of all threads.
     """
-    if (between or loop.law.history != NULL and loop.saved_blocks != NULL) \
-            and not save_contacts(loop.contacts + thread):
-        return False
+    if between or loop.law.history != NULL and loop.saved_blocks != NULL:
+        save_contacts(loop.contacts + thread)
     if loop.law.history == NULL:
         clear_contacts(loop.contacts + thread)
-    return True
 
 
-cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
-    """The own contacts that are not found yet, and their forces. False: memory exhausted."""
+cdef void complete_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
+    """The own contacts that are not found yet, and their forces."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef int group
+    if not contacts.ready:                              # memory was refused
+        return
     for group in range(<int> GROUPS if loop.law.history != NULL else 0):        # nothing is dissipated between steps
         contacts.n_kept[group] = contacts.groups[group].n_blocks if between else 0
         if between:
             contacts.groups[group].holes.size = 0        # new contacts get new blocks
-    if loop.law.history != NULL and not find_new(contacts, contacts.law, mine, &loop.state) \
-            or not evaluate_contacts(contacts, mine, &loop.state):
-        return False
+    if loop.law.history != NULL:
+        find_new(contacts, contacts.law, mine, &loop.state)
+    if not memory_refused()[0]:
+        evaluate_contacts(contacts, mine, &loop.state)
     if contacts.has_force_after_end:
         mine.failure = FORCE_AFTER_END
-    return True
 
 
 cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     """Rebuild the lists; contacts that are stored go on. Called by all threads together.
 
-    False, for all threads: a pose is not finite.
+    False, for all threads: a pose is not finite, or memory was refused.
     """
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef bint sound = rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
+    cdef bint complete = rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
     own_slots(contacts, mine, &loop.state)
+    if not complete:
+        return False
     if loop.law.history == NULL:
         clear_contacts(contacts)                        # those of the first slabs
-        contacts.ready = reset_sums(contacts, mine.n_foreign)
-        if not contacts.ready:
-            mine.failure = OUT_OF_MEMORY
-        return sound
-    # of a thread whose lists are incomplete as well: the others wait for it
-    if not collect_stored(loop.contacts, thread, loop.n_threads, mine, &loop.state):
-        mine.failure = OUT_OF_MEMORY
-    wait(&loop.broad, thread, 0)                        # all have read the contacts of all
-    if mine.failure == NO_FAILURE and not take_collected(contacts, mine):
-        mine.failure = OUT_OF_MEMORY
-    return sound
+        reset_sums(contacts, mine.n_foreign)
+        return True
+    collect_stored(loop.contacts, thread, loop.n_threads, mine)
+    if wait(&loop.broad, thread, 0) & <int> FAILED:     # all have read the contacts of all
+        return False
+    take_collected(contacts, mine)
+    return True
 
 
-cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
-    """Fused pass. False: memory exhausted.
+cdef void advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
+    """Fused pass.
 
     Where the inner list is sorted by slabs, the contacts of a slab are found as soon as its spheres are posed. The
     lists may turn out to be out of date, here or in another thread; the rebuild then discards these contacts. Where a
@@ -343,9 +341,8 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
     cdef bint by_slab = loop.has_contacts and loop.law.history == NULL and loop.broad.valid \
         and mine.steps < mine.previous_lifetime
-    cdef bint fine = True
     if loop.has_contacts:
-        fine = begin_contact_phase(loop, thread, False)
+        begin_contact_phase(loop, thread, False)
         mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
         if box_moves(loop.contacts[thread].law.box):
             mine.skin_exceeded |= loop.contacts[thread].law.box.travelled - mine.box_travelled > MOST_STRAIN
@@ -356,13 +353,12 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         if mine.skin_exceeded:
             break
         end_phase(loop, thread, BLOCKS)
-        fine &= find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab])
+        find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab])
         end_phase(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
     if loop.law.fields.n > 0:
         advance_fields(loop, thread, loop.step.dt * (
             loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
-    return fine
 
 
 cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
@@ -424,22 +420,17 @@ cdef inline void add_moving_work(Loop *loop, int thread, bint between) noexcept 
         wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
 
 
-cdef inline int report_of(const Loop *loop, int thread) noexcept nogil:
-    cdef const Neighbours *mine = loop.broad.threads + thread
-    return (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0) | (<int> FAILED if mine.failure != NO_FAILURE else 0) \
-        | (<int> ENDS_RUN if mine.ends_run else 0)
-
-
 cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexcept nogil:
     """Forces on own spheres at the pose. Called by all threads together.
 
     whole : the pose is that of a whole step.  between : no step has led to it.
 
-    False, for all threads: a pose is not finite, or something failed before.
+    False, for all threads: a pose is not finite, or something has failed.
     """
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    cdef int reported = wait(&loop.broad, thread, report_of(loop, thread))      # all spheres are posed
+    cdef int reported = wait(&loop.broad, thread, (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0)
+                             | (<int> ENDS_RUN if mine.ends_run else 0))        # all spheres are posed
     end_phase(loop, thread, WAITING)
     mine.ends_run = reported & <int> ENDS_RUN != 0
     contacts.stores_forces |= mine.ends_run
@@ -449,15 +440,16 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
         if not rebuild_lists(loop, thread):
             return False
         end_phase(loop, thread, LISTS)
-    if mine.failure != NO_FAILURE or not complete_contact_phase(loop, thread, between):    # else lists are incomplete
-        mine.failure = OUT_OF_MEMORY
+    complete_contact_phase(loop, thread, between)
     if loop.law.ends > 0.0:
         mark_onsets(loop, thread)
     end_phase(loop, thread, CONTACTS)
-    contacts.some_onset = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
-                               or contacts.ends[WALLS].size > 0 else 0) \
-        & <int> HAS_ONSETS != 0                         # all contacts are evaluated
+    reported = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
+                    or contacts.ends[WALLS].size > 0 else 0)                    # all contacts are evaluated
     end_phase(loop, thread, WAITING)
+    if reported & <int> FAILED:
+        return False
+    contacts.some_onset = reported & <int> HAS_ONSETS != 0
     take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
     if loop.law.ends > 0.0 and not has_user_forces(loop):
         add_onset_forces(loop, thread, False, between)
@@ -507,8 +499,7 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
 
 cdef bint step_succeeded(Loop *loop, int thread) noexcept nogil:
     """Whether a step that calls Python is complete. Called by all threads together."""
-    cdef bint fine = not python_failed(loop) and loop.broad.threads[thread].failure == NO_FAILURE
-    return not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
+    return not wait(&loop.broad, thread, <int> FAILED if python_failed(loop) else 0) & <int> FAILED
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
@@ -529,8 +520,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             if loop.has_contacts:
                 place_walls(&loop.contacts[thread].walls, 2 * n + <int> (2.0 * loop.fraction[stage]))
                 place_box(&loop.contacts[thread].own_law, 2 * n + <int> (2.0 * loop.fraction[stage]))
-            if not advance(loop, thread, stage, norms, wrench_known):
-                loop.broad.threads[thread].failure = OUT_OF_MEMORY
+            advance(loop, thread, stage, norms, wrench_known)
             if loop.external_forces != NULL and not loop.has_contacts:
                 for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
                     predict(loop, b, stage)
@@ -568,14 +558,14 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if loop.state.motions != NULL:
             spins_as_stored(&loop.state, mine.first_block, mine.last_block)
         loop.contacts[thread].stores_forces = True
-        if not begin_contact_phase(loop, thread, True):
-            mine.failure = OUT_OF_MEMORY
-        compute_forces(loop, thread, True, True)
-        reduce_all(loop, thread, loop.steps_done, -1, 0.0)
-        if has_user_forces(loop):
-            complete_wrenches(loop, thread, loop.steps_done, True)
+        begin_contact_phase(loop, thread, True)
+        if compute_forces(loop, thread, True, True):
+            reduce_all(loop, thread, loop.steps_done, -1, 0.0)
+            if has_user_forces(loop):
+                complete_wrenches(loop, thread, loop.steps_done, True)
     else:
         run_steps(loop, thread, steps)
+    wait(&loop.broad, thread, 0)                        # for a last failure
     mine.worked += clock() - mine.began
 
 

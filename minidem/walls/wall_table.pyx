@@ -9,7 +9,7 @@ from minidem.walls.mesh_grid import PART, divided, joined_across, mesh_grid
 from minidem.walls.motion import POSE, Motions, Servo
 
 from minidem.core.guard cimport Guard
-from minidem.core.vectors cimport IntVector, release
+from minidem.core.vectors cimport IntVector, release, require_memory
 from minidem.walls.surface cimport (
     CONE, CYLINDER, PLANE, Shape, TriangleGrid, WallPose, find_triangles, overlaps_simple,
 )
@@ -238,18 +238,16 @@ cdef class WallTable:
         cdef IntVector triangles
         cdef Py_ssize_t k, element
         cdef double margin
-        cdef bint fine = True
         cdef unsigned char[::1] found = np.zeros(len(spheres), dtype=np.uint8)
         memset(&triangles, 0, sizeof(triangles))
         for k in range(len(spheres)):
             margin = ROUNDING * (abs(spheres[k, 0]) + abs(spheres[k, 1]) + abs(spheres[k, 2]) + spheres[k, 3])
-            fine &= find_triangles(&self.walls, &spheres[k, 0], margin, &triangles)
+            find_triangles(&self.walls, &spheres[k, 0], margin, &triangles)
             found[k] = triangles.size > 0
             for element in range(self.walls.n_simple):
                 found[k] |= overlaps_simple(&self.walls, element, &spheres[k, 0], spheres[k, 3] + margin)
         release(&triangles)
-        if not fine:
-            raise MemoryError("no memory for the triangles near a sphere")
+        require_memory("the triangles near a sphere")
         return np.asarray(found).view(bool)
 
     @property
