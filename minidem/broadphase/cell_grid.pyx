@@ -76,7 +76,7 @@ cdef int cell_after(const CellGrid *grid, double part) noexcept nogil:
     """The cell that ends about this part of the items, by a sample: most cells may be empty, and all at one end."""
     cdef int cells[SAMPLE]
     cdef int n_cells = 1 << (3 * grid.log_side), low = 0, high = n_cells, middle, below, k
-    if part <= 0.0 or part >= 1.0:
+    if part <= 0.0 or part >= 1.0 or grid.items.size == 0:
         return n_cells if part > 0.0 else 0
     for k in range(SAMPLE):
         cells[k] = grid.cell.data[k * grid.items.size // SAMPLE]
@@ -131,7 +131,7 @@ cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
     cdef double total = 0.0, below = 0.0
     cdef CellRanges ranges
     cdef FixedSphere fixed
-    if part <= 0.0 or part >= 1.0:
+    if part <= 0.0 or part >= 1.0 or n == 0:
         return n if part > 0.0 else 0
     for k in range(ENTRIES):
         fixed = fixed_sphere_at(grid, k * n // ENTRIES)
@@ -179,20 +179,6 @@ cdef void sort_by_size(Levels *levels, const double *spheres, const int *numbers
             levels.count = max(levels.count, level + 1)
             levels.grid[level].largest_diameter = max(levels.grid[level].largest_diameter, 2.0 * radius)
             push(&levels.grid[level].items, <int> s)
-    drop_empty(levels)
-
-
-cdef void drop_empty(Levels *levels) noexcept nogil:
-    cdef int level, kept = 0
-    cdef CellGrid empty
-    for level in range(levels.count):
-        if levels.grid[level].items.size > 0:
-            if level != kept:                           # exchange: each array has one owner
-                empty = levels.grid[kept]
-                levels.grid[kept] = levels.grid[level]
-                levels.grid[level] = empty
-            kept += 1
-    levels.count = kept
 
 
 cdef void reserve_levels(Levels *levels, double skin, const BoxPose *box) noexcept nogil:

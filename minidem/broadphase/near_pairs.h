@@ -26,7 +26,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 /* The first part of minidem_select_near, whole vectors of pairs; returns how many of the n ints have been tested. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
-        int64_t *numbers, ptrdiff_t *selected);
+        ptrdiff_t *selected);
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include "broadphase/near_pairs_avx512.h"
@@ -37,9 +37,8 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
 #endif
 
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
-        const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
-        int64_t *numbers) {
-    ptrdiff_t kept, k = minidem_select_many(spheres, box, tilt, pairs, n, skin, near, numbers, &kept);
+        const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near) {
+    ptrdiff_t kept, k = minidem_select_many(spheres, box, tilt, pairs, n, skin, near, &kept);
     for (; k < n; k += 2) {
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
         double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2], reach = a[3] + b[3] + skin;
@@ -47,8 +46,6 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
         if (box) MINIDEM_TO_NEAREST(x, y, z, box, tilt);
         near[kept] = i;
         near[kept + 1] = j;
-        if (numbers)
-            numbers[kept / 2] = k / 2;
         kept += 2 * (x * x + y * y + z * z < reach * reach);
     }
     return kept;
@@ -56,39 +53,35 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
 
 /* Each on its own, so that the one without a box is compiled as if there were none. */
 static __attribute__((noinline, unused)) ptrdiff_t minidem_select_periodic(
-        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near,
-        int64_t *numbers) {
-    return minidem_select(spheres, box, 0, pairs, n, skin, near, numbers);
+        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near) {
+    return minidem_select(spheres, box, 0, pairs, n, skin, near);
 }
 
 /* In a box that moves. */
 static __attribute__((noinline, unused)) ptrdiff_t minidem_select_tilted(
-        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near,
-        int64_t *numbers) {
+        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near) {
     switch (1 + 3 * box->flow_axis + box->gradient_axis) {
-    case 3: return minidem_select(spheres, box, 3, pairs, n, skin, near, numbers);
-    case 4: return minidem_select(spheres, box, 4, pairs, n, skin, near, numbers);
-    case 6: return minidem_select(spheres, box, 6, pairs, n, skin, near, numbers);
-    case 7: return minidem_select(spheres, box, 7, pairs, n, skin, near, numbers);
-    case 8: return minidem_select(spheres, box, 8, pairs, n, skin, near, numbers);
+    case 3: return minidem_select(spheres, box, 3, pairs, n, skin, near);
+    case 4: return minidem_select(spheres, box, 4, pairs, n, skin, near);
+    case 6: return minidem_select(spheres, box, 6, pairs, n, skin, near);
+    case 7: return minidem_select(spheres, box, 7, pairs, n, skin, near);
+    case 8: return minidem_select(spheres, box, 8, pairs, n, skin, near);
     }
-    return minidem_select(spheres, box, 2, pairs, n, skin, near, numbers);
+    return minidem_select(spheres, box, 2, pairs, n, skin, near);
 }
 
 static __attribute__((noinline, unused)) ptrdiff_t minidem_select_open(
-        const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near, int64_t *numbers) {
-    return minidem_select(spheres, NULL, 0, pairs, n, skin, near, numbers);
+        const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near) {
+    return minidem_select(spheres, NULL, 0, pairs, n, skin, near);
 }
 
 /* Copy those pairs of slots (n ints, two by two) whose gap is below `skin` to `near`, in their order; returns how many
  * ints. spheres: centre and radius of each slot; box: periodic, or NULL. `near` may be `pairs`, and has room for n ints.
- * The MINIDEM_PADDING ints after the pairs are read and prefetched, but not used.
- * numbers: unless NULL, the numbers of these pairs, 0 to n / 2 - 1; room for n / 2. */
+ * The MINIDEM_PADDING ints after the pairs are read and prefetched, but not used. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_near(
-        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near,
-        int64_t *numbers) {
-    return box && box->moves ? minidem_select_tilted(spheres, box, pairs, n, skin, near, numbers)
-        : box ? minidem_select_periodic(spheres, box, pairs, n, skin, near, numbers)
-               : minidem_select_open(spheres, pairs, n, skin, near, numbers);
+        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near) {
+    return box && box->moves ? minidem_select_tilted(spheres, box, pairs, n, skin, near)
+        : box ? minidem_select_periodic(spheres, box, pairs, n, skin, near)
+               : minidem_select_open(spheres, pairs, n, skin, near);
 }
 #endif

@@ -56,7 +56,7 @@ static inline __m256d minidem_two_and_two(const double *low, const double *high)
 
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
-        int64_t *numbers, ptrdiff_t *selected) {
+        ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     for (; k + 8 <= n; k += 8) {
         __m256i four = minidem_eight_ints(pairs + k);
@@ -82,9 +82,6 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         __m256d squared = _mm256_add_pd(_mm256_add_pd(_mm256_mul_pd(x, x), _mm256_mul_pd(y, y)),
                                         _mm256_mul_pd(z, z));
         __m256d hits = _mm256_cmp_pd(squared, _mm256_mul_pd(reach, reach), _CMP_LT_OQ);
-        if (numbers)
-            minidem_store_selected((int *) (numbers + kept / 2), _mm256_add_epi64(
-                _mm256_set1_epi64x(k / 2), _mm256_setr_epi64x(0, 1, 2, 3)), _mm256_movemask_pd(hits));
         kept += minidem_store_selected(near + kept, four, _mm256_movemask_pd(hits));
     }
     *selected = kept;

@@ -36,7 +36,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 /* The first part of minidem_select_near; returns how many of the n ints are tested. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
-        int64_t *numbers, ptrdiff_t *selected) {
+        ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
     const __m512i odd = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);
@@ -67,9 +67,6 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
                                         _mm512_mul_pd(z, z));
         __mmask8 hits = _mm512_cmp_pd_mask(squared, _mm512_mul_pd(reach, reach), _CMP_LT_OQ);
         _mm512_storeu_si512(near + kept, _mm512_maskz_compress_epi64(hits, eight));
-        if (numbers)
-            _mm512_storeu_si512(numbers + kept / 2, _mm512_maskz_compress_epi64(
-                hits, _mm512_add_epi64(_mm512_set1_epi64(k / 2), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7))));
         kept += 2 * __builtin_popcount(hits);
     }
     *selected = kept;

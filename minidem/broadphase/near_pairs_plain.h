@@ -31,7 +31,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
-        int64_t *numbers, ptrdiff_t *selected) {
+        ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     for (; k + 4 <= n; k += 4) {                        /* two pairs at a time */
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
@@ -51,12 +51,8 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         reach += skin;
         reach *= reach;
         memcpy(near + kept, &first, sizeof first);
-        if (numbers)
-            numbers[kept / 2] = k / 2;
         kept += 2 * (squared[0] < reach[0]);
         memcpy(near + kept, &second, sizeof second);
-        if (numbers)
-            numbers[kept / 2] = k / 2 + 1;
         kept += 2 * (squared[1] < reach[1]);
     }
     *selected = kept;

@@ -1,6 +1,4 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
-from libc.stdint cimport int64_t
-
 from minidem.broadphase.cell_grid cimport Levels
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART, IntVector
@@ -55,7 +53,7 @@ cdef extern from "broadphase/near_pairs.h" nogil:
     enum:
         PADDING "MINIDEM_PADDING"
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const BoxPose *box, const int *pairs,
-                                                 Py_ssize_t n, double skin, int *near, int64_t *numbers)
+                                                 Py_ssize_t n, double skin, int *near)
 
 
 cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil

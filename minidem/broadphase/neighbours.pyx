@@ -180,8 +180,7 @@ cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, 
         return
     for source in range(n_threads):
         found = all[source].found + thread
-        kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept,
-                            NULL)
+        kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept)
     mine.pairs.size = kept
     if mine.log_slab:
         sort_by_slab(mine, state)
@@ -294,7 +293,7 @@ cdef inline bint are_nearest(const BoxPose *box, const double *first, const doub
 
 
 cdef inline void add_image(Images *images, const BoxPose *box, int x, int y, int z, double width) noexcept nogil:
-    """Append the image by so many lengths. In a tilted box only if it is closer to the box than `width`."""
+    """Append the image by so many lengths. In a box that moves only if it is closer to the box than `width`."""
     cdef double *image = images.sphere[images.count]
     cdef int *shift = images.shift[images.count]
     cdef double lengths = 0.0, beyond
@@ -303,15 +302,15 @@ cdef inline void add_image(Images *images, const BoxPose *box, int x, int y, int
     for axis in range(3 if box.moves else 0):
         lengths = shift[axis] if box.across[axis] != 0.0 else lengths
     for axis in range(3):
-        if box.across[axis] != 0.0 and box.moves:
-            image[axis] = images.sphere[0][axis] + lengths * box.lattice[axis]
-            continue
-        image[axis] = images.sphere[0][axis] + shift[axis] * box.length[axis]
+        image[axis] = images.sphere[0][axis]
+        if not box.moves or box.across[axis] == 0.0:
+            image[axis] += shift[axis] * box.length[axis]
         if lengths != 0.0:
             image[axis] += lengths * box.lattice[axis]
-            beyond = max(box.low[axis] - image[axis], image[axis] - box.low[axis] - box.length[axis])
-            if box.length[axis] > 0.0 and beyond >= min(width, 0.500001 * box.length[axis]):
-                return
+        beyond = max(box.low[axis] - image[axis], image[axis] - box.low[axis] - box.length[axis])
+        if box.moves and box.across[axis] == 0.0 and box.length[axis] > 0.0 \
+                and beyond >= min(width, 0.500001 * box.length[axis]):
+            return
     image[3] = images.sphere[0][3]
     images.ahead[images.count] = 25 * z + 5 * y + x > 0
     images.count += 1
@@ -336,28 +335,11 @@ cdef inline void find_images(Images *images, const BoxPose *box, const double *s
         across |= box.across[axis] != 0.0 and (least[axis] != 0 or most[axis] != 0)
     for axis in range(3 if across else 0):              # an image across is displaced along the flow
         if box.lattice[axis] != 0.0 and box.across[axis] == 0.0:
-            add_tilted(images, box, axis, least, most, width)
-            return
+            least[axis], most[axis] = -2, 2
     for z in range(least[2], most[2] + 1):
         for y in range(least[1], most[1] + 1):
             for x in range(least[0], most[0] + 1):
                 if x or y or z:
-                    add_image(images, box, x, y, z, width)
-
-
-cdef void add_tilted(Images *images, const BoxPose *box, int flow, const int *least, const int *most,
-                     double width) noexcept nogil:
-    """As find_images, in a box whose image along the gradient is displaced along the axis `flow`."""
-    cdef int shift[3]
-    cdef int x, y, z, axis, lengths
-    for z in range(-2 if flow == 2 else least[2], (2 if flow == 2 else most[2]) + 1):
-        for y in range(-2 if flow == 1 else least[1], (2 if flow == 1 else most[1]) + 1):
-            for x in range(-2 if flow == 0 else least[0], (2 if flow == 0 else most[0]) + 1):
-                shift[0], shift[1], shift[2] = x, y, z
-                lengths = 0
-                for axis in range(3):
-                    lengths = shift[axis] if box.across[axis] != 0.0 else lengths
-                if (x != 0 or y != 0 or z != 0) and (lengths != 0 or least[flow] <= shift[flow] <= most[flow]):
                     add_image(images, box, x, y, z, width)
 
 
@@ -483,6 +465,8 @@ cdef void search_images(const Search *search, const Levels *levels, int level, i
     for m in range(images.count):
         for k in range(level + (not images.ahead[m]), levels.count):
             grid = &levels.grid[k]
+            if grid.items.size == 0:
+                continue
             n = k + (MOST_LEVELS if m > 0 else 0)
             around = candidates + n
             fixed = fixed_sphere_of(grid, images.sphere[m])

@@ -238,17 +238,20 @@ cdef void search(Contacts *contacts, const Law *law, Neighbours *mine, const Sta
 
     Backwards: a pair that takes the place of a removed one has been tested.
     """
-    cdef Py_ssize_t end = mine.pairs.size, begin, n, k
+    cdef Py_ssize_t end = mine.pairs.size, begin, k
     cdef double skin = law.reach if law.begins_at_reach else 0.0
     cdef int pairs[PAIRS_AT_ONCE + 2 * LANES]
-    cdef int64_t numbers[PAIRS_AT_ONCE]
     while end > 0:
         begin = (end - 1) // PAIRS_AT_ONCE * PAIRS_AT_ONCE
-        n = select_near(state.spheres, law.box, mine.pairs.data + begin, end - begin, skin, pairs, numbers) // 2
-        for k in range(n - 1, -1, -1):
-            if begin_contact(contacts, law, state, SPHERES, pairs[2 * k], pairs[2 * k + 1]) < 0:
+        k = select_near(state.spheres, law.box, mine.pairs.data + begin, end - begin, skin, pairs)
+        while k > 0:
+            k -= 2
+            if begin_contact(contacts, law, state, SPHERES, pairs[k], pairs[k + 1]) < 0:
                 return
-            remove_pair(mine, begin + 2 * numbers[k])
+            end -= 2
+            while mine.pairs.data[end] != pairs[k] or mine.pairs.data[end + 1] != pairs[k + 1]:
+                end -= 2
+            remove_pair(mine, end)
         end = begin
 
 

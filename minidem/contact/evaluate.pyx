@@ -460,7 +460,7 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
     while contacts.list_cursor < end:                   # in portions: their spheres stay in cache
         n = min(<Py_ssize_t> PAIRS_AT_ONCE, end - contacts.list_cursor)
         contacts.n_found += <int> select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor,
-                                              n, 0.0, pairs + contacts.n_found, NULL)
+                                              n, 0.0, pairs + contacts.n_found)
         contacts.list_cursor += n
         for k in range(contacts.n_found):
             prefetch(contacts.sums + contacts.width * <Py_ssize_t> min(
