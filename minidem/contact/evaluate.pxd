@@ -24,4 +24,4 @@ cdef void add_central(Contacts *contacts, const ContactBlock *block, const doubl
                       bint walls) noexcept nogil
 
 cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
-                                     WrenchBlock *wrench, bint keeps) noexcept nogil
+                                     WrenchBlock *wrench) noexcept nogil

@@ -20,7 +20,7 @@ from minidem.engine.user_forces import UserWork
 from minidem.state.state import COLUMNS
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
-from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes
+from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_slopes
 from minidem.contact.contacts cimport restore_contacts
 from minidem.contact.law cimport take_boxes
 from minidem.core.guard cimport Guard
@@ -540,15 +540,10 @@ cdef class Driver:
         return None if self.loop.law.fields.sums == NULL else list_slopes(&self.loop.state, self.loop.contacts,
                                                                           self.loop.n_threads, changes)
 
-    def contacts_of_last(self, Py_ssize_t n):
-        """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
-        self.pose()
-        return self.of_walls(list_last(self.state, n, &self.loop.law))
-
-    def overlap_walls(self, spheres):
-        """(n,) bool, spheres (n, 4) that overlap with walls; see Observables.overlap_walls."""
+    def deepest_in_walls(self, spheres):
+        """Largest overlaps of spheres (n, 4) with walls (n,) [m], and the numbers of these walls (n,)."""
         self.prepare_walls(0)
-        return self.walls.overlaps(spheres)
+        return self.walls.deepest(spheres)
 
     def of_walls(self, contacts):
         """Contacts (n,) with the numbers of walls instead of those of their elements."""

@@ -11,13 +11,18 @@ from minidem.walls.motion import POSE, Motions, Servo
 from minidem.core.guard cimport Guard
 from minidem.core.vectors cimport IntVector, release, require_memory
 from minidem.walls.surface cimport (
-    CONE, CYLINDER, PLANE, Shape, TriangleGrid, WallPose, find_triangles, overlaps_simple,
+    CONE, CYLINDER, PLANE, Shape, TriangleGrid, WallPose, find_triangles, touch_wall,
 )
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table of poses; its length / that of a piece of a run
 MOST_POSES = 2 ** 17                # in one table, 25 MB
 KINDS, NONE = {"plane": PLANE, "cylinder": CYLINDER, "cone": CONE}, (0.0, 0.0, 0.0)
 ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
+
+
+def rounding_errors(spheres):
+    """(n,) of the heights of spheres (n, 4) [m]."""
+    return ROUNDING * np.abs(spheres).sum(axis=1)
 
 
 def in_box(wall, length, repeated):
@@ -233,22 +238,30 @@ cdef class WallTable:
         """Move these walls by a step."""
         self.servo_states[:, 0] += self.servo_states[:, 1] * dt
 
-    def overlaps(self, const double[:, ::1] spheres):
-        """(n,) bool, spheres (n, 4) that overlap with walls at the first entry of the tables, up to rounding."""
+    def deepest(self, const double[:, ::1] spheres):
+        """Largest overlap with a wall of spheres (n, 4), at the first entry of the tables, and the number of that wall.
+
+        Returns
+        -------
+        (n,) [m], minus infinity if none is near; (n,) int
+        """
         cdef IntVector triangles
-        cdef Py_ssize_t k, element
-        cdef double margin
-        cdef unsigned char[::1] found = np.zeros(len(spheres), dtype=np.uint8)
+        cdef Py_ssize_t k, m, element
+        cdef double overlap
+        cdef double[::1] depth = np.full(len(spheres), -np.inf)
+        cdef int[::1] walls = np.zeros(len(spheres), dtype=np.int32)
+        cdef const double[::1] rounding = rounding_errors(np.asarray(spheres))
         memset(&triangles, 0, sizeof(triangles))
         for k in range(len(spheres)):
-            margin = ROUNDING * (abs(spheres[k, 0]) + abs(spheres[k, 1]) + abs(spheres[k, 2]) + spheres[k, 3])
-            find_triangles(&self.walls, &spheres[k, 0], margin, &triangles)
-            found[k] = triangles.size > 0
-            for element in range(self.walls.n_simple):
-                found[k] |= overlaps_simple(&self.walls, element, &spheres[k, 0], spheres[k, 3] + margin)
+            find_triangles(&self.walls, &spheres[k, 0], rounding[k], &triangles)
+            for m in range(self.walls.n_simple + triangles.size):
+                element = m if m < self.walls.n_simple else triangles.data[m - self.walls.n_simple]
+                overlap = spheres[k, 3] - touch_wall(&self.walls, element, &spheres[k, 0]).height
+                if overlap > depth[k]:
+                    depth[k], walls[k] = overlap, self.walls.wall_of[element]
         release(&triangles)
         require_memory("the triangles near a sphere")
-        return np.asarray(found).view(bool)
+        return np.asarray(depth), np.asarray(walls)
 
     @property
     def most_steps(self):
