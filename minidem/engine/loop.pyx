@@ -431,9 +431,9 @@ cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil
 
 
 cdef inline bint stores_wrenches(const Loop *loop) noexcept nogil:
-    """Whether something reads the wrenches of a step before the next one moves the clumps."""
-    return has_user_forces(loop) or loop.law.fields.n > 0 or loop.law.ends > 0.0 or loop.saved_blocks != NULL \
-        or loop.roles >> FINISH & 1
+    """Whether something reads the wrenches of a step before the next one moves the clumps; free bodies have no others."""
+    return not loop.has_contacts or has_user_forces(loop) or loop.law.fields.n > 0 or loop.law.ends > 0.0 \
+        or loop.saved_blocks != NULL or loop.roles >> FINISH & 1
 
 
 cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
