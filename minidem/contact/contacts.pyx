@@ -408,7 +408,8 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
         release_blocks(&contacts.spare[group])          # of large beds most of the memory
         n_contacts += LANES * contacts.groups[group].n_blocks
     # A contact, or a pair of the list that becomes one, writes down at most one force on a sphere of another thread.
-    if not (reserve(&contacts.contact_at, n_walls) and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
+    if not (reserve(&contacts.contact_at, n_walls)
+            and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
         return
     reset_sums(contacts, contacts.n_cross + mine.n_foreign)
     for k in range(n_walls):
