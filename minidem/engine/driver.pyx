@@ -31,6 +31,7 @@ from minidem.contact.law cimport take_boxes
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3
+from minidem.core.vectors cimport require_memory
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport (
@@ -166,8 +167,8 @@ cdef class Driver:
         for copy, array in zip(self.copies, arrays):
             copy[...] = array
         for t in range(self.loop.n_threads):
-            if not save_contacts(self.loop.contacts + t, self.loop.law.history != NULL):
-                raise MemoryError("no memory for a copy of the contacts")
+            save_contacts(self.loop.contacts + t, self.loop.law.history != NULL)
+        require_memory("a copy of the contacts")
         self.kept = kept
         self.copy_due = perf_counter() + BETWEEN_COPIES * (perf_counter() - began)
 

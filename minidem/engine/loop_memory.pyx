@@ -27,6 +27,7 @@ from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES, lane_of
+from minidem.core.vectors cimport memory_refused, require_memory
 from minidem.engine.loop cimport Loop, full_team
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ConstantBlock, WrenchBlock
@@ -99,8 +100,9 @@ cdef class LoopMemory:
         cdef int t, log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
         self.loop.n_threads = n_threads
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
-        if self.loop.contacts == NULL or not create_broadphase(&self.loop.broad, state, n_threads, log_slab):
-            raise MemoryError("no memory for the lists of the time loop")
+        memory_refused()[0] = self.loop.contacts == NULL
+        create_broadphase(&self.loop.broad, state, n_threads, log_slab)
+        require_memory("the lists of the time loop")
         for t in range(n_threads):
             prepare_contacts(self.loop.contacts + t, &self.loop.law, state)
             own_slots(self.loop.contacts + t, self.loop.broad.threads + t, state)
@@ -255,8 +257,7 @@ cdef class LoopMemory:
         for k in range(slots.shape[0]):
             blocks = &self.loop.contacts.groups[<int> WALLS if slots[k, 1] < 0 else <int> SPHERES]
             lane = take_lane(blocks)
-            if lane < 0:
-                raise MemoryError("no memory for the contacts of the time loop")
+            require_memory("the contacts of the time loop")
             block, at = block_of(blocks, lane), lane_of(lane)
             set_bodies(blocks, lane, slots[k, 0], slots[k, 1], -1, materials[k])
             block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
@@ -311,11 +312,10 @@ cdef class LoopMemory:
             self.law_kernels.raise_error()
         if error is not None:
             raise error
+        self.loop.broad.valid &= failure == NO_FAILURE and clump < 0
         if failure == OUT_OF_MEMORY:
-            self.loop.broad.valid = False
             raise MemoryError("no memory for the lists of candidates and contacts")
         if failure == FORCE_AFTER_END:
-            self.loop.broad.valid = False
             self.raise_force_after_end()
         if failure == SMALL_TEAM:                       # no step was done
             raise RuntimeError(f"OpenMP gives this run fewer threads than the {self.loop.n_threads} of the simulation: "

@@ -19,7 +19,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, wait
+from minidem.broadphase.broadphase cimport wait
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_of
 from minidem.contact.contact cimport Contact, load3
@@ -34,7 +34,7 @@ from minidem.core.openmp cimport set_flag
 from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
-from minidem.core.vectors cimport reserve
+from minidem.core.vectors cimport require_memory, reserve
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat, store
@@ -221,8 +221,8 @@ cdef void correct_eight(const Loop *loop, int thread, bint walls, const Listed *
     onset_forces(loop.contacts[thread].law, &onsets, force)
 
 
-cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
-    """Add the corrections of the own contacts that are listed. False: memory exhausted."""
+cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
+    """Add the corrections of the own contacts that are listed; without memory for them none is."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Listed listed
     cdef double force[LANES]
@@ -230,9 +230,9 @@ cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
     cdef const int *lanes
     cdef Py_ssize_t eight, first
     cdef int group, n, lane, m
+    if not (reserve(&contacts.onset[0], contacts.ends[0].size) and reserve(&contacts.onset[1], contacts.ends[1].size)):
+        contacts.ends[0].size = contacts.ends[1].size = 0
     for group in range(<int> GROUPS):
-        if not reserve(&contacts.onset[group], contacts.ends[group].size):
-            return False
         for eight in range((contacts.ends[group].size + LANES - 1) // LANES):
             first = eight * LANES
             n, lanes = <int> min(<Py_ssize_t> LANES, contacts.ends[group].size - first), \
@@ -248,7 +248,6 @@ cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
                     listed.block.first[lane], listed.block.second[lane] = contacts.groups[group].hole, \
                         contacts.groups[group].hole_second
             add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS)
-    return True
 
 
 cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
@@ -260,10 +259,8 @@ cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
     if contacts.some_onset:
         find_all_motions(loop, thread)
         wait(&loop.broad, thread, 0)                    # all have taken the sums on their spheres
-        if contacts.ready:
-            clear_sent(contacts)
-        if mine.failure == NO_FAILURE and not correct_contacts(loop, thread):
-            mine.failure = OUT_OF_MEMORY
+        clear_sent(contacts)
+        correct_contacts(loop, thread)
         wait(&loop.broad, thread, 0)
         take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
         for b in range(mine.first_block, mine.last_block):
@@ -343,8 +340,9 @@ cdef object take_onsets(Loop *loop, int thread, const double[:, ::1] known, cons
                 force = known_onset(known, named(state, block, lane))
             if is_listed or force != 0.0:               # also if it is zero now: the block holds its force
                 found.append((k, force))
-        if not (reserve(&contacts.ends[group], len(found)) and reserve(&contacts.onset[group], len(found))):
-            raise MemoryError("no memory for the onset corrections")
+        reserve(&contacts.ends[group], len(found))
+        reserve(&contacts.onset[group], len(found))
+        require_memory("the onset corrections")
         contacts.ends[group].size = len(found)
         for m, (k, force) in enumerate(found):
             contacts.ends[group].data[m], contacts.onset[group].data[m] = <int> k, force

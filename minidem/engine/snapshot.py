@@ -73,7 +73,7 @@ class Snapshot:
     population : Population, ids and fields of the clumps
     user_forces : UserForces
     history : dict of arrays, contacts of a law with a history, see export_history (loop_memory.pyx)
-    onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see noted_onsets (onset_pass.pyx)
+    onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see list_onsets (onset_pass.pyx)
     dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
     fractures : (n, 6) what broke, see take_fractures (ledger.pyx)
     wall_work : (2, 2) work of moving walls and box, and in half a step at the last one, likewise [J]

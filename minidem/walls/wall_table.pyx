@@ -9,7 +9,7 @@ from minidem.walls.mesh_grid import PART, divided, joined_across, mesh_grid
 from minidem.walls.motion import POSE, Motions, Servo
 
 from minidem.core.guard cimport Guard
-from minidem.core.vectors cimport IntVector, release
+from minidem.core.vectors cimport IntVector, release, require_memory
 from minidem.walls.surface cimport (
     CONE, CYLINDER, PLANE, Shape, TriangleGrid, WallPose, find_triangles, touch_wall,
 )
@@ -251,18 +251,16 @@ cdef class WallTable:
         cdef double[::1] depth = np.full(len(spheres), -np.inf)
         cdef int[::1] walls = np.zeros(len(spheres), dtype=np.int32)
         cdef const double[::1] rounding = rounding_errors(np.asarray(spheres))
-        cdef bint fine = True
         memset(&triangles, 0, sizeof(triangles))
         for k in range(len(spheres)):
-            fine &= find_triangles(&self.walls, &spheres[k, 0], rounding[k], &triangles)
+            find_triangles(&self.walls, &spheres[k, 0], rounding[k], &triangles)
             for m in range(self.walls.n_simple + triangles.size):
                 element = m if m < self.walls.n_simple else triangles.data[m - self.walls.n_simple]
                 overlap = spheres[k, 3] - touch_wall(&self.walls, element, &spheres[k, 0]).height
                 if overlap > depth[k]:
                     depth[k], walls[k] = overlap, self.walls.wall_of[element]
         release(&triangles)
-        if not fine:
-            raise MemoryError("no memory for the triangles near a sphere")
+        require_memory("the triangles near a sphere")
         return np.asarray(depth), np.asarray(walls)
 
     @property
