@@ -14,9 +14,9 @@ from pathlib import Path
 from minidem.core.atomic import remove_leftovers, replace_text
 from minidem.core.checks import check_call, did_you_mean, flag, positive, whole
 from minidem.core.processors import available_processors
+from minidem.core.progress import Line
 from minidem.ensemble.worker import OWN_COLUMNS, cluster, failure, load, loading, local, plain, reference_to
 from minidem.output.table import write_table
-from minidem.scenario.progress import Line
 
 WAIT = 0.2              # [s] between updates of the progress while no run ends
 TABLE_SECONDS = 20.0    # between intermediate tables

@@ -127,6 +127,8 @@ class Table:
 
     def __getitem__(self, column):
         """A column as an array."""
+        if column not in self.columns:
+            raise KeyError(f"{column!r}: {self.path} has no such column" + " before the first call" * (not self.columns))
         return np.array([row[self.columns.index(column)] for row in self.rows])
 
     def close(self) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from minidem.core.atomic import replacing
+from minidem.core.progress import Line
 from minidem.output.vtu import Pvd, part_number
 from minidem.render import read, require
 from minidem.render.colour import SPEED, value_range, values
 from minidem.render.scene import CAMERA, TUBE, Contacts, Scene, bounds_of, checked_camera
 from minidem.scenario.options import Parser, at_least, positive
-from minidem.scenario.progress import Line
 
 SAMPLES = 16                # frames that are read beforehand, for the range of the colours and the camera
 # One palette per frame, so that no frames are kept in memory.

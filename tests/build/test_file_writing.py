@@ -8,7 +8,7 @@ OTHERS = {       # file -> why it writes in another way
     "minidem/core/atomic.py": "it is the way",
     "minidem/output/lammps/script.py": "into temporary files",
     "minidem/output/table.py": "lines that are appended",
-    "minidem/scenario/progress.py": "nowhere",
+    "minidem/core/progress.py": "nowhere",
     "tools/benchmark.py": "lines that are appended",
     "tools/docs.py": "pages, made again as a whole",
     "tools/emulate_arm64.py": "a folder of its own",

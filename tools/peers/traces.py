@@ -12,7 +12,7 @@ import numpy as np
 
 import minidem as md
 from minidem.core.atomic import write_text
-from minidem.scenario.progress import Line
+from minidem.core.progress import Line
 from peers.comparison import compare
 from peers.lammps_peer import LAMMPS, run
 
