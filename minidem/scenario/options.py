@@ -60,7 +60,7 @@ def at_least(least: int) -> Callable[[str], int]:
     return _number(int, "whole number", lambda number: number >= least, f"at least {least}")
 
 
-_clump_count = _number(lambda text: ALL if text == "all" else at_least(1)(text), "whole number, or all", bool, "above 0")
+_clump_count = _number(lambda text: ALL if text == "all" else at_least(1)(text), "whole number, or all", bool, "")
 
 
 def _told(check):

@@ -71,7 +71,10 @@ class Run:
         self.trajectories = self.path / f"{scenario.name}.gsd", self.path / "trajectory.csv"    # at most one exists
         self.series = Frames(self.path, options.contacts, options.fields, name=scenario.name)
         self.resumed = options.resume and bool(self.checkpoints())
-        (self._resume if self.resumed else self._begin)()
+        if self.resumed:
+            self._resume()
+        else:
+            self._begin()
         sim = self.sim
         self.steps = steps_to_reach(options.time, sim.dt)
         if self.steps < sim.step_count:
@@ -100,12 +103,14 @@ class Run:
 
     def _begin(self):
         """Make the initial state."""
+        options = self.options
         with capture_warnings(texts := []):
-            self.sim = self.scenario.build(self.options)
+            self.sim = self.scenario.build(options)
         self.notes = {
-            "physics": physics(self.options),
-            "schedule": {"steps": steps_to_reach(self.options.time, self.sim.dt), "rows": ROWS,
-                         "frames": self.options.frames, "track": 0, "track_steps": 0},
+            "physics": physics(options),
+            "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS,
+                         "frames": options.frames, "track": options.track, "track_steps":
+                         max(1, round(options.track_every / self.sim.dt)) if options.track_every else 0},
             "reach": None,                  # of the walls in walls.vtu
             "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
             "warnings": {f"start {k}": text for k, text in enumerate(texts)
@@ -147,7 +152,7 @@ class Run:
                 step = schedule.after(step)
             return found
 
-        schedule, options = self.notes["schedule"], self.options
+        schedule = self.notes["schedule"]
         self.rows = Schedule(schedule["steps"], schedule["rows"])
         rows = times(self.rows) if self.resumed else None
         self.tables = {name: Table(self.path / f"{name}.csv", columns, rows and rows.__contains__)
@@ -160,18 +165,14 @@ class Run:
         self.with_frames = schedule["frames"] > 0
         self.series.begin(times(self.frames).__contains__ if self.resumed else None)
         self.series.reach = self.notes["reach"]
-        existing = [file for file in self.trajectories if self.resumed and file.exists()]
-        if not schedule["track"]:           # a continued run may begin one
-            every = options.track_every and max(1, round(options.track_every / self.sim.dt))
-            schedule |= {"track": options.track, "track_steps": every or 0}
-        elif not existing:
-            raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would go on")
-        count, every = schedule["track"], schedule["track_steps"]
-        self.trajectory, self.instants = None, Schedule()
+        self.trajectory, self.instants, count = None, Schedule(), schedule["track"]
         if count:
-            file = existing[0] if existing else self.trajectories[not has_gsd()]
-            self.trajectory = Trajectory(file, None if count == ALL else range(count), append=bool(existing))
-            self.instants = Schedule(every, 1) if every else self.frames
+            there = [file for file in self.trajectories if file.exists()] if self.resumed else \
+                [self.trajectories[not has_gsd()]]
+            if not there:
+                raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would go on")
+            self.trajectory = Trajectory(there[0], None if count == ALL else range(count), append=self.resumed)
+            self.instants = Schedule(schedule["track_steps"], 1) if schedule["track_steps"] else self.frames
 
     def execute(self, stopped):
         """Run until the end, the energy limit, a non-finite state, or until stopped() is true; returns the summary."""

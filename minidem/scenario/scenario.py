@@ -216,8 +216,9 @@ class Scenario:
 
     def _runs(self, options):
         """Set up and check all runs, by name, before anything is written."""
+        compared = getattr(options, "compare", None) or ()
         runs = {name: Run(self, Namespace(**vars(options) | {"integrator": name}),
-                          Path(options.out, name.replace(":", "_"))) for name in getattr(options, "compare", None) or ()}
+                          Path(options.out, name.replace(":", "_"))) for name in compared}
         runs = runs or {self.name: Run(self, options, options.out)}
         if options.resume and not any(run.resumed for run in runs.values()):
             raise ValueError(f"--resume: there is no checkpoint in {options.out}; start without --resume, "

@@ -5,7 +5,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt"}
 OTHERS = {       # file -> why it writes in another way
-    "minidem/core/atomic.py": "it is the way",
     "minidem/output/lammps/script.py": "into temporary files",
     "minidem/output/table.py": "lines that are appended",
     "minidem/core/progress.py": "nowhere",
