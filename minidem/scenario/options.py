@@ -182,6 +182,9 @@ def _parser(scenario):
     if "seed" in defaults:
         option("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
                help="seed of the random initial state (default: %(default)s)")
+    if "workers" in defaults:
+        option("--workers", type=at_least(1), metavar="N",
+               help="number of concurrent runs on this machine (default: one per processor)")
     if not study or "threads" in defaults:
         option("--threads", type=at_least(1), default=defaults.get("threads"), metavar="N",
                help="maximum number of OpenMP threads (default: all processors)")

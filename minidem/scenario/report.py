@@ -7,6 +7,7 @@ from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers
 from minidem.core.progress import Line, say
+from minidem.ensemble import run_ensemble
 from minidem.output.table import write_table
 from minidem.scenario import plot
 from minidem.scenario.record import write_summary
@@ -23,7 +24,7 @@ class Report:
         Names of the tables and figures.
     path : Path
     failed_runs : int
-        Counted by `count_failures`.
+        Of those made by `runs`.
     """
 
     def __init__(self, name: str, options) -> None:
@@ -72,9 +73,15 @@ class Report:
         self._line.close()
         say(text, self.quiet)
 
-    def count_failures(self, rows: Iterable[dict]) -> None:
-        """Count the rows of `run_ensemble` with an error. With any, the exit status of the command is 1."""
+    def runs(self, function: Callable | str, grid: dict[str, Iterable], folder: str = "", **others) -> list[dict]:
+        """The rows of `run_ensemble` in a folder of the report, with --workers; failures give the exit status 1.
+
+        others : further arguments of `run_ensemble`
+        """
+        rows = run_ensemble(function, grid, self.path / folder, self._options["workers"], progress=not self.quiet,
+                            **others)
         self.failed_runs += sum(row["error"] is not None for row in rows)
+        return rows
 
     def progress(self, label: str, items: Iterable) -> Iterator:
         """Yield the items, and show on standard error how many are done."""

@@ -77,7 +77,8 @@ class Scenario:
     defaults : dict
         Defaults of the standard options that the scenario has: `time`, and `integrator` (with --compare), `contact`,
         `dt`, `seed`, `frames` if applicable. `build` passes them on to the Simulation. A study has those of
-        `integrator`, `dt`, `time`, `threads` that are here. Values may be functions of the other options.
+        `integrator`, `dt`, `time`, `threads`, and `workers`, for `Report.runs`, that are here. Values may be functions
+        of the other options.
     add_options : callable, optional
         Adds the options of the scenario to an argparse group. They define the physics: a continued run cannot change
         them. A default may be a function of the options.
