@@ -63,7 +63,7 @@ def at_least(least: int) -> Callable[[str], int]:
 _clump_count = _number(lambda text: ALL if text == "all" else at_least(1)(text), "whole number, or all", bool, "")
 
 
-def _told(check):
+def told(check):
     """Type of an option: check(text). argparse shows the text of an ArgumentTypeError, but not that of a ValueError."""
     def option(text):
         try:
@@ -163,12 +163,12 @@ def _parser(scenario):
         option("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
     if "integrator" in defaults:
         choice = group.add_mutually_exclusive_group()
-        choice.add_argument("--integrator", type=_told(lambda name: rotation.info(name) and name) if study else str,
+        choice.add_argument("--integrator", type=told(lambda name: rotation.info(name) and name) if study else str,
                             default=defaults["integrator"], metavar="NAME",
                             help="rotation scheme, one of those below, parameters after a colon as in "
                                  "omelyan:iterations=20 (default: %(default)s)")
         if not study:
-            choice.add_argument("--compare", type=_told(_scheme_list), metavar="A,B,...",
+            choice.add_argument("--compare", type=told(_scheme_list), metavar="A,B,...",
                                 help="run each of these integrators from the same initial state, each in a folder of "
                                      "its name, and plot them together in compare.png")
     if "contact" in defaults:
@@ -196,7 +196,7 @@ def _parser(scenario):
     option("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
            help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none (default: %(default)s; "
                 "a continued run keeps its interval)")
-    option("--fields", type=_told(vtu.field_names), default="all", metavar="A,B,...",
+    option("--fields", type=told(vtu.field_names), default="all", metavar="A,B,...",
            help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always written (default: "
                 "%(default)s)")
     option("--contacts", action="store_true",
