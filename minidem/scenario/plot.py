@@ -99,21 +99,15 @@ def comparison(path, runs, observables):
 def _scale(panel, curves):
     """Keep small curves visible beside a diverging one, if the largest magnitudes differ by more than a factor of 30.
 
-    The axis is logarithmic, or linear near zero. It ends at a thousand times 1 (a relative change) or the smallest
-    magnitude, whichever is larger.
+    Then the axis is linear near zero and logarithmic beyond. It ends at two thousand times 1 (a relative change) or the
+    smallest magnitude, whichever is larger.
     """
     magnitudes = [size for size in (np.max(np.abs(curve)) for curve in curves) if size > 0.0]
     if not magnitudes or max(magnitudes) < 30.0 * min(magnitudes):
         return panel.ticklabel_format(axis="y", scilimits=(-2, 3))
-    end = min(max(magnitudes), 1e3 * max(1.0, min(magnitudes)))
-    if all(np.min(curve) > 0.0 for curve in curves):
-        panel.set_yscale("log")
-    else:
-        linear = 10.0 ** math.ceil(math.log10(min(magnitudes)))
-        panel.set_yscale("symlog", linthresh=linear, linscale=max(1.0, math.log10(end / linear) / 5.0))
-        panel.set_ylim(bottom=max(panel.get_ylim()[0], -2.0 * end))
-        panel.axhline(0.0, color="0.6", linewidth=0.6)
-    panel.set_ylim(top=2.0 * end)
+    panel.set_yscale("symlog", linthresh=10.0 ** math.ceil(math.log10(min(magnitudes))))
+    end = 2e3 * max(1.0, min(magnitudes))
+    panel.set_ylim(np.clip(panel.get_ylim(), -end, end))
 
 
 def styles(number):

@@ -57,6 +57,13 @@ class Schedule:
     def __contains__(self, step):
         return self.after(step - 1) == step
 
+    def until(self, last):
+        """Yield the scheduled steps up to `last`."""
+        step = self.after(-1)
+        while step <= last:
+            yield step
+            step = self.after(step)
+
 
 class Run:
     """A run in the folder `out`: built from the options, or loaded from a checkpoint with --resume.
@@ -144,26 +151,20 @@ class Run:
 
     def _prepare_output(self):
         """Set up schedules, tables and series. A continued run keeps what was scheduled up to its checkpoint."""
-        def times(schedule):
-            """Of the rows or frames to keep. An unscheduled last one of the earlier session is not among them."""
-            step, found = schedule.after(-1), {}
-            while step <= self.sim.step_count:
-                found[step * self.sim.dt] = None
-                step = schedule.after(step)
-            return found
-
         schedule = self.notes["schedule"]
         self.rows = Schedule(schedule["steps"], schedule["rows"])
-        rows = times(self.rows) if self.resumed else None
-        self.tables = {name: Table(self.path / f"{name}.csv", columns, rows and rows.__contains__)
+        self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
+        # An unscheduled last row or frame of the earlier session is not kept.
+        rows, frames = ([step * self.sim.dt for step in steps.until(self.sim.step_count)] if self.resumed else None
+                        for steps in (self.rows, self.frames))
+        self.tables = {name: Table(self.path / f"{name}.csv", columns, rows and set(rows).__contains__)
                        for name, columns in record.columns(self.scenario, self.sim).items()}
         for table in self.tables.values() if rows else ():
-            if [row[0] for row in table.rows] != [*rows]:
+            if [row[0] for row in table.rows] != rows:
                 raise ValueError(f"{table.path} has not all rows up to the checkpoint at {self.sim.time:g} s")
         self.energy, self.observed = self.tables["energy"], self.tables["observables"]
-        self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
         self.with_frames = schedule["frames"] > 0
-        self.series.begin(times(self.frames).__contains__ if self.resumed else None)
+        self.series.begin(None if frames is None else set(frames).__contains__)
         self.series.reach = self.notes["reach"]
         self.trajectory, self.instants, count = None, Schedule(), schedule["track"]
         if count:
@@ -177,7 +178,7 @@ class Run:
     def execute(self, stopped):
         """Run until the end, the energy limit, a non-finite state, or until stopped() is true; returns the summary."""
         self.line, self.first_step = Line(self.options.quiet), self.sim.step_count
-        self.wall_start = self.line.start
+        self.spent_before = self.notes["spent"]["wall_seconds"]
 
         def warn(text):
             self.line.close()
@@ -305,7 +306,7 @@ class Run:
         step = self.sim.step_count if snapshot is None else snapshot.step
         if step == self.saved_step:
             return
-        self._add_wall_time()
+        self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
         self.output.wait()
         to_disk(file for file in (*(table.path for table in self.tables.values()), self.series.path, self.series.walls,
                                   *self.trajectories, *self.series.files) if file.exists())
@@ -319,15 +320,10 @@ class Run:
         self.last_is_good = True
         self.saved_step, self.series.files = step, []         # those since the last checkpoint
 
-    def _add_wall_time(self):
-        now = time.perf_counter()
-        self.notes["spent"]["wall_seconds"] += now - self.wall_start
-        self.wall_start = now
-
     def _finish(self, ended):
         """Write summary.json and energy.png; returns the summary."""
         self.output.wait()
-        self._add_wall_time()
+        self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
         result = record.summary(self, ended)
         if self.scenario.conclude and ended == "done":
             result["result"], result["conclusion"] = self.scenario.conclude(self.sim, self, self.path)
