@@ -51,8 +51,9 @@ def reference_to(function):
     name, where = (getattr(function, attribute, "") for attribute in ("__name__", "__module__"))
     module = sys.modules.get(where)
     if getattr(module, name, None) is not function:
-        raise ValueError(f"function = {function!r}: workers import it by its name; give a function that is defined "
-                         "at the top level of a module or script, or the name that it has there, 'module:function'")
+        raise ValueError(f"function = {function!r}: workers import it by its name; give a function that is defined at "
+                         "the top level of a module or script, or the name that it has there, 'module:function' or "
+                         "'script.py:function'")
     if where != "__main__" or module.__spec__:          # python -m package.study, with relative imports
         return f"{where if where != '__main__' else module.__spec__.name}:{name}"
     script = getattr(module, "__file__", None)
@@ -116,8 +117,9 @@ class Worker:
         """The record of a run. It has failed if its process dies, or takes longer than `timeout` [s] with its start."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         for _ in range(ATTEMPTS):
-            self._process = self._process or self._start()
-            if self._stopped:                           # meanwhile, with the process before this one
+            if self._process is None and not self._stopped:
+                self._process = self._start()
+            if self._stopped:                           # perhaps meanwhile
                 self.stop()
                 raise InterruptedError
             self._output.seek(0)                        # the offset is shared with the process
