@@ -31,7 +31,7 @@ def writes(tree):
         name = getattr(tree.func, "attr", getattr(tree.func, "id", None))
         modes = [node.value for node in [*tree.args, *(keyword.value for keyword in tree.keywords)]
                  if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-        library = isinstance(tree.func, ast.Name)       # write_text(path, text) is ours, path.write_text(text) is not
+        library = isinstance(tree.func, ast.Name)       # replace_text(path, text) is ours, path.write_text(text) is not
         if name in WRITERS and not library or name == "open" and any(set(mode) & set("wax") and len(mode) <= 3
                                                                      for mode in modes):
             yield tree.lineno
