@@ -16,8 +16,8 @@ import minidem
 from minidem import selftest
 from minidem.core.checks import did_you_mean
 from minidem.core.interpreter import scenario_scripts, this_python
+from minidem.core.progress import pipe_may_close
 from minidem.render import movie
-from minidem.scenario.progress import pipe_may_close
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
 

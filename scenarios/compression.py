@@ -26,7 +26,6 @@ import numpy as np
 import minidem as md
 from minidem.analysis.contacts import rattlers
 from minidem.analysis.flow import granular_temperature
-from minidem.ensemble import run_ensemble
 from minidem.scenario import Scenario
 from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
@@ -101,11 +100,8 @@ def jamming(rows):
 
 
 def run(options, report):
-    rows = run_ensemble(f"{__file__}:compress", folder=options.out, workers=options.workers,
-                        progress=not options.quiet,
-                        grid={"aspect": options.aspects, "count": [options.count], "seed": range(1, options.seeds + 1),
-                              "out": [options.out]})
-    report.count_failures(rows)
+    rows = report.runs(f"{__file__}:compress", {
+        "aspect": options.aspects, "count": [options.count], "seed": range(1, options.seeds + 1), "out": [options.out]})
     samples = {aspect: [row for row in rows if row["aspect"] == aspect and not row["error"]]
                for aspect in options.aspects}
     samples = {aspect: found for aspect, found in samples.items() if len(found) > 1}
@@ -157,7 +153,7 @@ def draw(figure, samples, table):
     aspects.set(xlabel="aspect ratio", ylabel="solid fraction where grains jam")
 
 
-EXPERIMENT = Scenario("compression", __doc__, study=run, add_options=add_options)
+EXPERIMENT = Scenario("compression", __doc__, study=run, add_options=add_options, defaults={"workers": None})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

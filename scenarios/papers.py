@@ -32,13 +32,12 @@ From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``repo
 scenarios/paper_report.py runs all scripts that have an EXPERIMENT.
 '''
 import math
+from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 
-from minidem.scenario import Scenario
-from minidem.scenario.report import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines
-
-__all__ = ["Finding", "PaperExperiment", "lines"]
+REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published value wrong"
+TOO_SHORT, LIMIT = "too short to tell", "known limit"
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,22 @@ class Finding:
         """The note, and the known limit if that is the verdict."""
         return ". ".join(filter(None, [self.note, f"Expected: {self.limit}" if self.verdict == LIMIT else ""]))
 
-
-def PaperExperiment(name, description, run, add_options=None, defaults=None, check=None):
-    """Scenario(name, description, study=run, ...), for scripts of version 0.13."""
-    return Scenario(name, description, study=run, add_options=add_options, defaults=defaults or {}, check=check)
+    @staticmethod
+    def lines(findings: list["Finding"]) -> list[str]:
+        """One line per table or figure of a paper, followed by its findings that are not as published."""
+        told: list[str] = []
+        items: dict = {}
+        for finding in findings:
+            items.setdefault((finding.paper, finding.item), []).append(finding)
+        for (paper, item), found in items.items():
+            number = Counter(f.verdict for f in found)
+            word = ("NOT reproduced" if number[NOT_REPRODUCED] else "reproduced" if number[REPRODUCED] + number[WRONG]
+                    else LIMIT if number[LIMIT] else TOO_SHORT)
+            line = f"{paper}, {item}: {word}, {number[REPRODUCED]} of {len(found)}"
+            for verdict, words in ((WRONG, "published wrong"), (LIMIT, f"at a {LIMIT}"), (TOO_SHORT, TOO_SHORT)):
+                line += f", {number[verdict]} {words}" * (number[verdict] > 0)
+            deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
+            if deviations:
+                line += f", largest deviation {max(deviations):.1e}"
+            told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
+        return told

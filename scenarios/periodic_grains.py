@@ -30,14 +30,12 @@ def aspect_ratio(text):
 
 
 def add_study_options(group, count, quick_count, seeds):
-    """--count, --seeds and --workers of a study of several samples of each kind."""
+    """--count and --seeds of a study of several samples of each kind."""
     group.add_argument("--count", type=at_least(100), metavar="N",
                        default=lambda options: quick_count if options.quick else count,
                        help=f"grains of a sample (default: {count}; with --quick {quick_count})")
     group.add_argument("--seeds", type=at_least(2), metavar="N", default=lambda options: 2 if options.quick else seeds,
                        help=f"samples of each kind (default: {seeds}; with --quick 2)")
-    group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="number of concurrent runs (default: one per processor)")
 
 
 def sample_mean(values):

@@ -28,7 +28,6 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import curve_fit
 
-from minidem.ensemble import run_ensemble
 from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios.papers import Finding
@@ -65,11 +64,9 @@ def shear(aspect, inertial, fraction, count, quick, seed, out):
 
 def study(options, report, name, **grid):
     """Means over the seeds of all kinds of runs: list of dict, quantity -> value, and quantity_error -> its error."""
-    out = Path(options.out, name)
-    rows = run_ensemble(f"{__file__}:shear", folder=out, workers=options.workers, progress=not options.quiet,
-                        grid=grid | {"count": [options.count], "quick": [options.quick],
-                                     "seed": range(1, options.seeds + 1), "out": [str(out)]})
-    report.count_failures(rows)
+    rows = report.runs(f"{__file__}:shear", grid | {
+        "count": [options.count], "quick": [options.quick], "seed": range(1, options.seeds + 1),
+        "out": [str(Path(options.out, name))]}, name)
     found = []
     for values in itertools.product(*grid.values()):
         runs = [row for row in rows if not row["error"] and tuple(row[name] for name in grid) == values]
@@ -185,7 +182,7 @@ def bars(panel, points, x, y, colour, label):
                    [point[f"{y}_error"] for point in points], fmt="o", color=colour, markersize=4, label=label)
 
 
-EXPERIMENT = Scenario("shear_rheology", __doc__, study=run, add_options=add_options)
+EXPERIMENT = Scenario("shear_rheology", __doc__, study=run, add_options=add_options, defaults={"workers": None})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

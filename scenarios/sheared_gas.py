@@ -27,7 +27,6 @@ from scipy.optimize import fsolve
 
 import minidem as md
 from minidem.analysis.flow import granular_temperature
-from minidem.ensemble import run_ensemble
 from minidem.initial import place_densely
 from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
@@ -141,10 +140,9 @@ def add_options(group):
 
 def run(options, report):
     restitutions = QUICK if options.quick else RESTITUTIONS
-    rows = run_ensemble(f"{__file__}:shear", folder=options.out, workers=options.workers, progress=not options.quiet,
-                        grid={"restitution": restitutions, "count": [options.count],
-                              "strain": [20.0 if options.quick else 50.0], "seed": range(1, options.seeds + 1)})
-    report.count_failures(rows)
+    rows = report.runs(f"{__file__}:shear", {
+        "restitution": restitutions, "count": [options.count], "strain": [20.0 if options.quick else 50.0],
+        "seed": range(1, options.seeds + 1)})
     names, table = ("temperature", "pressure", "stress"), {}
     for restitution in restitutions:
         found = [row for row in rows if row["restitution"] == restitution and not row["error"]]
@@ -182,7 +180,7 @@ def draw(figure, table):
             panel.legend(fontsize=7)
 
 
-EXPERIMENT = Scenario("sheared_gas", __doc__, study=run, add_options=add_options)
+EXPERIMENT = Scenario("sheared_gas", __doc__, study=run, add_options=add_options, defaults={"workers": None})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from pathlib import Path
 import numpy as np
 
 import minidem as md
-from minidem.ensemble import run_ensemble
 from minidem.scenario import Scenario
 from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
@@ -100,11 +99,9 @@ def curve(rows, quantity):
 
 
 def run(options, report):
-    rows = run_ensemble(f"{__file__}:compress", folder=options.out, workers=options.workers,
-                        progress=not options.quiet,
-                        grid={"aspect": options.aspects, "state": STATES, "count": [options.count],
-                              "seed": range(1, options.seeds + 1), "out": [options.out]})
-    report.count_failures(rows)
+    rows = report.runs(f"{__file__}:compress", {
+        "aspect": options.aspects, "state": STATES, "count": [options.count], "seed": range(1, options.seeds + 1),
+        "out": [options.out]})
     done = [row for row in rows if not row["error"]]
     kinds = {kind: [row for row in done if (row["aspect"], row["state"]) == kind]
              for kind in itertools.product(options.aspects, STATES)}
@@ -171,7 +168,7 @@ def draw(figure, kinds):
     ratios.legend(fontsize=8)
 
 
-EXPERIMENT = Scenario("triaxial", __doc__, study=run, add_options=add_options)
+EXPERIMENT = Scenario("triaxial", __doc__, study=run, add_options=add_options, defaults={"workers": None})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -50,8 +50,8 @@ from benchmark_cases import EPILOG, dense, known_cases, numbers, print_table
 
 import minidem as md
 from minidem import isa
+from minidem.core.progress import Line
 from minidem.scenario import at_least
-from minidem.scenario.progress import Line
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 EXIT_STATUS = """exit status: 0 done; 1 a run failed; 2 bad arguments; 130 interrupted. Completed measurements are

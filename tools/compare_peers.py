@@ -26,7 +26,7 @@ from benchmark_cases import CASES, EPILOG, print_table
 from peers import PEERS
 from peers.comparison import compare
 
-from minidem.core.atomic import write_text
+from minidem.core.atomic import replace_text
 from minidem.scenario import at_least
 
 DONE, FAILED, SKIPPED, INTERRUPTED = 0, 1, 77, 130
@@ -111,7 +111,7 @@ def main(argv=None):
     if arguments.json:
         record = {"case": arguments.case, "seed": arguments.seed, "steps": steps, "warmup": warmup,
                   "load": load, "reports": reports}
-        write_text(arguments.json, json.dumps(record, indent=1) + "\n")
+        replace_text(arguments.json, json.dumps(record, indent=1) + "\n")
     return DONE if len(able) == len(arguments.peers) else SKIPPED
 
 

@@ -62,11 +62,8 @@ def replacing(path):
     `path`, because some writers choose the format by it. Of a symbolic link the target is replaced. An existing file
     keeps its permissions, and its owner where the system allows; a new one gets those of `open`.
 
-    Raises
-    ------
-    OSError
-        Before the block: the name is too long, the folder is not writable, the file is read-only, or `path` is a
-        folder, device, socket or pipe. In the block: the disk is full. It names `path`.
+    OSError, which names `path`: before the block if the name is too long, the folder is not writable, the file is
+    read-only, or `path` is a folder, device, socket or pipe; in the block if the disk is full.
     """
     target, before = _destination(Path(path))
     temporary, descriptor = _reserve(path, target, 0o666 if before is None else 0o600)
@@ -103,19 +100,6 @@ def append_whole(file, data):
             file.seek(file.truncate(end))
 
 
-def write_text(path, text):
-    """Like `replace_text`, but write into `path` if it is a character device or a pipe, such as /dev/stdout.
-
-    A named pipe without a reader raises OSError.
-    """
-    stream = _stream(path)
-    if stream is None:
-        replace_text(path, text)
-    else:
-        with naming(path), open(stream, "w", encoding="utf-8") as file:
-            file.write(text)
-
-
 def _destination(path):
     """`path` with links resolved, and its status (None if it does not exist)."""
     try:
@@ -148,21 +132,3 @@ def _reserve(path, target, permissions):
         if os.fstat(descriptor).st_nlink:
             return temporary, descriptor
         os.close(descriptor)                # `remove_leftovers` removed it before it was locked
-
-
-def _stream(path):
-    """A descriptor of `path` if it is a device or pipe that takes text; None for a regular file, or without a file."""
-    status = os.stat(path) if os.path.exists(path) else None
-    for own in (1, 2) if status else ():    # /dev/stdout, also if it is a regular file: the offset is shared
-        with suppress(OSError):             # closed
-            if os.path.samestat(os.fstat(own), status):
-                return os.dup(own)
-    if status is None or not (stat.S_ISCHR(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
-        return None
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    except OSError as error:
-        reason = "this pipe has no reader; start the reader first" if error.errno == errno.ENXIO else error.strerror
-        raise OSError(error.errno, reason, str(path)) from None
-    os.set_blocking(descriptor, True)
-    return descriptor

@@ -6,21 +6,12 @@ import scipy
 
 
 def near_spheres(a, radii_a, b, radii_b, gap):
-    """Pairs of a sphere of `a` and one of `b` whose surfaces are at most a gap apart.
+    """Pairs (k, 2), indices in a and in b, of spheres whose surfaces are at most a gap apart [m].
 
     Spheres are sorted into classes of size, a factor of two wide. Each sphere of the larger class looks for those of
     the smaller one, so that the cost is about that of the pairs that are found, for any ratio of radii.
 
-    Parameters
-    ----------
-    a, b : (n, 3) and (m, 3) ndarray, centres [m]
-    radii_a, radii_b : (n,) and (m,) ndarray [m]
-    gap : float, between the surfaces [m]
-
-    Returns
-    -------
-    (k, 2) ndarray of int
-        Indices in a and in b.
+    a, b : (n, 3), (m, 3) centres [m];  radii_a, radii_b : (n,), (m,) [m]
     """
     trees_a, trees_b = _trees(a, radii_a), _trees(b, radii_b)
     found = [np.zeros((0, 2), dtype=np.intp)]

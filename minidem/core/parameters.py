@@ -32,28 +32,14 @@ RANGES = (Positive, NonNegative, Count)
 
 def parameter_values(owner: str, parameters: Mapping[str, Any],
                      given: str = "") -> list[float | int]:
-    """Values in the order of `parameters`.
+    """Values in the order of `parameters`; ValueError for one that is unknown, missing, or out of range.
 
-    Parameters
-    ----------
-    owner : str
-        For messages, such as "rotation 'omelyan'".
-    parameters : dict
-        Name to default number; to a tuple of words, the first being the default; or to None: a number that must be
-        given. Of a type of `RANGES`, or such a type in place of None: with its range.
-    given : str
-        "name=value,...".
+    A word becomes its index, or -1 - index where numbers are allowed as well; an integer if the default is one; other
+    values are floats.
 
-    Returns
-    -------
-    list
-        A word becomes its index, or -1 - index where numbers are allowed as well; an integer if the default is one;
-        other values are floats.
-
-    Raises
-    ------
-    ValueError
-        For an unknown or missing parameter, or a value that is not a number of the range or one of the words.
+    owner : for messages, such as "rotation 'omelyan'";  given : "name=value,..."
+    parameters : name to default number; to a tuple of words, the first being the default; or to None: a number that
+        must be given. Of a type of `RANGES`, or such a type in place of None: with its range.
     """
     chosen: dict[str, Any] = {name: default[0] if isinstance(default, tuple) else default
                               for name, default in parameters.items()}

@@ -1,7 +1,7 @@
 """Parameter studies: one function over a grid of parameters, on this machine or on a cluster; see guide/studies.md.
 
-Data flow: study.py (parameters of all runs, progress) -> worker.py (processes, here or of a cluster) -> store.py
-(records, table). reference.py names the function for other processes.
+study.py has the parameters of all runs, their records and the table; worker.py the processes that make the runs, here
+or on a cluster.
 """
 from minidem.ensemble.study import run_ensemble
 

@@ -7,19 +7,17 @@ import math
 import os
 import queue
 import sys
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers, replace_text
 from minidem.core.checks import check_call, did_you_mean, flag, positive, whole
 from minidem.core.processors import available_processors
+from minidem.core.progress import Line
 from minidem.ensemble.worker import OWN_COLUMNS, cluster, failure, load, loading, local, plain, reference_to
 from minidem.output.table import write_table
-from minidem.scenario.progress import Line
 
 WAIT = 0.2              # [s] between updates of the progress while no run ends
-TABLE_SECONDS = 20.0    # between intermediate tables
 
 
 def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Path | str, workers: int | None = None,
@@ -34,9 +32,9 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     ----------
     function : callable or str
         Takes the parameters by name, returns a dictionary of numbers and text, whose names are neither those of the
-        parameters nor "error" nor "run_seconds". It is imported by other processes: give
-        one of the top level of a module or script, with the call of run_ensemble under `if __name__ == "__main__"`, or
-        its name, "module:function" or "path/script.py:function".
+        parameters nor "error" nor "run_seconds". Other processes import it: give one that is defined at the top level
+        of a module or script, with the call of run_ensemble under `if __name__ == "__main__"`, or the name that it has
+        there, "module:function" or "path/script.py:function".
     grid : dict
         Parameter -> list of its values: numbers, text, True, False, None. "error" and "run_seconds" are no parameters.
     folder : path
@@ -92,7 +90,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     store = Store(folder, title, runs)
     costs = {k: float(cost(runs[k])) if cost else 1.0 for k, record in enumerate(store.records)
              if record is None or record["error"] is not None}
-    left, failed, line, clock = dict(costs), 0, Line(quiet=not progress), time.perf_counter()
+    left, failed, line = dict(costs), 0, Line(quiet=not progress)
     place = local(min(workers, max(1, len(costs))), threads, timeout) if scheduler is None \
         else cluster(scheduler, threads, timeout)
     try:
@@ -107,12 +105,6 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                         print(f"the first run that failed, {runs[k]}: {record['error']}", file=sys.stderr, flush=True)
                 line.update(f"{len(runs) - len(left)} of {len(runs)} runs" + (f", {failed} failed" if failed else ""),
                             1.0 - sum(left.values()) / sum(costs.values()))
-                if time.perf_counter() - clock > TABLE_SECONDS:
-                    store.write_table()
-                    clock = time.perf_counter()
-    except BaseException:                               # Ctrl-C may come within a save: read what was saved
-        store.read()
-        raise
     finally:
         line.close()
         rows = store.write_table()
@@ -162,7 +154,7 @@ def _check_names(function, name, parameters):
 
 def _combinations(grid):
     """The parameters of all runs, a dictionary each; the last parameter varies fastest. ValueError if invalid."""
-    values = {}
+    values: dict = {}
     for name, given in grid.items():
         if not (isinstance(name, str) and name.isidentifier()):
             raise ValueError(f"grid: {name!r} is no name of a parameter; give a Python identifier")
@@ -170,12 +162,15 @@ def _combinations(grid):
             raise ValueError(f"grid: {name!r} is a column that each table has; take another name for the parameter")
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise ValueError(f"grid[{name!r}] = {given!r}: give a list of values, [{given!r}]")
-        values[name] = [plain(f"grid[{name!r}][{k}]", value) for k, value in enumerate(given)]
-        for k, value in enumerate(values[name]):
+        values[name] = []
+        for k, value in enumerate(given):
+            what = f"grid[{name!r}][{k}]"
+            value = plain(what, value)
             if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"grid[{name!r}][{k}] = {value}: give finite numbers")
-            if value in values[name][:k]:
-                raise ValueError(f"grid[{name!r}][{k}] = {value!r} comes twice; give each value once")
+                raise ValueError(f"{what} = {value}: give finite numbers")
+            if value in values[name]:
+                raise ValueError(f"{what} = {value!r} comes twice; give each value once")
+            values[name].append(value)
         if not values[name]:
             raise ValueError(f"grid[{name!r}] is empty: give at least one value")
     if not values:
@@ -196,7 +191,8 @@ class Store:
         self.runs.mkdir(parents=True, exist_ok=True)
         for path in (self.runs.parent, self.runs):
             remove_leftovers(path)
-        own, self.others = {self._file(parameters) for parameters in runs}, []      # rows of other grids
+        self.files = [self.runs / f"{_checksum(parameters)[:20]}.json" for parameters in runs]
+        own, self.others = set(self.files), []          # rows of other grids
         for file in sorted(self.runs.glob("*.json")):
             record = _record(file)
             if not record or record["error"]:
@@ -206,29 +202,20 @@ class Store:
                 raise ValueError(f"folder: {folder} holds runs of {there[0]} with {there[1]}, not of {function} with "
                                  f"{', '.join(runs[0])}; give another folder, or remove it")
             self.others += [_row(record)] if file not in own else []
-        self.read()
-
-    def read(self):
-        """Read the `records` of the runs, None for those that are missing."""
-        self.records = [_record(self._file(parameters)) for parameters in self.parameters]
+        self.records = list(map(_record, self.files))   # None for those that are missing
 
     def save(self, k, record):
         """Save the record of run k."""
-        self.records[k] = record = {"function": self.function, "parameters": self.parameters[k], **record}
-        replace_text(self._file(self.parameters[k]),
-                     json.dumps({**record, "checksum": _checksum(record)}, indent=1) + "\n")
+        record = {"function": self.function, "parameters": self.parameters[k], **record}
+        replace_text(self.files[k], json.dumps({**record, "checksum": _checksum(record)}, indent=1) + "\n")
 
     def write_table(self):
         """Write table.csv, with missing results empty; returns the rows of the runs that have ended."""
-        rows = [_row(record) for record in self.records if record is not None]
+        rows = [_row(record) for record in map(_record, self.files) if record is not None]
         listed = rows + self.others
         names = [*dict.fromkeys(name for row in listed for name in row if name not in OWN_COLUMNS), *OWN_COLUMNS]
         write_table(self.table, names, [[row.get(name) for name in names] for row in listed])
         return rows
-
-    def _file(self, parameters):
-        """The file of a run, whose name depends on its parameters alone."""
-        return self.runs / f"{_checksum(parameters)[:20]}.json"
 
 
 def _checksum(content):
@@ -236,12 +223,11 @@ def _checksum(content):
 
 
 def _record(file):
-    """The record in a file; None if there is none, it is damaged, or is of another run. Those of version 0.13 have no
-    checksum."""
+    """The record in a file, whose name depends on its parameters alone; None if there is none, or it is damaged."""
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
-        valid = record.pop("checksum", None) in (_checksum(record), None)
-        return record if valid and file.stem == _checksum(record["parameters"])[:20] else None
+        valid = record.pop("checksum") == _checksum(record) and file.stem == _checksum(record["parameters"])[:20]
+        return record if valid else None
     except (FileNotFoundError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
         return None
 

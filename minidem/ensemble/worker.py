@@ -5,7 +5,6 @@ empty, and what it prints is kept for the record of a run that kills it. When th
 killed, within a run too. A reference, "module:function" or "path/script.py:function", names a function to import.
 """
 import importlib.util
-import inspect
 import math
 import multiprocessing
 import os
@@ -38,7 +37,7 @@ _of_thread = threading.local()
 
 
 def reference_to(function):
-    """The reference of a function, or of the decorated one that has its name; a reference as text is checked.
+    """The reference of a function; one that is given as text is checked.
 
     ValueError for a function that another process cannot import (a local function, a notebook), or an invalid text.
     """
@@ -49,20 +48,15 @@ def reference_to(function):
         function = f"{Path(where).absolute()}:{name}" if where.endswith(".py") else function
         load(function)
         return function
-    # Names of its module; a script need not be in sys.modules, but the function refers to its namespace.
-    module = sys.modules.get(getattr(function, "__module__", None))
-    for names in (vars(module) if module else {}, getattr(inspect.unwrap(function), "__globals__", {})):
-        name = next((name for name, value in names.items() if value is function and name.isidentifier()), None)
-        if name and callable(function):
-            break
-    else:
-        raise ValueError(f"function = {function!r}: workers import it by its name; give a function that is "
-                         "defined at the top level of a module or script, or its name, 'module:function'")
-    where, script = names["__name__"], names.get("__file__")
-    if where == "__main__" and names.get("__package__") and names["__spec__"]:
-        return f"{names['__spec__'].name}:{name}"       # python -m package.study, with relative imports
-    if where != "__main__" and names is vars(sys.modules.get(where, object)):
-        return f"{where}:{name}"
+    name, where = (getattr(function, attribute, "") for attribute in ("__name__", "__module__"))
+    module = sys.modules.get(where)
+    if getattr(module, name, None) is not function:
+        raise ValueError(f"function = {function!r}: workers import it by its name; give a function that is defined at "
+                         "the top level of a module or script, or the name that it has there, 'module:function' or "
+                         "'script.py:function'")
+    if where != "__main__" or module.__spec__:          # python -m package.study, with relative imports
+        return f"{where if where != '__main__' else module.__spec__.name}:{name}"
+    script = getattr(module, "__file__", None)
     if script is None or not Path(script).is_file():
         raise ValueError(f"function = {function!r}: workers cannot import it from {script or 'a session'}; put it "
                          "into a file of its own")
@@ -106,17 +100,6 @@ def readable(text):
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def checked(result, parameters):
-    """The result of a run in types of JSON; ValueError if a record or a table cannot hold it."""
-    if not isinstance(result, dict):
-        raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")
-    for name in result:
-        if not isinstance(name, str) or name != readable(name) or name in parameters or name in OWN_COLUMNS:
-            raise ValueError(f"the function returned a result {name!r}; take another name, the table has "
-                             f"columns {', '.join([*parameters, *OWN_COLUMNS])}")
-    return {name: plain(f"result {name!r}", value) for name, value in result.items()}
-
-
 def failure(error, trace="", seconds=None):
     """The record of a run without a result; error : an exception, or the reason in words."""
     words = error if isinstance(error, str) else " ".join(f"{type(error).__name__}: {error}".split())
@@ -128,17 +111,17 @@ class Worker:
 
     def __init__(self, threads=1):
         self.threads, self._process, self._stopped = threads, None, False
-        self._lock = threading.Lock()                   # `stop` is called by another thread
         self._output = tempfile.TemporaryFile()
 
     def run(self, function, parameters, timeout=None):
         """The record of a run. It has failed if its process dies, or takes longer than `timeout` [s] with its start."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         for _ in range(ATTEMPTS):
-            with self._lock:
-                if self._stopped:
-                    raise InterruptedError
-                self._process = self._process or self._start()
+            if self._process is None and not self._stopped:
+                self._process = self._start()
+            if self._stopped:                           # perhaps meanwhile
+                self.stop()
+                raise InterruptedError
             self._output.seek(0)                        # the offset is shared with the process
             self._output.truncate()
             try:
@@ -153,11 +136,10 @@ class Worker:
         return failure(end, self._output.read().decode(errors="replace")[-4000:])
 
     def stop(self):
-        """Kill the process and its process group at once, and start no other."""
-        with self._lock:
-            self._stopped = True
-            if self._process:
-                _kill(self._process)
+        """Kill the process and its process group at once, for another thread too, and start no other."""
+        self._stopped, process = True, self._process
+        if process:
+            _kill(process)
 
     def _start(self):
         self._socket, theirs = multiprocessing.Pipe()
@@ -170,8 +152,12 @@ class Worker:
 
     def _attempt(self, task, deadline):
         """The record; TimeoutError, EOFError if the process died, OSError."""
+        def send():
+            with suppress(OSError):                     # closed
+                self._socket.send(task)
+
         # The task may be larger than a socket holds, and the process may not read.
-        threading.Thread(target=_send, args=(self._socket, task), daemon=True).start()
+        threading.Thread(target=send, daemon=True).start()
         while not self._socket.poll(min(POLL, deadline - time.monotonic())):
             if time.monotonic() >= deadline:
                 raise TimeoutError
@@ -186,17 +172,11 @@ class Worker:
 
     def _discard(self):
         """Kill the process if it is alive; returns how it ended."""
-        with self._lock:
-            process, self._process = self._process, None
+        process, self._process = self._process, None
         status = _kill(process)
         self._socket.close()
         names = {-each.value: f"was killed by {each.name}" for each in signal.Signals}      # but for real-time signals
         return names.get(status, f"ended with status {status}" if status >= 0 else f"was killed by signal {-status}")
-
-
-def _send(socket, task):
-    with suppress(OSError):                             # closed
-        socket.send(task)
 
 
 def _kill(process):
@@ -248,11 +228,18 @@ def _run(function, parameters, threads, timeout):
     return worker.run(function, parameters, timeout)
 
 
-def perform(function, parameters):
-    """Make a run in this process; its record holds an exception."""
+def perform(reference, parameters, find=load):
+    """Make a run in this process; returns its record, in types of JSON that a table can hold."""
     start, own = time.perf_counter(), os.getpid()
     try:
-        result = checked(function(**parameters), parameters)
+        result = find(reference)(**parameters)
+        if not isinstance(result, dict):
+            raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")
+        for name in result:
+            if not isinstance(name, str) or name != readable(name) or name in parameters or name in OWN_COLUMNS:
+                raise ValueError(f"the function returned a result {name!r}; take another name, the table has "
+                                 f"columns {', '.join([*parameters, *OWN_COLUMNS])}")
+        result = {name: plain(f"result {name!r}", value) for name, value in result.items()}
     except (Exception, SystemExit) as error:
         if os.getpid() != own:                          # a process that the function has forked ends here
             raise
@@ -274,5 +261,4 @@ def main():
 
     threading.Thread(target=receive, daemon=True).start()
     while True:
-        function, parameters = tasks.get()
-        socket.send(perform(lambda **given: find(function)(**given), parameters))
+        socket.send(perform(*tasks.get(), find))

@@ -18,14 +18,8 @@ def read_triangles(path):
     """Return vertices (n, 3), in the unit of the file, and triangles (m, 3).
 
     Polygons are divided into triangles from their first corner. Lines, points and unused vertices are dropped.
-    Vertices are unique and in ascending order.
-
-    Raises
-    ------
-    ValueError
-        A suffix that is not in SUFFIXES, or a file that cannot be read.
-    FileNotFoundError
-        The file does not exist.
+    Vertices are unique and in ascending order. ValueError for a suffix that is not in SUFFIXES, or a file that cannot
+    be read; FileNotFoundError without a file.
     """
     path = file_path("path", path)
     suffix = path.suffix.lower()

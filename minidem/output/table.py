@@ -33,22 +33,13 @@ class _Lines(list):
 class Table:
     """A CSV file of numbers that grows. Nothing is written before `open`, and each append as a whole or not at all.
 
-    Parameters
-    ----------
-    path : path
-    columns : sequence of str
-        Names of the columns after the first, `time` [s].
-    keep : callable, optional
-        To continue the file: its rows are kept up to the first for whose time keep(time) is false. A line that a crash
-        of the machine has cut off is removed. Default: a new file.
-    remember : bool
-        Hold the rows in memory, in `rows`; a reader then never sees a part of a line. Otherwise there may be several
-        rows of one time, which are removed together if one is cut off.
+    columns : names after the first, `time` [s]
+    keep : function of the time. To continue a file: its rows are kept up to the first for whose time it is false. A
+        line that a crash of the machine has cut off is removed. Default: a new file
+    remember : hold the rows in memory, in `rows`; a reader then never sees a part of a line. Otherwise there may be
+        several rows of one time, which are removed together if one is cut off
 
-    Raises
-    ------
-    ValueError
-        If the file to continue is missing, has other columns, or rows that are not numbers.
+    ValueError if the file to continue is missing, has other columns, or rows that are not numbers.
     """
 
     def __init__(self, path: Path | str, columns: Sequence[str], keep: Callable | None = None, remember: bool = True):
@@ -127,6 +118,9 @@ class Table:
 
     def __getitem__(self, column):
         """A column as an array."""
+        if column not in self.columns:
+            begun = "" if self.columns else " before the first call"
+            raise KeyError(f"{column!r}: {self.path} has no such column{begun}")
         return np.array([row[self.columns.index(column)] for row in self.rows])
 
     def close(self) -> None:

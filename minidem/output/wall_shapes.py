@@ -116,19 +116,11 @@ def sides_of(wall):
 def wall_polygons(walls, bounds, revolved=()):
     """The visible part of each wall, cut by the other walls, and by `bounds` where it would be infinite.
 
-    Parameters
-    ----------
-    walls : list of (point (3,), normal (3,))
-        The normal points to the side of the clumps.
-    bounds : pair of (3,), or None
-        Low and high corner of a box; with None walls that extend to infinity are omitted.
-    revolved : list of Wall
-        Planes across a cylinder with clumps inside are cut by it.
+    Returns a list of corners (n, 3), counter-clockwise about the wall's normal, without walls of which nothing remains.
 
-    Returns
-    -------
-    list of (n, 3)
-        Corners, counter-clockwise about the wall's normal; walls of which nothing remains are omitted.
+    walls : list of (point (3,), normal (3,)); the normal points to the side of the clumps
+    bounds : low and high corner of a box; with None walls that extend to infinity are omitted
+    revolved : walls; planes across a cylinder with clumps inside are cut by it
     """
     planes = [(np.asarray(p, dtype=float), np.asarray(n, dtype=float) / np.linalg.norm(n)) for p, n in walls]
     marks = [point for point, _ in planes] + list(bounds or ())

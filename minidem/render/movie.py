@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from minidem.core.atomic import replacing
+from minidem.core.progress import Line
 from minidem.output.vtu import Pvd, part_number
 from minidem.render import read, require
 from minidem.render.colour import SPEED, value_range, values
 from minidem.render.scene import CAMERA, TUBE, Contacts, Scene, bounds_of, checked_camera
-from minidem.scenario.options import Parser, at_least, positive
-from minidem.scenario.progress import Line
+from minidem.scenario.options import Parser, at_least, positive, told
 
 SAMPLES = 16                # frames that are read beforehand, for the range of the colours and the camera
 # One palette per frame, so that no frames are kept in memory.
@@ -44,7 +44,7 @@ def parse(words):
                              f"exceed has {TUBE:g} of the median length of the tubes, and larger ones have no more. "
                              "The run needs --contacts too")
     parser.add_argument("--colormap", metavar="NAME", help="colour map of matplotlib, such as plasma")
-    parser.add_argument("--camera", type=camera, default=CAMERA, metavar="A,E,Z",
+    parser.add_argument("--camera", type=told(checked_camera), default=CAMERA, metavar="A,E,Z",
                         help="azimuth and elevation in degrees, and zoom; or x, y, z for the view along an axis "
                              f"(default: {','.join(f'{number:g}' for number in CAMERA)})")
     parser.add_argument("--background", default="white", metavar="COLOUR", help="name or #rrggbb (default: white)")
@@ -67,14 +67,6 @@ def size(text):
     if not cross or min(pixels) < 16 or max(pixels) > 4096 or any(number % 2 for number in pixels):
         raise argparse.ArgumentTypeError(f"give two even numbers from 16 to 4096 as in 1280x720, not {text!r}")
     return pixels
-
-
-def camera(text):
-    """Type of an option: a camera."""
-    try:
-        return checked_camera(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def find_series(folder):

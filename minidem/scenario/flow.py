@@ -4,25 +4,21 @@ import numpy as np
 from minidem.analysis import flow
 from minidem.scenario.scenario import Observable
 
-FLOW, GRADIENT, VORTICITY = range(3)            # places in flow.shear_axes
-
 
 def solid_fraction(sim):
     """Volume of the clumps over that of the box."""
     return float(np.sum(flow.clump_volumes(sim)) / sim.box.volume)
 
 
-def _stress(row, column):
-    """A component of the stress with its kinetic part, along FLOW, GRADIENT or VORTICITY."""
-    def value(sim):
-        axes = flow.shear_axes(sim)
-        return sim.stress(kinetic=True)[axes[row], axes[column]]
-    return value
-
-
 def shear_rate(sim):
     """dv_flow / dx_gradient at this instant [1/s]."""
     return sim.box.gradient[flow.shear_axes(sim)[:2]]
+
+
+def stress(sim):
+    """(3, 3) stress with its kinetic part, along flow, gradient and vorticity [Pa]."""
+    axes = flow.shear_axes(sim)
+    return sim.stress(kinetic=True)[np.ix_(axes, axes)]
 
 
 def rotation(sim):
@@ -35,10 +31,10 @@ def rotation(sim):
 
 SHEAR_FLOW = (
     Observable("strain", "shear strain", lambda sim: sim.strain[3]),
-    Observable("shear_stress", "shear stress, compression positive (Pa)", _stress(FLOW, GRADIENT)),
-    Observable("stress_flow", "normal stress along the flow (Pa)", _stress(FLOW, FLOW)),
-    Observable("stress_gradient", "normal stress along the gradient (Pa)", _stress(GRADIENT, GRADIENT)),
-    Observable("stress_vorticity", "normal stress along the vorticity (Pa)", _stress(VORTICITY, VORTICITY)),
+    Observable("shear_stress", "shear stress, compression positive (Pa)", lambda sim: stress(sim)[0, 1]),
+    Observable("stress_flow", "normal stress along the flow (Pa)", lambda sim: stress(sim)[0, 0]),
+    Observable("stress_gradient", "normal stress along the gradient (Pa)", lambda sim: stress(sim)[1, 1]),
+    Observable("stress_vorticity", "normal stress along the vorticity (Pa)", lambda sim: stress(sim)[2, 2]),
     Observable("solid_fraction", "solid fraction", solid_fraction),
     Observable("temperature", "granular temperature (m²/s²)", flow.granular_temperature),
     Observable("order", "nematic order $S_2$", flow.nematic_order),

@@ -13,8 +13,8 @@ from pathlib import Path
 from minidem import contact, rotation
 from minidem.core.checks import did_you_mean, flag
 from minidem.core.interpreter import scenario_command, with_scenario_commands
+from minidem.core.progress import pipe_may_close
 from minidem.output import vtu
-from minidem.scenario.progress import pipe_may_close
 
 ALL = -1                                # clumps in the trajectory
 # Options of output and resources, which a continued run may change. All others define the physics.
@@ -40,54 +40,37 @@ exit status: 0 done; 1 failed, or a run of it; 2 bad arguments, nothing written;
 what was found so far is written."""
 
 
-def finite(text: str) -> float:
-    """Type of an option: a finite number."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"must be finite, not {text}")
-    return number
+def _number(convert, kind, is_good, must_be):
+    """Type of an option: convert(text), for which is_good(number) holds."""
+    def option(text):
+        number = convert(text)
+        if not is_good(number):
+            raise argparse.ArgumentTypeError(f"must be {must_be}, not {text}")
+        return number
+    option.__name__ = kind          # in argparse's message when convert(text) fails
+    return option
 
 
-def positive(text: str) -> float:
-    """Type of an option: a finite number above zero."""
-    number = finite(text)
-    if not number > 0.0:
-        raise argparse.ArgumentTypeError(f"must be above 0, not {text}")
-    return number
+finite = _number(float, "number", math.isfinite, "finite")          # types of options, for scenarios
+positive = _number(finite, "number", lambda number: number > 0.0, "above 0")
 
 
 def at_least(least: int) -> Callable[[str], int]:
     """Type of an option: a whole number not below `least`."""
-    def whole_number(text):
-        number = int(text)
-        if number < least:
-            raise argparse.ArgumentTypeError(f"must be at least {least}, not {text}")
-        return number
-    whole_number.__name__ = "whole number"      # in argparse's message when int(text) fails
-    return whole_number
+    return _number(int, "whole number", lambda number: number >= least, f"at least {least}")
 
 
-def _clump_count(text):
-    return ALL if text == "all" else at_least(1)(text)
+_clump_count = _number(lambda text: ALL if text == "all" else at_least(1)(text), "whole number, or all", bool, "")
 
 
-_clump_count.__name__ = "whole number, or all"
-finite.__name__ = positive.__name__ = "number"
-
-
-def _checked_by(check):
-    """Type of an option: what check(text) returns. A ValueError becomes a message with the name of the option."""
+def told(check):
+    """Type of an option: check(text). argparse shows the text of an ArgumentTypeError, but not that of a ValueError."""
     def option(text):
         try:
             return check(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
     return option
-
-
-def _scheme(name):
-    rotation.info(name)
-    return name
 
 
 def _scheme_list(text):
@@ -98,33 +81,21 @@ def _scheme_list(text):
     return names
 
 
-def parse(scenario, argv=None):
-    """The options of a scenario (a namespace) from a command line, by default sys.argv; ValueError if invalid."""
+def parse(scenario, argv=None, **chosen):
+    """The options of a scenario, a namespace; ValueError if they are invalid.
+
+    argv : command line, by default sys.argv
+    chosen : values of options by name, which replace those of the command line
+    """
     argv = sys.argv[1:] if argv is None else argv
     for word in argv:
         if word.startswith("-") and word.endswith("=--"):      # argparse would parse it as a list
             raise ValueError(f"{word}: give a value")
-    return _checked(scenario, _parser(scenario).parse_args(argv))
-
-
-def options_of(scenario, **chosen):
-    """The options with these values instead of their defaults, without a command line; ValueError if invalid."""
-    options = _parser(scenario).parse_args([])
-    for name in chosen:
+    options = _parser(scenario).parse_args(argv)
+    for name, value in chosen.items():
         if name not in options:
             raise ValueError(f"{scenario.name} has no option {name!r}, only {', '.join(sorted(vars(options)))}")
-        if isinstance(vars(options)[name], bool):
-            flag(name, chosen[name])
-    return _checked(scenario, argparse.Namespace(**vars(options) | chosen))
-
-
-def physics(options):
-    """The options that define what is computed, as a dictionary in types of JSON."""
-    return json.loads(json.dumps({name: value for name, value in vars(options).items() if name not in _NOT_PHYSICS}))
-
-
-def _checked(scenario, options):
-    """The options with all defaults; ValueError for those that exclude each other, or a folder without access."""
+        setattr(options, name, flag(name, value) if isinstance(vars(options)[name], bool) else value)
     for name, value in list(vars(options).items()):
         if callable(value):             # a default, such as a box edge for the number of clumps
             delattr(options, name)      # to the end: if it differs on --resume, an option before it is the cause
@@ -140,6 +111,11 @@ def _checked(scenario, options):
     elif options.track and not options.track_every and options.frames < 2:
         raise ValueError(f"--track: there are no times of frames with --frames {options.frames}; give --track-every")
     return options
+
+
+def physics(options):
+    """The options that define what is computed, as a dictionary in types of JSON."""
+    return json.loads(json.dumps({name: value for name, value in vars(options).items() if name not in _NOT_PHYSICS}))
 
 
 def _check_folder(out):
@@ -173,9 +149,9 @@ class Parser(argparse.ArgumentParser):
 
 def _parser(scenario):
     """The parser of a scenario: its own options, then the standard ones that it has defaults for."""
-    schemes = textwrap.fill(", ".join(rotation.available()), 108, initial_indent="integrators: ",
-                            subsequent_indent="  ", break_on_hyphens=False) + "\n\n"
     study, defaults = scenario.study is not None, scenario.defaults
+    schemes = textwrap.fill("integrators: " + ", ".join(rotation.available()), 108, subsequent_indent="  ",
+                            break_on_hyphens=False) + "\n\n"
     parser = Parser(prog=scenario_command(scenario.name), description=with_scenario_commands(scenario.description),
                     epilog=schemes * ("integrator" in defaults) + (_STUDY_EPILOG if study else _EPILOG),
                     formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -187,11 +163,12 @@ def _parser(scenario):
         option("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
     if "integrator" in defaults:
         choice = group.add_mutually_exclusive_group()
-        choice.add_argument("--integrator", type=_checked_by(_scheme) if study else str, default=defaults["integrator"],
-                            metavar="NAME", help="rotation scheme, one of those below, parameters after a colon as in "
-                                                 "omelyan:iterations=20 (default: %(default)s)")
+        choice.add_argument("--integrator", type=told(lambda name: rotation.info(name) and name) if study else str,
+                            default=defaults["integrator"], metavar="NAME",
+                            help="rotation scheme, one of those below, parameters after a colon as in "
+                                 "omelyan:iterations=20 (default: %(default)s)")
         if not study:
-            choice.add_argument("--compare", type=_checked_by(_scheme_list), metavar="A,B,...",
+            choice.add_argument("--compare", type=told(_scheme_list), metavar="A,B,...",
                                 help="run each of these integrators from the same initial state, each in a folder of "
                                      "its name, and plot them together in compare.png")
     if "contact" in defaults:
@@ -205,23 +182,21 @@ def _parser(scenario):
     if "seed" in defaults:
         option("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
                help="seed of the random initial state (default: %(default)s)")
+    if "workers" in defaults:
+        option("--workers", type=at_least(1), metavar="N",
+               help="number of concurrent runs on this machine (default: one per processor)")
     if not study or "threads" in defaults:
         option("--threads", type=at_least(1), default=defaults.get("threads"), metavar="N",
                help="maximum number of OpenMP threads (default: all processors)")
     option("--out", default=f"results/{scenario.name}", metavar="DIR",
            help="folder for all files; those of an earlier run are replaced (default: %(default)s)")
-    if not study:
-        _add_output(option, scenario)
     option("--quiet", action="store_true", help="print only warnings and errors")
-    return parser
-
-
-def _add_output(option, scenario):
-    """The options of the frames, trajectory and checkpoints of a run."""
-    option("--frames", type=at_least(0), default=scenario.defaults.get("frames", 200), metavar="N",
+    if study:
+        return parser
+    option("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
            help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none (default: %(default)s; "
                 "a continued run keeps its interval)")
-    option("--fields", type=_checked_by(vtu.field_names), default="all", metavar="A,B,...",
+    option("--fields", type=told(vtu.field_names), default="all", metavar="A,B,...",
            help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always written (default: "
                 "%(default)s)")
     option("--contacts", action="store_true",
@@ -240,6 +215,7 @@ def _add_output(option, scenario):
         option("--energy-limit", type=positive, metavar="X",
                help="end the run when the relative energy error, as in summary.json, exceeds X; with dissipation in "
                     "contacts, that of the energy balance (default: no limit)")
+    return parser
 
 
 def _default_text(default, parser):

@@ -11,7 +11,6 @@ from minidem.core.atomic import replacing
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
            "#882255", "#332288", "#999933", "#8C8C8C", "#44AA99", "#7A4419", "#AA4499")
 STACK = (*COLOURS[:6], "#F0E442", "#999999")        # of kinetic, elastic, potential energy, and of the dissipated kinds
-FIRST_DISSIPATED = 3
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
         "axes.axisbelow": True, "axes.formatter.use_mathtext": True, "axes.formatter.useoffset": False,
@@ -27,32 +26,27 @@ def energies(path, table, title):
     """
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+        time, scale = table["time"], energy_input(table)
         if any(np.max(np.abs(table[kind]), initial=0.0) > 0.0 for kind in (*DISSIPATED, "work", "exchanged")):
             _stack(kinds, table)
-            scale = energy_input(table)
-            change.plot(table["time"], (table["balance"] - table["balance"][0]) / (scale or 1.0), color="black")
+            change.plot(time, (table["balance"] - table["balance"][0]) / (scale or 1.0), color="black")
             change.set_ylabel("change of balance\n" + ("/ energy put in" if scale else "(J)"))
         else:
-            _lines(kinds, change, table)
+            shown = [kind for kind in ("translational", "rotational", "elastic", "potential", "total")
+                     if kind != "potential" or np.any(table[kind])]
+            for kind, colour in zip(shown, (*COLOURS[:len(shown) - 1], "black")):
+                kinds.plot(time, table[kind], color=colour, label=kind)
+            kinds.legend(ncols=len(shown), loc="lower left", bbox_to_anchor=(0.0, 1.0))
+            for kind, colour in (("total", "0.7"), ("lasting", "black")):
+                change.plot(time, _change(table, kind), color=colour, label=kind)
+            change.legend(ncols=2)
+            change.set_ylabel(_change_label(table))
         kinds.set_ylabel("energy (J)")
         change.ticklabel_format(axis="y", scilimits=(-2, 3))
         change.set_xlabel("time (s)")
         figure.suptitle(title, fontsize=10)
 
     return save(path, (6.4, 5.0), draw)
-
-
-def _lines(kinds, change, table):
-    """Energies and their changes as lines."""
-    shown = [kind for kind in ("translational", "rotational", "elastic", "potential", "total")
-             if kind != "potential" or np.any(table[kind])]
-    for kind, colour in zip(shown, (*COLOURS[:len(shown) - 1], "black")):
-        kinds.plot(table["time"], table[kind], color=colour, label=kind)
-    kinds.legend(ncols=len(shown), loc="lower left", bbox_to_anchor=(0.0, 1.0))
-    for kind, colour in (("total", "0.7"), ("lasting", "black")):
-        change.plot(table["time"], _change(table, kind), color=colour, label=kind)
-    change.legend(ncols=2)
-    change.set_ylabel(_change_label(table))
 
 
 def stacked(table):
@@ -70,10 +64,10 @@ def _stack(panel, table):
     (supply, bottom), *layers = stacked(table).items()
     if bottom.any():
         panel.plot(table["time"], bottom, color="black", linestyle="--", label=supply)
-    for k, ((label, curve), colour) in enumerate(zip(layers, STACK)):
+    for (label, curve), colour in zip(layers, STACK):
         if curve.any():
-            panel.fill_between(table["time"], bottom, bottom + curve, label=label, facecolor=colour,
-                               edgecolor="white", linewidth=0.0, hatch="//" if k >= FIRST_DISSIPATED else None)
+            panel.fill_between(table["time"], bottom, bottom + curve, label=label, facecolor=colour, edgecolor="white",
+                               linewidth=0.0, hatch="//" if colour in STACK[3:] else None)
         bottom = bottom + curve
     panel.plot(table["time"], bottom, color="black", label="balance")
     panel.legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
@@ -103,24 +97,17 @@ def comparison(path, runs, observables):
 
 
 def _scale(panel, curves):
-    """Keep small curves visible beside a diverging one: an axis that is logarithmic, or linear near zero.
+    """Keep small curves visible beside a diverging one, if the largest magnitudes differ by more than a factor of 30.
 
-    That is if the largest magnitudes differ by more than a factor of 30. The axis ends at a thousand times 1 (a
-    relative change) or the smallest magnitude, whichever is larger.
+    Then the axis is linear near zero and logarithmic beyond. It ends at two thousand times 1 (a relative change) or the
+    smallest magnitude, whichever is larger.
     """
     magnitudes = [size for size in (np.max(np.abs(curve)) for curve in curves) if size > 0.0]
     if not magnitudes or max(magnitudes) < 30.0 * min(magnitudes):
-        panel.ticklabel_format(axis="y", scilimits=(-2, 3))
-        return
-    end = min(max(magnitudes), 1e3 * max(1.0, min(magnitudes)))
-    if all(np.min(curve) > 0.0 for curve in curves):
-        panel.set_yscale("log")
-    else:
-        linear = 10.0 ** math.ceil(math.log10(min(magnitudes)))
-        panel.set_yscale("symlog", linthresh=linear, linscale=max(1.0, math.log10(end / linear) / 5.0))
-        panel.set_ylim(bottom=max(panel.get_ylim()[0], -2.0 * end))
-        panel.axhline(0.0, color="0.6", linewidth=0.6)
-    panel.set_ylim(top=2.0 * end)
+        return panel.ticklabel_format(axis="y", scilimits=(-2, 3))
+    panel.set_yscale("symlog", linthresh=10.0 ** math.ceil(math.log10(min(magnitudes))))
+    end = 2e3 * max(1.0, min(magnitudes))
+    panel.set_ylim(np.clip(panel.get_ylim(), -end, end))
 
 
 def styles(number):
@@ -139,22 +126,10 @@ def _change_label(table):
 
 
 def save(path, size, draw, description=""):
-    """Draw a figure and write it atomically.
+    """Draw a figure and write it atomically; False without matplotlib.
 
-    Parameters
-    ----------
-    path : path
-    size : (float, float)
-        Width and height in inches.
-    draw : callable
-        Called with an empty matplotlib Figure.
-    description : str
-        Stored in the file (PNG keyword Description).
-
-    Returns
-    -------
-    bool
-        False without matplotlib.
+    size : width and height in inches;  draw : function of an empty matplotlib Figure, which it fills
+    description : stored in the file (PNG keyword Description)
     """
     try:
         import matplotlib
@@ -173,9 +148,9 @@ def save(path, size, draw, description=""):
         figure = Figure(figsize=size, layout="constrained")     # not by pyplot, which needs a display
         draw(figure)
         for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
-            for ticks in (axis.major, axis.minor):
-                if isinstance(ticks.formatter, LogFormatterSciNotation) and all(     # the default of such axes
-                        PLAIN[0] <= abs(end) <= PLAIN[1] for end in axis.get_view_interval()):
-                    (axis.set_major_formatter if ticks is axis.major else axis.set_minor_formatter)(Plain())
+            if all(PLAIN[0] <= abs(end) <= PLAIN[1] for end in axis.get_view_interval()):
+                for ticks, replace in ((axis.major, axis.set_major_formatter), (axis.minor, axis.set_minor_formatter)):
+                    if isinstance(ticks.formatter, LogFormatterSciNotation):        # the default of logarithmic axes
+                        replace(Plain())
         figure.savefig(temporary, metadata={"Description": description} if description else None)
     return True

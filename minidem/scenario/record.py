@@ -26,6 +26,15 @@ def energy_row(energy, sim=None):
     return values + (sim.box.strain.tolist() if sim and _moving_box(sim) else [])
 
 
+def columns(scenario, sim):
+    """Names of the columns of all tables of a run, after the time: name of the table -> names."""
+    found = {"energy": energy_columns(sim), "observables": ["contacts", *(one.name for one in scenario.observables)]}
+    if scenario.wall_forces and len(sim.walls):
+        found["walls"] = [f"wall_{k}_{kind}_{axis}" for k in range(len(sim.walls)) for kind in ("force", "torque")
+                          for axis in "xyz"]
+    return found
+
+
 def _moving_box(sim):
     return sim.box is not None and sim.loop.state.box.moves
 

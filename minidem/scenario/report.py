@@ -6,35 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers
+from minidem.core.progress import Line, say
+from minidem.ensemble import run_ensemble
 from minidem.output.table import write_table
 from minidem.scenario import plot
-from minidem.scenario.progress import Line, say
 from minidem.scenario.record import write_summary
-
-REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published value wrong"
-TOO_SHORT, LIMIT = "too short to tell", "known limit"
-
-
-def lines(findings: list) -> list[str]:
-    """One line per table or figure of a paper, followed by its findings that are not as published."""
-    told: list[str] = []
-    items: dict = {}
-    for finding in findings:
-        items.setdefault((finding.paper, finding.item), []).append(finding)
-    for (paper, item), found in items.items():
-        good, wrong, short, limits, missed = (
-            sum(f.verdict == verdict for f in found)
-            for verdict in (REPRODUCED, WRONG, TOO_SHORT, LIMIT, NOT_REPRODUCED))
-        word = "NOT reproduced" if missed else "reproduced" if good + wrong else LIMIT if limits else TOO_SHORT
-        line = f"{paper}, {item}: {word}, {good} of {len(found)}"
-        for number, words in ((wrong, "published wrong"), (limits, f"at a {LIMIT}"), (short, TOO_SHORT)):
-            if number:
-                line += f", {number} {words}"
-        deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
-        if deviations:
-            line += f", largest deviation {max(deviations):.1e}"
-        told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
-    return told
 
 
 class Report:
@@ -48,7 +24,7 @@ class Report:
         Names of the tables and figures.
     path : Path
     failed_runs : int
-        Counted by `count_failures`.
+        Of those made by `runs`.
     """
 
     def __init__(self, name: str, options) -> None:
@@ -97,9 +73,15 @@ class Report:
         self._line.close()
         say(text, self.quiet)
 
-    def count_failures(self, rows: Iterable[dict]) -> None:
-        """Count the rows of `run_ensemble` with an error. With any, the exit status of the command is 1."""
+    def runs(self, function: Callable | str, grid: dict[str, Iterable], folder: str = "", **others) -> list[dict]:
+        """The rows of `run_ensemble` in a folder of the report, with --workers; failures give the exit status 1.
+
+        others : further arguments of `run_ensemble`
+        """
+        rows = run_ensemble(function, grid, self.path / folder, self._options["workers"], progress=not self.quiet,
+                            **others)
         self.failed_runs += sum(row["error"] is not None for row in rows)
+        return rows
 
     def progress(self, label: str, items: Iterable) -> Iterator:
         """Yield the items, and show on standard error how many are done."""
@@ -113,12 +95,21 @@ class Report:
         """Show on standard error which part of a long piece of work is done, 0 to 1."""
         self._line.update(f"{self.name}: {label}, {done:.0%}")
 
-    def finish(self, ended: str) -> None:
-        """Write findings.csv and summary.json; ended: "done", "failed" or "interrupted"."""
+    def lines(self) -> list[str]:
+        """Lines on the findings, for the screen."""
+        return self.findings[0].lines(self.findings) if self.findings else []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failure, *_):
+        """Write findings.csv and summary.json, however the study has ended."""
         self._line.close()
         rows = [asdict(found) | {"deviation": found.deviation, "verdict": found.verdict} for found in self.findings]
         if rows:
             self.table("findings", list(rows[0]), [list(row.values()) for row in rows])
         write_summary(self.path / "summary.json", {
-            "scenario": self.name, "ended": ended, "wall_seconds": time.perf_counter() - self._begun,
+            "scenario": self.name,
+            "ended": "done" if failure is None else "interrupted" if failure is KeyboardInterrupt else "failed",
+            "wall_seconds": time.perf_counter() - self._begun,
             "options": self._options, **({"findings": rows} if rows else {}), "files": self.files})

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -19,21 +20,20 @@ from minidem.analysis.diagnosis import explain_energy
 from minidem.analysis.energy import energy_error
 from minidem.analysis.monitor import capture_warnings
 from minidem.core.atomic import remove_leftovers, to_disk
+from minidem.core.progress import Line
 from minidem.engine.driver import Pacer, steps_to_reach
 from minidem.output import checkpoint
 from minidem.output.background import Background
 from minidem.output.frames import Frames
+from minidem.output.table import Table
 from minidem.output.trajectory import Trajectory, has_gsd
 from minidem.scenario import plot, record
 from minidem.scenario.options import ALL, physics
-from minidem.scenario.progress import Line
-from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 
 ROWS = 1000                 # of the tables, besides the first
 UNWRITTEN = 2               # frames in memory at most: one is being written, one waits
 ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
-WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 NOTES = {"physics", "schedule", "reach", "spent", "warnings"}           # of a checkpoint
 
 
@@ -44,7 +44,7 @@ class Schedule:
     exact, so that a continued run has the same schedule.
     """
 
-    def __init__(self, steps, parts):
+    def __init__(self, steps=1, parts=0):
         self.steps, self.parts = steps, min(parts, steps)
 
     def after(self, step):
@@ -57,6 +57,13 @@ class Schedule:
     def __contains__(self, step):
         return self.after(step - 1) == step
 
+    def until(self, last):
+        """Yield the scheduled steps up to `last`."""
+        step = self.after(-1)
+        while step <= last:
+            yield step
+            step = self.after(step)
+
 
 class Run:
     """A run in the folder `out`: built from the options, or loaded from a checkpoint with --resume.
@@ -66,15 +73,15 @@ class Run:
     """
 
     def __init__(self, scenario, options, out):
-        self.scenario, self.quiet, self.path = scenario, options.quiet, Path(out)
-        self.series = Frames(self.path, options.contacts, options.fields, name=scenario.name)
+        self.scenario, self.options, self.path = scenario, options, Path(out)
         self.last, self.before, self.next = (self.path / f"checkpoint{end}.npz" for end in ("", "_before", "_next"))
         self.trajectories = self.path / f"{scenario.name}.gsd", self.path / "trajectory.csv"    # at most one exists
+        self.series = Frames(self.path, options.contacts, options.fields, name=scenario.name)
         self.resumed = options.resume and bool(self.checkpoints())
         if self.resumed:
-            self._resume(options)
+            self._resume()
         else:
-            self._begin(options)
+            self._begin()
         sim = self.sim
         self.steps = steps_to_reach(options.time, sim.dt)
         if self.steps < sim.step_count:
@@ -90,9 +97,8 @@ class Run:
                              "is no error; leave the option out")
         if not math.isfinite(sim.energy().total):
             raise ValueError("the energy of the initial state is not finite; give smaller speeds or sizes")
-        period = options.checkpoint_every
-        # The first checkpoint is at step 0; without a period none is scheduled.
-        self.saves = Schedule(max(1, round(period / sim.dt)), 1) if period else Schedule(1, 0)
+        period = options.checkpoint_every           # the first checkpoint is at step 0
+        self.saves = Schedule(max(1, round(period / sim.dt)), 1) if period else Schedule()
         self.saved_step = sim.step_count if self.resumed else None
         self.last_good = self.reason = None         # a Snapshot; why the run failed
         integrator = self.notes["physics"].get("integrator")
@@ -102,38 +108,39 @@ class Run:
         """Existing checkpoints, the last one first."""
         return [file for file in (self.last, self.before) if file.exists()]
 
-    def _begin(self, options):
+    def _begin(self):
         """Make the initial state."""
+        options = self.options
         with capture_warnings(texts := []):
             self.sim = self.scenario.build(options)
         self.notes = {
             "physics": physics(options),
-            "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS, "frames": options.frames,
-                         "track": 0, "track_steps": 0},
+            "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS,
+                         "frames": options.frames, "track": options.track, "track_steps":
+                         max(1, round(options.track_every / self.sim.dt)) if options.track_every else 0},
             "reach": None,                  # of the walls in walls.vtu
             "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
             "warnings": {f"start {k}": text for k, text in enumerate(texts)
                          if text not in self.sim.monitor.issued.values()}}     # those `serve` adds
         self.last_is_good = False           # the file: it may become the one before
-        self._prepare_output(options, lambda schedule: None)
+        self._prepare_output()
 
-    def _resume(self, options):
+    def _resume(self):
         """Load the last usable checkpoint and the tables and series that belong to it."""
         refused = []
         for file in self.checkpoints():
             try:
                 with capture_warnings([]):              # `serve` reports what the earlier session has not
-                    self.sim, self.notes = checkpoint.load(file, Simulation, options.threads)
+                    self.sim, self.notes = checkpoint.load(file, Simulation, self.options.threads)
                 if not isinstance(self.notes, dict) or self.notes.keys() != NOTES:
                     raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario")
-                self._prepare_output(options, self._is_kept)
-                self._check_rows(file)
+                self._prepare_output()
                 break
             except ValueError as error:
                 refused.append(str(error))
         else:
             raise ValueError(f"--resume: no checkpoint is of use: {'; '.join(refused)}")
-        here, there = physics(options), self.notes["physics"]
+        here, there = physics(self.options), self.notes["physics"]
         for name in [*here, *sorted(there.keys() - here.keys())]:       # options that follow from others come last
             if here.get(name) != there.get(name):
                 raise ValueError(f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run "
@@ -142,89 +149,64 @@ class Run:
         for reason in refused:
             warnings.warn(f"{reason}: going on from {file}, at {self.sim.time:g} s", stacklevel=2)
 
-    def _check_rows(self, file):
-        """ValueError unless all tables have all rows up to the current step."""
-        steps = [0]
-        while steps[-1] <= self.sim.step_count:
-            steps.append(self.rows.after(steps[-1]))
-        for table in self.tables:
-            if [row[0] for row in table.rows] != [step * self.sim.dt for step in steps[:-1]]:
-                raise ValueError(f"{file}: {table.path} has not all rows up to its time, {self.sim.time:g} s")
-
-    def _is_kept(self, schedule):
-        """A function of the time: whether a continued run keeps the row or frame. Those after the checkpoint, and an
-        unscheduled last one of the earlier session, are removed."""
-        return lambda time: 0.0 <= time <= self.sim.time and round(time / self.sim.dt) in schedule
-
-    def _prepare_output(self, options, keep):
-        """Set up schedules, tables and series. keep(schedule) : their argument `keep`, None in a new run."""
+    def _prepare_output(self):
+        """Set up schedules, tables and series. A continued run keeps what was scheduled up to its checkpoint."""
         schedule = self.notes["schedule"]
         self.rows = Schedule(schedule["steps"], schedule["rows"])
-        self.tables = [Table(self.path / f"{name}.csv", columns) for name, columns in self._columns().items()]
-        self.energy, self.observed, *_ = self.tables
-        for table in self.tables:
-            table.begin(self.sim, keep(self.rows))
-        self.with_frames = schedule["frames"] > 0
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
-        self.series.begin(keep(self.frames))
+        # An unscheduled last row or frame of the earlier session is not kept.
+        rows, frames = ([step * self.sim.dt for step in steps.until(self.sim.step_count)] if self.resumed else None
+                        for steps in (self.rows, self.frames))
+        self.tables = {name: Table(self.path / f"{name}.csv", columns, rows and set(rows).__contains__)
+                       for name, columns in record.columns(self.scenario, self.sim).items()}
+        for table in self.tables.values() if rows else ():
+            if [row[0] for row in table.rows] != rows:
+                raise ValueError(f"{table.path} has not all rows up to the checkpoint at {self.sim.time:g} s")
+        self.energy, self.observed = self.tables["energy"], self.tables["observables"]
+        self.with_frames = schedule["frames"] > 0
+        self.series.begin(None if frames is None else set(frames).__contains__)
         self.series.reach = self.notes["reach"]
-        existing = [file for file in self.trajectories if self.resumed and file.exists()]
-        if not schedule["track"]:           # a continued run may begin one
-            every = options.track_every and max(1, round(options.track_every / self.sim.dt))
-            schedule |= {"track": options.track, "track_steps": every or 0}
-        elif not existing:
-            raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would go on")
-        count, every = schedule["track"], schedule["track_steps"]
-        self.trajectory, self.instants = None, Schedule(1, 0)
+        self.trajectory, self.instants, count = None, Schedule(), schedule["track"]
         if count:
-            file = existing[0] if existing else self.trajectories[not has_gsd()]
-            self.trajectory = Trajectory(file, None if count == ALL else range(count), append=bool(existing))
-            self.instants = Schedule(every, 1) if every else self.frames
-
-    def _columns(self):
-        """Columns of the tables, as of md.Table. `contacts` and `measured` are those of the row that is written."""
-        columns = {
-            "energy": {record.energy_columns(self.sim): lambda sim: record.energy_row(self.measured, sim)},
-            "observables": {"contacts": lambda sim: len(self.contacts)}
-            | {one.name: one.value for one in self.scenario.observables}}
-        if self.scenario.wall_forces and len(self.sim.walls):
-            names = tuple(f"wall_{k}_{name}" for k in range(len(self.sim.walls)) for name in WALL)
-            columns["walls"] = {names: lambda sim: wall_wrenches(self.contacts, sim.walls_at_rest, sim.box)}
-        return columns
+            there = [file for file in self.trajectories if file.exists()] if self.resumed else \
+                [self.trajectories[not has_gsd()]]
+            if not there:
+                raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would go on")
+            self.trajectory = Trajectory(there[0], None if count == ALL else range(count), append=self.resumed)
+            self.instants = Schedule(schedule["track_steps"], 1) if schedule["track_steps"] else self.frames
 
     def execute(self, stopped):
         """Run until the end, the energy limit, a non-finite state, or until stopped() is true; returns the summary."""
-        self.wall_start, self.line, self.first_step = time.perf_counter(), Line(self.quiet), self.sim.step_count
+        self.line, self.first_step = Line(self.options.quiet), self.sim.step_count
+        self.spent_before = self.notes["spent"]["wall_seconds"]
 
         def warn(text):
             self.line.close()
             print(f"{self.label}: warning: {text}", file=sys.stderr)
 
-        lock = self._open_folder()
-        try:
-            with Background() as self.output:
-                for table in self.tables:
-                    table.open()
-                if self.trajectory:
-                    self.trajectory.open(self.sim.time)
-                if self.with_frames:
-                    self.series.open()
-                for text in () if self.resumed else self.notes["warnings"].values():
-                    warn(text)
-                self.sim.monitor.serve(self.notes["warnings"], warn)
-                try:
-                    ended = self._loop(stopped)
-                except FloatingPointError as error:
-                    ended, self.reason = "not finite", str(error)
-                    # The snapshot, unless a later checkpoint exists
-                    if self.last_good and (self.saved_step is None or self.last_good.step > self.saved_step):
-                        self._save(self.last_good)
-                return self._finish(ended)
-        finally:
-            self.line.close()
-            for table in (*self.tables, *filter(None, [self.trajectory])):
-                table.close()
-            os.close(lock)
+        with ExitStack() as ending:
+            ending.callback(os.close, self._open_folder())
+            self.output = ending.enter_context(Background())
+            ending.callback(self.line.close)
+            for table in self.tables.values():
+                table.open()
+                ending.callback(table.close)
+            if self.trajectory:
+                self.trajectory.open(self.sim.time)
+                ending.callback(self.trajectory.close)
+            if self.with_frames:
+                self.series.open()
+            for text in () if self.resumed else self.notes["warnings"].values():
+                warn(text)
+            self.sim.monitor.serve(self.notes["warnings"], warn)
+            try:
+                ended = self._loop(stopped)
+            except FloatingPointError as error:
+                ended, self.reason = "not finite", str(error)
+                # The snapshot, unless a later checkpoint exists
+                if self.last_good and (self.saved_step is None or self.last_good.step > self.saved_step):
+                    self._save(self.last_good)
+            return self._finish(ended)
 
     def _open_folder(self):
         """Make, lock and clear the folder; returns the lock. By default, all runs of a scenario have one folder."""
@@ -278,11 +260,10 @@ class Run:
         sim, done = self.sim, self.sim.step_count - self.first_step
 
         def text():
-            error = energy_error(self.energy) if self.conserved else None
+            error = f", energy error {energy_error(self.energy):.1e}" if self.conserved else ""
             step = "" if self.line.terminal else f"step {sim.step_count} of {self.steps}, "
             return (f"{self.label}: {step}{sim.time:.4g} of {self.steps * sim.dt:g} s, "
-                    f"{done / (self.line.last - self.line.start):.3g} steps/s"
-                    + ("" if error is None else f", energy error {error:.1e}"))
+                    f"{done / (self.line.last - self.line.start):.3g} steps/s{error}")
 
         self.line.update(text, done / max(self.steps - self.first_step, 1))
 
@@ -294,15 +275,17 @@ class Run:
         sim = self.sim
         if not self.energy.rows or self.energy.rows[-1][0] != sim.time:
             with np.errstate(over="ignore", invalid="ignore"):
-                self.contacts = sim.contacts()
-                self.measured = sim.energy(self.contacts, shadow=sim.settings.law.conservative)
-            if not math.isfinite(self.measured.total):
+                contacts = sim.contacts()
+                energy = sim.energy(contacts, shadow=sim.settings.law.conservative)
+            if not math.isfinite(energy.total):
                 raise FloatingPointError(explain_energy(sim))
-            for table in self.tables:
-                table(sim)
+            self.energy.append(sim.time, record.energy_row(energy, sim))
+            self.observed.append(sim.time, [len(contacts), *(one.value(sim) for one in self.scenario.observables)])
+            if "walls" in self.tables:
+                self.tables["walls"].append(sim.time, wall_wrenches(contacts, sim.walls_at_rest, sim.box).flat)
             if len(self.energy.rows) % ROWS_PER_SNAPSHOT == 1:
                 self.last_good = sim.loop.snapshot().copy()
-            sim.monitor.check(sim, self.contacts)
+            sim.monitor.check(sim, contacts)
         self.reason = self.energy_limit and record.beyond_limit(sim, self.energy, self.energy_limit)
         return self.reason is not None
 
@@ -323,9 +306,9 @@ class Run:
         step = self.sim.step_count if snapshot is None else snapshot.step
         if step == self.saved_step:
             return
-        self._add_wall_time()
+        self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
         self.output.wait()
-        to_disk(file for file in (*(table.path for table in self.tables), self.series.path, self.series.walls,
+        to_disk(file for file in (*(table.path for table in self.tables.values()), self.series.path, self.series.walls,
                                   *self.trajectories, *self.series.files) if file.exists())
         try:
             checkpoint.save(self.next, self.sim, self.notes, snapshot)
@@ -337,15 +320,10 @@ class Run:
         self.last_is_good = True
         self.saved_step, self.series.files = step, []         # those since the last checkpoint
 
-    def _add_wall_time(self):
-        now = time.perf_counter()
-        self.notes["spent"]["wall_seconds"] += now - self.wall_start
-        self.wall_start = now
-
     def _finish(self, ended):
         """Write summary.json and energy.png; returns the summary."""
         self.output.wait()
-        self._add_wall_time()
+        self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
         result = record.summary(self, ended)
         if self.scenario.conclude and ended == "done":
             result["result"], result["conclusion"] = self.scenario.conclude(self.sim, self, self.path)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from minidem.core.checks import flag
 from minidem.core.interpreter import this_python
+from minidem.core.progress import Line, Signals, say
 from minidem.initial import kept_bed
 from minidem.scenario import plot
-from minidem.scenario.options import options_of, parse
-from minidem.scenario.progress import Line, say, stopping, terminable
+from minidem.scenario.options import parse
 from minidem.scenario.record import verdict
-from minidem.scenario.report import Report, lines
+from minidem.scenario.report import Report
 from minidem.scenario.run import Run
 from minidem.simulation import Simulation
 
@@ -77,7 +77,8 @@ class Scenario:
     defaults : dict
         Defaults of the standard options that the scenario has: `time`, and `integrator` (with --compare), `contact`,
         `dt`, `seed`, `frames` if applicable. `build` passes them on to the Simulation. A study has those of
-        `integrator`, `dt`, `time`, `threads` that are here. Values may be functions of the other options.
+        `integrator`, `dt`, `time`, `threads`, and `workers`, for `Report.runs`, that are here. Values may be functions
+        of the other options.
     add_options : callable, optional
         Adds the options of the scenario to an argparse group. They define the physics: a continued run cannot change
         them. A default may be a function of the options.
@@ -137,38 +138,37 @@ class Scenario:
         """
         runs: dict = {}
         try:
-            with terminable():
+            with Signals() as stopped:
                 try:
                     options = self.parse(argv)
                     runs = {} if self.study else self._runs(options)
                 except ValueError as error:
                     return self._fail(BAD_ARGUMENTS, f"error: {error}")
                 if not self.study:
-                    return self._execute(runs, options)
-                report = self._study(options)
-                say("\n".join([*lines(report.findings), f"Files are in {options.out}."]), options.quiet)
+                    return self._execute(runs, options, stopped)
+                report = self._report(options)
+                say("\n".join([*report.lines(), f"Files are in {options.out}."]), options.quiet)
                 return FAILED if report.failed_runs else DONE
         except BlockingIOError as error:        # another run holds the folder
             return self._fail(FAILED, f"failed: {error}")
         except (OSError, MemoryError, FloatingPointError) as error:
-            return self._fail(FAILED, "; ".join(filter(None, [f"failed: {str(error) or 'no memory'}",
-                                                              self._remedy(runs)])))
+            return self._fail(FAILED, f"failed: {str(error) or 'no memory'}", self._remedy(runs, "; "))
         except KeyboardInterrupt:
-            return self._fail(INTERRUPTED, ": ".join(filter(None, ["interrupted", self._remedy(runs)])))
+            return self._fail(INTERRUPTED, "interrupted", self._remedy(runs, ": "))
 
-    def _fail(self, status, text):
-        print(f"{self.name}: {text}", file=sys.stderr)
+    def _fail(self, status, text, remedy=""):
+        print(f"{self.name}: {text}{remedy}", file=sys.stderr)
         return status
 
-    def _remedy(self, runs):
-        """How to continue after an aborted run."""
+    def _remedy(self, runs, stop):
+        """How to continue after aborted runs; stop : punctuation before it."""
         if self.study:
             return ""
         if not runs:
-            return "nothing was written"
-        if any(run.checkpoints() for run in runs.values()):
-            return "the last checkpoint is complete, --resume continues from it"
-        return "there was no checkpoint yet (see --checkpoint-every)"
+            return f"{stop}nothing was written"
+        return stop + ("the last checkpoint is complete, --resume continues from it"
+                       if any(run.checkpoints() for run in runs.values()) else
+                       "there was no checkpoint yet (see --checkpoint-every)")
 
     def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
@@ -192,9 +192,9 @@ class Scenario:
         RuntimeError
             For a run that did not end as planned.
         """
-        chosen = options_of(self, out=str(folder), quiet=quiet, **options)
+        chosen = parse(self, [], out=str(folder), quiet=quiet, **options)
         if self.study:
-            return self._study(chosen)
+            return self._report(chosen)
         chosen.resume = any(Path(folder).glob("checkpoint*.npz"))
         try:
             run = Run(self, chosen, folder)
@@ -202,7 +202,7 @@ class Scenario:
             if not chosen.resume:
                 raise
             raise RuntimeError(f"{error}. To restart the run remove {folder}") from None
-        with stopping() as stopped:
+        with Signals(waits=True) as stopped:
             summary = run.execute(stopped)
         if summary["ended"] == "interrupted":
             raise KeyboardInterrupt
@@ -210,39 +210,30 @@ class Scenario:
             raise RuntimeError(f"the run in {folder} ended: {summary['reason'] or summary['ended']}")
         return summary
 
-    def _study(self, options):
-        report, ended = Report(self.name, options), "failed"
-        try:
+    def _report(self, options):
+        with Report(self.name, options) as report:
             self.study(options, report)
-            ended = "done"
-        except KeyboardInterrupt:
-            ended = "interrupted"
-            raise
-        finally:
-            report.finish(ended)
         return report
 
     def _runs(self, options):
         """Set up and check all runs, by name, before anything is written."""
-        if getattr(options, "compare", None):
-            runs = {name: Run(self, Namespace(**vars(options) | {"integrator": name}),
-                              Path(options.out, name.replace(":", "_"))) for name in options.compare}
-        else:
-            runs = {self.name: Run(self, options, options.out)}
+        compared = getattr(options, "compare", None) or ()
+        runs = {name: Run(self, Namespace(**vars(options) | {"integrator": name}),
+                          Path(options.out, name.replace(":", "_"))) for name in compared}
+        runs = runs or {self.name: Run(self, options, options.out)}
         if options.resume and not any(run.resumed for run in runs.values()):
             raise ValueError(f"--resume: there is no checkpoint in {options.out}; start without --resume, "
                              "and with --checkpoint-every for runs that may be killed")
         return runs
 
-    def _execute(self, runs, options):
-        done, compared = {}, bool(getattr(options, "compare", None))
-        with stopping() as stopped:
-            for name, run in runs.items():
-                result = run.execute(stopped)
-                done[name] = run
-                say("\n".join(filter(None, [verdict(result), result.get("conclusion")])), options.quiet)
-                if stopped():
-                    break
+    def _execute(self, runs, options, stopped):
+        done, compared, stopped.waits = {}, bool(getattr(options, "compare", None)), True
+        for name, run in runs.items():
+            result = run.execute(stopped)
+            done[name] = run
+            say("\n".join(filter(None, [verdict(result), result.get("conclusion")])), options.quiet)
+            if stopped():
+                break
         where, first = f"Files are in {options.out}", next(iter(runs.values()))
         if compared:
             plot.comparison(Path(options.out, "compare.png"), done, self.observables[:1])

@@ -1,9 +1,8 @@
 """Numbers over time in a CSV file, row by row in a callback."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from minidem.scenario import plot
 from minidem.scenario.record import energy_columns, energy_row
 
 
-class Table:
+class Table(csv_table.Table):
     """A CSV file to which each call adds a row of numbers: a callback of `Simulation.run`.
 
     The first call opens the file. A second call at the same time writes nothing. `table["name"]` is a column.
@@ -53,48 +52,30 @@ class Table:
 
     def __init__(self, path: str | Path, columns: Mapping | None = None, append: bool = False):
         self.path, self._append = file_path("path", path, ".csv"), flag("append", append)
-        self._functions: dict | None = None if columns is None else _checked(columns)
-        self._csv: Any = None
         self._draws, self._is_open = columns is None, False
-
-    def begin(self, sim, keep: Callable | None = None) -> None:
-        """Read the rows of the file; keep : as of `minidem.output.table.Table`. Nothing is written."""
-        if self._functions is None:
-            self._functions = {energy_columns(sim): lambda sim: energy_row(
-                sim.energy(shadow=sim.settings.law.conservative), sim)}
-        self._csv = csv_table.Table(self.path, sum(self._functions, ()), keep)
-
-    def open(self) -> None:
-        """Write the header of a new file, or remove the rows that are not kept."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._csv.open()
-        self._is_open = True
+        self._functions: dict = {} if columns is None else _checked(columns)
+        self.rows, self.columns = [], ()
 
     def __call__(self, sim) -> None:
         if not self._is_open:
-            self.begin(sim, (lambda time: time <= sim.time) if self._append and self.path.exists() else None)
+            if self._draws:
+                self._functions = {energy_columns(sim): lambda sim: energy_row(
+                    sim.energy(shadow=sim.settings.law.conservative), sim)}
+            keep = (lambda time: time <= sim.time) if self._append and self.path.exists() else None
+            super().__init__(self.path, sum(self._functions, ()), keep)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self.open()
+            self._is_open = True
         if not self.rows or self.rows[-1][0] != sim.time:
-            self._csv.append(sim.time, [value for names, function in (self._functions or {}).items()
-                                        for value in _numbers(function, names, sim)])
-
-    @property
-    def rows(self) -> list:
-        """The rows so far, tuples of numbers with the time in front."""
-        return self._csv.rows if self._csv else []
-
-    def __getitem__(self, column: str) -> np.ndarray:
-        if self._csv is None or column not in self._csv.columns:
-            begun = "" if self._csv else " before the first call"
-            raise KeyError(f"{column!r}: {self.path} has no such column{begun}")
-        return self._csv[column]
+            self.append(sim.time, [value for names, function in self._functions.items()
+                                   for value in _numbers(function, names, sim)])
 
     def close(self) -> None:
         """Close the file, and draw the energies; a further call continues it."""
         if self._is_open:
-            self._csv.close()
+            super().close()
             if self._draws:
-                plot.energies(self.path.with_suffix(".png"), self._csv, self.path.stem)
+                plot.energies(self.path.with_suffix(".png"), self, self.path.stem)
             self._is_open, self._append = False, True
 
     def __enter__(self):
@@ -124,7 +105,7 @@ def _checked(columns):
     return found
 
 
-def _numbers(function: Callable, names, sim):
+def _numbers(function, names, sim):
     values = np.asarray(function(sim), dtype=object).reshape(-1)
     try:
         numbers = [float(value) for value in values]

@@ -28,28 +28,13 @@ CANDIDATES = 40_000         # at most
 
 
 def fit_spheres(mesh, spheres):
-    """Fit spheres into a mesh.
+    """Fit spheres into a TriangleMesh: centers (n, 3), radii (n,), in its frame, largest gain of volume first [m].
 
     Every part of the solid is within (volume / spheres)^(1/3) of a sphere, or the spheres are spread evenly. The
     result is deterministic. Up to CELLS / CELLS_PER_SPHERE = 400 spheres, and if none was moved to a thin part, fewer
-    spheres are the first of more.
+    spheres are the first of more. ValueError for a mesh so thin that no cell lies inside.
 
-    Parameters
-    ----------
-    mesh : TriangleMesh
-        The solid.
-    spheres : int
-        Largest number of spheres; the result has fewer only if they cover all cells.
-
-    Returns
-    -------
-    centers, radii : (n, 3) and (n,) ndarray
-        Spheres in the frame of the mesh, largest gain of volume first [m].
-
-    Raises
-    ------
-    ValueError
-        The mesh is so thin that no cell lies inside, such as a plate of a thousandth of its width.
+    spheres : int, their largest number; there are fewer only if they cover all cells
     """
     spheres = whole("spheres", spheres, 1, MOST_SPHERES)
     size = _cell_size(mesh, spheres)
@@ -94,14 +79,8 @@ def lazy_greedy(bounds, evaluate, sizes, count):
 
     Gains only shrink as others are chosen. A candidate whose updated gain still exceeds all earlier ones is the best.
 
-    Parameters
-    ----------
-    bounds : sequence of float
-        Upper bounds of the gains.
-    evaluate : callable
-        evaluate(k) -> (gain, function without arguments that chooses candidate k).
-    sizes, count
-        The sizes of the chosen candidates add up to at most `count`.
+    bounds : upper bounds of the gains;  evaluate : function of k, returns (gain, function that chooses candidate k)
+    sizes, count : the sizes of the chosen candidates add up to at most `count`
     """
     heap = [(-bound, k) for k, bound in enumerate(bounds)]
     heapq.heapify(heap)

@@ -37,21 +37,11 @@ def area_of_profile(profile):
 
 
 def fit_rings(profile, spheres):
-    """Return spheres inside a solid of revolution about z, largest gain first.
+    """Return centers (n, 3), radii (n,) of spheres inside a solid of revolution about z, largest gain first [m].
 
     Every second ring is turned by half its spacing.
 
-    Parameters
-    ----------
-    profile : (k, 2) ndarray
-        Points [z, r] [m].
-    spheres : int
-        Number of spheres; the result has fewer only if they fill the solid (a sphere).
-
-    Returns
-    -------
-    centers, radii : (n, 3) and (n,) ndarray
-        [m]
+    profile : (k, 2) points [z, r] [m];  spheres : their largest number; there are fewer only if they fill the solid
     """
     for cells in CELLS:
         rings = _fit(profile, spheres, cells)

@@ -15,7 +15,7 @@ import errno
 
 import numpy as np
 
-from minidem.core.atomic import write_text
+from minidem.core.atomic import replace_text
 from minidem.core.checks import LARGEST, existing_file, file_path, finite_array, positive, refuse
 from minidem.templates.mass.mass_properties import MassProperties
 from minidem.templates.mass.principal_axes import principal_axes
@@ -40,24 +40,11 @@ def spheres_file(path):
 def read_body(path, volume, scale, relative_error):
     """Return the MassProperties in the folder `path`; mass and moments are those of the files.
 
-    Parameters
-    ----------
-    path : str or Path
-        Folder of a clump of MercuryDPM.
-    volume : float
-        Volume of the clump [m3]; the density is the mass over it.
-    scale : float
-        Unit of length of the files [m].
-    relative_error : float
-        That of the volume.
+    volume : of the clump [m3]; the density is the mass over it;  relative_error : that of the volume
+    scale : unit of length of the files [m]
 
-    Raises
-    ------
-    ValueError
-        A file that does not hold finite numbers of the right shape, a mass that is not positive, a tensor that is not
-        symmetric or impossible for a rigid body.
-    FileNotFoundError
-        A file is missing.
+    ValueError for a file without finite numbers of the right shape, a mass that is not positive, a tensor that is not
+    symmetric or impossible for a rigid body; FileNotFoundError for a missing file.
     """
     file = existing_file("path", _part(path, MASS), REMEDY)
     mass = positive(str(file), _numbers(file, (1, 1))[0, 0])
@@ -78,19 +65,9 @@ def read_body(path, volume, scale, relative_error):
 def write_folder(path, offsets, radii, mass, inertia):
     """Write the folder `path`, with all digits; spheres about the centre of mass, in the principal frame.
 
-    Parameters
-    ----------
-    path : str or Path
-        Folder to make, or in which the four files are replaced, each atomically.
-    offsets, radii, mass, inertia
-        Attributes of a ClumpTemplate.
+    The four files are replaced, each atomically. offsets, radii, mass, inertia : attributes of a ClumpTemplate
 
-    Raises
-    ------
-    ValueError
-        Numbers outside the range of single precision.
-    NotADirectoryError
-        `path` is a file.
+    ValueError for numbers outside the range of single precision, NotADirectoryError if `path` is a file.
     """
     folder = file_path("path", path)
     if folder.exists() and not folder.is_dir():
@@ -104,7 +81,7 @@ def write_folder(path, offsets, radii, mass, inertia):
     for name, table in ((SPHERES, np.column_stack([offsets, radii])), (MASS, [[mass]]), (TENSOR, np.diag(inertia)),
                         (DIRECTIONS, np.eye(3))):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        write_text(folder / name, "".join(",".join(map(repr, row)) + "\n" for row in np.asarray(table).tolist()))
+        replace_text(folder / name, "".join(",".join(map(repr, row)) + "\n" for row in np.asarray(table).tolist()))
 
 
 def _part(path, name):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from minidem.core.atomic import write_text
+from minidem.core.atomic import replace_text
 from minidem.core.checks import ADD, LARGEST, existing_file, file_path, finite_array, foreign, positive
 from minidem.templates.mass.mass_properties import MassProperties
 
@@ -34,12 +34,8 @@ FORMATS = "csv", "lammps", "liggghts", "mercurydpm"      # the last one is a fol
 def read_spheres(path):
     """Return centres (n, 3) and radii (n,), in the unit of the file `path`.
 
-    Raises
-    ------
-    ValueError
-        A line that is not four finite numbers, a radius that is not positive, or no spheres.
-    FileNotFoundError
-        The file does not exist.
+    ValueError for a line that is not four finite numbers, a radius that is not positive, or no spheres;
+    FileNotFoundError without a file.
     """
     kind = foreign(existing_file("path", path, REMEDY))
     if kind is not None:
@@ -128,7 +124,7 @@ def write_spheres(path, centers, radii, body=None, style="csv", mass=None):
         lines = [" ".join(map(repr, row)) for row in table]
     else:
         lines = ["# x,y,z,r", *comment, *(",".join(map(repr, row)) for row in table)]
-    write_text(file_path("path", path), "\n".join(lines) + "\n")
+    replace_text(file_path("path", path), "\n".join(lines) + "\n")
 
 
 def _sphere(values, where):

@@ -21,18 +21,8 @@ LARGE = 0.8         # of the largest radius in a part: minimum for the sphere th
 def spread(cells, centers, radii, chosen, count, distance):
     """Return the indices of at most `count` spheres that represent all parts of a solid.
 
-    Parameters
-    ----------
-    cells : (m, 3) ndarray
-        Centres of the cells inside the solid [m].
-    centers, radii : (k, 3) and (k,) ndarray
-        Candidate spheres [m].
-    chosen : list of int
-        Greedy choice, best first; returned if no cell is farther from it than `distance`.
-    count : int
-        Largest number of spheres.
-    distance : float
-        Largest distance of a cell from the nearest sphere [m].
+    cells : (m, 3) centres of the cells inside [m];  centers, radii : (k, 3), (k,) candidates [m]
+    chosen : greedy choice, best first, which is returned if no cell is farther from it than `distance` [m]
     """
     if len(chosen) < count:         # they cover all cells
         return chosen

@@ -24,13 +24,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import cycle, product
-from pathlib import Path
 
 import numpy as np
 
 from minidem import rotation
 from minidem.contact import registry as contact_laws
-from minidem.ensemble import run_ensemble
 from minidem.rotation import registry
 from minidem.scenario import Scenario, at_least, positive
 from minidem.scenario.plot import COLOURS
@@ -90,8 +88,6 @@ def add_options(group):
                        help="simulated time of a run (default: rods 10, chess 1.5; with --quick a fifth)")
     group.add_argument("--seeds", type=at_least(1), metavar="N", default=lambda options: 2 if options.quick else 5,
                        help="number of random initial states (default: 5; with --quick 2)")
-    group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="number of concurrent runs (default: one per processor)")
 
 
 def check(options):
@@ -153,12 +149,9 @@ def study(name, options, report):
     time = options.time or (system.time / 5.0 if options.quick else system.time)
     # The same name in the records if this file is run and if it is imported. Laws vary fastest, so that the processor
     # times that are compared are measured one after the other.
-    rows = run_ensemble(
-        f"{__file__}:measure", folder=Path(options.out, name), workers=options.workers, progress=not options.quiet,
-        cost=lambda parameters: 1.0 / parameters["dt"],
-        grid={"system": [name], "dt": steps, "integrator": options.integrators, "seed": range(1, options.seeds + 1),
-              "contact": options.contact, "time": [time]})
-    report.count_failures(rows)
+    rows = report.runs(f"{__file__}:measure", {
+        "system": [name], "dt": steps, "integrator": options.integrators, "seed": range(1, options.seeds + 1),
+        "contact": options.contact, "time": [time]}, name, cost=lambda parameters: 1.0 / parameters["dt"])
     runs = {}
     for row in rows:
         if not refusal(row["integrator"], row["contact"]):
@@ -281,7 +274,7 @@ def draw_orders(figure, names, good, orders):
         panel.set_xlabel("time step (µs)")
 
 
-STUDY = Scenario("energy_pareto", __doc__, study=run, add_options=add_options, check=check)
+STUDY = Scenario("energy_pareto", __doc__, study=run, add_options=add_options, check=check, defaults={"workers": None})
 main = STUDY.main
 
 if __name__ == "__main__":

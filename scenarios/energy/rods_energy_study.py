@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 
 from minidem.contact import registry as laws
-from minidem.ensemble import run_ensemble
 from minidem.rotation import registry
 from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import styles
@@ -46,8 +45,6 @@ def add_options(group):
                        help="contact law, such as hertz:onset=corrected (default: %(default)s)")
     group.add_argument("--seed", type=at_least(0), default=RODS.defaults["seed"], metavar="N",
                        help="seed of the random initial state (default: %(default)s)")
-    group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="number of concurrent runs (default: one per processor)")
 
 
 def check_names(option, names, select):
@@ -87,11 +84,9 @@ def bounce(integrator, contact, time, dt, seed, out):
 
 def run(options, report):
     # The same name in the records if this file is run and if it is imported.
-    rows = run_ensemble(
-        f"{__file__}:bounce", folder=options.out, workers=options.workers, progress=not options.quiet,
-        grid={"integrator": options.integrators, "contact": [options.contact], "time": [options.time],
-              "dt": [options.dt], "seed": [options.seed], "out": [options.out]})
-    report.count_failures(rows)
+    rows = report.runs(f"{__file__}:bounce", {
+        "integrator": options.integrators, "contact": [options.contact], "time": [options.time], "dt": [options.dt],
+        "seed": [options.seed], "out": [options.out]})
     for row in rows:
         if row["error"]:
             report.say(f"{row['integrator']} failed, the same command repeats it: {row['error']}")
@@ -184,7 +179,7 @@ def judge(report, lines):
 
 
 EXPERIMENT = Scenario("rods_energy_study", __doc__, study=run, add_options=add_options, check=check, defaults={
-    "dt": RODS.defaults["dt"], "time": lambda options: 30.0 if options.quick else 1e4})
+    "dt": RODS.defaults["dt"], "time": lambda options: 30.0 if options.quick else 1e4, "workers": None})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

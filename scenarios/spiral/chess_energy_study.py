@@ -19,7 +19,6 @@ import sys
 
 import numpy as np
 
-from minidem.ensemble import run_ensemble
 from minidem.scenario import Scenario, at_least, positive
 from minidem.scenario.plot import styles
 from minidem.scenarios.papers import Finding
@@ -52,8 +51,6 @@ def add_options(group):
     group.add_argument("--steps", type=steps_list, metavar="A,B,...",
                        default=lambda options: QUICK_STEPS if options.quick else STEPS,
                        help="time steps [s] (default: ten from 1.1e-7 to 1.93e-5; with --quick six of them)")
-    group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="number of concurrent runs on this machine (default: one per processor)")
     group.add_argument("--scheduler", metavar="ADDRESS",
                        help="run on the dask.distributed cluster with this address, tcp://host:8786")
     group.add_argument("--clumps", metavar="DIR",
@@ -71,14 +68,12 @@ def check(options):
 
 def run(options, report):
     rows = []
-    for folder, contact, schemes in ((options.out, "hertz", list(SCHEMES.values())),
-                                     (os.path.join(options.out, "corrected"), CORRECTED, [SCHEMES["SPIRAL"]])):
-        rows += run_ensemble(
-            chess_box.energy_change, folder=folder, workers=options.workers, scheduler=options.scheduler,
-            progress=not options.quiet, cost=lambda parameters: 1.0 / parameters["dt"],
-            grid={"integrator": schemes, "dt": options.steps, "seed": range(1, options.seeds + 1),
-                  "time": [options.time], "clumps": [options.clumps], "contact": [contact]})
-    report.count_failures(rows)
+    for folder, contact, schemes in (("", "hertz", list(SCHEMES.values())),
+                                     ("corrected", CORRECTED, [SCHEMES["SPIRAL"]])):
+        rows += report.runs(chess_box.energy_change, {
+            "integrator": schemes, "dt": options.steps, "seed": range(1, options.seeds + 1), "time": [options.time],
+            "clumps": [options.clumps], "contact": [contact]}, folder, scheduler=options.scheduler,
+            cost=lambda parameters: 1.0 / parameters["dt"])
     curves = [average(name, dt, rows) for name in CURVES for dt in options.steps]
     report.table("curves", COLUMNS, [[row[name] for name in COLUMNS] for row in curves])
     limit = chess_box.rayleigh_step(options.clumps)
@@ -180,7 +175,7 @@ def judge(report, curves):
 
 
 EXPERIMENT = Scenario("chess_energy_study", __doc__, study=run, add_options=add_options, check=check,
-                      defaults={"time": chess_box.TIME})
+                      defaults={"time": chess_box.TIME, "workers": None})
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

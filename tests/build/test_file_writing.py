@@ -5,10 +5,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt"}
 OTHERS = {       # file -> why it writes in another way
-    "minidem/core/atomic.py": "it is the way",
     "minidem/output/lammps/script.py": "into temporary files",
     "minidem/output/table.py": "lines that are appended",
-    "minidem/scenario/progress.py": "nowhere",
+    "minidem/core/progress.py": "nowhere",
     "tools/benchmark.py": "lines that are appended",
     "tools/docs.py": "pages, made again as a whole",
     "tools/emulate_arm64.py": "a folder of its own",
@@ -32,7 +31,7 @@ def writes(tree):
         name = getattr(tree.func, "attr", getattr(tree.func, "id", None))
         modes = [node.value for node in [*tree.args, *(keyword.value for keyword in tree.keywords)]
                  if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-        library = isinstance(tree.func, ast.Name)       # write_text(path, text) is ours, path.write_text(text) is not
+        library = isinstance(tree.func, ast.Name)       # replace_text(path, text) is ours, path.write_text(text) is not
         if name in WRITERS and not library or name == "open" and any(set(mode) & set("wax") and len(mode) <= 3
                                                                      for mode in modes):
             yield tree.lineno

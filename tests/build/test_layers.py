@@ -8,8 +8,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "minidem"
 LAYERS = ["isa", "core", "material", "meshes", "templates", "walls", "state", "broadphase", "contact", "rotation",
-          "engine", "analysis", "output", "simulation", "citation", "initial", "scenario", "ensemble render selftest",
-          "scenarios", "__main__"]
+          "engine", "analysis", "output", "simulation", "citation", "initial", "ensemble", "scenario",
+          "render selftest", "scenarios", "__main__"]
 RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}
 # rotation.integrate is the same loop as a many-body run; the package hands it out, on demand
 ALLOWED = {("rotation", "engine")}

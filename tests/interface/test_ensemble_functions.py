@@ -1,5 +1,5 @@
-"""Functions of parameter studies: any function that a worker can import by name; others are refused."""
-import importlib.util
+"""Functions of parameter studies: those that a worker can import by name; others are refused."""
+import importlib
 import json
 import subprocess
 import sys
@@ -51,8 +51,8 @@ def outer():
 
 def main():
     found = {}
-    for name, function in {"other_name": other_name, "bound": bound, "partial": partial, "method": Model().method,
-                           "unbound": Model.method, "inner": outer(), "object": Model(),
+    for name, function in {"cached": cached, "decorated": decorated, "other_name": other_name, "bound": bound,
+                           "partial": partial, "unbound": Model.method, "inner": outer(), "object": model,
                            "lambda": lambda a: {"x": a}}.items():
         try:
             rows = run_ensemble(function, {"a": [1, 5]}, f"{sys.argv[1]}/{name}", workers=1, progress=False)
@@ -64,8 +64,8 @@ def main():
 if __name__ == "__main__":
     main()
 """
-FACTORS = {"cached": 1, "decorated": 2, "other_name": 2, "nameless": 1, "model": 3, "bound": 4}
-REFUSED = ["partial", "method", "unbound", "inner", "object", "lambda"]
+FACTORS = {"cached": 1, "decorated": 2}
+BY_NAME = {"other_name": 2, "nameless": 1, "model": 3, "bound": 4, "partial": 1}
 
 
 def test_functions_of_a_script_that_is_run(tmp_path):
@@ -74,36 +74,26 @@ def test_functions_of_a_script_that_is_run(tmp_path):
     done = subprocess.run([sys.executable, str(script), str(tmp_path / "studies")], text=True,
                           capture_output=True, check=True)
     found = json.loads(done.stdout)
-    for name in "other_name", "bound":
-        assert found[name] == [FACTORS[name], 5 * FACTORS[name]]
-    for name in REFUSED:
-        assert "top level of a module or script" in found[name]
+    for name, factor in FACTORS.items():
+        assert found.pop(name) == [factor, 5 * factor]
+    assert len(found) == 7
+    for name, error in found.items():
+        assert "top level of a module or script" in error
         assert not (tmp_path / "studies" / name).exists()
 
 
 def test_functions_of_a_module(tmp_path, monkeypatch):
+    """By name, all that can be called at the top level there."""
     (tmp_path / "kinds_of_functions.py").write_text(SCRIPT)
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("kinds_of_functions")
     for name in FACTORS:
         assert reference_to(getattr(module, name)) == f"kinds_of_functions:{name}"
-    rows = run_ensemble(module.other_name, {"a": [1, 5]}, tmp_path / "study", workers=1, progress=False)
-    assert [row["x"] for row in rows] == [2, 10]
-    for function in (module.partial, module.outer(), module.Model().method, module.Model()):
+    for name, factor in BY_NAME.items():
         with pytest.raises(ValueError, match="top level of a module or script"):
-            reference_to(function)
-    # By name, which leads to what these are at the top level there.
-    rows = run_ensemble("kinds_of_functions:partial", {"a": [7]}, tmp_path / "named", workers=1, progress=False)
-    assert [row["x"] for row in rows] == [7]
-
-
-def test_functions_of_a_script_that_is_no_module(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    spec = importlib.util.spec_from_file_location("unknown", script)
-    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
-    for name in ("cached", "decorated", "other_name", "nameless"):
-        assert reference_to(getattr(module, name)) == f"{script}:{name}"
+            reference_to(getattr(module, name))
+        [row] = run_ensemble(f"kinds_of_functions:{name}", {"a": [7]}, tmp_path / name, workers=1, progress=False)
+        assert row["x"] == 7 * factor
 
 
 def test_a_module_of_a_package_that_is_run(tmp_path):

@@ -85,9 +85,9 @@ def test_the_last_line_counts_the_failures(study, capfd):
 @pytest.mark.parametrize("value, status", [(1, 0), ("fail", 1)])
 def test_exit_status_of_a_study(study, tmp_path, value, status):
     def run(options, report):
-        report.count_failures(study({"a": [value]}))
+        report.runs("script.py:study", {"a": [value]})
 
-    experiment = Scenario("mine", "A study.", study=run)
+    experiment = Scenario("mine", "A study.", study=run, defaults={"workers": None})
     assert experiment.main(["--out", str(tmp_path / "report"), "--quiet"]) == status
 
 

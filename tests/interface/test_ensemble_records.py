@@ -96,13 +96,6 @@ def test_a_record_under_the_name_of_another_run(study):
     assert study() == [2, 4] and study.calls() == [1, 2]
 
 
-def test_records_of_an_earlier_version(study):
-    """They have no checksum."""
-    for file in study.records().values():
-        changed(file, checksum="gone", format=2)
-    assert study() == [2, 4] and study.calls() == [1, 1]
-
-
 def test_no_folder(study, tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

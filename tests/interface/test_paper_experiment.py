@@ -1,4 +1,4 @@
-"""PaperExperiment and Finding: verdicts, files, messages."""
+"""Studies and findings: verdicts, files, messages."""
 import csv
 import json
 import os
@@ -16,7 +16,7 @@ import pytest
 import minidem as md
 from minidem.scenario import Scenario
 from minidem.scenarios import papers
-from minidem.scenarios.papers import Finding, lines
+from minidem.scenarios.papers import Finding
 
 PRINTED = Finding("Somebody 1999", "Table 1", "a length", published="9.400e-03", reproduced=9.4004e-3)
 DRAWN = Finding("Somebody 1999", "Fig. 2", "it grows", None, None, holds=True, note="last above first")
@@ -107,8 +107,8 @@ def test_line_of_an_item(verdicts, told, tmp_path):
     experiment = Scenario("some", "", study=lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
     report = experiment.run_into(tmp_path)
     assert experiment.main(["--quiet", "--out", str(tmp_path)]) == 0
-    assert lines(report.findings)[0] == f"Somebody 1999, Fig. 2: {told}"
-    short = [line for line in lines(report.findings) if line.startswith("    too short to tell: it grows.")]
+    assert report.lines()[0] == f"Somebody 1999, Fig. 2: {told}"
+    short = [line for line in report.lines() if line.startswith("    too short to tell: it grows.")]
     assert len(short) == verdicts.count("s")
 
 
@@ -278,7 +278,7 @@ def test_example_of_the_module(tmp_path, capsys):
 
 
 def test_progress(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("minidem.scenario.progress.PLAIN_SECONDS", 0.0)
+    monkeypatch.setattr("minidem.core.progress.PLAIN_SECONDS", 0.0)
     monkeypatch.chdir(tmp_path)
 
     def parts(options, report):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from minidem.scenario import progress
+from minidem.core import progress
 
 NOON = 1_700_049_600.0          # 2023-11-15 12:00:00 UTC
 STEPS, PER_SECOND = 86_400_000, 1000.0

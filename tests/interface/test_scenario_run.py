@@ -11,7 +11,8 @@ import pytest
 from rods_in_box import SCENARIO as RODS
 
 import minidem as md
-from minidem.scenario import plot, progress
+from minidem.core import progress
+from minidem.scenario import plot
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
 DT = 38e-6

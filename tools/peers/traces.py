@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import minidem as md
-from minidem.core.atomic import write_text
-from minidem.scenario.progress import Line
+from minidem.core.atomic import replace_text
+from minidem.core.progress import Line
 from peers.comparison import compare
 from peers.lammps_peer import LAMMPS, run
 
@@ -90,7 +90,7 @@ def kept_trace(path, key, label, steps, trace):
 
     rows, us_per_step = trace(report)
     line.close()
-    write_text(path, json.dumps({"key": key, "us_per_step": us_per_step, "rows": rows.tolist()}) + "\n")
+    replace_text(path, json.dumps({"key": key, "us_per_step": us_per_step, "rows": rows.tolist()}) + "\n")
     return rows, us_per_step
 
 
@@ -98,4 +98,4 @@ def write_traces(path, names, traces):
     """A CSV file: the time, and behind it the other columns of all traces, arrays of rows with these names."""
     table = np.column_stack([traces[0][:, 0], *(rows[:, 1:] for rows in traces)])
     lines = [",".join(map(repr, row)) for row in table.tolist()]
-    write_text(path, "\n".join([",".join(["time", *names]), *lines, ""]))
+    replace_text(path, "\n".join([",".join(["time", *names]), *lines, ""]))

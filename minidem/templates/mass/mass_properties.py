@@ -29,12 +29,7 @@ class MassProperties(NamedTuple):
 def union_properties(centers, radii, density):
     """Return the MassProperties of a union of spheres, and the offsets (n, 3) of their centres in the principal frame.
 
-    Parameters
-    ----------
-    centers, radii : (n, 3) and (n,) ndarray
-        Spheres, input frame [m].
-    density : float
-        Density [kg/m3].
+    centers, radii : (n, 3), (n,), input frame [m];  density : [kg/m3]
     """
     # Lengths are relative to a point near the centre of mass, against cancellation far from the origin, and scaled
     # by a power of two near the size of the clump, so that fifth powers neither overflow nor underflow.

@@ -12,22 +12,13 @@ TIE = 1e-6
 
 
 def principal_axes(second, tolerance):
-    """Principal moments and axes of a body from its second moments.
+    """Principal moments (3,) of inertia per density, ascending, and axes (3, 3), columns, right-handed.
 
-    Parameters
-    ----------
-    second : (3, 3) ndarray
-        Integral of x_a x_b over the body about its centre of mass, symmetric.
-    tolerance : float
-        Moments that differ by less than this part of the largest are made equal.
+    Three equal moments: the axes of the input frame. Two equal moments: `frame_about` the third axis. Otherwise axes 1
+    and 2 have their largest component positive.
 
-    Returns
-    -------
-    moments : (3,) ndarray
-        Principal moments of inertia per density, ascending.
-    axes : (3, 3) ndarray
-        Principal axes as columns, right-handed. Three equal moments: the axes of the input frame. Two equal moments:
-        `frame_about` the third axis. Otherwise axes 1 and 2 have their largest component positive.
+    second : (3, 3) integral of x_a x_b over the body about its centre of mass, symmetric
+    tolerance : moments that differ by less than this part of the largest are made equal
     """
     spread, axes = _diagonalise(second)
     order = sorted(range(3), key=lambda k: -spread[k])       # the long direction has the smallest moment

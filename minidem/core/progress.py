@@ -75,35 +75,29 @@ def say(text, quiet=False):
             print(text)
 
 
-@contextmanager
-def handling(handler, *numbers):
-    """Call handler(number, frame) for these signals in the block. Python allows that in the main thread only."""
-    here = threading.current_thread() is threading.main_thread()
-    before = {number: signal.signal(number, handler) for number in numbers if here}
-    try:
-        yield
-    finally:
-        for number, previous in before.items():
-            signal.signal(number, previous)
+class Signals:
+    """A context in which Ctrl-C and SIGTERM raise KeyboardInterrupt, or are asked for between two steps.
 
-
-def terminable():
-    """A context in which SIGTERM raises KeyboardInterrupt, as Ctrl-C does."""
-    return handling(signal.default_int_handler, signal.SIGTERM)
-
-
-@contextmanager
-def stopping():
-    """Yield a function that says whether Ctrl-C or SIGTERM has arrived; a second one raises KeyboardInterrupt.
-
-    So no exception is raised within a step or while a file is written.
+    With `waits` the first one only makes a call of the object return True, so that no exception is raised within a step
+    or while a file is written. Python allows handlers in the main thread only: elsewhere nothing changes.
     """
-    arrived = []
 
-    def request(number, frame):
-        if arrived:
+    def __init__(self, waits=False):
+        self.waits, self._arrived, self._before = waits, False, {}
+
+    def __call__(self):
+        return self._arrived
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *failure):
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number, frame):
+        if not self.waits or self._arrived:
             raise KeyboardInterrupt
-        arrived.append(number)
-
-    with handling(request, signal.SIGINT, signal.SIGTERM):
-        yield lambda: bool(arrived)
+        self._arrived = True
