@@ -22,27 +22,22 @@ from minidem.state.state import COLUMNS
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
 from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes
 from minidem.contact.contacts cimport restore_contacts
-from minidem.contact.law cimport take_boxes
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
-from minidem.engine.ledger cimport (
-    add_wall_work, force_of_wall, normal_virial, read_ledger, take_fractures, write_ledger,
-)
+from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
 from minidem.engine.loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase, run_loop,
 )
 from minidem.engine.loop_memory cimport LoopMemory
 from minidem.engine.onset_pass cimport note_onsets, noted_onsets, take_onsets
+from minidem.engine.schedule cimport Schedule
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
-from minidem.state.box_table cimport BoxTable
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ClumpBlock
 from minidem.state.state cimport State, StateView, constants_of, wrench_of
-from minidem.walls.surface cimport take_poses
-from minidem.walls.wall_table cimport WallTable
+from minidem.walls.wall_table cimport WallElements, wall_overlaps
 
 PIECE = 0.05        # of a long run [s]
 
@@ -61,7 +56,7 @@ cdef class Driver:
     """A time loop over a fixed set of clumps.
 
     Its parts are the `Loop`, which compiled code shares; the `State`; `Lists` of candidates and contacts
-    (loop_memory.pyx); contacts with records as arrays (loop_memory.pyx); walls and their poses (`WallTable`); user
+    (loop_memory.pyx); contacts with records as arrays (loop_memory.pyx); where walls and box are (`Schedule`); user
     forces (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
 
     Parameters
@@ -74,8 +69,8 @@ cdef class Driver:
     cdef Loop *loop                     # that of the memory
     cdef readonly object settings
     cdef readonly State state
-    cdef readonly WallTable walls       # None: free bodies
-    cdef readonly BoxTable box_table    # None: no periodic axis
+    cdef readonly WallElements walls    # None: free bodies
+    cdef Schedule schedule
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces     # None: there are no user forces
     cdef readonly object user_work      # UserWork, likewise
@@ -98,12 +93,10 @@ cdef class Driver:
         self.settings, self.state, self.guard, self.population = settings, state, settings.guard, snapshot.population
         if settings.law is not None:
             snapshot.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
-            self.walls = WallTable(settings.walls, settings.dt, snapshot.step, snapshot.servo_states, self.guard)
-        if state.box is not None:
-            self.box_table = BoxTable(state.box, settings.dt, snapshot.step, snapshot.box_state, self.guard)
-        self.memory = LoopMemory(settings, snapshot, self.walls)
-        self.loop = &self.memory.loop
-        self.take_box()
+        self.memory, self.schedule = LoopMemory(settings, snapshot), Schedule(settings, snapshot)
+        self.loop, self.walls = &self.memory.loop, self.memory.walls
+        self.loop.course = &self.schedule.course
+        self.schedule.prepare(self.loop, 0)
         self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
         self.forces_known, self.onsets = snapshot.forces_known, snapshot.onsets
         self.due = snapshot.step if snapshot.callback_due else None
@@ -145,25 +138,18 @@ cdef class Driver:
         cdef long long before = self.loop.steps_done
         if steps <= 0:
             return 0
-        most = min([steps] + [table.most_steps for table in (self.walls, self.box_table)
-                              if table is not None and table.most_steps is not None])
         while self.loop.steps_done - before < steps:
-            self.run_piece(min(steps - (self.loop.steps_done - before), most, self.memory.wrap_if_due()))
+            self.run_piece(min(steps - (self.loop.steps_done - before), self.memory.wrap_if_due()))
         return self.loop.steps_done - before
 
     cdef object run_piece(self, long long steps):
-        """As run; few enough steps for one table of the poses of walls."""
+        """As run, or fewer steps, as many as are in the schedule."""
+        cdef long long before = self.loop.steps_done
         cdef int t
-        servo_states = None if self.walls is None else self.walls.servo_states.copy()
         self.memory.sort_if_due(self)
-        if self.saved is not None and self.loop.law.ends > 0.0 and not self.contacts_known:
+        if not self.contacts_known and (self.loop.course.steered or self.saved is not None and self.loop.law.ends > 0.0):
             self.evaluate()                             # a step notes the onset corrections before it
-        try:
-            steps = self.start_walls(steps)
-        except BaseException:                           # from the function of a motion
-            if servo_states is not None:
-                self.walls.servo_states[:] = servo_states
-            raise
+        steps = self.schedule.prepare(self.loop, steps)
         if self.saved is not None:
             self.keep_onsets()
         self.contacts_known = False
@@ -180,8 +166,6 @@ cdef class Driver:
                     self.loop.contacts[t].ledger = self.loop.contacts[t].saved_ledger
                 if self.compiled_forces is not None:
                     self.compiled_forces.restore()
-                if servo_states is not None:
-                    self.walls.servo_states[:] = servo_states
             elif self.broken is None:
                 cause = "memory was exhausted" if isinstance(error, MemoryError) else "the contact law failed"
                 self.broken = f"in step {self.step_count + 1} {cause}, and forces are missing"
@@ -189,62 +173,25 @@ cdef class Driver:
                 self.contacts_known, self.onsets = False, None
             raise
         self.contacts_known = True
-        if servo_states is not None:
-            self.walls.move_servos(steps * self.loop.step.dt)
+        if self.loop.steps_done == before:              # a pressure would move the box too fast, or too far
+            self.schedule.refuse(self.step_count)
         if self.memory.run_has_ended():                 # when all else is complete
             require_sound(self.state, self.population.components, self.step_count)
-
-    cdef long long start_walls(self, long long steps) except -1:
-        """Poses of the walls for so many steps, and new velocities of those that a force moves; see prepare_walls."""
-        cdef bint servos = self.walls is not None and bool(self.walls.servos)
-        cdef bint held = self.box_table is not None and bool(self.box_table.box.servos)
-        rates = None
-        if (servos or held) and not self.contacts_known:
-            self.evaluate()
-        if servos:
-            self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
-        if held:
-            rates = self.box_table.accelerated(self.step_count, normal_virial(self.loop))
-        steps = self.prepare_walls(steps, rates)
-        if servos or held:
-            self.reset_power()
-        return steps
-
-    cdef long long prepare_walls(self, long long steps, rates=None) except -1:
-        """Poses of the walls and of the box, from the present step on. rates : see BoxTable.prepare.
-
-        Returns for how many steps: fewer where the box is not sound in a later one.
-        """
-        cdef int t
-        if self.box_table is not None:
-            self.box_table.prepare(self.step_count, steps, rates)
-            self.take_box()
-            steps = self.box_table.sound_steps(self.step_count, steps, self.state)
-        if self.walls is not None and self.walls.walls.any_moves:
-            self.walls.walls.travelled = self.loop.contacts[0].walls.travelled      # lists remain valid over runs
-            self.walls.prepare(self.step_count, steps)
-            for t in range(self.loop.n_threads):
-                take_poses(&self.loop.contacts[t].walls, self.loop.walls)
-        return steps
-
-    cdef object take_box(self):
-        """Point all threads to the poses of the box, from the present step on."""
-        cdef int t
-        if self.box_table is None:
-            return
-        take_boxes(&self.loop.law, self.box_table.pose_at(self.step_count), self.box_table.stride)
-        for t in range(self.loop.n_threads):
-            take_boxes(&self.loop.contacts[t].own_law, self.loop.law.boxes, self.box_table.stride)
 
     @property
     def box(self):
         """The present Box, or None."""
-        return None if self.box_table is None else self.box_table.box_at(self.step_count)
+        return self.schedule.box_at(self.step_count)
 
     @property
     def moves(self):
         """Whether a wall or the periodic box moves, and does work."""
-        return bool(self.walls.walls.any_moves) or self.state.box is not None and self.state.box.moves
+        return self.schedule.moves
+
+    @property
+    def servo_states(self):
+        """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, along its direction."""
+        return self.schedule.servo_state(self.step_count)
 
     @property
     def fields(self):
@@ -263,11 +210,6 @@ cdef class Driver:
             spheres[:, :3] += np.repeat(state.shift * state.box.start.length, sizes, axis=0)
         return spheres
 
-    cdef object wall_force(self, int wall):
-        """(3,) force of all clumps on a wall at the present pose [N]."""
-        cdef Vec3 force = force_of_wall(self.loop, wall)
-        return np.array([-force.x, -force.y, -force.z])
-
     cdef object reset_power(self):
         cdef int t                                      # of walls with new velocities
         for t in range(self.loop.n_threads):
@@ -283,7 +225,11 @@ cdef class Driver:
             self.loop.broad.threads[0].failure = NO_FAILURE
             self.keep_from_lists()
             self.memory.use_one_thread()
-            self.advance(steps)
+            if self.loop.course.steered and steps > 0:
+                self.run_piece(steps)                   # which needs contacts
+            else:
+                self.schedule.prepare(self.loop, max(steps, 0))
+                self.advance(steps)
         else:
             error, self.error = self.error, None
             self.memory.raise_failure(error)
@@ -315,7 +261,7 @@ cdef class Driver:
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         cdef const double[:, ::1] onsets
         cdef int t
-        self.prepare_walls(0)
+        self.schedule.prepare(self.loop, 0)
         onsets = np.append(np.zeros((0, 3)) if self.onsets is None else self.onsets, np.zeros((1, 3)), axis=0)
         blocks = self.state.blocks.copy() if calls_forces or self.population.fields else self.state.blocks
         keeps_some = not has_forces and bool(self.started.any())
@@ -480,8 +426,7 @@ cdef class Driver:
         energies, ledger = read_ledger(self.loop), {}
         if self.memory.contacts is not None:
             ledger["dissipated"], ledger["fractures"] = energies[:-2], self.take_fractures()
-        if self.walls is not None and (self.walls.walls.any_moves or self.box_table is not None
-                                       and self.box_table.stride):
+        if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
             ledger |= {"work": self.user_work.rows(self.step_count), "force_work": self.compiled_forces.work()}
@@ -510,13 +455,11 @@ cdef class Driver:
 
     def snapshot(self):
         """The simulation at this instant. Its state is that of the loop, which the next step changes."""
-        servos = self.walls is not None and self.walls.servos
-        moves = self.box_table is not None and self.box_table.stride
         return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
                         self.due == self.step_count, self.population, self.user_forces, self.history(),
                         self.keep_onsets(), **self.ledger(),
-                        servo_states=self.walls.servo_states.copy() if servos else None,
-                        box_state=self.box_table.state_at(self.step_count) if moves else None)
+                        servo_states=self.servo_states.copy() if self.loop.course.n_servos else None,
+                        box_state=self.schedule.box_state(self.step_count) if self.loop.course.boxes else None)
 
     def pose(self):
         """Compute the positions of all spheres."""
@@ -546,8 +489,8 @@ cdef class Driver:
 
     def overlap_walls(self, spheres):
         """(n,) bool, spheres (n, 4) that overlap with walls; see Observables.overlap_walls."""
-        self.prepare_walls(0)
-        return self.walls.overlaps(spheres)
+        self.schedule.prepare(self.loop, 0)
+        return wall_overlaps(self.loop.walls, spheres)
 
     def of_walls(self, contacts):
         """Contacts (n,) with the numbers of walls instead of those of their elements."""

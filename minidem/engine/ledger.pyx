@@ -10,6 +10,7 @@ import numpy as np
 from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
+from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of
 from minidem.contact.contact cimport Contact, load3
 from minidem.contact.contact_motion cimport Bodies, gather_contacts
@@ -40,88 +41,55 @@ cdef extern from *:
 cdef struct Resistance:             # of a contact to displacements: c / dt + k / 4, with its dashpot c and its spring k
     double along, across            # its normal [N/m]
 
-cdef struct Sums:                   # over contacts with walls
-    Wide work[2]                    # of moving walls and box in the half steps that end and begin, in its units
-    Wide force[3]                   # of one wall, in units of the force
-
-# For a contact with an element; after it force [N], point [m] and couple [N m] on the sphere, lab.
-ctypedef void (*Visitor)(const Loop *loop, const Walls *walls, int element, Vec3 force, Vec3 point, Vec3 couple,
-                         int wall, Sums *sums) noexcept nogil
-
 
 cdef inline Vec3 vector(const double *v) noexcept nogil:
     return vec3(v[0], v[1], v[2])
 
 
-cdef void add_work(const Loop *loop, const Walls *walls, int element, Vec3 force, Vec3 point, Vec3 couple, int wall,
-                   Sums *sums) noexcept nogil:
-    """A Visitor."""
-    cdef const WallPose *pose = walls.now + walls.wall_of[element]
-    cdef double power
-    if walls.moves[walls.wall_of[element]]:
-        power = dot(force, vector(pose.velocity_now)) + dot(vector(pose.turning_now), add(
-            cross(sub(point, vector(pose.position)), force), couple))
-        sums.work[0] += rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
-        sums.work[1] = sums.work[0]
-
-
-cdef void add_force(const Loop *loop, const Walls *walls, int element, Vec3 force, Vec3 point, Vec3 couple, int wall,
-                    Sums *sums) noexcept nogil:
-    """A Visitor."""
-    if walls.wall_of[element] == wall:
-        sums.force[0] += rounded_wide(force.x / loop.law.force_unit)
-        sums.force[1] += rounded_wide(force.y / loop.law.force_unit)
-        sums.force[2] += rounded_wide(force.z / loop.law.force_unit)
-
-
-cdef void visit_walls(const Loop *loop, int thread, Visitor visit, int wall, Sums *sums) noexcept nogil:
-    """Contacts of own clumps with walls, and the forces that their blocks hold."""
+cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
+    """Work of the walls that move on own clumps in half a step, by the forces that the blocks of contacts hold."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks = &contacts.groups[WALLS]
+    cdef const Walls *walls = contacts.law.walls
+    cdef const WallPose *pose
     cdef const ContactBlock *block
     cdef Contact contact
     cdef Bodies sides[2]
-    cdef Vec3 point
+    cdef Vec3 force, arm
+    cdef Wide work = 0
     cdef Py_ssize_t b
-    cdef int lane
-    memset(sums, 0, sizeof(Sums))
-    for b in range(blocks.n_blocks):
+    cdef int lane, wall
+    for b in range(blocks.n_blocks if walls.any_moves else 0):
         block = block_at(blocks, b)
         gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, &contact, sides, NULL)
         for lane in range(LANES):
-            if block.first[lane] != blocks.hole:
-                point = add_scaled(load(sides[0].sphere + lane), contact.overlap[lane]
-                                   - sides[0].sphere[3 * LANES + lane], load3(contact.normal, lane))
-                visit(loop, contacts.law.walls, -1 - block.second[lane], load(block.force[0] + lane), point,
-                      load(block.couple[0] + lane), wall, sums)
-
-
-cdef Vec3 force_of_wall(const Loop *loop, int wall) noexcept nogil:
-    """Force of a wall on all clumps, at the pose of the last step [N]."""
-    cdef Sums sums
-    cdef Wide total[3]
-    cdef int t, k
-    memset(total, 0, sizeof(total))
-    for t in range(loop.n_threads):
-        visit_walls(loop, t, add_force, wall, &sums)
-        for k in range(3):
-            total[k] += sums.force[k]
-    return vec3(total[0] * loop.law.force_unit, total[1] * loop.law.force_unit, total[2] * loop.law.force_unit)
+            wall = walls.wall_of[-1 - block.second[lane]]
+            if block.first[lane] == blocks.hole or not walls.moves[wall]:
+                continue
+            pose, force = walls.now + wall, load(block.force[0] + lane)
+            arm = sub(add_scaled(load(sides[0].sphere + lane), contact.overlap[lane]
+                                 - sides[0].sphere[3 * LANES + lane], load3(contact.normal, lane)),
+                      vector(pose.position))
+            work += rounded_wide(0.5 * loop.step.dt * (dot(force, vector(pose.velocity_now)) + dot(
+                vector(pose.turning_now), add(cross(arm, force), load(block.couple[0] + lane)))) * loop.law.per_energy)
+    return work
 
 
 cdef inline void add_image_work(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force,
-                                Sums *sums) noexcept nogil:
+                                Wide *work) noexcept nogil:
     """Of a contact of two spheres; force on the first [N]."""
     cdef double half = 0.5 * loop.step.dt
     cdef Vec3 behind, ahead
     if image_velocity(box, sub(vector(loop.state.spheres + 4 * <Py_ssize_t> i),
                                vector(loop.state.spheres + 4 * <Py_ssize_t> j)), &behind, &ahead):
-        sums.work[0] += rounded_wide(half * dot(force, behind) * loop.law.per_energy)
-        sums.work[1] += rounded_wide(half * dot(force, ahead) * loop.law.per_energy)
+        work[0] += rounded_wide(half * dot(force, behind) * loop.law.per_energy)
+        work[1] += rounded_wide(half * dot(force, ahead) * loop.law.per_energy)
 
 
-cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) noexcept nogil:
+cdef void add_box_work(const Loop *loop, int thread, bint between, Wide *work) noexcept nogil:
     """Work of a periodic box that moves, by contacts with images: force times velocity of the image.
+
+    work : (2,), in the half steps that end and begin.
 
     The evaluation of a step has summed it. It is summed again `between` steps, where the box may have new rates, and
     if forces contain onset corrections.
@@ -133,12 +101,12 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
     cdef int lane
     cdef bint again = between or loop.law.ends > 0.0
     for k in range(0 if again else 2):
-        sums.work[k] += contacts.box_work[k]
+        work[k] += contacts.box_work[k]
     for k in range(LANES * blocks.n_blocks if again else 0):
         block, lane = block_of(blocks, k), lane_of(k)
         if block.first[lane] != blocks.hole:
             add_image_work(loop, contacts.law.box, block.first[lane], block.second[lane],
-                           load(block.force[0] + lane), sums)
+                           load(block.force[0] + lane), work)
 
 
 cdef inline Resistance resistance_of(const Law *law, const ContactBlock *block, int lane,
@@ -198,58 +166,70 @@ cdef inline void add_virial(const Loop *loop, const BoxPose *box, const ContactB
     sums[5] += rounded_wide(resists.z * fabs(branch.z) * (loop.law.per_energy / COARSER))
 
 
-cdef object normal_virial(const Loop *loop):
-    """What a pressure needs: normal components of the stress, of contacts between clumps and of velocities beside the
-    flow, and their resistance to strain rates, see `md.Pressure`; (2, 3), times the volume [J].
+cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
+    """Sum over own contacts and clumps what moves walls and axes of the box.
+
+    sums : (walls, 3) forces of the walls in units of the force, and if an axis is under a pressure nine more: stress
+        by contacts, resistance to strain rates (see `md.Pressure`), stress by velocities beside the flow; normal
+        components, times the volume.
 
     Velocities are half a step behind, as the flow is.
     """
     cdef const StateView *state = &loop.state
-    cdef const Blocks *blocks
-    cdef const BoxPose *box = loop.contacts[0].law.box
+    cdef const Contacts *contacts = loop.contacts + thread
+    cdef const Neighbours *mine = loop.broad.threads + thread
+    cdef const Blocks *blocks = &contacts.groups[WALLS]
+    cdef const BoxPose *box = contacts.law.box
     cdef const ContactBlock *block
     cdef const ClumpBlock *clumps
     cdef Vec3 u
-    cdef Wide sums[6], kinetic[3]
-    cdef double[:, ::1] total = np.zeros((2, 3))
     cdef Py_ssize_t k
     cdef double inverse
-    cdef int t, lane
-    memset(sums, 0, sizeof(sums))
-    memset(kinetic, 0, sizeof(kinetic))
-    for t in range(loop.n_threads):
-        blocks = &loop.contacts[t].groups[SPHERES]
-        for k in range(LANES * blocks.n_blocks):
-            block, lane = block_of(blocks, k), lane_of(k)
-            if block.first[lane] != blocks.hole:
-                add_virial(loop, box, block, lane, sums)
-    for k in range(state.n_blocks * LANES):
+    cdef int axis, lane
+    memset(sums, 0, loop.course.n_sums * sizeof(Wide))
+    for k in range(LANES * blocks.n_blocks):
+        block, lane = block_of(blocks, k), lane_of(k)
+        for axis in range(3 if block.first[lane] != blocks.hole else 0):
+            sums[3 * contacts.law.walls.wall_of[-1 - block.second[lane]] + axis] += rounded_wide(
+                block.force[axis][lane] / loop.law.force_unit)
+    if not loop.course.presses:
+        return
+    sums += 3 * loop.walls.count
+    blocks = &contacts.groups[SPHERES]
+    for k in range(LANES * blocks.n_blocks):
+        block, lane = block_of(blocks, k), lane_of(k)
+        if block.first[lane] != blocks.hole:
+            add_virial(loop, box, block, lane, sums)
+    for k in range(mine.first_block * LANES, mine.last_block * LANES):
         clumps, lane = clumps_of(state, k // LANES), k % LANES
         inverse = constants_of(state, k // LANES).inverse_mass[lane]
         if state.clump_number[k] >= 0 and inverse > 0.0:
             u = sub(load(clumps.velocity + lane), times_gradient(box.flow, from_center(
                 box, clumps.position + lane, LANES)))
-            kinetic[0] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
-            kinetic[1] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)
-            kinetic[2] += rounded_wide(u.z * u.z / inverse * loop.law.per_energy)
-    for t in range(3):                                  # strains of all axes change it by less than five times itself
-        total[0, t] = (sums[t] + kinetic[t]) * loop.law.energy_unit
-        total[1, t] = sums[3 + t] * (COARSER * loop.law.energy_unit) + 1.25 * (kinetic[t] * loop.law.energy_unit)
-    return np.asarray(total)
+            sums[6] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
+            sums[7] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)
+            sums[8] += rounded_wide(u.z * u.z / inverse * loop.law.per_energy)
+
+
+cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil:
+    """(6,) stress, and resistance to strain rates, times the volume [J], of the nine sums of add_steering_forces."""
+    cdef int axis
+    for axis in range(3):                               # strains of all axes change it by less than five times itself
+        virial[axis] = (sums[axis] + sums[6 + axis]) * loop.law.energy_unit
+        virial[3 + axis] = sums[3 + axis] * (COARSER * loop.law.energy_unit) + 1.25 * (
+            sums[6 + axis] * loop.law.energy_unit)
 
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef Ledger *ledger = &loop.contacts[thread].ledger
-    cdef Sums sums
-    memset(&sums, 0, sizeof(Sums))
-    if loop.walls.any_moves:
-        visit_walls(loop, thread, add_work, -1, &sums)
+    cdef Wide work[2]
+    work[0] = work[1] = walls_work(loop, thread)
     if box_moves(loop.contacts[thread].law.box):
-        add_box_work(loop, thread, between, &sums)
+        add_box_work(loop, thread, between, work)
     if not between:
-        ledger.wall_work += ledger.wall_power + sums.work[0]
-    ledger.wall_power = sums.work[1]
+        ledger.wall_work += ledger.wall_power + work[0]
+    ledger.wall_power = work[1]
 
 
 cdef object read_ledger(const Loop *loop):

@@ -45,7 +45,6 @@ from minidem.contact.contacts cimport (
     take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
-from minidem.contact.law cimport place_box
 from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_sent
 from minidem.core.clock cimport clock
@@ -58,6 +57,7 @@ from minidem.engine.compiled_forces cimport add_compiled_forces
 from minidem.engine.leapfrog cimport MOST_STRAIN, Flow, drift, flow_of, kick, kick_with_box, predict_velocity
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets, note_onsets
+from minidem.engine.schedule cimport steer
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Step, call_scheme, set_stage
 from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
@@ -65,7 +65,6 @@ from minidem.state.rows cimport (
     ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock, load, load_quat, scratch_of,
 )
 from minidem.state.state cimport clumps_of, constants_of, field_of, wrench_of
-from minidem.walls.surface cimport place_walls
 
 cdef enum:
     ROWS_AT_ONCE = 32
@@ -420,7 +419,7 @@ cdef inline void add_moving_work(Loop *loop, int thread, bint between) noexcept 
     cdef bint box = box_moves(loop.contacts[thread].law.box)
     if (loop.walls.any_moves or box) and loop.broad.threads[thread].failure == NO_FAILURE:
         add_wall_work(loop, thread, between)
-    if box:
+    if box and not loop.course.steered:                 # else `steer` waits
         wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
 
 
@@ -519,16 +518,19 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
     cdef bint norms, fine = True, wrench_known = True, calls_python = loop.saved_blocks != NULL
     end_phase(loop, thread, OUTSIDE)
     for n in range(steps):
+        if loop.course.steered and not steer(loop, thread, n):
+            if not wrench_known:
+                reduce_all(loop, thread, done + n, -1, -1.0)
+            return
         if calls_python:
             save_own(loop, thread)
         norms = loop.keeps_norm and (first + n + 1) % STEPS_PER_NORMALISATION == 0
         loop.broad.threads[thread].steps += 1
-        loop.contacts[thread].stores_forces = calls_python or n == steps - 1
+        loop.contacts[thread].stores_forces = calls_python or loop.course.steered or n == steps - 1
         loop.contacts[thread].step = first + n + 1
         for stage in range(loop.n_stages):
             if loop.has_contacts:
-                place_walls(&loop.contacts[thread].walls, 2 * n + <int> (2.0 * loop.fraction[stage]))
-                place_box(&loop.contacts[thread].own_law, 2 * n + <int> (2.0 * loop.fraction[stage]))
+                place(loop, thread, 2 * n + <int> (2.0 * loop.fraction[stage]))
             if not advance(loop, thread, stage, norms, wrench_known):
                 loop.broad.threads[thread].failure = OUT_OF_MEMORY
             if loop.external_forces != NULL and not loop.has_contacts:

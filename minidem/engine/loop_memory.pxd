@@ -6,7 +6,8 @@ from minidem.contact.law cimport LawKernels
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.state cimport Layout, Reordering, State
-from minidem.walls.wall_table cimport WallTable
+from minidem.walls.surface cimport Walls
+from minidem.walls.wall_table cimport WallElements
 
 
 cdef class Lists:                   # of candidates and contacts
@@ -18,7 +19,8 @@ cdef class Lists:                   # of candidates and contacts
 cdef class LoopMemory:
     cdef Loop loop
     cdef readonly State state
-    cdef readonly WallTable walls       # None: free bodies
+    cdef readonly WallElements walls    # None: free bodies
+    cdef Walls own_walls                # with the materials and poses of this loop
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef HistoryMemory contacts         # of a law with records
     cdef Kernels kernels

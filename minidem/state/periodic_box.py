@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,12 +84,6 @@ class Pressure:
     def __post_init__(self):
         vars(self).update(pressure=positive("pressure", self.pressure), time=positive("time", self.time),
                           damping=non_negative("damping", self.damping))
-
-    def accelerated(self, rate: float, stress: float, dt: float, resistance: float) -> float:
-        """The strain rate half a step later, from that half a step earlier [1/s]; stress, resistance r [Pa]."""
-        square = self.time ** 2 + 2.0 * dt ** 2 * resistance / self.pressure
-        drag = dt * self.damping / math.sqrt(square)
-        return ((1.0 - drag) * rate + dt * (stress / self.pressure - 1.0) / square) / (1.0 + drag)
 
 
 def _rate(name, rate):
@@ -348,9 +341,9 @@ class Box:
 
     def least_length(self, state):
         """(3,) lengths above which the box is long enough for all clumps of a State [m]."""
-        limits = [needed for k, template in enumerate(state.templates) for needed, _ in self._limits(
+        limits = [np.zeros(3)] + [needed for k, template in enumerate(state.templates) for needed, _ in self._limits(
             template, state.scale[state.template_index == k].max(initial=0.0))]
-        return np.max(limits, axis=0, initial=0.0)
+        return np.max(limits, axis=0)
 
     def refuse_outside(self, low, high):
         """ValueError for a region with corners low, high (3,) that extends beyond the box along a periodic axis."""

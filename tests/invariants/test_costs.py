@@ -231,10 +231,10 @@ def test_oscillation_is_the_function_that_it_describes(velocity, spin):
     oscillation = md.Oscillation((0.1, -0.2, 0.0), 7.0, 0.3)
     walls = [md.Plane((0, 0.5, 0), (0, 0, 1), center=(1, 0, 0), motion=motion, **given)
              for motion in (oscillation, lambda t: oscillation(t))]
-    rows = Motions(walls).poses(11, 40, 1e-3, np.zeros((2, 2)))
+    rows = Motions(walls).poses(11, 40, 1e-3)
     assert rows[:, 0].tobytes() == rows[:, 1].tobytes()
     for k in range(40):
-        assert Motions(walls[:1]).poses(11 + k, 1, 1e-3, np.zeros((1, 2)))[0, 0].tobytes() == rows[k, 0].tobytes()
+        assert Motions(walls[:1]).poses(11 + k, 1, 1e-3)[0, 0].tobytes() == rows[k, 0].tobytes()
 
 
 def test_long_runs_with_many_walls_take_little_memory():
