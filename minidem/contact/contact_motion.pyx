@@ -53,8 +53,8 @@ cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, dou
     store(b.motion + 4 * LANES + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
 
 
-cdef inline void wall_geometry(bint moves, const Law *law, const int *elements, const Bodies *a, double half, Bodies *b,
-                               OwnContact contact, Bending *bending) noexcept nogil:
+cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *elements, const Bodies *a,
+                               double half, Bodies *b, OwnContact contact, Bending *bending) noexcept nogil:
     """Of contacts with walls. half : of the step.  b : with `moves`, set to the walls, as bodies at the centres of i.
     """
     cdef Touch touch
@@ -63,11 +63,12 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *elements, 
     if moves:
         memset(b, 0, sizeof(Bodies))
     for lane in range(LANES):
-        element = -1 - elements[lane]
-        wall = law.walls.wall_of[element]
-        for k in range(4):
-            sphere[k] = a.sphere[k * LANES + lane]
-        touch = touch_wall(law.walls, element, sphere)
+        if lane == 0 or i[lane] != i[lane - 1] or elements[lane] != elements[lane - 1]:     # not one more free lane
+            element = -1 - elements[lane]
+            wall = law.walls.wall_of[element]
+            for k in range(4):
+                sphere[k] = a.sphere[k * LANES + lane]
+            touch = touch_wall(law.walls, element, sphere)
         store3(contact.normal, lane, touch.normal)
         store(bending.straight + lane, touch.straight)
         contact.overlap[lane] = sphere[3] - touch.height
@@ -105,12 +106,13 @@ cdef inline void write_motion(bint walls, const Bending *bending, double step, c
         lever_i = a.sphere[3 * LANES + lane] - share * middle_overlap
         lever_j = -lever_i if walls else b.sphere[3 * LANES + lane] - share * middle_overlap
         contact.step[lane] = step
-        a.arm[lane], b.arm[lane] = a.sphere[3 * LANES + lane] - share * overlap, b.sphere[3 * LANES + lane] \
-            - share * overlap
         store3(contact.middle_normal, lane, middle)
         store3(contact.velocity, lane, sub(relative, cross(add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
         store3(contact.angular_velocity, lane, sub(w_i, w_j))
         contact.spin[lane] = 0.5 * dot(add(w_i, w_j), normal)
+    for lane in range(LANES):                           # apart: the loop above does not vectorise with it
+        a.arm[lane], b.arm[lane] = a.sphere[3 * LANES + lane] - share * contact.overlap[lane], \
+            b.sphere[3 * LANES + lane] - share * contact.overlap[lane]
 
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
@@ -132,10 +134,10 @@ cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, co
         rows_from_lines(state.motions, i, a.motion)
     if walls:
         if moves:
-            wall_geometry(True, law, j, a, state.half_step, b, contact, &bending)
+            wall_geometry(True, law, i, j, a, state.half_step, b, contact, &bending)
             write_motion(True, &bending, step, NULL, contact, a, b)
         else:
-            wall_geometry(False, law, j, a, state.half_step, b, contact, &bending)
+            wall_geometry(False, law, i, j, a, state.half_step, b, contact, &bending)
         return False
     rows_from_records(state.spheres, j, b.sphere)
     if moves:

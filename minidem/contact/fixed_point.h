@@ -11,6 +11,7 @@
 #include "core/transpose.h"
 
 #define MINIDEM_LIMIT 0x1p55            /* units: larger energies are added one by one */
+#define MINIDEM_SMALL 0x1p51            /* units: below it, one addition converts a number */
 #define MINIDEM_LARGEST 0x1p95          /* units: what exceeds it counts as infinite */
 #define MINIDEM_BOUND_UNIT 0x1p40       /* of the fourth number of a sum: a bound of the sum of the magnitudes */
 #define MINIDEM_BOUND ((int64_t) 1 << 22)       /* 2^62 units: up to here no sum can have overflowed */
@@ -22,12 +23,14 @@ typedef uint64_t minidem_eight_bits __attribute__((vector_size(MINIDEM_LANES * s
 typedef int64_t minidem_record __attribute__((vector_size(32), aligned(8), may_alias));
 typedef __int128 minidem_wide;          /* of units: no run is long enough to exceed it */
 
-/* Eight numbers, below 2^62 units, to multiples of the unit. */
-static inline __attribute__((always_inline)) minidem_eight_long minidem_to_fixed(minidem_eight x) {
+/* Eight numbers, below 2^62 units, to multiples of the unit. small : a constant, all are below 2^51 units. */
+static inline __attribute__((always_inline)) minidem_eight_long minidem_to_fixed(minidem_eight x, int small) {
 #if defined(__AVX512DQ__)
     return (minidem_eight_long) _mm512_cvtpd_epi64((__m512d) x);
 #else
     const minidem_eight shift = MINIDEM_EIGHT_OF(0x1.8p52);   /* added, it leaves an integer in the lower bits */
+    if (small)
+        return (minidem_eight_long) (x + shift) - (minidem_eight_long) shift;
     minidem_eight high = x * 0x1p-32 + shift, low = x - (high - shift) * 0x1p32 + shift;
     minidem_eight_long zero = (minidem_eight_long) shift;
     return (((minidem_eight_long) high - zero) << 32) + ((minidem_eight_long) low - zero);
@@ -48,11 +51,11 @@ static inline __attribute__((always_inline)) minidem_eight_bits minidem_per_mome
 
 /* Add four rows of units to the sums, `width` integers of each sphere, with these numbers. */
 static inline __attribute__((always_inline)) void minidem_add_rows(
-        const minidem_eight *rows, const int *index, int width, int64_t *sums) {
+        const minidem_eight *rows, int small, const int *index, int width, int64_t *sums) {
     minidem_eight fixed[4];
     double records[4 * MINIDEM_LANES];
     for (int k = 0; k < 4; k++)
-        fixed[k] = (minidem_eight) minidem_to_fixed(rows[k]);
+        fixed[k] = (minidem_eight) minidem_to_fixed(rows[k], small);
     minidem_records_from_rows((const double *) fixed, records);                 /* moved, nothing is computed */
     for (int l = 0; l < MINIDEM_LANES; l++)
         *(minidem_record *) (sums + width * (ptrdiff_t) index[l]) += *(const minidem_record *) (records + 4 * l);
@@ -79,11 +82,19 @@ static inline __attribute__((always_inline)) void minidem_add_side(
     all = all * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
     minidem_eight_long below = (minidem_eight_long) (all < most);               /* false if it is not a number */
     rows[3] = (minidem_eight) (((minidem_eight_long) all & below) | ((minidem_eight_long) most & ~below));
-    minidem_add_rows(rows, index, width, sums);
-    if (moment) {
-        turning[3] = (minidem_eight) {0.0};
-        minidem_add_rows(turning, index, width, sums + 4);
+    turning[3] = (minidem_eight) {0.0};
+#if !defined(__AVX512DQ__)
+    if (__builtin_expect(minidem_bits_below((const double *) &all, MINIDEM_SMALL / MINIDEM_BOUND_UNIT)
+                         == (1 << MINIDEM_LANES) - 1, 1)) {
+        minidem_add_rows(rows, 1, index, width, sums);
+        if (moment)
+            minidem_add_rows(turning, 1, index, width, sums + 4);
+        return;
     }
+#endif
+    minidem_add_rows(rows, 0, index, width, sums);
+    if (moment)
+        minidem_add_rows(turning, 0, index, width, sums + 4);
 }
 
 /* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless these are
@@ -130,7 +141,7 @@ static inline __attribute__((always_inline)) void minidem_add_energies(
     }
     if (__builtin_expect(minidem_bits_below((const double *) &all, MINIDEM_LIMIT) == (1 << MINIDEM_LANES) - 1, 1)) {
         for (int k = 0; k < 4; k++)
-            MINIDEM_EIGHT_LONG(sums + k * MINIDEM_LANES) += minidem_to_fixed(rows[k]);
+            MINIDEM_EIGHT_LONG(sums + k * MINIDEM_LANES) += minidem_to_fixed(rows[k], 0);
         return;
     }
     for (int k = 0; k < 4; k++)
