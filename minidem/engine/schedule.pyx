@@ -11,10 +11,10 @@ from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport FAILED, wait
 from minidem.contact.fixed_point cimport Wide
-from minidem.engine.ledger cimport add_steering_forces, add_wall_work, virial_of
+from minidem.engine.ledger cimport N_SUMS, add_steering_forces, set_box_power, virial_of, walls_work
 from minidem.engine.loop cimport ServoState, ServoWall, place
 from minidem.state.box_motion cimport BoxState, accelerate_box, advance_box, begin_box
-from minidem.state.periodic_box cimport BoxPose, box_moves
+from minidem.state.periodic_box cimport BoxPose
 from minidem.walls.surface cimport WallPose
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
@@ -47,6 +47,7 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
     cdef double dt = loop.step.dt, of_clumps[3], virial[6], fastest = 0.0
     cdef Wide *sums = course.sums
     cdef int k, m
+    cdef bint fine
     for k in range(course.n_sums):
         for m in range(1, loop.n_threads):
             sums[k] += sums[m * course.n_sums + k]
@@ -55,7 +56,7 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
         old = course.servo_states + n * loop.walls.count + servo.wall
         new = old + loop.walls.count
         for k in range(3):
-            of_clumps[k] = -(sums[3 * servo.wall + k] * loop.law.force_unit)
+            of_clumps[k] = -(sums[3 * m + k] * loop.law.force_unit)
         new.velocity = accelerated(servo, old.velocity, of_clumps, dt)
         new.displacement = old.displacement + new.velocity * dt
         fastest = max(fastest, new.velocity, -new.velocity)
@@ -66,9 +67,11 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
     course.servo_travel += fastest * dt
     if not course.presses:
         return True
-    virial_of(loop, sums + 3 * loop.walls.count, virial)
+    virial_of(loop, sums + 3 * course.n_servos, virial)
     accelerate_box(course.box, course.box_states + n, virial, course.rates + 4 * n)
-    return advance_box(course.box, course.rates + 4 * n, course.box_states + n, course.box_poses + 2 * n)
+    fine = advance_box(course.box, course.rates + 4 * n, course.box_states + n, course.box_poses + 2 * n)
+    set_box_power(loop, sums + 3 * course.n_servos, course.box_poses + 2 * n)
+    return fine
 
 
 cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil:
@@ -83,9 +86,7 @@ cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil:
         fine = advance_course(loop, n)
     if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
         return False
-    add_wall_work(loop, thread, True)                   # its power has changed with the velocities
-    if box_moves(loop.contacts[thread].law.box):
-        wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
+    loop.contacts[thread].ledger.wall_power = walls_work(loop, thread) + loop.contacts[thread].box_work[1]
     return True
 
 
@@ -123,7 +124,7 @@ cdef class Schedule:
                     servo.direction[axis] = wall.motion.direction[axis]
                 servo += 1
         course.steered = course.n_servos > 0 or course.presses
-        course.n_sums = 3 * n_walls + 12 & ~3           # whole cache lines
+        course.n_sums = (3 * course.n_servos + 3 & ~3) + N_SUMS      # whole cache lines
         self.sums = aligned((settings.threads, course.n_sums * sizeof(Wide) // sizeof(double)))
         self.servo_states, self.box_states = np.zeros((1, n_walls, 2)), np.zeros((1, STATE))
         if snapshot.servo_states is not None:
