@@ -27,7 +27,7 @@ from minidem.core.eight cimport (
     sub3,
 )
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.prefetch cimport prefetch
+from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub, vec3
 from minidem.engine.loop cimport Loop
@@ -55,7 +55,7 @@ cdef enum:                          # sums for a pressure, of three axes, times 
     IMAGES                          # part of the stress by displacements of images; behind it the one of the shear
     KINETIC                         # stress by velocities
     N_TOTALS
-    BLOCKS_AHEAD = 3                # to prefetch
+    ROWS_OF_VIRIAL = 14             # of a ContactBlock, up to the contact radius
 
 cdef struct Totals:                 # of four quantities, see add_energies
     int64_t sums[4 * LANES]         # of the last few blocks
@@ -248,7 +248,6 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef const Blocks *blocks = &contacts.groups[WALLS]
     cdef const ContactBlock *block
-    cdef const ContactBlock *ahead
     cdef Totals totals[N_TOTALS]
     cdef Py_ssize_t k
     cdef int axis, lane, m
@@ -262,12 +261,7 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
     if loop.course.presses:
         memset(totals, 0, sizeof(totals))
         for k in range(contacts.groups[SPHERES].n_blocks):
-            ahead = block_at(&contacts.groups[SPHERES], k + BLOCKS_AHEAD)
-            prefetch(ahead)
-            prefetch(ahead.mass)
-            prefetch((<const FrictionHistory *> history_of(ahead)).radius)
-            for m in range(3):
-                prefetch(ahead.force[m])
+            prefetch_rows(<const double *> block_at(&contacts.groups[SPHERES], k + BLOCKS_AHEAD), ROWS_OF_VIRIAL)
             add_virial(loop, contacts.law, block_at(&contacts.groups[SPHERES], k), totals)
         for k in range(mine.first_block, mine.last_block):
             add_kinetic(loop, contacts.law.box, k, totals + KINETIC)

@@ -52,7 +52,7 @@ cdef struct UserForce:              # compiled
     int n_random
 
 cdef struct ServoWall:              # a wall that a force moves
-    int wall
+    long long wall
     double center[3]                # at time 0 [m]
     double velocity[3]              # that the force does not change [m/s]
     double direction[3]             # unit
@@ -62,23 +62,22 @@ cdef struct ServoState:             # of a wall at a whole step, along the direc
     double displacement             # [m]
     double velocity                 # half a step before [m/s]
 
-cdef struct Course:                 # of walls and box in a run; entries are its beginning and each half step after it
-    Py_ssize_t walls                # poses in an entry; 0: no wall moves, and there is one entry
+cdef struct Course:                 # of walls and box: schedule.pyx; an entry for its first step and each half step later
+    long long first                 # number of the step
+    Py_ssize_t walls, boxes         # poses in an entry; 0: none moves, and there is one entry
     WallPose *wall_poses            # (entries, walls)
-    const double *travel            # (entries,): bound of the distance that any surface has moved [m]
-    Py_ssize_t boxes                # likewise, 0 or 1
+    const double *travel            # (entries,): bound of the distance that any surface has moved [m] ...
+    double servo_travel             # ... and by forces
     BoxPose *box_poses              # (entries,); NULL: no axis is periodic
-    bint steered                    # forces move something of this, in the loop: see `steer` of schedule.pyx
-    int n_servos
+    bint steered                    # forces move some of this
+    int n_servos, n_sums
     const ServoWall *servos         # (n_servos,)
     ServoState *servo_states        # (steps + 1, number of walls)
-    double servo_travel             # added to `travel`
     const BoxSpec *box
-    bint presses                    # an axis of the box is under a pressure
     BoxState *box_states            # (steps + 1,)
-    double *rates                   # (steps, 4), see advance_box
-    Wide *sums                      # (threads, n_sums): see add_steering_forces of ledger.pyx
-    int n_sums
+    bint presses                    # an axis of the box is under a pressure
+    double *rates                   # (steps, 4): see advance_box
+    Wide *sums                      # (threads, n_sums): see add_steering_forces
 
 cdef struct Loop:
     StateView state

@@ -518,7 +518,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
     cdef bint norms, fine = True, wrench_known = True, calls_python = loop.saved_blocks != NULL
     end_phase(loop, thread, OUTSIDE)
     for n in range(steps):
-        if loop.course.steered and not steer(loop, thread, n):
+        if loop.course.steered and not steer(loop, thread, first + n - loop.course.first):
             if not wrench_known:
                 reduce_all(loop, thread, done + n, -1, -1.0)
             return
@@ -530,7 +530,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
         loop.contacts[thread].step = first + n + 1
         for stage in range(loop.n_stages):
             if loop.has_contacts:
-                place(loop, thread, 2 * n + <int> (2.0 * loop.fraction[stage]))
+                place(loop, thread, 2 * (first + n - loop.course.first) + <int> (2.0 * loop.fraction[stage]))
             if not advance(loop, thread, stage, norms, wrench_known):
                 loop.broad.threads[thread].failure = OUT_OF_MEMORY
             if loop.external_forces != NULL and not loop.has_contacts:

@@ -3,8 +3,10 @@
 
 Motions that are known in advance are tabulated for many steps, and time loops take one entry after the other. What
 forces move, walls with a `Servo` and axes of the box under a `Pressure`, is steered in the loop: at the beginning of a
-step all threads sum these forces, and one writes the poses of the next two half steps (`steer`).
+step all threads sum these forces, and one writes the poses of the next two half steps.
 """
+from dataclasses import astuple
+
 import numpy as np
 
 from minidem.state.layout import aligned
@@ -13,13 +15,16 @@ from minidem.broadphase.broadphase cimport FAILED, wait
 from minidem.contact.fixed_point cimport Wide
 from minidem.engine.ledger cimport N_SUMS, add_steering_forces, set_box_power, virial_of, walls_work
 from minidem.engine.loop cimport ServoState, ServoWall, place
-from minidem.state.box_motion cimport BoxState, accelerate_box, advance_box, begin_box
+from minidem.state.box_motion cimport (
+    BoxState, accelerate_box, advance_box, begin_box, box_in, refuse_box, specify_box,
+)
 from minidem.state.periodic_box cimport BoxPose
 from minidem.walls.surface cimport WallPose
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
 MOST_POSES = 2 ** 17                # of walls in one table, 25 MB
-STATE = sizeof(BoxState) // sizeof(double)
+SERVO = np.dtype([("wall", np.int64), ("center", float, 3), ("velocity", float, 3), ("direction", float, 3),
+                  ("force", float), ("mass", float), ("damping", float)])       # ServoWall
 
 
 cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil:
@@ -39,7 +44,7 @@ cdef double accelerated(const ServoWall *servo, double speed, const double *of_c
 
 
 cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
-    """New speeds of what forces move, and its poses in step n of the run. False: the box will not be sound."""
+    """New speeds of what forces move, and its poses in step n of the course. False: the box will not be sound."""
     cdef Course *course = loop.course
     cdef const ServoWall *servo
     cdef ServoState *old
@@ -61,9 +66,8 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
         new.displacement = old.displacement + new.velocity * dt
         fastest = max(fastest, new.velocity, -new.velocity)
         for k in range(3):
-            place_servo(servo, (2 * (loop.first_step + loop.steps_done) + k) * (0.5 * dt),
-                        old.displacement + k * (new.velocity * (0.5 * dt)), new.velocity,
-                        course.wall_poses + (2 * n + k) * course.walls + servo.wall)
+            place_servo(servo, (2 * (course.first + n) + k) * (0.5 * dt), old.displacement + k * (
+                new.velocity * (0.5 * dt)), new.velocity, course.wall_poses + (2 * n + k) * course.walls + servo.wall)
     course.servo_travel += fastest * dt
     if not course.presses:
         return True
@@ -75,7 +79,7 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
 
 
 cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil:
-    """Let the forces at a whole step move walls and box in the next one, number n of the run.
+    """Let the forces at a whole step move walls and box in the next one, number n of the course.
 
     Called by all threads together, when contacts and their forces are known. False: the box will not be sound.
     """
@@ -102,35 +106,26 @@ cdef class Schedule:
 
     def __cinit__(self, settings, snapshot):
         cdef Course *course = &self.course
-        cdef ServoWall *servo
-        cdef unsigned char[::1] servos
-        cdef int m, axis, n_walls = 0
-        self.walls, self.guard, self.dt, self.first, self.known = settings.walls, settings.guard, settings.dt, snapshot.step, -1
-        if snapshot.state.box is not None:
-            self.box = BoxMotion(snapshot.state.box, settings.dt, snapshot.state)
-            course.box, course.boxes = &self.box.spec, self.box.spec.moves
-            course.presses = bool(self.box.box.servos)
-        if self.walls is not None:
-            n_walls = self.walls.view.count
-            course.walls, course.n_servos = n_walls + 1 if self.walls.view.any_moves else 0, len(self.walls.servos)
-            self.servos = servos = np.zeros(course.n_servos * sizeof(ServoWall) + 1, np.uint8)
-            course.servos = servo = <ServoWall *> &servos[0]
-            for m in range(course.n_servos):
-                wall = self.walls.walls[self.walls.servos[m]]
-                servo.wall, servo.force = self.walls.servos[m], wall.motion.force
-                servo.mass, servo.damping = wall.motion.mass, wall.motion.damping
-                for axis in range(3):
-                    servo.center[axis], servo.velocity[axis] = wall.center[axis], wall.velocity[axis] + 0.0
-                    servo.direction[axis] = wall.motion.direction[axis]
-                servo += 1
-        course.steered = course.n_servos > 0 or course.presses
-        course.n_sums = (3 * course.n_servos + 3 & ~3) + N_SUMS      # whole cache lines
-        self.sums = aligned((settings.threads, course.n_sums * sizeof(Wide) // sizeof(double)))
-        self.servo_states, self.box_states = np.zeros((1, n_walls, 2)), np.zeros((1, STATE))
-        if snapshot.servo_states is not None:
-            self.servo_states[0] = snapshot.servo_states
-        if snapshot.box_state is not None:
-            self.box_states[0] = snapshot.box_state
+        cdef double[:, ::1] sums
+        cdef unsigned char[::1] found
+        walls = [] if settings.walls is None else settings.walls.walls
+        self.walls, self.guard, self.known, course.first = settings.walls, settings.guard, -1, snapshot.step
+        self.box, self.clumps = snapshot.state.box, snapshot.state
+        self.servo_states, self.box_states = (
+            np.zeros((1, *shape)) if state is None else np.array(state, dtype=float).reshape(1, *shape)
+            for state, shape in ((snapshot.servo_states, (len(walls), 2)), (snapshot.box_state, (10,))))
+        servos = np.array([(k, walls[k].center, walls[k].velocity, *astuple(walls[k].motion))
+                           for k in (self.walls.servos if walls else ())] + [0], SERVO)[:-1]
+        course.n_servos, course.walls = len(servos), len(walls) + 1 if any(wall.moves for wall in walls) else 0
+        found = np.append(servos.view(np.uint8), np.uint8(0))
+        course.servos = <const ServoWall *> &found[0]
+        self.spec.dt = settings.dt
+        if self.box is not None:
+            specify_box(&self.spec, self.box, self.clumps)
+            course.box, course.boxes, course.presses = &self.spec, self.spec.moves, bool(self.box.servos)
+        course.steered, course.n_sums = course.n_servos > 0 or course.presses, (3 * course.n_servos + 3 & ~3) + N_SUMS
+        sums = aligned((settings.threads, course.n_sums * sizeof(Wide) // sizeof(double)))
+        course.sums, self.arrays = <Wide *> &sums[0, 0], (found, np.asarray(sums))
 
     @property
     def moves(self):
@@ -138,102 +133,87 @@ cdef class Schedule:
         return self.course.walls > 0 or self.course.boxes > 0
 
     cdef long long prepare(self, Loop *loop, long long steps) except -1:
-        """Place walls and box at the present step, and make poses known for the next steps.
+        """Place walls and box at the present step. Returns for how many of the next steps their poses are known.
 
-        Returns for how many of them they are known.
-
-        Raises
-        ------
-        FloatingPointError, ValueError
-            For a box that is not sound after the next step.
+        FloatingPointError or ValueError for a box that will not be sound after the next step.
         """
-        cdef long long step = loop.first_step + loop.steps_done, least, ahead
+        cdef Course *course = &self.course
+        cdef long long step = loop.first_step + loop.steps_done, least, most
         cdef int t
-        least = min(steps, MOST_STEPS, max(1, MOST_POSES // (2 * self.course.walls + 1)))
-        if self.course.steered or not 0 <= step - self.first <= self.known - least:
-            ahead = least if self.course.steered else max(least, min(AHEAD * least, MOST_STEPS))
+        most = min(MOST_STEPS, max(1, MOST_POSES // (2 * course.walls + 1)))
+        least = min(steps, most)
+        if course.steered or not 0 <= step - course.first <= self.known - least:
+            most = least if course.steered else min(AHEAD * least, most)
             try:
-                self.tabulate(loop, step, least, ahead)
+                self.tabulate(loop, step, least, most)
             except Exception:                           # a function may end with the run
-                if ahead == least:
+                if most == least:
                     raise
                 self.tabulate(loop, step, least, least)
-        self.point_to(loop, step)
-        for t in range(loop.n_threads if loop.has_contacts else 0):
-            place(loop, t, 0)
-        if loop.has_contacts:
-            loop.walls.now, loop.law.box = self.course.wall_poses, self.course.box_poses
-        if steps > 0 and step - self.first == self.known:
+        if steps > 0 and step - course.first == self.known:
             self.refuse(step)
-        return min(steps, self.first + self.known - step)
+        for t in range(loop.n_threads if loop.has_contacts else 0):
+            place(loop, t, 2 * (step - course.first))
+            loop.walls.now, loop.law.box = loop.contacts[t].walls.now, loop.contacts[t].own_law.box
+        return min(steps, course.first + self.known - step)
 
     cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps):
         """Compute poses from a step on, for `steps` steps, or for as many as are at hand, if these are `least`."""
-        cdef double[:, ::1] states, rates
-        cdef unsigned char[::1] box_poses
+        cdef Course *course = &self.course
+        cdef double[:, ::1] poses, states, rates = np.zeros((1, 4))
+        cdef double[:, :, ::1] servo_states
+        cdef const double[::1] travel
+        cdef unsigned char[::1] boxes
         cdef long long known = 0
-        poses = travel = None
-        states, rates, box_poses = np.zeros((1, STATE)), np.zeros((1, 4)), np.zeros(sizeof(BoxPose), np.uint8)
+        cdef int m
         try:
             self.guard.during_step = True
             if self.walls is not None:
-                poses, travel = self.walls.tabulate(step, least, steps if self.course.walls else 0, 0.5 * self.dt)
-                steps = len(poses) // 2 if self.course.walls else steps
-            if self.course.boxes:                       # one step more, for the rates with which it begins
-                rates, states = self.box.rates(step, steps + 1), np.zeros((steps + 2, STATE))
-                box_poses = np.zeros((2 * steps + 3) * sizeof(BoxPose), np.uint8)
+                table, moved = self.walls.tabulate(step, least, steps if course.walls else 0, 0.5 * self.spec.dt)
+                steps = len(table) // 2 if course.walls else steps
+                poses, travel = table.view(np.float64), moved - moved[0] + loop.contacts[0].walls.travelled
+            if course.boxes:                            # one step more, for the rates with which it begins
+                rates = self.box.rates_at((step + np.arange(steps + 1) + 0.5) * self.spec.dt)
         finally:
             self.guard.during_step = False
-        np.asarray(states)[0] = self.box_state(step)
+        states, servo_states = (
+            np.concatenate([old, np.zeros((size, *old.shape[1:]))]) for old, size in (
+                (self.box_state(step)[None], steps + 1 if course.boxes else 0),
+                (self.servo_state(step)[None], steps if course.n_servos else 0)))
+        boxes = np.zeros((2 * len(states) + 1) * sizeof(BoxPose), np.uint8)
+        # Nothing fails from here on.
         if self.box is not None:
-            begin_box(&self.box.spec, <BoxState *> &states[0, 0], <BoxPose *> &box_poses[0])
-        while known < steps + 1 and self.course.boxes and not self.course.presses and advance_box(
-                &self.box.spec, &rates[known, 0], <BoxState *> &states[known, 0], <BoxPose *> &box_poses[0] + 2 * known):
-            known += 1
-        servo_states = np.zeros((steps + 1 if self.course.n_servos else 1, *self.servo_states.shape[1:]))
-        servo_states[0] = self.servo_state(step)
-        if poses is not None:
-            self.poses, self.travel = poses, travel - travel[0] + loop.contacts[0].walls.travelled
-        self.box_states, self.rates, self.box_poses = np.asarray(states), np.asarray(rates), np.asarray(box_poses)
-        self.servo_states, self.course.servo_travel, self.first = servo_states, 0.0, step
-        self.known = min(known, steps) if self.course.boxes and not self.course.presses else steps \
-            if self.moves else 2 ** 62
-
-    cdef object point_to(self, Loop *loop, long long step):
-        """Let the course begin at a step, where walls that a force moves are placed."""
-        cdef Course *course = &self.course
-        cdef Py_ssize_t offset = step - self.first, m
-        cdef double[:, ::1] poses, states = self.box_states, rates = self.rates, sums = self.sums
-        cdef double[:, :, ::1] servo_states = self.servo_states
-        cdef const double[::1] travel
-        cdef unsigned char[::1] box_poses = self.box_poses
+            course.box_poses = <BoxPose *> &boxes[0]
+            begin_box(&self.spec, <BoxState *> &states[0, 0], course.box_poses)
         if self.walls is not None:
-            poses, travel = self.poses.view(np.float64), self.travel
-            course.wall_poses = <WallPose *> &poses[2 * offset if course.walls else 0, 0]
-            course.travel = &travel[2 * offset if course.walls else 0]
-        if self.box is not None:
-            course.box_poses = <BoxPose *> &box_poses[0] + 2 * offset * course.boxes
-        course.box_states, course.rates = <BoxState *> &states[offset * course.boxes, 0], &rates[offset * course.boxes, 0]
-        course.servo_states = <ServoState *> &servo_states[offset if course.n_servos else 0, 0, 0]
-        course.sums = <Wide *> &sums[0, 0]
+            course.wall_poses, course.travel = <WallPose *> &poses[0, 0], &travel[0]
+        course.first, course.servo_travel, course.rates = step, 0.0, &rates[0, 0]
+        course.box_states, course.servo_states = <BoxState *> &states[0, 0], <ServoState *> &servo_states[0, 0, 0]
+        while known <= steps and course.boxes and not course.presses and advance_box(
+                &self.spec, course.rates + 4 * known, course.box_states + known, course.box_poses + 2 * known):
+            known += 1
         for m in range(course.n_servos):
-            place_servo(course.servos + m, 2 * step * (0.5 * self.dt), course.servo_states[course.servos[m].wall].displacement,
+            place_servo(course.servos + m, 2 * step * (0.5 * self.spec.dt),
+                        course.servo_states[course.servos[m].wall].displacement,
                         course.servo_states[course.servos[m].wall].velocity, course.wall_poses + course.servos[m].wall)
+        self.known = min(known, steps) if course.boxes and not course.presses else steps if self.moves else 2 ** 62
+        self.box_states, self.servo_states = np.asarray(states), np.asarray(servo_states)
+        self.arrays = *self.arrays[:2], np.asarray(boxes), rates, poses, travel
 
     def servo_state(self, long long step):
         """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, at a step."""
-        return self.servo_states[step - self.first if self.course.n_servos else 0]
+        return self.servo_states[step - self.course.first if self.course.n_servos else 0]
 
     def box_state(self, long long step):
         """(10,) see BoxState, at a step."""
-        return self.box_states[step - self.first if self.course.boxes else 0]
+        return self.box_states[step - self.course.first if self.course.boxes else 0]
 
     def box_at(self, long long step):
         """The Box at a step, or None."""
         cdef double[::1] state = self.box_state(step)
-        return None if self.box is None else self.box.box_at(<BoxState *> &state[0])
+        return self.box and box_in(&self.spec, <BoxState *> &state[0], self.box)
 
     def refuse(self, long long step):
         """Raise the error of a box that is not sound after this step."""
         cdef double[::1] state = self.box_state(step + 1)
-        self.box.refuse(step + 1, <BoxState *> &state[0])
+        refuse_box(&self.spec, <BoxState *> &state[0], self.box, self.clumps, step + 1)

@@ -23,13 +23,9 @@ cdef struct BoxSpec:                # of a PeriodicBox
     int flow, across                # axes of the shear; 0, 1 without
     bint affine
 
-cdef class BoxMotion:
-    cdef readonly object box        # PeriodicBox
-    cdef BoxSpec spec
-    cdef object clumps              # a State
-    cdef object box_at(self, const BoxState *state)
-    cdef object refuse(self, long long step, const BoxState *state)
-
+cdef object specify_box(BoxSpec *spec, box, clumps)
+cdef object box_in(const BoxSpec *spec, const BoxState *state, box)
+cdef object refuse_box(const BoxSpec *spec, const BoxState *state, box, clumps, long long step)
 cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxPose *pose) noexcept nogil
 cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial,
                          double *rates) noexcept nogil

@@ -9,7 +9,6 @@ import numpy as np
 from libc.math cimport exp, expm1, fabs, rint, sqrt
 from libc.string cimport memcpy, memset
 
-from minidem.core.checks import LARGEST
 from minidem.state.periodic_box import Box, Pressure
 
 from minidem.state.periodic_box cimport BoxPose
@@ -166,88 +165,54 @@ cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const doubl
                 stress / spec.pressure[axis] - 1.0) / square) / (1.0 + drag)
 
 
-def rate_values(rate, times):
-    """A rate that is a function of the time, at times (n,)."""
-    found = [rate(t) for t in times.tolist()]
+cdef object specify_box(BoxSpec *spec, box, clumps):
+    """Fill a specification, but for its step. box : PeriodicBox;  clumps : State, for which it must be long enough."""
+    cdef int axis
+    least = box.start.least_length(clumps)
+    spec.moves, spec.affine, (spec.flow, spec.across) = box.moves, box.affine, (box.shear or (0, 1))[:2]
+    for axis, rate in enumerate(box.rates):
+        spec.start[axis] = box.start.high[axis] - box.start.low[axis]
+        spec.low[axis], spec.least[axis] = box.start.low[axis], least[axis]
+        spec.periodic[axis], spec.stretches[axis] = box.start.axes[axis], box.stretched[axis]
+        if isinstance(rate, Pressure):
+            if rate.time < LEAST_TIME * spec.dt:
+                raise ValueError(f"periodic: time = {rate.time} of md.Pressure is below {LEAST_TIME} steps of dt = "
+                                 f"{spec.dt}; give {LEAST_TIME * spec.dt:g} or more, or lower dt")
+            spec.pressure[axis], spec.time[axis], spec.damping[axis] = rate.pressure, rate.time, rate.damping
+
+
+cdef object box_in(const BoxSpec *spec, const BoxState *state, box):
+    """The Box of a PeriodicBox in a state."""
+    cdef double[::1] gradient = np.zeros(9)
+    cdef BoxPose pose
+    cdef Instant now = instant_of(spec, state)
+    if not spec.moves:
+        return box.start
+    begin_box(spec, state, &pose)
+    write_gradient(spec, now.length, now.offset, now.velocity, now.slip, &gradient[0])
+    low, tilt = np.array(pose.low), np.zeros((3, 3))
+    if box.shear is not None:
+        tilt[spec.across, spec.flow] = pose.lattice[spec.flow]
+    return Box(low, np.where(box.stretched, low + np.array(pose.length), box.start.high), box.start.axes, tilt,
+               np.asarray(gradient).reshape(3, 3), np.append(state.strain, state.shear), box.shear and spec.across)
+
+
+cdef object refuse_box(const BoxSpec *spec, const BoxState *state, box, clumps, long long step):
+    """FloatingPointError or ValueError for a box that is not sound at a step."""
+    rates = np.append(state.rate, state.shear_rate)
+    axis = int(np.argmax(np.where(np.isfinite(rates), np.abs(rates), np.inf)))
+    with np.errstate(over="ignore"):
+        lengths = np.array(spec.start) * np.exp(state.strain)
+    if not (abs(rates[axis]) * spec.dt <= MOST_STRAIN and 1.0 / FARTHEST <= lengths.min() <= lengths.max() <= FARTHEST):
+        name = f"length along {'xyz'[axis]}" if axis < 3 else "shear"
+        held = " or give md.Pressure a longer time," if axis in box.servos else ""
+        raise FloatingPointError(
+            f"step {step}: the {name} of the periodic box changes at a rate of {rates[axis]:.3g} 1/s, by "
+            f"{rates[axis] * spec.dt:.3g} in a step, and its lengths are {lengths.tolist()} m; a step resolves "
+            f"{MOST_STRAIN:g}. Lower the rate,{held} or lower dt")
     try:
-        found = np.array(found, dtype=float).reshape(-1)
-    except (TypeError, ValueError):                     # no numbers
-        found = np.zeros(0)
-    if len(found) != len(times) or not (np.abs(found) <= LARGEST).all():
-        raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
-                         f"between {times[0]:g} and {times[-1]:g} s; return one number [1/s]")
-    return found
-
-
-cdef class BoxMotion:
-    """The motion of a periodic box.
-
-    Parameters
-    ----------
-    box : PeriodicBox
-    dt : float
-        Step [s].
-    clumps : State
-        For which the box must be long enough.
-    """
-
-    def __cinit__(self, box, double dt, clumps):
-        cdef BoxSpec *spec = &self.spec
-        cdef int axis
-        self.box, self.clumps, least = box, clumps, box.start.least_length(clumps)
-        spec.dt, spec.moves, spec.affine, (spec.flow, spec.across) = dt, box.moves, box.affine, (box.shear or (0, 1))[:2]
-        for axis, rate in enumerate(box.rates):
-            spec.start[axis] = box.start.high[axis] - box.start.low[axis]
-            spec.low[axis], spec.least[axis] = box.start.low[axis], least[axis]
-            spec.periodic[axis], spec.stretches[axis] = box.start.axes[axis], box.stretched[axis]
-            if isinstance(rate, Pressure):
-                if rate.time < LEAST_TIME * dt:
-                    raise ValueError(f"periodic: time = {rate.time} of md.Pressure is below {LEAST_TIME} steps of dt = "
-                                     f"{dt}; give {LEAST_TIME * dt:g} or more, or lower dt")
-                spec.pressure[axis], spec.time[axis], spec.damping[axis] = rate.pressure, rate.time, rate.damping
-
-    def rates(self, long long step, long long steps):
-        """(steps, 4) strain rates of the three axes, 0 under a Pressure, and of the shear, in steps from one on [1/s].
-        """
-        values, times = np.zeros((steps, 4)), (step + np.arange(steps) + 0.5) * self.spec.dt
-        for column, rate in enumerate((*self.box.rates, *(self.box.shear or ())[2:])):
-            if not isinstance(rate, Pressure):
-                values[:, column] = rate_values(rate, times) if callable(rate) else rate
-        return values
-
-    cdef object box_at(self, const BoxState *state):
-        """The Box in a state."""
-        cdef double[::1] gradient = np.zeros(9)
-        cdef BoxPose pose
-        cdef Instant now = instant_of(&self.spec, state)
-        start, tilt = self.box.start, np.zeros((3, 3))
-        if not self.spec.moves:
-            return start
-        begin_box(&self.spec, state, &pose)
-        write_gradient(&self.spec, now.length, now.offset, now.velocity, now.slip, &gradient[0])
-        high = np.where(self.box.stretched, np.array(pose.low) + np.array(pose.length), start.high)
-        if self.box.shear is not None:
-            tilt[self.spec.across, self.spec.flow] = pose.lattice[self.spec.flow]
-        return Box(np.array(pose.low), high, start.axes, tilt, np.asarray(gradient).reshape(3, 3),
-                   np.append(state.strain, state.shear), self.box.shear and self.spec.across)
-
-    cdef object refuse(self, long long step, const BoxState *state):
-        """FloatingPointError or ValueError for a box that is not sound at a step."""
-        rates, dt = np.append(state.rate, state.shear_rate), self.spec.dt
-        axis = int(np.argmax(np.where(np.isfinite(rates), np.abs(rates), np.inf)))
-        with np.errstate(over="ignore"):
-            lengths = np.array(self.spec.start) * np.exp(state.strain)
-        if not (np.abs(rates[axis]) * dt <= MOST_STRAIN and (lengths <= FARTHEST).all()
-                and (lengths >= 1.0 / FARTHEST).all()):
-            name = f"length along {'xyz'[axis]}" if axis < 3 else "shear"
-            held = " or give md.Pressure a longer time," if axis in self.box.servos else ""
-            raise FloatingPointError(
-                f"step {step}: the {name} of the periodic box changes at a rate of {rates[axis]:.3g} 1/s, by "
-                f"{rates[axis] * dt:.3g} in a step, and its lengths are {lengths.tolist()} m; a step resolves "
-                f"{MOST_STRAIN:g}. Lower the rate,{held} or lower dt")
-        try:
-            for k, template in enumerate(self.clumps.templates):
-                self.box_at(state).refuse_large(template, self.clumps.scale[self.clumps.template_index == k])
-        except ValueError as error:
-            raise ValueError(f"the periodic box shrinks too far until step {step}: {error}, lower its rate, or end "
-                             "the run earlier") from None
+        for k, template in enumerate(clumps.templates):
+            box_in(spec, state, box).refuse_large(template, clumps.scale[clumps.template_index == k])
+    except ValueError as error:
+        raise ValueError(f"the periodic box shrinks too far until step {step}: {error}, lower its rate, or end the run "
+                         "earlier") from None

@@ -86,6 +86,19 @@ class Pressure:
                           damping=non_negative("damping", self.damping))
 
 
+def _rate_values(rate, times):
+    """A rate that is a function of the time, at times (n,)."""
+    found = [rate(t) for t in times.tolist()]
+    try:
+        found = np.array(found, dtype=float).reshape(-1)
+    except (TypeError, ValueError):                     # no numbers
+        found = np.zeros(0)
+    if len(found) != len(times) or not (np.abs(found) <= LARGEST).all():
+        raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
+                         f"between {times[0]:g} and {times[-1]:g} s; return one number [1/s]")
+    return found
+
+
 def _rate(name, rate):
     """Return a rate [1/s], a number or a function of the time, checked."""
     if not callable(rate):
@@ -160,6 +173,14 @@ class PeriodicBox:
         other = copy.copy(self)
         other.stretched = self.stretched | np.asarray(axes)
         return other
+
+    def rates_at(self, times):
+        """(n, 4) strain rates of the three axes, 0 under a Pressure, and of the shear, at times (n,) [1/s]."""
+        values = np.zeros((len(times), 4))
+        for column, rate in enumerate((*self.rates, *(self.shear or ())[2:])):
+            if not isinstance(rate, Pressure):
+                values[:, column] = _rate_values(rate, times) if callable(rate) else rate
+        return values
 
     def with_motion(self, shear, rates, affine):
         """The same box with another motion; arguments as in PeriodicBox. ValueError for shear along other axes."""
