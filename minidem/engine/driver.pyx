@@ -147,8 +147,9 @@ cdef class Driver:
         cdef long long before = self.loop.steps_done
         cdef int t
         self.memory.sort_if_due(self)
-        if not self.contacts_known and (self.loop.course.steered or self.saved is not None and self.loop.law.ends > 0.0):
-            self.evaluate()                             # a step notes the onset corrections before it
+        if not self.contacts_known and (
+                self.loop.course.steered or self.saved is not None and self.loop.law.ends > 0.0):
+            self.evaluate()                             # a step needs forces and onset corrections before it
         steps = self.schedule.prepare(self.loop, steps)
         if self.saved is not None:
             self.keep_onsets()
@@ -210,11 +211,6 @@ cdef class Driver:
             spheres[:, :3] += np.repeat(state.shift * state.box.start.length, sizes, axis=0)
         return spheres
 
-    cdef object reset_power(self):
-        cdef int t                                      # of walls with new velocities
-        for t in range(self.loop.n_threads):
-            add_wall_work(self.loop, t, True)
-
     cdef object advance(self, long long steps):
         """Run the time loop for so many steps; -1: forces at the present pose."""
         self.guard.during_step = True
@@ -225,10 +221,9 @@ cdef class Driver:
             self.loop.broad.threads[0].failure = NO_FAILURE
             self.keep_from_lists()
             self.memory.use_one_thread()
-            if self.loop.course.steered and steps > 0:
-                self.run_piece(steps)                   # which needs contacts
+            if steps > 0:
+                self.run_piece(steps)                   # it may need the contacts again
             else:
-                self.schedule.prepare(self.loop, max(steps, 0))
                 self.advance(steps)
         else:
             error, self.error = self.error, None
@@ -287,8 +282,7 @@ cdef class Driver:
                 for t in range(self.loop.n_threads):
                     if not take_onsets(self.loop, t, &started[0]):
                         raise MemoryError("no memory for the onset corrections")
-                if self.moves:
-                    self.reset_power()
+                    add_wall_work(self.loop, t, True)
         except BaseException:                           # also a signal, which may interrupt Python
             self.restore(blocks, wrench)
             raise

@@ -31,7 +31,7 @@ from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub, vec3
 from minidem.engine.loop cimport Loop
-from minidem.state.periodic_box cimport BoxPose, box_moves, center_of, nearest_differences
+from minidem.state.periodic_box cimport BoxPose, center_of, nearest_differences
 from minidem.state.rows cimport ClumpBlock, load, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hole_of
 from minidem.walls.surface cimport WallPose, Walls
@@ -192,7 +192,8 @@ cdef inline Eight3 centres_of(const StateView *state, const int *spheres, const 
     return load_eight3(centres)
 
 
-cdef inline void add_virial(const Loop *loop, const Law *law, const ContactBlock *block, Totals *totals) noexcept nogil:
+cdef inline void add_virial(const Loop *loop, const Law *law, const ContactBlock *block,
+                            Totals *totals) noexcept nogil:
     """Of eight contacts of spheres to STRESS, RESISTANCE and IMAGES."""
     cdef const BoxPose *box = law.box
     cdef double a[4 * LANES], b[4 * LANES], room[3 * LANES], present[LANES]
@@ -281,8 +282,7 @@ cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept
 
 
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil:
-    """Set the work of all threads in the half step that begins, in which the box has new rates. sums : as in virial_of.
-    """
+    """Set the work of all threads in the half step that begins, in which the box has new rates. sums : see virial_of"""
     cdef int axis, t, f = box.flow_axis, g = box.gradient_axis
     cdef double power = sums[4 * <int> IMAGES + 3] * (
         box.lattice_ahead[f] - box.ahead[f] * box.inverse[f] * box.lattice[f]) * box.across[g]
@@ -297,7 +297,7 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     cdef const Contacts *contacts = loop.contacts + thread
     cdef Ledger *ledger = &loop.contacts[thread].ledger
     cdef Wide work = walls_work(loop, thread)
-    if loop.law.ends > 0.0 and box_moves(contacts.law.box):
+    if loop.law.ends > 0.0 and loop.course.boxes:
         sum_image_work(loop, thread)
     if not between:
         ledger.wall_work += ledger.wall_power + work + contacts.box_work[0]

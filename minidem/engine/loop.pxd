@@ -62,8 +62,8 @@ cdef struct ServoState:             # of a wall at a whole step, along the direc
     double displacement             # [m]
     double velocity                 # half a step before [m/s]
 
-cdef struct Course:                 # of walls and box: schedule.pyx; an entry for its first step and each half step later
-    long long first                 # number of the step
+cdef struct Course:                 # of walls and box (schedule.pyx): entries for a step and each half step after it
+    long long first                 # number of this step
     Py_ssize_t walls, boxes         # poses in an entry; 0: none moves, and there is one entry
     WallPose *wall_poses            # (entries, walls)
     const double *travel            # (entries,): bound of the distance that any surface has moved [m] ...

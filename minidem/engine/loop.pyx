@@ -1,5 +1,6 @@
 """The time loop: all steps of a run in one parallel region, without Python.
 
+    steer           walls and box by the forces at the last pose, before the first stage (schedule.pyx)
     fused pass      own blocks to the pose of the stage, each in one go while it is in cache:
                       reduce  forces on the spheres of the block -> force and torque on its clumps (the wrench)
                       kick    v_(n+1/2) = v_(n-1/2) + dt F_n / m, in the first stage of a step
@@ -16,7 +17,7 @@
     user forces     which see predicted velocities: compiled ones by each thread, then those in Python by one
     finish          of the rotation scheme, if it has one, after the last stage
 
-A scheme with several stages repeats all but the last line for each. Between steps the state is x_n, v_(n-1/2), the
+A scheme with several stages repeats all but the first and the last line for each. Between steps the state is x_n, v_(n-1/2), the
 stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks. ARCHITECTURE.md draws a step of two
 threads.
 
@@ -416,10 +417,9 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
 
 cdef inline void add_moving_work(Loop *loop, int thread, bint between) noexcept nogil:
     """Work of walls and a box that move, when the forces of this whole step are known, onset corrections included."""
-    cdef bint box = box_moves(loop.contacts[thread].law.box)
-    if (loop.walls.any_moves or box) and loop.broad.threads[thread].failure == NO_FAILURE:
+    if (loop.course.walls or loop.course.boxes) and loop.broad.threads[thread].failure == NO_FAILURE:
         add_wall_work(loop, thread, between)
-    if box and not loop.course.steered:                 # else `steer` waits
+    if loop.course.boxes and loop.law.ends > 0.0:
         wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
 
 

@@ -34,7 +34,6 @@ from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ConstantBlock, WrenchBlock
 from minidem.state.state cimport Layout, Reordering, State, StateView, clump_of, hole_of
-from minidem.walls.wall_table cimport WallElements
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order

@@ -166,12 +166,14 @@ cdef class Schedule:
         cdef unsigned char[::1] boxes
         cdef long long known = 0
         cdef int m
+        table = moved = None
         try:
             self.guard.during_step = True
             if self.walls is not None:
                 table, moved = self.walls.tabulate(step, least, steps if course.walls else 0, 0.5 * self.spec.dt)
                 steps = len(table) // 2 if course.walls else steps
-                poses, travel = table.view(np.float64), moved - moved[0] + loop.contacts[0].walls.travelled
+                moved = moved - moved[0] + loop.contacts[0].walls.travelled
+                poses, travel = table.view(np.float64), moved
             if course.boxes:                            # one step more, for the rates with which it begins
                 rates = self.box.rates_at((step + np.arange(steps + 1) + 0.5) * self.spec.dt)
         finally:
@@ -198,7 +200,7 @@ cdef class Schedule:
                         course.servo_states[course.servos[m].wall].velocity, course.wall_poses + course.servos[m].wall)
         self.known = min(known, steps) if course.boxes and not course.presses else steps if self.moves else 2 ** 62
         self.box_states, self.servo_states = np.asarray(states), np.asarray(servo_states)
-        self.arrays = *self.arrays[:2], np.asarray(boxes), rates, poses, travel
+        self.arrays = *self.arrays[:2], np.asarray(boxes), np.asarray(rates), table, moved
 
     def servo_state(self, long long step):
         """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, at a step."""
