@@ -29,12 +29,12 @@ from minidem.core.eight cimport (
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub
 from minidem.engine.loop cimport Loop
-from minidem.state.periodic_box cimport BoxPose, center_of, nearest_differences
+from minidem.state.periodic_box cimport BoxPose, eight_times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport ClumpBlock, load, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hole_of
-from minidem.walls.surface cimport WallPose, Walls
+from minidem.walls.surface cimport WallPose, Walls, vector
 
 cdef extern from *:
     """
@@ -62,10 +62,6 @@ cdef struct Totals:                 # of four quantities, see add_energies
     Wide totals[4]
     double lost[4]
     int n                           # blocks
-
-
-cdef inline Vec3 vector(const double *v) noexcept nogil:
-    return vec3(v[0], v[1], v[2])
 
 
 cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
@@ -121,10 +117,6 @@ cdef inline Eight3 by_axis(Eight3 a, Eight3 b) noexcept nogil:
     return a
 
 
-cdef inline Eight axis_of(Eight3 a, int axis) noexcept nogil:
-    return a.x if axis == 0 else a.y if axis == 1 else a.z
-
-
 cdef inline void add_rows(Eight present, Eight3 rows, Eight last, double per_unit, Totals *totals) noexcept nogil:
     """Add four rows, where `present` is 1 and not 0."""
     cdef double room[4 * LANES]
@@ -160,9 +152,9 @@ cdef inline void find_resistances(const Law *law, const ContactBlock *block, Eig
                                   Eight *across) noexcept nogil:
     """Resistances of contacts to displacements along and across their normals, see `md.Pressure` [N/m].
 
-    They are c / dt + k / 4, with the dashpot c and the spring k, by the coefficients of the parts of a law with friction
-    and by the force of a law without history. Of bonds and laws of the user they are unknown: those of the stiffest
-    spring and the strongest dashpot which the step resolves are taken.
+    They are c / dt + k / 4, with the dashpot c and the spring k: by the coefficients of a law with friction, and by the
+    force of a law without history. Of bonds and laws of the user they are unknown: those of the stiffest spring and the
+    strongest dashpot which the step resolves are taken.
     """
     cdef Eight3 force = load_eight3(block.force[0])
     cdef Eight mass = load_eight(block.mass), radius, dashpot, dt = eight_of(law.dt)
@@ -219,25 +211,22 @@ cdef inline void add_virial(const Loop *loop, const Law *law, const ContactBlock
     by_strain.z = magnitude((straight * magnitude(n.z) + across * magnitude(moved.z)) * branch.z)
     add_rows(load_eight(present), by_axis(force, branch), eight_of(0.0), law.per_energy / STRESS_UNIT, totals + STRESS)
     add_rows(load_eight(present), by_strain, eight_of(0.0), law.per_energy / RESISTANCE_UNIT, totals + RESISTANCE)
-    add_rows(load_eight(present), by_axis(force, image), axis_of(force, box.flow_axis) * axis_of(
-        image, box.gradient_axis), law.per_energy / STRESS_UNIT, totals + IMAGES)
+    store_eight3(room, image)
+    add_rows(load_eight(present), by_axis(force, image), load_eight(block.force[box.flow_axis]) * load_eight(
+        room + LANES * box.gradient_axis), law.per_energy / STRESS_UNIT, totals + IMAGES)
 
 
 cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b, Totals *totals) noexcept nogil:
     """Stress by velocities of the clumps of a block beside the flow; half a step behind, as the flow is."""
     cdef const ClumpBlock *clumps = clumps_of(&loop.state, b)
     cdef double mass[LANES]
-    cdef Eight3 d = load_eight3(clumps.position), u = load_eight3(clumps.velocity)
-    cdef Vec3 center = center_of(box)
+    cdef Eight3 u = load_eight3(clumps.velocity)
     cdef int lane
     for lane in range(LANES):
         mass[lane] = constants_of(&loop.state, b).mass[lane] if loop.state.clump_number[b * LANES + lane] >= 0 else 0.0
-    d.x, d.y, d.z = d.x - eight_of(center.x), d.y - eight_of(center.y), d.z - eight_of(center.z)
-    u.x = u.x - (box.flow[0] * d.x + box.flow[1] * d.y + box.flow[2] * d.z)
-    u.y = u.y - (box.flow[3] * d.x + box.flow[4] * d.y + box.flow[5] * d.z)
-    u.z = u.z - (box.flow[6] * d.x + box.flow[7] * d.y + box.flow[8] * d.z)
-    u.x, u.y, u.z = u.x * u.x, u.y * u.y, u.z * u.z
-    add_rows(load_eight(mass), scale3(load_eight(mass), u), eight_of(0.0), loop.law.per_energy / STRESS_UNIT, totals)
+    u = sub3(u, eight_times_gradient(box.flow, from_center(box, load_eight3(clumps.position))))
+    add_rows(load_eight(mass), scale3(load_eight(mass), by_axis(u, u)), eight_of(0.0),
+             loop.law.per_energy / STRESS_UNIT, totals)
 
 
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
@@ -282,7 +271,7 @@ cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept
 
 
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil:
-    """Set the work of all threads in the half step that begins, in which the box has new rates. sums : see virial_of"""
+    """Set the work of the half step that begins, in which the box has new rates. sums : see virial_of"""
     cdef int axis, t, f = box.flow_axis, g = box.gradient_axis
     cdef double power = sums[4 * <int> IMAGES + 3] * (
         box.lattice_ahead[f] - box.ahead[f] * box.inverse[f] * box.lattice[f]) * box.across[g]

@@ -17,9 +17,9 @@
     user forces     which see predicted velocities: compiled ones by each thread, then those in Python by one
     finish          of the rotation scheme, if it has one, after the last stage
 
-A scheme with several stages repeats all but the first and the last line for each. Between steps the state is x_n, v_(n-1/2), the
-stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks. ARCHITECTURE.md draws a step of two
-threads.
+A scheme with several stages repeats all but the first and the last line for each. Between steps the state is x_n,
+v_(n-1/2), the stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks. ARCHITECTURE.md draws a
+step of two threads.
 
 The wrench of step n is reduced in step n + 1, and not stored. Where something needs it before (the last step of a run,
 user forces, a scheme with `finish`) it is reduced apart (reduce_all).
@@ -55,7 +55,7 @@ from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport add_compiled_forces
-from minidem.engine.leapfrog cimport MOST_STRAIN, Flow, drift, flow_of, kick, kick_with_box, predict_velocity
+from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, path_of_flow, predict_velocity
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets, note_onsets
 from minidem.engine.schedule cimport steer
@@ -176,11 +176,11 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef int exceeded[LANES]
     cdef const BoxPose *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
     cdef double per_square = 4.0 / (loop.broad.inner_skin * loop.broad.inner_skin)
-    cdef Flow flow
+    cdef double path_of_box = 0.0
     cdef bint kicks = box != NULL and gradient_norm(box.kick) > 0.0
     set_stage(&step, stage)
     if box != NULL:
-        flow = flow_of(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
+        path_of_box = path_of_flow(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
         wrench = wrench_of_block(loop, contacts, first, wrench_known, &room[first & 1])
@@ -208,9 +208,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if loop.has_contacts:
                 constants = constants_of(&loop.state, b - 1)
                 if box == NULL:
-                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, NULL, exceeded)
+                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, NULL, 0.0, exceeded)
                 else:
-                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, &flow, exceeded)
+                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, box, path_of_box, exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)

@@ -127,11 +127,6 @@ cdef class Schedule:
         sums = aligned((settings.threads, course.n_sums * sizeof(Wide) // sizeof(double)))
         course.sums, self.arrays = <Wide *> &sums[0, 0], (found, np.asarray(sums))
 
-    @property
-    def moves(self):
-        """Whether a wall or the box moves."""
-        return self.course.walls > 0 or self.course.boxes > 0
-
     cdef long long prepare(self, Loop *loop, long long steps) except -1:
         """Place walls and box at the present step. Returns for how many of the next steps their poses are known.
 
@@ -198,7 +193,9 @@ cdef class Schedule:
             place_servo(course.servos + m, 2 * step * (0.5 * self.spec.dt),
                         course.servo_states[course.servos[m].wall].displacement,
                         course.servo_states[course.servos[m].wall].velocity, course.wall_poses + course.servos[m].wall)
-        self.known = min(known, steps) if course.boxes and not course.presses else steps if self.moves else 2 ** 62
+        self.known = min(known, steps) if course.boxes and not course.presses else steps
+        if not (course.walls or course.boxes):
+            self.known = 2 ** 62
         self.box_states, self.servo_states = np.asarray(states), np.asarray(servo_states)
         self.arrays = *self.arrays[:2], np.asarray(boxes), np.asarray(rates), table, moved
 

@@ -124,9 +124,11 @@ cdef inline Vec3 center_of(const BoxPose *box) noexcept nogil:
                 box.low[2] + 0.5 * box.length[2])
 
 
-cdef inline Vec3 from_center(const BoxPose *box, const double *x, int stride) noexcept nogil:
-    """A position with components `stride` doubles apart, from the centre of the box."""
-    return sub(vec3(x[0], x[stride], x[2 * stride]), center_of(box))
+cdef inline Eight3 from_center(const BoxPose *box, Eight3 x) noexcept nogil:
+    """Eight positions, from the centre of the box."""
+    cdef Vec3 center = center_of(box)
+    x.x, x.y, x.z = x.x - center.x, x.y - center.y, x.z - center.z
+    return x
 
 
 cdef inline Vec3 box_of(const BoxPose *box, const double *x, int stride) noexcept nogil:
@@ -149,6 +151,14 @@ cdef inline Vec3 times_gradient(const double *gradient, Vec3 d) noexcept nogil:
                 gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z)
 
 
+cdef inline Eight3 eight_times_gradient(const double *gradient, Eight3 d) noexcept nogil:
+    cdef Eight3 v
+    v.x = gradient[0] * d.x + gradient[1] * d.y + gradient[2] * d.z
+    v.y = gradient[3] * d.x + gradient[4] * d.y + gradient[5] * d.z
+    v.z = gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z
+    return v
+
+
 cdef inline double gradient_norm(const double *gradient) noexcept nogil:
     """Of a matrix (3, 3)."""
     cdef double total = 0.0
@@ -161,7 +171,7 @@ cdef inline double gradient_norm(const double *gradient) noexcept nogil:
 cdef inline Vec3 displacement_with(const BoxPose *before, const BoxPose *now, const double *x,
                                    int stride) noexcept nogil:
     """Displacement of a point of the box between two instants [m]; x : where it was, components `stride` apart."""
-    cdef Vec3 d = from_center(before, x, stride)
+    cdef Vec3 d = sub(vec3(x[0], x[stride], x[2 * stride]), center_of(before))
     return sub(times_gradient(now.deformation, times_gradient(before.inverse_deformation, d)), d)
 
 
