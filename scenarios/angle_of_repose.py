@@ -135,7 +135,7 @@ def conclude(sim, recorder, folder):
     last = observed["angle"][late]
     save(folder / "repose.png", (9.0, 3.8), lambda figure: draw(figure, sim, observed["time"], observed["angle"], late))
     return ({"angle": np.mean(last), "angle_change": np.ptp(last), "left": sim.n_clumps},
-            f"The slope has {np.mean(last):.1f} degrees; {sim.n_clumps} clumps are left.")
+            f"The angle of repose is {np.mean(last):.1f} degrees; {sim.n_clumps} clumps remain.")
 
 
 def draw(figure, sim, time, angle, late):

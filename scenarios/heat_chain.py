@@ -188,10 +188,10 @@ def run(options, report):
                             note="below 1e-6 of the difference of the walls"))
     parts = (height, *found), (sim.position[:, 2], *others)
     report.figure("heat_chain", lambda figure: draw(figure, parts), (9.0, 4.0))
-    report.say(f"{options.spheres} spheres: within {chains:.1e} of the exact temperatures, over the difference of the "
-               f"walls, and at the end within {late:.1e} of a straight line. {options.clumps} dimers with "
-               f"{len(sim.contacts())} contacts: within {packings:.1e}; the radii of contacts changed by {moved:.1e} "
-               "of the largest.")
+    report.say(f"{options.spheres} spheres: temperatures are within {chains:.1e} of the exact ones, relative to the "
+               f"difference of the walls, and at the end within {late:.1e} of a straight line. {options.clumps} "
+               f"dimers with {len(sim.contacts())} contacts: within {packings:.1e}; the radii of contacts "
+               f"changed by {moved:.1e} of the largest.")
 
 
 def write(report, name, height, found):

@@ -3,11 +3,12 @@
 
 The clumps start at rest at random positions without overlap. At rest the mean kinetic energy per clump is below 1e-12
 of m g r, with the mass m of a clump and the radius r of its spheres. The rotation of a clump about the normal of its
-only contact does not count: no law resists torsion, so that it lasts. In the heap of the first command one of the 400
-rods lies on a single other one and turns with 5 mrad/s: 8e-11 m g r per clump. observables.csv has the kinetic energy
-and that of such torsion, the coordination number (contacts per clump, those with walls included), and the packing
-fraction of a uniform bed with the same mean height of the clumps; settling.png shows them. A heap continued from its
-checkpoint stays at rest:
+only contact does not count: no law resists twisting, so that this spin lasts. In the heap of the first command one of
+the 400 rods rests on a single contact and spins with 5 mrad/s: 8e-11 m g r per clump.
+
+observables.csv has the kinetic energy and that of such spin (torsion_energy), the coordination number (contacts per
+clump, those with walls included), and the packing fraction of a uniform bed with the same mean height of the clumps;
+settling.png shows them. A heap continued from its checkpoint stays at rest:
 
     python scenarios/settling.py && python scenarios/settling.py --resume --time 5
     python scenarios/settling.py --count 10000
@@ -113,7 +114,7 @@ def conclude(sim, recorder, folder):
     rest = f"At rest from {since:.3g} s on" if at_rest else f"NOT at rest in the last {LAST:.0%} of the time"
     return ({**final, "at_rest": at_rest, "rest_time": since},
             f"{rest}: kinetic energy per clump at the end {without_torsion(observed)[-1]:.1e} m g r (limit {REST:g}), "
-            f"and {final['torsion_energy']:.1e} m g r of torsion at single contacts, which no law resists. "
+            f"and {final['torsion_energy']:.1e} m g r of spin at single contacts, where no law resists twisting. "
             f"Coordination number {final['coordination_number']:.3f}, packing fraction "
             f"{final['packing_fraction']:.3f}.")
 
@@ -128,7 +129,7 @@ def draw(figure, observed):
     time = observed["time"]
     for energy, look in ((observed["kinetic_energy"], {"linestyle": "--", "color": COLOURS[1], "label": "total"}),
                          (without_torsion(observed),
-                          {"color": COLOURS[0], "label": "without torsion at single contacts, which no law resists"})):
+                          {"color": COLOURS[0], "label": "without spin about single contacts, which no law resists"})):
         kinetic.semilogy(time[energy > 0.0], energy[energy > 0.0], **look)
     kinetic.axhline(REST, color="0.5", linestyle=":", label="limit of rest")
     kinetic.set_ylabel("kinetic energy per clump / $m g r$")

@@ -8,7 +8,8 @@ The anisotropic Gaussian theory takes Maxwell's velocity distribution with anoth
 further assumption about the shear rate (J. T. Jenkins & M. W. Richman, J. Fluid Mech. 192, 313 (1988), doi
 10.1017/S0022112088001892; S. Saha & M. Alam, J. Fluid Mech. 795, 549 (2016), doi 10.1017/jfm.2016.237). It is solved
 here by quadrature over the directions of collisions. Dashed: the first order in the shear rate (V. Garzo & J. W.
-Dufty, Phys. Rev. E 59, 5895 (1999), doi 10.1103/PhysRevE.59.5895), which a restitution of 0.9 leaves by 8 %.
+Dufty, Phys. Rev. E 59, 5895 (1999), doi 10.1103/PhysRevE.59.5895), from which the gas deviates by 8 % at a restitution
+of 0.9.
 
     python scenarios/sheared_gas.py --quick
     python scenarios/sheared_gas.py

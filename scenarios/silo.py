@@ -131,7 +131,7 @@ def conclude(sim, recorder, folder):
     time, number = recorder.observed["time"], recorder.observed["grains_above_orifice"]
     save(folder / "silo.png", (6.4, 4.0), lambda figure: draw(figure, time, number))
     steady = (number < 0.8 * number[0]) & (number > 0.2 * number[0])
-    text = f"{number[-1]:.0f} grains are above the orifice at the end."
+    text = f"{number[-1]:.0f} grains remain above the orifice at the end."
     if np.count_nonzero(steady) < 3:
         return {"discharge_rate": None, "left": number[-1]}, text
     rate = -np.polyfit(time[steady], number[steady], 1)[0]

@@ -23,11 +23,22 @@ from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES, 
 TABLE = Path(md.rotation.__file__).with_name("ORDERS.md")
 TEXT = """# Rotation schemes: order of convergence and cost
 
-Written by `python tools/order_table.py`; do not edit.
+A rotation scheme of order p makes errors that fall with the p-th power of the step. This table
+shows which schemes keep their order when the torque varies, as contacts make it do, and what a
+step costs. `spiral`, the default, is the fastest of second order under every torque; `omelyan` is
+as fast and conserves the energy of [asymmetric clumps](../contact/ONSET.md#orders-measured) better.
 
-Global orders of convergence of orientation / angular velocity at the instant of the pose, measured for a body torque
-that is constant or varies with time, orientation or angular velocity; force evaluations per step; nanoseconds per
-body and step on one core. `md.rotation.info(name)` describes a scheme.
+* **q, w stored at**: the instants, within a step from t to t + dt, of the orientation q and the
+  angular velocity w that the scheme stores
+* **forces**: evaluations of the forces per step
+* **constant**, **of time**, **of orientation**, **of velocity**: global orders of orientation /
+  angular velocity at the instant of the pose, measured for a body torque that is constant, or a
+  function of time, orientation or angular velocity
+* **ns**: nanoseconds per body and step on one core
+* **used in**: other codes
+
+`md.rotation.info(name)` describes a scheme, and `md.rotation.integrate(name, ...)` moves a free body
+with it. `python tools/order_table.py` writes this page; do not edit it.
 
 """
 ORDERS = tuple({"constant": "constant", "time": "of time", "orientation": "of orientation",

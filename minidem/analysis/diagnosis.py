@@ -48,6 +48,27 @@ def refuse_deep_overlaps(contacts, state, first):
             _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part)
 
 
+def refuse_deep_among_few(loop, first):
+    """The same for a few new clumps: by comparison with all others, which is faster than a list of contacts."""
+    loop.pose()
+    state, box, spheres = loop.state, loop.box, loop.spheres()
+    sizes = state.bodies.sizes[state.template_index]
+    clump, begin = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
+    new = np.flatnonzero(clump >= first)
+    for k, depth, wall in zip(new, *loop.deepest_in_walls(spheres[new])):
+        others, radius = spheres[:begin[clump[k]]], spheres[k, 3]
+        between = others[:, :3] - spheres[k, :3]
+        if box is not None:
+            between = between - box.displacement(box.lengths_in(between))
+        overlap = np.append(radius + others[:, 3] - np.sqrt(np.sum(between ** 2, axis=1)), depth)
+        part = overlap / np.minimum(np.append(others[:, 3], radius), radius)
+        j = int(np.argmax(part))
+        if part[j] > DEEPEST_START and j < len(others):
+            _refuse_overlap(clump[j], f"clump {clump[k]}", overlap[j], part[j])
+        elif part[j] > DEEPEST_START:
+            _refuse_overlap(clump[k], f"wall {wall}", depth, part[j])
+
+
 def refuse_coincidence(template, position, orientation, scale, first):
     """Raise DeepOverlap for two new clumps in nearly the same place, whose number is `first` on.
 

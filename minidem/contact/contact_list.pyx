@@ -8,21 +8,17 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from minidem.broadphase.neighbours cimport push_pair
 from minidem.contact.blocks cimport ContactBlock, block_at, history_of
 from minidem.contact.contact cimport Contact, Energies, MAX_COMPONENTS, MAX_RECORDS, Result, Row, load3
 from minidem.contact.contact_motion cimport Bodies, gather_contacts
 from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
 from minidem.contact.evaluate cimport call_central, describe_kept, load_block, load_only_pair
 from minidem.contact.fluxes cimport total_rates
-from minidem.contact.law cimport Law, LawKernels, pair_of
+from minidem.contact.law cimport Law, LawKernels
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, norm, scale, sub, vec3
-from minidem.core.vectors cimport IntVector, release
-from minidem.state.periodic_box cimport nearest_image
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
 from minidem.state.rows cimport load
-from minidem.state.state cimport State, StateView, clump_of, clumps_of, hole_of
-from minidem.walls.surface cimport Walls, find_triangles, overlaps_simple
+from minidem.state.state cimport State, StateView, clump_of, hole_of
 
 CONTACT = np.dtype([
     ("clump_i", np.int32), ("clump_j", np.int32),       # both j fields of wall k are -1 - k
@@ -219,105 +215,6 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
                     if block.first[lane] != hole_of(view):
                         deepest = max(deepest, contact.overlap[lane])
     return deepest
-
-
-cdef bint find_at_walls(IntVector *pairs, IntVector *triangles, const Walls *walls, int slot,
-                        const double *sphere) noexcept nogil:
-    """Elements of walls that overlap with a sphere. False: memory exhausted."""
-    cdef Py_ssize_t k
-    cdef bint fine = find_triangles(walls, sphere, 0.0, triangles)
-    for k in range(walls.n_simple):
-        if overlaps_simple(walls, k, sphere, sphere[3]):
-            fine &= push_pair(pairs, slot, -1 - <int> k)
-    for k in range(triangles.size):
-        fine &= push_pair(pairs, slot, -1 - triangles.data[k])
-    return fine
-
-
-cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView *state, Py_ssize_t slot,
-                        const Law *law) noexcept nogil:
-    """Contacts of the clump in a slot with walls and with clumps of lower numbers. False: memory exhausted."""
-    cdef Py_ssize_t block = slot // LANES, row, own
-    cdef int lane = slot % LANES, other, clump = state.clump_number[slot]
-    cdef Vec3 centre = load(clumps_of(state, block).position + lane)
-    cdef double bounding_radius = 0.0, distance
-    cdef const double *sphere
-    cdef const double *mine
-    cdef Vec3 d
-    for row in range(state.first_member[block], state.first_member[block + 1]):
-        sphere = state.spheres + 4 * (row * LANES + lane)
-        if state.sphere_number[row * LANES + lane] >= 0:
-            bounding_radius = max(bounding_radius,
-                                  norm(sub(vec3(sphere[0], sphere[1], sphere[2]), centre)) + sphere[3])
-            if not find_at_walls(pairs, triangles, law.walls, <int> (row * LANES + lane), sphere):
-                return False
-    for row in range(state.n_members):
-        for other in range(<int> row * LANES, <int> (row + 1) * LANES):
-            sphere = state.spheres + 4 * <Py_ssize_t> other
-            if state.sphere_number[other] < 0 \
-                    or state.clump_number[<Py_ssize_t> state.block_of_member[row] * LANES + other % LANES] >= clump:
-                continue
-            distance = norm(nearest_image(law.box, sub(vec3(sphere[0], sphere[1], sphere[2]), centre)))
-            if distance >= bounding_radius + sphere[3]:
-                continue
-            for own in range(state.first_member[block], state.first_member[block + 1]):
-                mine = state.spheres + 4 * (own * LANES + lane)
-                d = nearest_image(law.box, sub(vec3(mine[0], mine[1], mine[2]), vec3(sphere[0], sphere[1], sphere[2])))
-                if state.sphere_number[own * LANES + lane] >= 0 and mine[3] + sphere[3] - norm(d) > 0.0 \
-                        and not push_pair(pairs, <int> (own * LANES + lane), other):
-                    return False
-    return True
-
-
-cdef void write_pair(const Law *law, const StateView *state, const int *pair, Listed *rows,
-                     Py_ssize_t *count) noexcept nogil:
-    """Row of a contact that no block holds; law : without history. Without a formula there is no force."""
-    cdef ContactBlock block
-    cdef Contact contact
-    cdef Bodies sides[2]
-    cdef double magnitude[LANES]
-    cdef double images[6 * LANES]
-    cdef bint walls = pair[1] < 0
-    cdef int lane
-    memset(&block, 0, sizeof(block))
-    for lane in range(LANES):
-        block.first[lane], block.second[lane] = pair[0] if lane == 0 else hole_of(state), pair[1]
-        block.materials[lane] = pair_of(law, state, pair[0], pair[1])
-    if law.central != NULL:
-        load_only_pair(law, &contact)
-        load_block(law, state, &block, walls, &contact, sides, images)
-        call_central(law, &contact, magnitude, block.force[0])
-    write_block(law, state, &block, walls, rows, count)
-
-
-cdef object list_last(State state, Py_ssize_t n, const Law *law):
-    """Contacts of the n clumps added last, where all spheres are posed; the same array of CONTACT.
-
-    By comparison with all other clumps: for a few clumps this is faster than the lists of candidates. Of a law with
-    history, they have no forces yet.
-    """
-    cdef IntVector pairs, triangles
-    cdef Law plain = law[0]
-    cdef bint fine = True
-    cdef Py_ssize_t clump, k, count = 0
-    cdef const int[::1] clump_slot = state.clump_slot
-    cdef unsigned char[::1] rows
-    plain.history, plain.has_couples, plain.fields.ids = NULL, False, NULL
-    memset(&pairs, 0, sizeof(pairs))
-    memset(&triangles, 0, sizeof(triangles))
-    try:
-        for clump in range(clump_slot.shape[0] - n, clump_slot.shape[0]):
-            fine &= find_overlaps(&pairs, &triangles, &state.view, clump_slot[clump], law)
-        if not fine:
-            raise MemoryError("no memory for the contacts of new clumps")
-        found = np.zeros(pairs.size // 2 + 1, dtype=CONTACT)
-        rows = found.view(np.uint8)
-        for k in range(0, pairs.size, 2):
-            write_pair(&plain, &state.view, pairs.data + k, <Listed *> &rows[0], &count)
-    finally:
-        release(&pairs)
-        release(&triangles)
-    return in_order(state, found[:count])
 
 
 def with_history(contacts, records):

@@ -26,4 +26,4 @@ cdef void add_image_work(Contacts *contacts, const int *first, int hole, const d
                          const double *images) noexcept nogil
 
 cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
-                                     WrenchBlock *wrench, bint keeps) noexcept nogil
+                                     WrenchBlock *wrench) noexcept nogil

@@ -581,7 +581,7 @@ cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py
 
 
 cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const StateView *state, Py_ssize_t b,
-                                         const WrenchBlock *base, WrenchBlock *wrench, bint keeps) noexcept nogil:
+                                         const WrenchBlock *base, WrenchBlock *wrench) noexcept nogil:
     """See reduce_block. moments : a constant, whether the law has moments about the centres of spheres."""
     cdef double matrices[9 * LANES], on_spheres[3 * LANES], moment[3 * LANES]
     cdef uint64_t of_lanes[LANES]
@@ -604,13 +604,13 @@ cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const
             of_lanes[lane] = contacts.law.unit_keys[material_of(contacts.law, state, b * LANES + lane)]
         keys = of_lanes
     while row < last:
-        take_sums(contacts.sums + (row - first_row) * LANES * (8 if moments else 4), keeps, keys,
+        take_sums(contacts.sums + (row - first_row) * LANES * (8 if moments else 4), keys,
                   contacts.law.unit_shift, member(state, row) + 3 * LANES, on_spheres, moment if moments else NULL)
         force = add3(force, load_eight3(on_spheres))
         torque = add3(torque, cross3(load_eight3(member(state, row)), to_body3(matrices, load_eight3(on_spheres))))
         if moments:
             torque = add3(torque, to_body3(matrices, load_eight3(moment)))
-        touched[row] = keeps
+        touched[row] = 0
         row = next_row(touched, row + 1, last)
     store_eight3(wrench.force, force)
     store_eight3(wrench.torque, torque)
@@ -618,14 +618,13 @@ cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const
 
 
 cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
-                                     WrenchBlock *wrench, bint keeps) noexcept nogil:
-    """Add the forces on the spheres of block b to the wrenches `base` of its clumps.
+                                     WrenchBlock *wrench) noexcept nogil:
+    """Add the forces on the spheres of block b to the wrenches `base` of its clumps. The sums are then zero.
 
-    keeps : the same will be reduced again; else the sums are then zero.
     wrench : room for the result, may be `base`. Returns it, or `base` of a block without contacts.
     """
     if not contacts.ready:                              # without memory for the lists: the step fails
         return base
     if contacts.law.history != NULL:
-        return reduce_in(True, contacts, state, b, base, wrench, keeps)
-    return reduce_in(False, contacts, state, b, base, wrench, keeps)
+        return reduce_in(True, contacts, state, b, base, wrench)
+    return reduce_in(False, contacts, state, b, base, wrench)

@@ -98,9 +98,9 @@ static inline __attribute__((always_inline)) void minidem_add_side(
 }
 
 /* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless these are
- * NULL; zero where the radius is zero. The sums are set to zero, unless they are kept. */
+ * NULL; zero where the radius is zero. The sums are then zero. */
 static inline __attribute__((always_inline)) void minidem_take_sums(
-        int64_t *sums, int keeps, const uint64_t *keys, int shift, const double *radii, double *force, double *moment) {
+        int64_t *sums, const uint64_t *keys, int shift, const double *radii, double *force, double *moment) {
     const int w = moment ? 2 : 1, order[MINIDEM_LANES] = {0, w, 2 * w, 3 * w, 4 * w, 5 * w, 6 * w, 7 * w};
     double rows[4 * MINIDEM_LANES];
     minidem_eight_bits bits = minidem_per_force(keys, shift, radii);
@@ -118,8 +118,7 @@ static inline __attribute__((always_inline)) void minidem_take_sums(
             MINIDEM_EIGHT(moment + k * MINIDEM_LANES) = (minidem_eight) ((2 * MINIDEM_ONE - bits) & present)
                 * __builtin_convertvector(MINIDEM_EIGHT_LONG(rows + k * MINIDEM_LANES), minidem_eight);
     }
-    if (!keeps)
-        memset(sums, 0, 4 * w * MINIDEM_LANES * sizeof *sums);
+    memset(sums, 0, 4 * w * MINIDEM_LANES * sizeof *sums);
 }
 
 /* A number of units, rounded; what is not finite, or beyond 2^120 units, counts as none. */

@@ -20,7 +20,7 @@ from minidem.engine.user_forces import UserWork
 from minidem.state.state import COLUMNS
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
-from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes
+from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_slopes
 from minidem.contact.contacts cimport restore_contacts
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -37,7 +37,7 @@ from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ClumpBlock
 from minidem.state.state cimport State, StateView, constants_of, wrench_of
-from minidem.walls.wall_table cimport WallElements, wall_overlaps
+from minidem.walls.wall_table cimport WallElements, deepest_in_walls
 
 PIECE = 0.05        # of a long run [s]
 
@@ -476,15 +476,10 @@ cdef class Driver:
         return None if self.loop.law.fields.sums == NULL else list_slopes(&self.loop.state, self.loop.contacts,
                                                                           self.loop.n_threads, changes)
 
-    def contacts_of_last(self, Py_ssize_t n):
-        """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
-        self.pose()
-        return self.of_walls(list_last(self.state, n, &self.loop.law))
-
-    def overlap_walls(self, spheres):
-        """(n,) bool, spheres (n, 4) that overlap with walls; see Observables.overlap_walls."""
+    def deepest_in_walls(self, spheres):
+        """Largest overlaps of spheres (n, 4) with walls (n,) [m], and the numbers of these walls (n,)."""
         self.schedule.prepare(self.loop, 0)
-        return wall_overlaps(self.loop.walls, spheres)
+        return deepest_in_walls(self.loop.walls, spheres)
 
     def of_walls(self, contacts):
         """Contacts (n,) with the numbers of walls instead of those of their elements."""

@@ -1,28 +1,18 @@
-"""The time loop: all steps of a run in one parallel region, without Python.
+"""The time loop: all steps of a run in one parallel region, without Python. Read `run_steps` first.
 
-    steer           walls and box by the forces at the last pose, before the first stage (schedule.pyx)
-    fused pass      own blocks to the pose of the stage, each in one go while it is in cache:
-                      reduce  forces on the spheres of the block -> force and torque on its clumps (the wrench)
-                      kick    v_(n+1/2) = v_(n-1/2) + dt F_n / m, in the first stage of a step
-                      move    rotation scheme: orientation at the instant of the stage
-                      drift   centre of mass, and the bound of the displacement that the lists depend on (path)
-                      pose    spheres that occur in the inner lists; velocities, if the contact law needs them
-                    Large states: slab by slab, with the contacts of each slab
-    barrier         all spheres are posed; failures and skins exceeded are exchanged
-    rebuild         of the lists, if a sphere of any thread may have left its skin
-    contacts        of this thread: each belongs to one thread, which reads spheres of others where they are, and writes
-                    down the forces on them
-    barrier         all contacts are evaluated; forces that other threads have written down are added
-    onset pass      corrections of contacts that begin or end, if the contact law has them; after external forces
-    user forces     which see predicted velocities: compiled ones by each thread, then those in Python by one
-    finish          of the rotation scheme, if it has one, after the last stage
+Each thread owns a range of blocks of clumps. `move_clumps` advances these to the next pose, each block in one go while
+it is in cache:
 
-A scheme with several stages repeats all but the first and the last line for each. Between steps the state is x_n,
-v_(n-1/2), the stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks. ARCHITECTURE.md draws a
-step of two threads.
+    reduce  forces on the spheres of the block -> force and torque on its clumps (the wrench)
+    kick    v_(n+1/2) = v_(n-1/2) + dt F_n / m, in the first stage of a step
+    move    rotation scheme: orientation at the instant of the stage
+    drift   centre of mass, and the bound of the displacement that the lists depend on (path)
+    pose    spheres that occur in the inner lists; velocities, if the contact law needs them
 
-The wrench of step n is reduced in step n + 1, and not stored. Where something needs it before (the last step of a run,
-user forces, a scheme with `finish`) it is reduced apart (reduce_all).
+Before, `steer` lets forces move walls and box (schedule.pyx); `compute_forces` finds the forces at the new pose,
+between barriers. Large states: slab by slab, with the contacts of each slab.
+Between steps the state is x_n, v_(n-1/2), the stored values of the scheme, and F_n, M_n. The wrench of step n is
+reduced in step n + 1 and not stored, unless something needs it before (`stores_wrenches`, the last step of a run).
 
 Fields: the rate of a field at the pose of a whole step is the sum of those of contacts and forces, divided by its
 capacity. Values advance by the two-step Adams-Bashforth formula, of second order as the leapfrog is, and by that of
@@ -108,7 +98,7 @@ cdef inline const WrenchBlock *wrench_of_block(Loop *loop, Contacts *contacts, P
     """Wrenches of a block: the stored ones, or reduced from the forces on its spheres."""
     if wrench_known:
         return wrench_of(&loop.state, b)
-    return reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], room, False)
+    return reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], room)
 
 
 cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py_ssize_t b) noexcept nogil:
@@ -278,12 +268,17 @@ cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
     return loop.n_forces > 0 or loop.external_forces != NULL
 
 
-cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
-    """Prepare the evaluation of contacts at a new pose. between : no step has led to it. False: memory exhausted.
+cdef inline bint between_steps(const Loop *loop) noexcept nogil:
+    """Whether no step has led to this pose."""
+    return loop.state.half_step == 0.0
+
+
+cdef bint prepare_contacts(Loop *loop, int thread) noexcept nogil:
+    """Prepare the evaluation of contacts at a new pose. False: memory exhausted.
 
     Save contacts and energies where the Driver may have to restore those of all threads.
     """
-    if (between or loop.law.history != NULL and loop.saved_blocks != NULL) \
+    if (between_steps(loop) or loop.law.history != NULL and loop.saved_blocks != NULL) \
             and not save_contacts(loop.contacts + thread):
         return False
     if loop.law.history == NULL:
@@ -291,21 +286,24 @@ cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nog
     return True
 
 
-cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
-    """The own contacts that are not found yet, and their forces. False: memory exhausted."""
+cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
+    """Evaluate the own contacts, and add their forces to the sums on spheres."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef int group
+    if mine.failure != NO_FAILURE:                      # lists are incomplete
+        return
     for group in range(<int> GROUPS if loop.law.history != NULL else 0):        # nothing is dissipated between steps
-        contacts.n_kept[group] = contacts.groups[group].n_blocks if between else 0
-        if between:
+        contacts.n_kept[group] = contacts.groups[group].n_blocks if between_steps(loop) else 0
+        if between_steps(loop):
             contacts.groups[group].holes.size = 0        # new contacts get new blocks
     if loop.law.history != NULL and not find_new(contacts, contacts.law, mine, &loop.state) \
             or not evaluate_contacts(contacts, mine, &loop.state):
-        return False
-    if contacts.has_force_after_end:
+        mine.failure = OUT_OF_MEMORY
+    elif contacts.has_force_after_end:
         mine.failure = FORCE_AFTER_END
-    return True
+    if loop.law.ends > 0.0:
+        mark_onsets(loop, thread)
 
 
 cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
@@ -332,8 +330,8 @@ cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     return sound
 
 
-cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
-    """Fused pass. False: memory exhausted.
+cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wrench_known) noexcept nogil:
+    """Advance own clumps to the pose of a stage of a step, with the forces at the last pose.
 
     Where the inner list is sorted by slabs, the contacts of a slab are found as soon as its spheres are posed. The
     lists may turn out to be out of date, here or in another thread; the rebuild then discards these contacts. Where a
@@ -343,9 +341,10 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
     cdef bint by_slab = loop.has_contacts and loop.law.history == NULL and loop.broad.valid \
         and mine.steps < mine.previous_lifetime
-    cdef bint fine = True
+    cdef bint norms = loop.keeps_norm and step % STEPS_PER_NORMALISATION == 0
     if loop.has_contacts:
-        fine = begin_contact_phase(loop, thread, False)
+        if not prepare_contacts(loop, thread):
+            mine.failure = OUT_OF_MEMORY
         mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
         if box_moves(loop.contacts[thread].law.box):
             mine.skin_exceeded |= loop.contacts[thread].law.box.travelled - mine.box_travelled > MOST_STRAIN
@@ -356,13 +355,14 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         if mine.skin_exceeded:
             break
         end_phase(loop, thread, BLOCKS)
-        fine &= find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab])
+        if not find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab]):
+            mine.failure = OUT_OF_MEMORY
         end_phase(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
     if loop.law.fields.n > 0:
         advance_fields(loop, thread, loop.step.dt * (
             loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
-    return fine
+    end_phase(loop, thread, BLOCKS)
 
 
 cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
@@ -377,34 +377,33 @@ cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
     predict_velocity(clumps, wrench.force, constants, (loop.fraction[stage] - 0.5) * loop.step.dt)
 
 
-cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double half) noexcept nogil:
-    """Reduce and store the wrenches of own blocks, compiled user forces included.
+cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexcept nogil:
+    """Reduce and store the wrenches of own blocks, compiled user forces included; see compute_forces.
 
-    steps : of the pose, since the loop was made.
-    stage : for which velocities are predicted if there are user forces; -1: they are known.
-    half : see add_compiled_forces.
+    User forces see velocities predicted at the instant of the pose. The Driver knows them between two steps.
     """
-    cdef bint predicts = has_user_forces(loop) and stage >= 0
     cdef Contacts *contacts = loop.contacts + thread
     cdef const WrenchBlock *wrench
     cdef WrenchBlock *stored
     cdef double sources[MAX_COMPONENTS * LANES]
+    cdef double half = loop.state.half_step if stage == loop.n_stages - 1 else -1.0
     cdef Py_ssize_t b
-    cdef bint transfers = loop.law.fields.sums != NULL and half > 0.0
     memset(sources, 0, sizeof(sources))
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
-        if predicts:
+        if has_user_forces(loop) and not between_steps(loop):
             predict(loop, b, stage)
-        wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored, False)
-        if wrench != stored:
-            stored[0] = wrench[0]
-        if transfers:
+        if loop.has_contacts:                           # free bodies have forces of the user alone
+            wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored)
+            if wrench != stored:
+                stored[0] = wrench[0]
+        if loop.law.fields.sums != NULL and half > 0.0:
             take_amounts(loop, b)
         if loop.n_forces > 0:
             add_compiled_forces(loop, b, loop.first_step + steps, half, sources)
         if loop.law.fields.n > 0 and half >= 0.0:
             reduce_rates(loop, b, sources, half > 0.0)
+    end_phase(loop, thread, BLOCKS)
 
 
 cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
@@ -415,12 +414,30 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
                     constants_of(&loop.state, b), &loop.step)
 
 
-cdef inline void add_moving_work(Loop *loop, int thread, bint between) noexcept nogil:
+cdef inline void add_moving_work(Loop *loop, int thread) noexcept nogil:
     """Work of walls and a box that move, when the forces of this whole step are known, onset corrections included."""
     if (loop.course.walls or loop.course.boxes) and loop.broad.threads[thread].failure == NO_FAILURE:
-        add_wall_work(loop, thread, between)
+        add_wall_work(loop, thread, between_steps(loop))
     if loop.course.boxes and loop.law.ends > 0.0:
         wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
+
+
+cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil:
+    """Call the external_forces in one thread. False, for all threads: an error."""
+    cdef bint fine = True
+    barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
+    if thread == 0 and not python_failed(loop):
+        loop.external_forces(loop, steps)
+        fine = loop.broad.threads[0].failure == NO_FAILURE
+    fine = not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
+    end_phase(loop, thread, OUTSIDE)
+    return fine
+
+
+cdef inline bint stores_wrenches(const Loop *loop) noexcept nogil:
+    """Whether something reads the wrenches of a step before the next one moves the clumps; free bodies have no others."""
+    return not loop.has_contacts or has_user_forces(loop) or loop.law.fields.n > 0 or loop.law.ends > 0.0 \
+        or loop.saved_blocks != NULL or loop.roles >> FINISH & 1
 
 
 cdef inline int report_of(const Loop *loop, int thread) noexcept nogil:
@@ -429,39 +446,50 @@ cdef inline int report_of(const Loop *loop, int thread) noexcept nogil:
         | (<int> ENDS_RUN if mine.ends_run else 0)
 
 
-cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexcept nogil:
-    """Forces on own spheres at the pose. Called by all threads together.
-
-    whole : the pose is that of a whole step.  between : no step has led to it.
-
-    False, for all threads: a pose is not finite, or something failed before.
-    """
+cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
+    """Sums of the forces of all contacts on own spheres. False, for all threads: a pose is not finite, or something
+    has failed before."""
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    cdef int reported = wait(&loop.broad, thread, report_of(loop, thread))      # all spheres are posed
+    cdef int reports = wait(&loop.broad, thread, report_of(loop, thread))      # all spheres are posed
     end_phase(loop, thread, WAITING)
-    mine.ends_run = reported & <int> ENDS_RUN != 0
+    mine.ends_run = reports & <int> ENDS_RUN != 0
     contacts.stores_forces |= mine.ends_run
-    if reported & <int> FAILED:
+    if reports & <int> FAILED:
         return False
-    if reported & <int> SKIN_EXCEEDED or not loop.broad.valid or chooses_skins(&loop.broad, thread):
+    if reports & <int> SKIN_EXCEEDED or not loop.broad.valid or chooses_skins(&loop.broad, thread):
         if not rebuild_lists(loop, thread):
             return False
         end_phase(loop, thread, LISTS)
-    if mine.failure != NO_FAILURE or not complete_contact_phase(loop, thread, between):    # else lists are incomplete
-        mine.failure = OUT_OF_MEMORY
-    if loop.law.ends > 0.0:
-        mark_onsets(loop, thread)
+    add_contact_forces(loop, thread)
     end_phase(loop, thread, CONTACTS)
     contacts.some_onset = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
                                or contacts.ends[WALLS].size > 0 else 0) \
         & <int> HAS_ONSETS != 0                         # all contacts are evaluated
     end_phase(loop, thread, WAITING)
     take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
-    if loop.law.ends > 0.0 and not has_user_forces(loop):
-        add_onset_forces(loop, thread, False, between)
-    if whole and not (loop.law.ends > 0.0 and has_user_forces(loop)):
-        add_moving_work(loop, thread, between)
+    end_phase(loop, thread, CONTACTS)
+    return True
+
+
+cdef bint compute_forces(Loop *loop, int thread, int stage, double steps, bint stores) noexcept nogil:
+    """All forces at the pose of a stage. Called by all threads together.
+
+    steps : of the pose, since the loop was made.
+    stores : reduce and store the wrenches; else the next move of the clumps reduces them.
+
+    False, for all threads: the forces are incomplete.
+    """
+    if loop.has_contacts and not find_contact_forces(loop, thread):
+        return False
+    if stores or loop.broad.threads[thread].ends_run:
+        reduce_wrenches(loop, thread, stage, steps)
+    if loop.external_forces != NULL and not add_python_forces(loop, thread, steps):
+        return False
+    if loop.law.ends > 0.0:
+        add_onset_forces(loop, thread)
+    if loop.has_contacts and stage == loop.n_stages - 1:
+        add_moving_work(loop, thread)
     end_phase(loop, thread, CONTACTS)
     return True
 
@@ -469,24 +497,6 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
 cdef inline bint python_failed(const Loop *loop) noexcept nogil:
     """Whether a rotation scheme or contact law written in Python has raised."""
     return loop.scheme_failed[0] or loop.law_failed[0]
-
-
-cdef bint complete_wrenches(Loop *loop, int thread, double steps, bint between) noexcept nogil:
-    """Call external_forces for the pose `steps` after the loop was made, when wrenches are stored. False: an error.
-
-    Onset corrections, which depend on user forces, follow them.
-    """
-    cdef bint fine = True
-    if loop.external_forces != NULL:
-        barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
-        if thread == 0 and not python_failed(loop):
-            loop.external_forces(loop, steps)
-            fine = loop.broad.threads[0].failure == NO_FAILURE
-        fine = not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
-    if loop.law.ends > 0.0:
-        add_onset_forces(loop, thread, True, between)
-        add_moving_work(loop, thread, between)
-    return fine
 
 
 cdef void save_own(Loop *loop, int thread) noexcept nogil:
@@ -512,53 +522,37 @@ cdef bint step_succeeded(Loop *loop, int thread) noexcept nogil:
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
     """The part of one thread in so many steps."""
-    cdef long long n, done = loop.steps_done, first = loop.first_step + done
-    cdef Py_ssize_t b
+    cdef Neighbours *mine = loop.broad.threads + thread
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef long long n, done = loop.steps_done
     cdef int stage
-    cdef bint norms, fine = True, wrench_known = True, calls_python = loop.saved_blocks != NULL
+    cdef bint calls_python = loop.saved_blocks != NULL, stores = True
     end_phase(loop, thread, OUTSIDE)
     for n in range(steps):
-        if loop.course.steered and not steer(loop, thread, first + n - loop.course.first):
-            if not wrench_known:
-                reduce_all(loop, thread, done + n, -1, -1.0)
+        if loop.course.steered and not steer(loop, thread, loop.first_step + done + n - loop.course.first):
+            if not stores:
+                reduce_wrenches(loop, thread, loop.n_stages - 1, done + n)
             return
         if calls_python:
             save_own(loop, thread)
-        norms = loop.keeps_norm and (first + n + 1) % STEPS_PER_NORMALISATION == 0
-        loop.broad.threads[thread].steps += 1
-        loop.contacts[thread].stores_forces = calls_python or loop.course.steered or n == steps - 1
-        loop.contacts[thread].step = first + n + 1
+        mine.steps += 1
+        contacts.step = loop.first_step + done + n + 1
+        contacts.stores_forces = calls_python or loop.course.steered or n == steps - 1
         for stage in range(loop.n_stages):
             if loop.has_contacts:
-                place(loop, thread, 2 * (first + n - loop.course.first) + <int> (2.0 * loop.fraction[stage]))
-            if not advance(loop, thread, stage, norms, wrench_known):
-                loop.broad.threads[thread].failure = OUT_OF_MEMORY
-            if loop.external_forces != NULL and not loop.has_contacts:
-                for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-                    predict(loop, b, stage)
-            end_phase(loop, thread, BLOCKS)
-            if loop.has_contacts:
-                fine = compute_forces(loop, thread, stage == loop.n_stages - 1, False)
-                # The next fused pass reduces the wrench, unless something needs it before.
-                wrench_known = has_user_forces(loop) or loop.law.fields.n > 0 or calls_python \
-                    or loop.roles >> FINISH & 1 or n == steps - 1 or not fine or loop.broad.threads[thread].ends_run
-                if wrench_known:
-                    reduce_all(loop, thread, done + n + loop.fraction[stage], stage,
-                               0.5 * loop.step.dt if stage == loop.n_stages - 1 else -1.0)
-                    end_phase(loop, thread, BLOCKS)
-            if fine and has_user_forces(loop):
-                fine = complete_wrenches(loop, thread, done + n + loop.fraction[stage], False)
-                end_phase(loop, thread, OUTSIDE)
-            if not fine:
+                place(loop, thread, 2 * (contacts.step - 1 - loop.course.first) + <int> (2.0 * loop.fraction[stage]))
+            move_clumps(loop, thread, stage, contacts.step, stores)
+            stores = stores_wrenches(loop) or n == steps - 1
+            if not compute_forces(loop, thread, stage, done + n + loop.fraction[stage], stores):
                 return
         if loop.roles >> FINISH & 1:
             finish_rotation(loop, thread)
         if calls_python and not step_succeeded(loop, thread):
             return
-        loop.contacts[thread].has_saved = False
+        contacts.has_saved = False
         if thread == 0:
             loop.steps_done += 1
-        if loop.broad.threads[thread].ends_run:         # for all threads in the same step
+        if mine.ends_run:                               # for all threads in the same step
             return
 
 
@@ -566,18 +560,15 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
     """See run_loop."""
     cdef Neighbours *mine = loop.broad.threads + thread
     mine.began, mine.ends_run = clock(), False
-    if steps < 0:
+    if steps >= 0:
+        run_steps(loop, thread, steps)
+    else:
         if loop.state.motions != NULL:
             spins_as_stored(&loop.state, mine.first_block, mine.last_block)
         loop.contacts[thread].stores_forces = True
-        if not begin_contact_phase(loop, thread, True):
+        if not prepare_contacts(loop, thread):
             mine.failure = OUT_OF_MEMORY
-        compute_forces(loop, thread, True, True)
-        reduce_all(loop, thread, loop.steps_done, -1, 0.0)
-        if has_user_forces(loop):
-            complete_wrenches(loop, thread, loop.steps_done, True)
-    else:
-        run_steps(loop, thread, steps)
+        compute_forces(loop, thread, loop.n_stages - 1, loop.steps_done, True)
     mine.worked += clock() - mine.began
 
 

@@ -9,7 +9,7 @@ cdef struct Onset:                  # a correction
 
 
 cdef void mark_onsets(Loop *loop, int thread) noexcept nogil
-cdef void add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil
+cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil
 cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcept nogil
 cdef void note_onsets(Contacts *contacts, const StateView *state) noexcept nogil
 cdef object noted_onsets(const Loop *loop)

@@ -5,8 +5,8 @@
     correct     the force of each contact, when all threads have found the motions
     add         to the sums of the spheres, and to the forces that the blocks of contacts hold
 
-It follows the evaluation of contacts, so that a correction sees all other forces at this pose, and precedes the
-reduction. With external forces it follows these, and the sums are reduced once more, into the stored wrenches.
+It follows the reduction of the wrenches and user forces, so that a correction sees all other forces at this pose. Then
+the sums have the corrections alone, and are reduced into the stored wrenches.
 
 The motions of the eight clumps of a block are four lines of eight records of four doubles, in `loop.clump_motions`:
 
@@ -59,23 +59,20 @@ cdef struct Listed:                 # at most eight of the listed contacts, at t
 cdef int INTS = sizeof(Onset) // sizeof(int)
 
 
-cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint between) noexcept nogil:
+cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
     """Motions of the clumps of an own block at the instant of the pose, into loop.clump_motions."""
     cdef const StateView *state = &loop.state
-    cdef Contacts *contacts = loop.contacts + thread
     cdef const WrenchBlock *wrench = wrench_of(state, b)
     cdef const ConstantBlock *constants = constants_of(state, b)
     cdef ClumpBlock *clumps = clumps_of(state, b)
     cdef double *motions = loop.clump_motions + 16 * b * LANES
-    cdef WrenchBlock reduced
     cdef double w[3 * LANES], kept[3 * LANES], half[LANES]
     cdef double velocity[4 * LANES], linear[4 * LANES], angular[4 * LANES]
     cdef Body body
     cdef Vec3 acceleration
     cdef Step step = loop.step
+    cdef bint between = state.half_step == 0.0
     cdef int lane
-    if not stored:
-        wrench = reduce_block(contacts, state, b, loop.body_force + state.block_type[b], &reduced, True)
     set_stage(&step, 0)
     memcpy(kept, clumps.predicted, sizeof(kept))
     call_scheme(loop.scheme, loop.roles, SYNC if between else PREDICT, clumps, wrench, constants, &step)
@@ -118,13 +115,13 @@ cdef void mark_onsets(Loop *loop, int thread) noexcept nogil:
                 set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, block.second[k])))
 
 
-cdef void find_all_motions(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
+cdef void find_all_motions(Loop *loop, int thread) noexcept nogil:
     """Motions of the clumps of own blocks that are marked."""
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         if loop.onset_blocks[b]:
             loop.onset_blocks[b] = 0
-            find_motions(loop, thread, b, stored, between)
+            find_motions(loop, b)
 
 
 cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept nogil:
@@ -258,18 +255,14 @@ cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
     return True
 
 
-cdef void add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
-    """Add the onset corrections to the forces on own clumps. Called by all threads together.
-
-    stored : the wrenches are stored, external forces included, and the corrections are added to them.
-    between : not within a step; loop.started says whose velocities are half a step behind.
-    """
+cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
+    """Add the onset corrections to the stored wrenches of own clumps. Called by all threads together."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef WrenchBlock *wrench
     cdef Py_ssize_t b
     if contacts.some_onset:
-        find_all_motions(loop, thread, stored, between)
+        find_all_motions(loop, thread)
         wait(&loop.broad, thread, 0)                    # all have taken the sums on their spheres
         if contacts.ready:
             clear_sent(contacts)
@@ -277,10 +270,10 @@ cdef void add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
             mine.failure = OUT_OF_MEMORY
         wait(&loop.broad, thread, 0)
         take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
-        for b in range(mine.first_block, mine.last_block if stored else mine.first_block):
+        for b in range(mine.first_block, mine.last_block):
             wrench = wrench_of(&loop.state, b)
-            reduce_block(contacts, &loop.state, b, wrench, wrench, False)
-    if between and loop.keeps_onsets and mine.failure == NO_FAILURE and not take_onsets(loop, thread, NULL):
+            reduce_block(contacts, &loop.state, b, wrench, wrench)
+    if loop.keeps_onsets and mine.failure == NO_FAILURE and not take_onsets(loop, thread, NULL):
         mine.failure = OUT_OF_MEMORY
 
 

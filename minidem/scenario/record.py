@@ -90,7 +90,7 @@ def _plain(value):
 
 
 def verdict(summary):
-    """One or two sentences about the energy."""
+    """Sentences about the energy for the screen."""
     error, time = summary["max_relative_energy_error"], summary["time"]
     scheme = f" with {summary['integrator']}" if summary["integrator"] else ""
     change = f"from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J"
@@ -100,14 +100,18 @@ def verdict(summary):
         return f"The run{scheme} was stopped by --energy-limit at {time:.4g} s; the energy had changed {change}."
     if error is None:
         balance = summary["energy_balance_error"]
-        closes = "" if balance is None else (f"; the energy balance, dissipation and work included, is constant within "
-                                             f"{balance:.1e} of the energy put in")
+        closes = "" if balance is None else (". The energy balance, which includes dissipation and work, is "
+                                             f"constant within {balance:.1e} of the energy put in")
         return f"The total energy changed {change}{closes}."
     unit = {"energy_initial": "its initial value", "kinetic_max": "the largest kinetic energy"}
     lasting = summary["lasting_relative_energy_error"]
-    rows = {"contact-free": "in the rows without contacts", "shadow": "by the shadow energy"}
-    lasts = "" if lasting is None else f"; lasting error, {rows[summary['lasting_energy_rows']]}: {lasting:.1e}"
-    return (f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}{scheme}: over {time:.6g} s "
-            f"({summary['steps']} steps of {summary['dt']:g} s) it departs from its initial value by at most "
-            f"{error:.1e} of {unit[summary['energy_scale']]}{lasts}. Drift, last tenth of the run against the "
-            f"first: {summary['relative_energy_drift']:+.1e}.")
+    lasts = "" if lasting is None or lasting > 0.9 * error else (
+        f" Without the oscillation within contacts, which does not last, it is {_part(lasting)}.")
+    return (f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}{scheme}: over {time:.4g} s "
+            f"({summary['steps']} steps) the total energy, which should be constant, changes by at most "
+            f"{_part(error)} of {unit[summary['energy_scale']]}.{lasts}")
+
+
+def _part(ratio):
+    """A ratio in percent, unless it is tiny."""
+    return f"{100.0 * ratio:.2g} %" if 1e-5 <= ratio < 10.0 else f"{ratio:.1e}"

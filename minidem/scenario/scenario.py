@@ -246,9 +246,11 @@ class Scenario:
         where, first = f"Files are in {options.out}", next(iter(runs.values()))
         if compared:
             plot.comparison(Path(options.out, "compare.png"), done, self.observables[:1])
-            where += ", a folder for each integrator, with compare.png beside them"
+            where += ", a folder for each integrator; the picture compare.png shows them side by side"
+        elif (first.path / "energy.png").exists():
+            where += "; the picture energy.png shows the energies over time"
         if not (first.path / "energy.png").exists():
-            where += f".\nFigures need matplotlib: {this_python()} -m pip install matplotlib"
+            where += f".\nPictures need matplotlib: {this_python()} -m pip install matplotlib"
         if first.with_frames:
             where += (f".\nTo see the motion open {first.series.path} in ParaView, or make a movie with\n"
                       f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")

@@ -14,6 +14,7 @@ from minidem.core.read_only import observable
 from minidem.simulation.topic import Topic
 from minidem.state.periodic_box import Box, PeriodicBox
 from minidem.walls.motion import at_rest
+from minidem.walls.wall_table import rounding_errors
 
 
 class Boundaries(Topic):
@@ -39,7 +40,8 @@ class Boundaries(Topic):
         -------
         (n,) bool ndarray
         """
-        return self.loop.overlap_walls(finite_array("spheres", spheres, (-1, 4)))
+        spheres = finite_array("spheres", spheres, (-1, 4))
+        return self.loop.deepest_in_walls(spheres)[0] > -rounding_errors(spheres)
 
     @exclusive
     def wall_force(self, k: int) -> np.ndarray:

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
+from minidem.analysis.diagnosis import (
+    DEEPEST_START,
+    refuse_coincidence,
+    refuse_deep_among_few,
+    refuse_deep_overlaps,
+    warn_of_large_step,
+)
 from minidem.analysis.energy import flow_energy, measure
 from minidem.core.checks import LARGEST, as_array, dimensions, finite_array, short_repr, unit_quaternions
 from minidem.core.guard import exclusive
@@ -79,7 +85,7 @@ class Clumps(Topic):
             if new.extremes()[1] > DEEPEST_START * state.spheres[:, :, 3].take(state.sphere_slot).min():
                 refuse_deep_overlaps(new.contacts(), state, first)      # a list that takes more memory than the state
         else:
-            refuse_deep_overlaps(new.contacts_of_last(n), state, first)
+            refuse_deep_among_few(new, first)
         warn_of_large_step(self, new, first)
         self.monitor.check_materials(self, [material])
         self._exchange(new)

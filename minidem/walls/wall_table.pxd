@@ -14,4 +14,4 @@ cdef class WallElements:
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
     cdef object _fill_references(self, simple, of_triangles)
 
-cdef object wall_overlaps(const Walls *walls, const double[:, ::1] spheres)
+cdef object deepest_in_walls(const Walls *walls, const double[:, ::1] spheres)

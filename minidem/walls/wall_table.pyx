@@ -10,11 +10,16 @@ from minidem.walls.motion import POSE, Motions, Servo
 
 from minidem.core.vectors cimport IntVector, release
 from minidem.walls.surface cimport (
-    CONE, CYLINDER, PLANE, Shape, TriangleGrid, Walls, find_triangles, overlaps_simple,
+    CONE, CYLINDER, PLANE, Shape, TriangleGrid, Walls, find_triangles, touch_wall,
 )
 
 KINDS, NONE = {"plane": PLANE, "cylinder": CYLINDER, "cone": CONE}, (0.0, 0.0, 0.0)
 ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
+
+
+def rounding_errors(spheres):
+    """(n,) of the heights of spheres (n, 4) [m]."""
+    return ROUNDING * np.abs(spheres).sum(axis=1)
 
 
 def in_box(wall, length, repeated):
@@ -171,21 +176,29 @@ cdef class WallElements:
         return poses, moved
 
 
-cdef object wall_overlaps(const Walls *walls, const double[:, ::1] spheres):
-    """(n,) bool, spheres (n, 4) that overlap with walls at their present poses, up to rounding."""
+cdef object deepest_in_walls(const Walls *walls, const double[:, ::1] spheres):
+    """Largest overlap with a wall of spheres (n, 4) at its present pose, and the number of that wall.
+
+    Returns
+    -------
+    (n,) [m], minus infinity if none is near; (n,) int
+    """
     cdef IntVector triangles
-    cdef Py_ssize_t k, element
-    cdef double margin
+    cdef Py_ssize_t k, m, element
+    cdef double overlap
+    cdef double[::1] depth = np.full(len(spheres), -np.inf)
+    cdef int[::1] numbers = np.zeros(len(spheres), dtype=np.int32)
+    cdef const double[::1] rounding = rounding_errors(np.asarray(spheres))
     cdef bint fine = True
-    cdef unsigned char[::1] found = np.zeros(len(spheres), dtype=np.uint8)
     memset(&triangles, 0, sizeof(triangles))
     for k in range(len(spheres)):
-        margin = ROUNDING * (abs(spheres[k, 0]) + abs(spheres[k, 1]) + abs(spheres[k, 2]) + spheres[k, 3])
-        fine &= find_triangles(walls, &spheres[k, 0], margin, &triangles)
-        found[k] = triangles.size > 0
-        for element in range(walls.n_simple):
-            found[k] |= overlaps_simple(walls, element, &spheres[k, 0], spheres[k, 3] + margin)
+        fine &= find_triangles(walls, &spheres[k, 0], rounding[k], &triangles)
+        for m in range(walls.n_simple + triangles.size):
+            element = m if m < walls.n_simple else triangles.data[m - walls.n_simple]
+            overlap = spheres[k, 3] - touch_wall(walls, element, &spheres[k, 0]).height
+            if overlap > depth[k]:
+                depth[k], numbers[k] = overlap, walls.wall_of[element]
     release(&triangles)
     if not fine:
         raise MemoryError("no memory for the triangles near a sphere")
-    return np.asarray(found).view(bool)
+    return np.asarray(depth), np.asarray(numbers)

@@ -46,7 +46,7 @@ def test_two_set_up_commands_of_one_line_each():
 
 
 def test_the_readme_is_short():
-    assert len(README.split()) <= 1500
+    assert len(README.split()) <= 900
 
 
 def test_the_number_of_integrators():

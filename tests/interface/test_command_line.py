@@ -36,7 +36,7 @@ def test_scenarios_have_a_line_each(capsys):
     assert command_line.main(["scenarios"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(interpreter.scenario_scripts())
-    assert "rods_in_box           Rods of three spheres in a box, without gravity, friction or damping." in lines
+    assert "rods_in_box           Rods of three spheres bounce in a box without gravity, friction or damping." in lines
 
 
 @pytest.mark.parametrize("words, unbuffered", [

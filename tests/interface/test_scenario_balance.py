@@ -81,7 +81,7 @@ def test_verdict(tmp_path, capsys):
     assert scenario().main(["--time", "0.02", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     error = json.loads((tmp_path / "summary.json").read_text())["energy_balance_error"]
-    assert f"energy balance, dissipation and work included, is constant within {error:.1e} of the energy put in" in said
+    assert f"dissipation and work, is constant within {error:.1e} of the energy put in" in said
     assert "onserved" not in said
 
 

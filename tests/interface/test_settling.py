@@ -79,7 +79,7 @@ def test_torsion_is_rest_and_nothing_else_is(tmp_path, monkeypatch):
         return settling.conclude(sim, SimpleNamespace(observed=observed), tmp_path)
 
     result, text = conclude(1e-10)
-    assert result["at_rest"] and result["rest_time"] == 3.0 and "1.0e-10 m g r of torsion" in text
+    assert result["at_rest"] and result["rest_time"] == 3.0 and "1.0e-10 m g r of spin" in text
     assert text.startswith("At rest from 3 s on: kinetic energy per clump at the end 1.0e-15 m g r (limit 1e-12)")
     assert not conclude(0.0)[0]["at_rest"]
 

@@ -1,9 +1,13 @@
 """Contacts, forces and torques in a periodic box against brute force over all images of all spheres."""
+import copy
+
 import numpy as np
 import periodic_scenes
 import pytest
 import scenes
 from periodic_scenes import AXES, brute_force, scattered
+
+from minidem.simulation import clumps
 
 DT = 1e-6
 SHAPES = {"spheres": [scenes.ball(0.05)], "rods": [scenes.rod()],
@@ -58,13 +62,24 @@ def test_random_boxes():
     assert contacts > 100
 
 
-def test_contacts_of_the_clumps_added_last():
-    """They are found by comparison with all others, as those that the search finds, to the last bit."""
-    low, length = np.array([-0.3, 0.1, 5.0]), np.array([0.7, 0.9, 0.8])
+def test_a_few_new_clumps_are_refused_as_many_are(monkeypatch):
+    """A few are compared with all clumps and walls, for many the lists are made."""
+    low, length, refused = np.array([-0.3, 0.1, 5.0]), np.array([0.7, 0.9, 0.8]), 0
+    rng, trials = np.random.default_rng(5), 40
     for name in SHAPES:
         _, sim = made(4, SHAPES[name], 20, low, length, (True, True, True))
-        contacts = sim.contacts()
-        assert len(contacts) and np.array_equal(sim.loop.contacts_of_last(20), contacts)
+        for position in rng.uniform(low - length, low + 2.0 * length, (trials, 3)):
+            answers = []
+            for few in (1, 0):
+                monkeypatch.setattr(clumps, "FEW", few)
+                try:
+                    copy.deepcopy(sim).add_clumps(sim.templates[0], position)
+                    answers.append("")
+                except ValueError as error:
+                    answers.append(str(error))
+            assert bool(answers[0]) == bool(answers[1])     # they may name different contacts
+            refused += bool(answers[0])
+    assert len(SHAPES) * trials / 10 < refused < len(SHAPES) * trials
 
 
 @pytest.mark.parametrize("threads", [1, 3])
