@@ -145,11 +145,11 @@ cdef class Schedule:
                 if most == least:
                     raise
                 self.tabulate(loop, step, least, least)
-        if steps > 0 and step - course.first == self.known:
-            self.refuse(step)
         for t in range(loop.n_threads if loop.has_contacts else 0):
             place(loop, t, 2 * (step - course.first))
             loop.walls.now, loop.law.box = loop.contacts[t].walls.now, loop.contacts[t].own_law.box
+        if steps > 0 and step - course.first == self.known:
+            self.refuse(step)
         return min(steps, course.first + self.known - step)
 
     cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps):
@@ -159,7 +159,7 @@ cdef class Schedule:
         cdef double[:, :, ::1] servo_states
         cdef const double[::1] travel
         cdef unsigned char[::1] boxes
-        cdef long long known = 0
+        cdef long long k
         cdef int m
         table = moved = None
         try:
@@ -186,16 +186,15 @@ cdef class Schedule:
             course.wall_poses, course.travel = <WallPose *> &poses[0, 0], &travel[0]
         course.first, course.servo_travel, course.rates = step, 0.0, &rates[0, 0]
         course.box_states, course.servo_states = <BoxState *> &states[0, 0], <ServoState *> &servo_states[0, 0, 0]
-        while known <= steps and course.boxes and not course.presses and advance_box(
-                &self.spec, course.rates + 4 * known, course.box_states + known, course.box_poses + 2 * known):
-            known += 1
+        self.known = steps if course.walls or course.boxes else 2 ** 62
+        for k in range(steps + 1 if course.boxes and not course.presses else 0):
+            if not advance_box(&self.spec, course.rates + 4 * k, course.box_states + k, course.box_poses + 2 * k):
+                self.known = min(k, steps)
+                break
         for m in range(course.n_servos):
             place_servo(course.servos + m, 2 * step * (0.5 * self.spec.dt),
                         course.servo_states[course.servos[m].wall].displacement,
                         course.servo_states[course.servos[m].wall].velocity, course.wall_poses + course.servos[m].wall)
-        self.known = min(known, steps) if course.boxes and not course.presses else steps
-        if not (course.walls or course.boxes):
-            self.known = 2 ** 62
         self.box_states, self.servo_states = np.asarray(states), np.asarray(servo_states)
         self.arrays = *self.arrays[:2], np.asarray(boxes), np.asarray(rates), table, moved
 
