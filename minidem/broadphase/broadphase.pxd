@@ -3,6 +3,7 @@ from minidem.broadphase.cell_grid cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.core.clock cimport clock
 from minidem.core.openmp cimport Barrier, barrier_wait
+from minidem.core.vectors cimport memory_refused
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
@@ -22,7 +23,7 @@ cdef enum Report:                       # bits: what a thread tells all others a
     SKIN_EXCEEDED = 1                   # a sphere may have left the inner skin
     OUTER_SKIN_EXCEEDED = 2             # during a rebuild: the outer skin
     LOST = 4                            # likewise: a clump has a non-finite pose
-    FAILED = 8
+    FAILED = 8                          # Neighbours.failure
     ENDS_RUN = 16                       # see Neighbours
     HAS_ONSETS = 32                     # a contact may begin or end within the step
 
@@ -38,7 +39,7 @@ cdef struct Broadphase:
     bint fixed_shares                   # no load balance
     bint rebalanced                     # the last outer rebuild changed the shares
     Levels levels
-    unsigned char *marks                # (n_members, 2), all zero between two functions
+    unsigned char *marks                # (n_members, 2): see mark_rows of neighbours.pyx
     double *reference_poses             # (n_blocks, REFERENCE_ROWS, LANES): at the last outer rebuild
     BoxPose reference_box               # that moves, at the last outer rebuild
     double largest_sphere               # diameter [m]
@@ -58,7 +59,7 @@ cdef struct Broadphase:
     long long n_inner                   # inner rebuilds so far
     bint valid                          # the lists belong to these clumps; False: rebuild them before use
 
-cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil
+cdef void create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil
 cdef void assign_blocks(Broadphase *broad, int thread, const StateView *state) noexcept nogil
 cdef void drop_lists(Broadphase *broad) noexcept nogil
 cdef void free_broadphase(Broadphase *broad) noexcept nogil
@@ -71,12 +72,21 @@ cdef inline const double *searched_spheres(const Broadphase *broad, const StateV
 
 
 cdef inline int wait(Broadphase *broad, int thread, int bits) noexcept nogil:
-    """Wait for all threads, and exchange reports. The waiting time enters the load balance."""
+    """Wait for all threads, and exchange reports: `bits`, and whether a thread has failed, or memory was refused to it.
+
+    The waiting time enters the load balance.
+    """
+    cdef Neighbours *mine = broad.threads + thread
+    cdef bint *refused = memory_refused()
     cdef double began
+    if refused[0]:
+        refused[0], mine.failure = False, OUT_OF_MEMORY
+    if mine.failure != NO_FAILURE:
+        bits |= <int> FAILED
     if broad.n_threads > 1:
         began = clock()
         bits = barrier_wait(&broad.barrier, broad.n_threads, bits)
-        broad.threads[thread].waited += clock() - began
+        mine.waited += clock() - began
     return bits
 
 

@@ -11,7 +11,7 @@ other. Results do not depend on the owner of a clump (contact/evaluate.pyx).
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, free_levels, reserve_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Neighbours, collect_active, prune, search_pairs, search_walls
@@ -20,7 +20,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.vec3 cimport Vec3, norm
-from minidem.core.vectors cimport APART, IntVector, release
+from minidem.core.vectors cimport APART, IntVector, memory_refused, release
 from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, displacement_with
 from minidem.state.pose cimport motions_range, pose_range, turn_squared
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load
@@ -65,8 +65,8 @@ cdef void assign_blocks(Broadphase *broad, int thread, const StateView *state) n
         mine.began, mine.worked, mine.waited = clock(), 0.0, 0.0
 
 
-cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil:
-    """Empty lists for `n_threads` threads that own equal parts of the blocks. False: memory exhausted.
+cdef void create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil:
+    """Empty lists for `n_threads` threads that own equal parts of the blocks; see `memory_refused`.
 
     log_slab : see Neighbours.
     """
@@ -79,7 +79,8 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     broad.marks = <unsigned char *> calloc(2 * state.n_members + 1, 1)
     broad.reference_poses = <double *> calloc(state.n_blocks * REFERENCE_ROWS * LANES + 1, sizeof(double))
     if (broad.threads == NULL or broad.shares == NULL or broad.marks == NULL or broad.reference_poses == NULL):
-        return False
+        memory_refused()[0] = True
+        return
     set_spins(&broad.barrier, n_threads)
     for t in range(n_threads):
         broad.shares[t].part = 1.0 / n_threads
@@ -87,7 +88,8 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
         broad.threads[t].log_slab = log_slab
         broad.threads[t].found = <IntVector *> calloc(n_threads * sizeof(IntVector) + APART, 1)
         if broad.threads[t].found == NULL:
-            return False
+            memory_refused()[0] = True
+            return
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
             total += member_radius(state, slot)
@@ -100,19 +102,18 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     if broad.clumps_first:
         broad.bounds = <double *> calloc(state.n_blocks * LANES, 4 * sizeof(double))
         if broad.bounds == NULL:
-            return False
+            memory_refused()[0] = True
+            return
         set_bounding_radii(broad, state)
     else:
         broad.n_items = n
-    if not sort_by_size(&broad.levels, searched_spheres(broad, state), state.clump_number if broad.clumps_first
-                        else state.sphere_number, (state.n_blocks if broad.clumps_first else state.n_members) * LANES):
-        return False
+    sort_by_size(&broad.levels, searched_spheres(broad, state), state.clump_number if broad.clumps_first
+                 else state.sphere_number, (state.n_blocks if broad.clumps_first else state.n_members) * LANES)
     broad.n_spheres = n
     broad.mean_diameter = 2.0 * total / n if n else 0.0
     broad.outer_skin = 0.5 * broad.mean_diameter
     broad.inner_skin = 0.125 * broad.mean_diameter
     broad.valid = False
-    return True
 
 
 cdef void drop_lists(Broadphase *broad) noexcept nogil:
@@ -411,58 +412,59 @@ cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) n
 
 cdef bint rebuild_outer(Broadphase *broad, int thread, StateView *state, const Walls *walls,
                         const BoxPose *box) noexcept nogil:
-    """Rebuild the outer lists. Called by all threads together. False, for all: memory exhausted."""
+    """Rebuild the outer lists. Called by all threads together. False, for all: memory was refused."""
     cdef const Neighbours *mine = broad.threads + thread
-    cdef bint fine
     if thread == 0:
         set_skins(broad, state, walls.n_meshes > 0)
         limit_skins(broad, box)
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
-        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, box)
+        reserve_levels(&broad.levels, broad.outer_skin + broad.reach, box)
         if box_moves(box):
             broad.reference_box = box[0]
         broad.n_outer += 1
     if broad.clumps_first:
         update_bounds(broad, thread, state)
-    wait(broad, thread, 0)
-    assign_blocks(broad, thread, state)
-    if not broad.levels.ready:
+    if wait(broad, thread, 0) & <int> FAILED:
         return False
+    assign_blocks(broad, thread, state)
     fill_levels(&broad.levels, searched_spheres(broad, state), &broad.barrier, broad.n_threads,
                 mine.first_block / <double> state.n_blocks, mine.last_block / <double> state.n_blocks)
     wait(broad, thread, 0)
-    fine = search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, box,
-                        searched_spheres(broad, state), broad.outer_skin + broad.reach, broad.clumps_first) \
-        and search_walls(broad.threads + thread, walls, state, broad.outer_skin + broad.reach)
+    search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, box, searched_spheres(broad, state),
+                 broad.outer_skin + broad.reach, broad.clumps_first)
+    search_walls(broad.threads + thread, walls, state, broad.outer_skin + broad.reach)
     store_reference_poses(broad, thread, state)
     if thread == 0:
         broad.valid = True
-    return not wait(broad, thread, 0 if fine else <int> FAILED)
+    return not wait(broad, thread, 0) & <int> FAILED
 
 
 cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
                   const BoxPose *box) noexcept nogil:
     """Rebuild the inner lists, and the outer ones if needed. Called by all threads together.
 
-    After it all spheres are posed. False, for all threads: a clump has a non-finite pose.
+    After it all spheres are posed. False, for all threads: a clump has a non-finite pose, or memory was refused.
     """
     cdef Neighbours *mine = broad.threads + thread
-    cdef bint outer = not broad.valid or chooses_skins(broad, thread), fine = True
+    cdef bint outer = not broad.valid or chooses_skins(broad, thread)
+    cdef Py_ssize_t first_row = state.first_member[mine.first_block]
+    cdef Py_ssize_t n_rows = state.first_member[mine.last_block] - first_row
     cdef int reported
-    if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
+    memset(broad.marks + 2 * first_row, 0, 2 * n_rows)
+    if not broad.valid or mine.active.size < n_rows:
         pose_range(state, mine.first_block, mine.last_block)
     if state.motions != NULL:                           # those of spheres without a contact are not written in a step
         motions_range(state, mine.first_block, mine.last_block)
     reported = wait(broad, thread, measure_displacement(broad, thread, state, walls, box))
-    if outer or reported & <int> OUTER_SKIN_EXCEEDED:
-        fine = rebuild_outer(broad, thread, state, walls, box)
-    fine = fine and prune(broad.threads, thread, broad.n_threads, walls, box, state, broad.marks,
-                          broad.inner_skin + broad.reach)
-    wait(broad, thread, 0)
-    if not collect_active(mine, state, broad.marks) or not fine:
-        mine.failure = OUT_OF_MEMORY
+    if reported & <int> LOST or (outer or reported & <int> OUTER_SKIN_EXCEEDED) \
+            and not rebuild_outer(broad, thread, state, walls, box):
+        return False
+    prune(broad.threads, thread, broad.n_threads, walls, box, state, broad.marks, broad.inner_skin + broad.reach)
+    if wait(broad, thread, 0) & <int> FAILED:
+        return False
+    collect_active(mine, state, broad.marks)
     if box_moves(box):
         mine.box_travelled = box.travelled
     if thread == 0:
         broad.n_inner += 1
-    return not reported & <int> LOST
+    return True

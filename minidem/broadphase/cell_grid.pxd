@@ -21,7 +21,7 @@ cdef struct CellGrid:
     int log_side                # the table has 2^log_side cells in each direction, repeated periodically
     IntVector cell              # (items,): cell of each item
     IntVector start             # (cells + 1): cell c has the entries start[c] <= p < start[c + 1]
-    int *entries                 # (COLUMNS, stride): centres x, y, z modulo 2^32 units, radii rounded up, slots
+    IntVector entries           # (COLUMNS, stride): centres x, y, z modulo 2^32 units, radii rounded up, slots
     Py_ssize_t stride           # entries, and some more that a search may read
 
 cdef struct CellRanges:               # ranges of entries
@@ -38,13 +38,12 @@ cdef struct FixedSphere:        # a sphere in the fixed-point units of a grid
 
 cdef struct Levels:
     int count
-    bint ready                      # the grids are allocated
     CellGrid grid[MOST_LEVELS]      # from the smallest spheres to the largest
 
 cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil
 cdef void empty_grid(CellGrid *grid) noexcept nogil
-cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil
-cdef bint reserve_levels(Levels *levels, double skin, const BoxPose *box) noexcept nogil
+cdef void sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil
+cdef void reserve_levels(Levels *levels, double skin, const BoxPose *box) noexcept nogil
 cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,
                       double part_end) noexcept nogil
 cdef void free_levels(Levels *levels) noexcept nogil
@@ -80,10 +79,10 @@ cdef inline FixedSphere fixed_sphere_of(const CellGrid *grid, const double *sphe
 
 cdef inline FixedSphere fixed_sphere_at(const CellGrid *grid, Py_ssize_t entry) noexcept nogil:
     cdef FixedSphere fixed
-    fixed.x = grid.entries[entry]
-    fixed.y = grid.entries[grid.stride + entry]
-    fixed.z = grid.entries[2 * grid.stride + entry]
-    fixed.radius = grid.entries[3 * grid.stride + entry]
+    fixed.x = grid.entries.data[entry]
+    fixed.y = grid.entries.data[grid.stride + entry]
+    fixed.z = grid.entries.data[2 * grid.stride + entry]
+    fixed.radius = grid.entries.data[3 * grid.stride + entry]
     return fixed
 
 

@@ -23,7 +23,6 @@ larger spheres: every pair occurs once, and the cost of a large sphere is that o
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
 from libc.math cimport INFINITY, ceil
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from minidem.core.openmp cimport barrier_wait
@@ -37,8 +36,8 @@ cdef enum:
     ENTRIES = 64                # entries by which the search is
 
 
-cdef bint prepare_grid(CellGrid *grid, double skin, const BoxPose *box) noexcept nogil:
-    """Set the width of the cells to largest diameter + skin [m] and allocate. False: memory exhausted.
+cdef void prepare_grid(CellGrid *grid, double skin, const BoxPose *box) noexcept nogil:
+    """Set the width of the cells to largest diameter + skin [m] and allocate.
 
     box : see CellGrid. Its lengths are 2^30 units at most: no two images of an item have equal coordinates modulo 2^32.
     """
@@ -54,13 +53,10 @@ cdef bint prepare_grid(CellGrid *grid, double skin, const BoxPose *box) noexcept
     grid.log_side = 2
     while grid.log_side < 10 and SPHERES_PER_CELL * (<Py_ssize_t> 1 << (3 * grid.log_side)) < n:
         grid.log_side += 1
-    if grid.entries == NULL:
-        grid.stride = n + BEYOND
-        grid.entries = <int *> malloc(COLUMNS * grid.stride * sizeof(int))
-        if grid.entries == NULL:
-            return False
-        memset(grid.entries, 0, COLUMNS * grid.stride * sizeof(int))
-    return reserve(&grid.cell, n) and reserve(&grid.start, (<Py_ssize_t> 1 << (3 * grid.log_side)) + 1)
+    grid.stride = n + BEYOND
+    reserve(&grid.entries, COLUMNS * grid.stride)
+    reserve(&grid.cell, n)
+    reserve(&grid.start, (<Py_ssize_t> 1 << (3 * grid.log_side)) + 1)
 
 
 cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil:
@@ -80,7 +76,7 @@ cdef int cell_after(const CellGrid *grid, double part) noexcept nogil:
     """The cell that ends about this part of the items, by a sample: most cells may be empty, and all at one end."""
     cdef int cells[SAMPLE]
     cdef int n_cells = 1 << (3 * grid.log_side), low = 0, high = n_cells, middle, below, k
-    if part <= 0.0 or part >= 1.0:
+    if part <= 0.0 or part >= 1.0 or grid.items.size == 0:
         return n_cells if part > 0.0 else 0
     for k in range(SAMPLE):
         cells[k] = grid.cell.data[k * grid.items.size // SAMPLE]
@@ -119,7 +115,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     for k in range(n - 1, -1, -1):
         if first <= cell[k] < last:
             start[cell[k]] -= 1
-            entry = grid.entries + start[cell[k]]
+            entry = grid.entries.data + start[cell[k]]
             fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], within))
             entry[0] = fixed.x
             entry[grid.stride] = fixed.y
@@ -135,7 +131,7 @@ cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
     cdef double total = 0.0, below = 0.0
     cdef CellRanges ranges
     cdef FixedSphere fixed
-    if part <= 0.0 or part >= 1.0:
+    if part <= 0.0 or part >= 1.0 or n == 0:
         return n if part > 0.0 else 0
     for k in range(ENTRIES):
         fixed = fixed_sphere_at(grid, k * n // ENTRIES)
@@ -153,8 +149,7 @@ cdef void empty_grid(CellGrid *grid) noexcept nogil:
     """Free the memory of the cells."""
     release(&grid.cell)
     release(&grid.start)
-    free(grid.entries)
-    grid.entries = NULL
+    release(&grid.entries)
 
 
 cdef void free_grid(CellGrid *grid) noexcept nogil:
@@ -162,8 +157,8 @@ cdef void free_grid(CellGrid *grid) noexcept nogil:
     release(&grid.items)
 
 
-cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:
-    """Choose the levels and assign the spheres. False: memory exhausted.
+cdef void sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:
+    """Choose the levels and assign the spheres.
 
     spheres : (n_slots, 4) centres and radii [m];  numbers : (n_slots,), negative for empty slots.
     """
@@ -183,32 +178,14 @@ cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers
                 level += 1
             levels.count = max(levels.count, level + 1)
             levels.grid[level].largest_diameter = max(levels.grid[level].largest_diameter, 2.0 * radius)
-            if not push(&levels.grid[level].items, <int> s):
-                return False
-    drop_empty(levels)
-    return True
+            push(&levels.grid[level].items, <int> s)
 
 
-cdef void drop_empty(Levels *levels) noexcept nogil:
-    cdef int level, kept = 0
-    cdef CellGrid empty
-    for level in range(levels.count):
-        if levels.grid[level].items.size > 0:
-            if level != kept:                           # exchange: each array has one owner
-                empty = levels.grid[kept]
-                levels.grid[kept] = levels.grid[level]
-                levels.grid[level] = empty
-            kept += 1
-    levels.count = kept
-
-
-cdef bint reserve_levels(Levels *levels, double skin, const BoxPose *box) noexcept nogil:
-    """Allocate the cells of all grids, box : periodic, or NULL. False: memory exhausted."""
+cdef void reserve_levels(Levels *levels, double skin, const BoxPose *box) noexcept nogil:
+    """Allocate the cells of all grids, box : periodic, or NULL."""
     cdef int level
     for level in range(levels.count):
-        if not prepare_grid(&levels.grid[level], skin, box):
-            return False
-    return True
+        prepare_grid(&levels.grid[level], skin, box)
 
 
 cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,

@@ -1,9 +1,7 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
-from libc.stdint cimport int64_t
-
 from minidem.broadphase.cell_grid cimport Levels
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport APART, IntVector, reserve
+from minidem.core.vectors cimport APART, IntVector
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
@@ -55,24 +53,12 @@ cdef extern from "broadphase/near_pairs.h" nogil:
     enum:
         PADDING "MINIDEM_PADDING"
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const BoxPose *box, const int *pairs,
-                                                 Py_ssize_t n, double skin, int *near, int64_t *numbers)
+                                                 Py_ssize_t n, double skin, int *near)
 
 
-cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:
-    """Append a pair. False: memory exhausted."""
-    if not reserve(list, list.size + 2):
-        return False
-    list.data[list.size] = a
-    list.data[list.size + 1] = b
-    list.size += 2
-    return True
-
-
-cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
+cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil
+cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
                 const StateView *state, unsigned char *marks, double skin) noexcept nogil
-cdef bint collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil
-
-
-cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
+cdef void collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil
+cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
                        const BoxPose *box, const double *items, double skin, bint clumps_first) noexcept nogil

@@ -20,7 +20,6 @@ fill whole vectors.
 The grids hold each item once, at its position within the periodic box. An item near a face of the box is also searched
 around at its images near the opposite faces. Within one grid, one of two opposite shifts suffices.
 """
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.cell_grid cimport (
@@ -32,7 +31,7 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, vec3
-from minidem.core.vectors cimport IntVector, reserve
+from minidem.core.vectors cimport IntVector, push_pair, release, reserve
 from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, nearest_image, rounded, wrap_position
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport PLANE, Shape, find_triangles, simple_height, touch_wall
@@ -61,8 +60,8 @@ cdef unsigned int near_simple(const Walls *walls, Py_ssize_t element, const doub
     return bits
 
 
-cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil:
-    """Own spheres within the outer skin of a wall. False: memory exhausted."""
+cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil:
+    """Own spheres within the outer skin of a wall."""
     cdef Py_ssize_t row, slot, element, k
     cdef double rows[4 * LANES]
     cdef int lanes[LANES]
@@ -78,23 +77,19 @@ cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *st
             bits = near_simple(walls, element, rows, state.spheres + row * 4 * LANES, skin)
             for lane in range(LANES if bits else 0):
                 slot = row * LANES + lane
-                if bits >> lane & 1 and state.sphere_number[slot] >= 0 \
-                        and not push_pair(&mine.outer_wall_candidates, <int> slot, <int> element):
-                    return False
+                if bits >> lane & 1 and state.sphere_number[slot] >= 0:
+                    push_pair(&mine.outer_wall_candidates, <int> slot, <int> element)
     mine.n_outer_simple = mine.outer_wall_candidates.size
     mine.triangle_diameters = 0.0
     if walls.n_meshes == 0:
-        return True
+        return
     for slot in range(state.first_member[mine.first_block] * LANES, state.first_member[mine.last_block] * LANES):
         if state.sphere_number[slot] < 0:
             continue
-        if not find_triangles(walls, state.spheres + 4 * slot, skin, &mine.triangles):
-            return False
+        find_triangles(walls, state.spheres + 4 * slot, skin, &mine.triangles)
         mine.triangle_diameters += 2.0 * state.spheres[4 * slot + 3] * mine.triangles.size
         for k in range(mine.triangles.size):
-            if not push_pair(&mine.outer_wall_candidates, <int> slot, mine.triangles.data[k]):
-                return False
-    return True
+            push_pair(&mine.outer_wall_candidates, <int> slot, mine.triangles.data[k])
 
 
 cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil:
@@ -117,8 +112,8 @@ cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *sta
     mine.wall_candidates.size = kept
 
 
-cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
-    """Counting sort of the pairs by the slab of the later sphere; see above. False: memory exhausted."""
+cdef void sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
+    """Counting sort of the pairs by the slab of the later sphere; see above."""
     cdef int first_slot = <int> state.first_member[mine.first_block] * LANES
     cdef int n_own_slots = <int> state.first_member[mine.last_block] * LANES - first_slot
     cdef Py_ssize_t k, slab, n_slabs = ((n_own_slots - 1) >> mine.log_slab) + 1
@@ -126,7 +121,7 @@ cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
     cdef int *ends
     cdef int total = 0, count
     if not (reserve(&mine.slab_ends, n_slabs + 1) and reserve(&mine.spare, mine.pairs.size + PADDING)):
-        return False
+        return
     mine.slab_ends.size = n_slabs
     ends = mine.slab_ends.data                          # the last one of pairs of two threads
     memset(ends, 0, (n_slabs + 1) * sizeof(int))
@@ -142,7 +137,6 @@ cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
         ends[slab] += 2
     mine.spare.size = mine.pairs.size
     mine.pairs, mine.spare = mine.spare, mine.pairs
-    return True
 
 
 cdef inline Py_ssize_t slab_of(const Neighbours *mine, const int *pair, int first_slot, int n_own_slots,
@@ -168,49 +162,45 @@ cdef void mark_rows(Neighbours *mine, const StateView *state, unsigned char *mar
         set_flag(marks + 2 * row_of(mine.wall_candidates.data[k]))
 
 
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
+cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
                 const StateView *state, unsigned char *marks, double skin) noexcept nogil:
-    """Inner lists from the outer ones. False: memory exhausted.
+    """Inner lists from the outer ones, and room for what collect_active lists.
 
     marks : see mark_rows; zero before. When all threads have set theirs, collect_active reads them.
     """
     cdef Neighbours *mine = all + thread
     cdef const IntVector *found
     cdef Py_ssize_t total = 0, kept = 0
+    cdef Py_ssize_t n_rows = state.first_member[mine.last_block] - state.first_member[mine.first_block]
     cdef int source
     for source in range(n_threads):
         total += all[source].found[thread].size
-    if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.wall_candidates, mine.outer_wall_candidates.size)):
-        return False
+    if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.wall_candidates, mine.outer_wall_candidates.size)
+            and reserve(&mine.active, n_rows) and reserve(&mine.shared, n_rows)):
+        return
     for source in range(n_threads):
         found = all[source].found + thread
-        kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept,
-                            NULL)
+        kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept)
     mine.pairs.size = kept
-    if mine.log_slab and not sort_by_slab(mine, state):
-        return False
+    if mine.log_slab:
+        sort_by_slab(mine, state)
     mine.previous_lifetime = mine.steps
     mine.steps = 0
     prune_walls(mine, walls, state, skin)
     mark_rows(mine, state, marks)
-    return True
 
 
-cdef bint collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil:
-    """List own member rows with a sphere in the inner lists: only these are posed. False: memory exhausted.
+cdef void collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil:
+    """List own member rows with a sphere in the inner lists: only these are posed.
 
-    marks : see mark_rows; those of own rows are zero after it.
+    marks : see mark_rows.
     """
     cdef Py_ssize_t row, first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
     mine.active.size = mine.shared.size = 0
-    if not (reserve(&mine.active, last - first) and reserve(&mine.shared, last - first)):
-        return False
     for row in range(first, last):
         mine.active.data[mine.active.size] = mine.shared.data[mine.shared.size] = <int> row
         mine.active.size += marks[2 * row] | marks[2 * row + 1]
         mine.shared.size += marks[2 * row + 1]
-        marks[2 * row] = marks[2 * row + 1] = 0
-    return True
 
 
 cdef extern from "broadphase/near_pairs.h" nogil:
@@ -223,8 +213,8 @@ cdef enum:
     MOST_IMAGES = 27
 
 cdef struct Candidates:
+    IntVector memory
     int *data                   # (COLUMNS, stride): columns of the grid; starts on a cache line
-    void *memory
     int stride                  # a multiple of AT_ONCE
     int count
     bint own                    # all are own spheres of the searching thread
@@ -251,43 +241,28 @@ cdef struct Search:                 # of one thread
     bint small_box                  # two images of a pair may be within the skin
 
 
-cdef inline bint reserve_candidates(Candidates *candidates, int count) noexcept nogil:
-    """Room for so many, and for a whole vector at the end. False: memory exhausted."""
-    if candidates.stride >= count + AT_ONCE:
-        return True
-    free(candidates.memory)
-    candidates.stride = (2 * count + 2 * AT_ONCE) // AT_ONCE * AT_ONCE
-    candidates.memory = malloc((COLUMNS * <Py_ssize_t> candidates.stride + AT_ONCE) * sizeof(int))
-    if candidates.memory == NULL:
-        candidates.stride = 0
-        return False
-    candidates.data = <int *> ((<size_t> candidates.memory + 63) & ~<size_t> 63)
-    memset(candidates.data, 0, COLUMNS * <Py_ssize_t> candidates.stride * sizeof(int))
-    return True
-
-
-cdef inline bint collect(Candidates *candidates, const CellGrid *grid, const CellRanges *ranges) noexcept nogil:
-    """Copy the entries of the ranges, in order. False: memory exhausted."""
-    cdef int r, column, vector
+cdef inline void collect(const Search *search, Candidates *candidates, const CellGrid *grid,
+                         const CellRanges *ranges) noexcept nogil:
+    """Copy the entries of the ranges, in order; note whether all are own spheres."""
+    cdef int r, column, vector, k, others = 0
     cdef int *to
     cdef const int *entry
-    if not reserve_candidates(candidates, ranges.total):
-        return False
     candidates.count = 0
+    candidates.stride = (ranges.total + 2 * AT_ONCE) // AT_ONCE * AT_ONCE       # and a whole vector at the end
+    if not reserve(&candidates.memory, COLUMNS * <Py_ssize_t> candidates.stride + AT_ONCE):
+        return
+    candidates.data = <int *> ((<size_t> candidates.memory.data + 63) & ~<size_t> 63)
     for r in range(ranges.count):
         for vector in range((ranges.last[r] - ranges.first[r] + AT_ONCE - 1) // AT_ONCE):
             to = candidates.data + candidates.count + vector * AT_ONCE      # the next range overwrites the excess
-            entry = grid.entries + ranges.first[r] + vector * AT_ONCE
+            entry = grid.entries.data + ranges.first[r] + vector * AT_ONCE
             for column in range(COLUMNS):
                 memcpy(to + column * candidates.stride, entry + column * grid.stride, AT_ONCE * sizeof(int))
         candidates.count += ranges.last[r] - ranges.first[r]
-    return True
-
-
-cdef inline void free_candidates(Candidates *candidates) noexcept nogil:
-    free(candidates.memory)
-    candidates.memory = NULL
-    candidates.stride = 0
+    entry = candidates.data + SLOT * candidates.stride
+    for k in range(candidates.count if search.n_threads > 1 else 0):
+        others |= (entry[k] < search.first_slot) | (entry[k] >= search.last_slot)
+    candidates.own = not others
 
 
 cdef inline bint are_nearest(const BoxPose *box, const double *first, const double *second,
@@ -317,8 +292,8 @@ cdef inline bint are_nearest(const BoxPose *box, const double *first, const doub
     return nearest[0] == -shift[0] and nearest[1] == -shift[1] and nearest[2] == -shift[2]
 
 
-cdef inline bint add_image(Images *images, const BoxPose *box, int x, int y, int z, double width) noexcept nogil:
-    """Append the image by so many lengths. In a tilted box only if it is closer to the box than `width`."""
+cdef inline void add_image(Images *images, const BoxPose *box, int x, int y, int z, double width) noexcept nogil:
+    """Append the image by so many lengths. In a box that moves only if it is closer to the box than `width`."""
     cdef double *image = images.sphere[images.count]
     cdef int *shift = images.shift[images.count]
     cdef double lengths = 0.0, beyond
@@ -327,19 +302,18 @@ cdef inline bint add_image(Images *images, const BoxPose *box, int x, int y, int
     for axis in range(3 if box.moves else 0):
         lengths = shift[axis] if box.across[axis] != 0.0 else lengths
     for axis in range(3):
-        if box.across[axis] != 0.0 and box.moves:
-            image[axis] = images.sphere[0][axis] + lengths * box.lattice[axis]
-            continue
-        image[axis] = images.sphere[0][axis] + shift[axis] * box.length[axis]
+        image[axis] = images.sphere[0][axis]
+        if not box.moves or box.across[axis] == 0.0:
+            image[axis] += shift[axis] * box.length[axis]
         if lengths != 0.0:
             image[axis] += lengths * box.lattice[axis]
-            beyond = max(box.low[axis] - image[axis], image[axis] - box.low[axis] - box.length[axis])
-            if box.length[axis] > 0.0 and beyond >= min(width, 0.500001 * box.length[axis]):
-                return False
+        beyond = max(box.low[axis] - image[axis], image[axis] - box.low[axis] - box.length[axis])
+        if box.moves and box.across[axis] == 0.0 and box.length[axis] > 0.0 \
+                and beyond >= min(width, 0.500001 * box.length[axis]):
+            return
     image[3] = images.sphere[0][3]
     images.ahead[images.count] = 25 * z + 5 * y + x > 0
     images.count += 1
-    return True
 
 
 cdef inline void find_images(Images *images, const BoxPose *box, const double *sphere, double width) noexcept nogil:
@@ -361,28 +335,11 @@ cdef inline void find_images(Images *images, const BoxPose *box, const double *s
         across |= box.across[axis] != 0.0 and (least[axis] != 0 or most[axis] != 0)
     for axis in range(3 if across else 0):              # an image across is displaced along the flow
         if box.lattice[axis] != 0.0 and box.across[axis] == 0.0:
-            add_tilted(images, box, axis, least, most, width)
-            return
+            least[axis], most[axis] = -2, 2
     for z in range(least[2], most[2] + 1):
         for y in range(least[1], most[1] + 1):
             for x in range(least[0], most[0] + 1):
                 if x or y or z:
-                    add_image(images, box, x, y, z, width)
-
-
-cdef void add_tilted(Images *images, const BoxPose *box, int flow, const int *least, const int *most,
-                     double width) noexcept nogil:
-    """As find_images, in a box whose image along the gradient is displaced along the axis `flow`."""
-    cdef int shift[3]
-    cdef int x, y, z, axis, lengths
-    for z in range(-2 if flow == 2 else least[2], (2 if flow == 2 else most[2]) + 1):
-        for y in range(-2 if flow == 1 else least[1], (2 if flow == 1 else most[1]) + 1):
-            for x in range(-2 if flow == 0 else least[0], (2 if flow == 0 else most[0]) + 1):
-                shift[0], shift[1], shift[2] = x, y, z
-                lengths = 0
-                for axis in range(3):
-                    lengths = shift[axis] if box.across[axis] != 0.0 else lengths
-                if (x != 0 or y != 0 or z != 0) and (lengths != 0 or least[flow] <= shift[flow] <= most[flow]):
                     add_image(images, box, x, y, z, width)
 
 
@@ -394,10 +351,10 @@ cdef inline int owner_of(const Search *search, int block) noexcept nogil:
     return thread
 
 
-cdef bint move_to_owners(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
+cdef void move_to_owners(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
     """Of the pairs from `first` on in the list of the owner of their first spheres, move those of other threads.
 
-    A pair belongs to the thread that owns the sphere in the lower slot.  False: memory exhausted.
+    A pair belongs to the thread that owns the sphere in the lower slot.
     """
     cdef IntVector *found = search.mine.found + owner
     cdef const Neighbours *theirs = search.all + owner
@@ -410,9 +367,8 @@ cdef bint move_to_owners(const Search *search, int owner, Py_ssize_t first) noex
         found.data[found.size], found.data[found.size + 1] = i, j
         if j >= first_slot:
             found.size += 2
-        elif not push_pair(search.mine.found + owner_of(search, search.state.block_of_member[row_of(j)]), i, j):
-            return False
-    return True
+        else:
+            push_pair(search.mine.found + owner_of(search, search.state.block_of_member[row_of(j)]), i, j)
 
 
 cdef inline bint are_near(const BoxPose *box, const double *a, const double *b, double skin) noexcept nogil:
@@ -422,55 +378,39 @@ cdef inline bint are_near(const BoxPose *box, const double *a, const double *b, 
     return dot(d, d) < reach * reach
 
 
-cdef bint collect_near(IntVector *near, const StateView *state, const BoxPose *box, int clump, const double *sphere,
+cdef void collect_near(IntVector *near, const StateView *state, const BoxPose *box, int clump, const double *sphere,
                        double skin, bint all) noexcept nogil:
-    """List the spheres of a clump near `sphere`, or all. False: memory exhausted."""
+    """List the spheres of a clump near `sphere`, or all."""
     cdef Py_ssize_t row, block = row_of(clump)
     cdef int slot
     near.size = 0
     if not reserve(near, state.first_member[block + 1] - state.first_member[block]):
-        return False
+        return
     for row in range(state.first_member[block], state.first_member[block + 1]):
         slot = <int> row * LANES + lane_of(clump)
         if state.sphere_number[slot] >= 0 \
                 and (all or are_near(box, state.spheres + 4 * <Py_ssize_t> slot, sphere, skin)):
             near.data[near.size] = slot
             near.size += 1
-    return True
 
 
-cdef bint compare_clumps(const Search *search, int first, int second) noexcept nogil:
-    """Outer pairs of two clumps, among spheres near the other bounding sphere. False: memory exhausted."""
+cdef void compare_clumps(const Search *search, int first, int second) noexcept nogil:
+    """Outer pairs of two clumps, among spheres near the other bounding sphere."""
     cdef const StateView *state = search.state
     cdef IntVector *near = search.mine.near
     cdef IntVector *found = search.mine.found + owner_of(search, row_of(min(first, second)))
     cdef Py_ssize_t k, m
     cdef int i, j
     cdef bint all = search.small_box and box_moves(search.box)      # nearest images of long distances are not nearest
-    if not (collect_near(&near[0], state, search.box, first, search.items + 4 * <Py_ssize_t> second, search.skin,
-                         all)
-            and collect_near(&near[1], state, search.box, second, search.items + 4 * <Py_ssize_t> first, search.skin,
-                             all)):
-        return False
+    collect_near(&near[0], state, search.box, first, search.items + 4 * <Py_ssize_t> second, search.skin, all)
+    collect_near(&near[1], state, search.box, second, search.items + 4 * <Py_ssize_t> first, search.skin, all)
     for k in range(near[0].size):
         i = near[0].data[k]
         for m in range(near[1].size):
             j = near[1].data[m]
             if are_near(search.box, state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j,
-                        search.skin) and not push_pair(found, i, j):
-                return False
-    return True
-
-
-cdef inline bint append_near(IntVector *pairs, int slot, const FixedSphere *fixed, int reach,
-                             const Candidates *candidates, int first, int clump_first,
-                             int clump_slots) noexcept nogil:
-    """Pairs of an item with the candidates from `first` on, see find_pairs. False: memory exhausted."""
-    if not reserve(pairs, pairs.size + 2 * (candidates.count - first + AT_ONCE)):
-        return False
-    pairs.size += find_pairs(candidates.data, candidates.stride, first, candidates.count, fixed.x, fixed.y, fixed.z,
-                             reach, slot, clump_first, clump_slots, pairs.data + pairs.size)
-    return True
+                        search.skin):
+                push_pair(found, i, j)
 
 
 cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first, const int *shift) noexcept nogil:
@@ -483,50 +423,35 @@ cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first,
                                       search.items + 4 * <Py_ssize_t> pairs.data[k + 1], shift)
 
 
-cdef inline bint search_around(const Search *search, int slot, const FixedSphere *fixed, int reach,
+cdef inline void search_around(const Search *search, const CellGrid *grid, int slot, const FixedSphere *fixed,
                                const Candidates *candidates, int first, const int *shift) noexcept nogil:
-    """Outer pairs of an item, or its image by `shift`, with the candidates from `first` on. False: memory exhausted."""
+    """Outer pairs of an item, or its image by `shift`, with the candidates from `first` on."""
     cdef const Py_ssize_t *first_member = search.state.first_member
     cdef IntVector *found = &search.mine.hits
-    cdef int block, owner
+    cdef int block, owner = 0, clump_first = slot, clump_slots = 1
     cdef Py_ssize_t k, before
     if search.clumps_first:
         found.size = 0
-        if not append_near(found, slot, fixed, reach, candidates, first, slot, 1):
-            return False
-        if search.small_box:
-            keep_nearest(search, found, 0, shift)
-        for k in range(0, found.size, 2):
-            if not compare_clumps(search, slot, found.data[k + 1]):
-                return False
-        return True
-    block = search.state.block_of_member[row_of(slot)]
-    owner = owner_of(search, block)
-    found = search.mine.found + owner
+    else:
+        block = search.state.block_of_member[row_of(slot)]
+        clump_first = <int> first_member[block] * LANES
+        clump_slots = <int> (first_member[block + 1] - first_member[block]) * LANES
+        owner = owner_of(search, block)
+        found = search.mine.found + owner
     before = found.size
-    if not append_near(found, slot, fixed, reach, candidates, first, <int> first_member[block] * LANES,
-                       <int> (first_member[block + 1] - first_member[block]) * LANES):
-        return False
+    if not reserve(found, before + 2 * (candidates.count - first + AT_ONCE)):
+        return
+    found.size += find_pairs(candidates.data, candidates.stride, first, candidates.count, fixed.x, fixed.y, fixed.z,
+                             fixed.radius + grid.skin, slot, clump_first, clump_slots, found.data + before)
     if search.small_box:
         keep_nearest(search, found, before, shift)
-    return candidates.own and owner == search.thread or move_to_owners(search, owner, before)
+    if not search.clumps_first and not (candidates.own and owner == search.thread):
+        move_to_owners(search, owner, before)
+    for k in range(0, found.size if search.clumps_first else 0, 2):
+        compare_clumps(search, slot, found.data[k + 1])
 
 
-cdef inline bint collect_own(const Search *search, Candidates *candidates, const CellGrid *grid,
-                             const CellRanges *ranges) noexcept nogil:
-    """Collect the candidates of the ranges; note whether all are own spheres. False: memory exhausted."""
-    cdef const int *slot
-    cdef int k, others = 0
-    if not collect(candidates, grid, ranges):
-        return False
-    slot = candidates.data + SLOT * candidates.stride
-    for k in range(candidates.count if search.n_threads > 1 else 0):
-        others |= (slot[k] < search.first_slot) | (slot[k] >= search.last_slot)
-    candidates.own = not others
-    return True
-
-
-cdef bint search_images(const Search *search, const Levels *levels, int level, int slot, const Images *images,
+cdef void search_images(const Search *search, const Levels *levels, int level, int slot, const Images *images,
                         Candidates *candidates, int *cells) noexcept nogil:
     """Search around an item of a grid in those of larger spheres; around its images in its own, too.
 
@@ -540,6 +465,8 @@ cdef bint search_images(const Search *search, const Levels *levels, int level, i
     for m in range(images.count):
         for k in range(level + (not images.ahead[m]), levels.count):
             grid = &levels.grid[k]
+            if grid.items.size == 0:
+                continue
             n = k + (MOST_LEVELS if m > 0 else 0)
             around = candidates + n
             fixed = fixed_sphere_of(grid, images.sphere[m])
@@ -547,16 +474,13 @@ cdef bint search_images(const Search *search, const Levels *levels, int level, i
             if cell != cells[n]:
                 cells[n] = cell
                 ranges_around(&ranges, grid, cell)
-                if not collect_own(search, around, grid, &ranges):
-                    return False
-            if not search_around(search, slot, &fixed, fixed.radius + grid.skin, around, 0, images.shift[m]):
-                return False
-    return True
+                collect(search, around, grid, &ranges)
+            search_around(search, grid, slot, &fixed, around, 0, images.shift[m])
 
 
-cdef bint search_level(const Search *search, const Levels *levels, int level,
+cdef void search_level(const Search *search, const Levels *levels, int level,
                        Candidates *candidates) noexcept nogil:
-    """Search the own part of a grid, within it and in the grids of larger spheres. False: memory exhausted.
+    """Search the own part of a grid, within it and in the grids of larger spheres.
 
     candidates : (2 * MOST_LEVELS,), those around the cell of the item or of its image in each grid.
     """
@@ -583,30 +507,24 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
         if cell != known:
             known = cell
             ranges_ahead(&ranges, grid, cell)
-            if not collect_own(search, candidates + level, grid, &ranges):
-                return False
+            collect(search, candidates + level, grid, &ranges)
         fixed = fixed_sphere_at(grid, p)
-        slot = grid.entries[SLOT * grid.stride + p]
-        if not search_around(search, slot, &fixed, fixed.radius + grid.skin, candidates + level,
-                             <int> p - start[cell] + 1, no_shift):
-            return False
+        slot = grid.entries.data[SLOT * grid.stride + p]
+        search_around(search, grid, slot, &fixed, candidates + level, <int> p - start[cell] + 1, no_shift)
         if search.box != NULL or level + 1 < levels.count:
             find_images(&images, search.box, search.items + 4 * <Py_ssize_t> slot, search.width)
-            if not search_images(search, levels, level, slot, &images, candidates, cells):
-                return False
-    return True
+            search_images(search, levels, level, slot, &images, candidates, cells)
 
 
-cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
+cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
                        const BoxPose *box, const double *items, double skin, bint clumps_first) noexcept nogil:
-    """Search the own part of every grid for outer pairs, sorted by owner. False: memory exhausted.
+    """Search the own part of every grid for outer pairs, sorted by owner.
 
     items : (slots, 4) centres and radii of the items of the grids: spheres, or with `clumps_first` bounding spheres of
         clumps.
     """
     cdef Candidates candidates[2 * MOST_LEVELS]
     cdef Search search
-    cdef bint fine = True
     cdef int level, owner, axis
     memset(candidates, 0, sizeof(candidates))
     search.all = all
@@ -628,9 +546,8 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     for owner in range(n_threads):
         search.mine.found[owner].size = 0
     for level in range(levels.count):
-        fine &= search_level(&search, levels, level, candidates)
+        search_level(&search, levels, level, candidates)
     for level in range(2 * MOST_LEVELS):
-        free_candidates(candidates + level)
+        release(&candidates[level].memory)
     for owner in range(n_threads):
-        fine &= reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)
-    return fine
+        reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)

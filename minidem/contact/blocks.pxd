@@ -8,14 +8,8 @@ the holes (contacts.pyx).
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from minidem.core.vectors cimport IntVector, release, reserve
+from minidem.core.vectors cimport IntVector, aligned_memory, release, reserve
 from minidem.core.lanes cimport LANES, LOG_LANES, lane_of
-
-cdef extern from "stdlib.h" nogil:
-    int posix_memalign(void **address, size_t alignment, size_t size)
-
-cdef enum:
-    CACHE_LINE = 64                 # bytes
 
 cdef struct ContactBlock:           # eight contacts; behind it their history, see history_of
     int first[LANES]                # sphere
@@ -57,12 +51,13 @@ cdef inline void set_stride(Blocks *blocks, int n_records, int hole, int hole_se
 
 
 cdef inline bint reserve_blocks(Blocks *blocks, Py_ssize_t n) noexcept nogil:
-    """Room for n blocks; contents are kept. False: memory exhausted."""
-    cdef void *data = NULL
+    """Room for n blocks; contents are kept. Whether there is."""
+    cdef void *data
     cdef Py_ssize_t capacity = n + n // 8 + 8
     if n <= blocks.capacity:
         return True
-    if posix_memalign(&data, CACHE_LINE, capacity * blocks.stride * sizeof(double)) != 0:
+    data = aligned_memory(capacity * blocks.stride * sizeof(double))
+    if data == NULL:
         return False
     if blocks.n_blocks > 0:
         memcpy(data, blocks.data, blocks.n_blocks * blocks.stride * sizeof(double))
@@ -107,24 +102,25 @@ cdef inline void make_hole(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
     clear_numbers(blocks, lane)
 
 
-cdef inline bint add_block(Blocks *blocks) noexcept nogil:
-    """Append a block of holes. False: memory exhausted."""
+cdef inline void add_block(Blocks *blocks) noexcept nogil:
+    """Append a block of holes."""
     cdef Py_ssize_t lane
     if not (reserve_blocks(blocks, blocks.n_blocks + 1)
             and reserve(&blocks.holes, LANES * (blocks.n_blocks + 1))):     # for all lanes: free_lane cannot fail
-        return False
+        return
     blocks.n_blocks += 1
     memset(block_at(blocks, blocks.n_blocks - 1), 0, blocks.stride * sizeof(double))
     for lane in range(LANES * blocks.n_blocks - 1, LANES * (blocks.n_blocks - 1) - 1, -1):
         make_hole(blocks, lane)
         blocks.holes.data[blocks.holes.size] = <int> lane
         blocks.holes.size += 1
-    return True
 
 
 cdef inline Py_ssize_t take_lane(Blocks *blocks) noexcept nogil:
-    """A hole for a new contact, no longer listed as one; -1: memory exhausted."""
-    if blocks.holes.size == 0 and not add_block(blocks):
+    """A hole for a new contact, no longer listed as one; -1: memory was refused."""
+    if blocks.holes.size == 0:
+        add_block(blocks)
+    if blocks.holes.size == 0:
         return -1
     blocks.holes.size -= 1
     return blocks.holes.data[blocks.holes.size]
@@ -142,7 +138,7 @@ cdef inline void clear_blocks(Blocks *blocks) noexcept nogil:
 
 
 cdef inline bint copy_blocks(Blocks *to, const Blocks *source) noexcept nogil:
-    """False: memory exhausted."""
+    """Whether there was memory for it."""
     clear_blocks(to)
     to.stride, to.hole, to.hole_second = source.stride, source.hole, source.hole_second
     if not (reserve_blocks(to, source.n_blocks) and reserve(&to.holes, LANES * source.n_blocks)):

@@ -8,6 +8,7 @@ from minidem.contact.contact_motion cimport Bodies
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport APART, DoubleVector, IntVector
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
@@ -36,6 +37,32 @@ cdef struct Fracture:               # of an own contact
     double energy                   # [J]
     int first, second               # spheres in the user's numbers, the first one smaller; or -1 - element of a wall
 
+cdef struct FractureVector:
+    Fracture *data
+    Py_ssize_t size
+    Py_ssize_t capacity
+
+cdef struct Onset:                  # correction of a contact that begins or ends within a step
+    double force                    # [N]
+    int first, second               # spheres in the user's numbers, the first one smaller; or -1 - element of a wall
+
+cdef struct OnsetVector:
+    Onset *data
+    Py_ssize_t size
+    Py_ssize_t capacity
+
+cdef struct Facet:                  # a candidate triangle of a sphere, in the frame of its wall
+    double height
+    Vec3 normal
+    Vec3 point                      # of the triangle, nearest to the centre
+    int element
+    bint dropped
+
+cdef struct FacetVector:
+    Facet *data
+    Py_ssize_t size
+    Py_ssize_t capacity
+
 cdef struct Room:                   # for eight contacts
     Contact contact
     Result result
@@ -63,7 +90,7 @@ cdef struct Contacts:
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
     int64_t step                    # number of the step that leads to this pose
-    IntVector fractures             # Fracture structs
+    FractureVector fractures
     Py_ssize_t n_cross              # contacts with spheres of other threads, at the last rebuild
     int64_t *sums                   # forces on own spheres (n_slots,), on holes (1,), on spheres of other threads
     int width                       # integers of a sum, see fixed_point.pxd
@@ -74,12 +101,12 @@ cdef struct Contacts:
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls
-    IntVector order                 # room: (contacts, 3)
+    IntVector order                 # room: (contacts, 3); for triangles
     IntVector contact_at            # (candidates of walls,): 1 + lane; 0: no contact
     IntVector seen                  # (lanes of walls,): whether the contact was found at this pose
     IntVector found_pairs           # room
     IntVector found_numbers
-    IntVector facets                # room, for the triangles near one sphere
+    FacetVector facets              # the triangles near one sphere
     Room room
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
@@ -87,28 +114,21 @@ cdef struct Contacts:
     bint has_force_after_end        # ... if there is one
     IntVector ends[GROUPS]          # with onset correction: lanes of contacts that may begin or end within a step
     DoubleVector onset[GROUPS]      # (ends,): their onset corrections [N]
-    IntVector noted                 # Onset structs (onset_pass.pxd): those at the beginning of a step; room for all
+    OnsetVector noted               # those at the beginning of a step; room for all
     bint some_onset                 # a contact of any thread may begin or end
     char apart[APART]
 
 
-cdef bint save_contacts(Contacts *contacts) noexcept nogil
+cdef void save_contacts(Contacts *contacts) noexcept nogil
 cdef void restore_contacts(Contacts *contacts) noexcept nogil
 cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
-cdef bint reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil
+cdef void reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
-cdef void drop_known(const Contacts *contacts, Neighbours *mine) noexcept nogil
-cdef bint find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
+cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
-cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil
-
-
-cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine,
-                         const StateView *state) noexcept nogil
-cdef bint take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil
-
-
-cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
-                                int *pairs, int64_t *numbers, Contacts *contacts, double reach) noexcept nogil
+cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil
+cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil
+cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, const StateView *state, int *pairs,
+                                int *numbers, double reach) noexcept nogil

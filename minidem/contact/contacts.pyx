@@ -38,17 +38,16 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.broadphase cimport NO_FAILURE
 from minidem.broadphase.neighbours cimport PADDING, Neighbours, select_near
 from minidem.contact.blocks cimport (
-    CACHE_LINE, Blocks, ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane,
-    posix_memalign, release_blocks, reserve_blocks, set_bodies, take_lane,
+    Blocks, ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane, release_blocks,
+    reserve_blocks, set_bodies, take_lane,
 )
 from minidem.contact.law cimport pair_of
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, sub, times, vec3
-from minidem.core.vectors cimport release, reserve
+from minidem.core.vectors cimport aligned_memory, grow, release, reserve
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
 from minidem.state.rows cimport ConstantBlock, load, load_quat
@@ -77,14 +76,13 @@ cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noe
     return constants.inverse_mass[lane] + dot(arm, times(load(constants.inverse_inertia + lane), arm))
 
 
-cdef bint save_contacts(Contacts *contacts) noexcept nogil:
-    """Copy the contacts. False: memory exhausted."""
+cdef void save_contacts(Contacts *contacts) noexcept nogil:
+    """Copy the contacts."""
     cdef int group
     for group in range(<int> GROUPS):
         if not copy_blocks(&contacts.saved[group], &contacts.groups[group]):
-            return False
+            return
     contacts.saved_ledger, contacts.has_saved = contacts.ledger, True
-    return True
 
 
 cdef void restore_contacts(Contacts *contacts) noexcept nogil:
@@ -105,20 +103,19 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
     contacts.ready, contacts.sent.size = False, 0
 
 
-cdef bint reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil:
-    """Sums of zero for the own spheres and n_sent others. False: memory exhausted."""
-    cdef void *data = NULL
+cdef void reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil:
+    """Sums of zero for the own spheres and n_sent others, which are then ready."""
     cdef Py_ssize_t n = contacts.n_slots + 1 + n_sent, sums = n * contacts.width * <Py_ssize_t> sizeof(int64_t)
     cdef Py_ssize_t size = sums + n // LANES + 1
     if size > contacts.capacity:
         free(contacts.sums)
-        contacts.sums, contacts.capacity = NULL, 0
-        if posix_memalign(&data, CACHE_LINE, size) != 0:
-            return False
-        contacts.sums, contacts.capacity = <int64_t *> data, size
+        contacts.sums = <int64_t *> aligned_memory(size)
+        contacts.capacity = size if contacts.sums != NULL else 0
+    if contacts.sums == NULL or not reserve(&contacts.sent, n_sent):
+        return
     contacts.touched, contacts.sent.size = <unsigned char *> contacts.sums + sums, 0
     memset(contacts.sums, 0, size)
-    return reserve(&contacts.sent, n_sent)
+    contacts.ready = True
 
 
 cdef void clear_contacts(Contacts *contacts) noexcept nogil:
@@ -201,7 +198,7 @@ cdef void count_contact(Contacts *contacts, const StateView *state, int sphere) 
 
 cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateView *state, int group, int i,
                               int j) noexcept nogil:
-    """A new contact, with a history of zeros. Returns its lane; -1: memory exhausted.
+    """A new contact, with a history of zeros. Returns its lane; -1: memory was refused.
 
     Of two spheres, the one with the lower number of the user comes first for the life of the contact.
     """
@@ -236,26 +233,26 @@ cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil:
     return 0
 
 
-cdef bint search(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
-    """Candidates that touch become contacts. False: memory exhausted.
+cdef void search(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+    """Candidates that touch become contacts.
 
     Backwards: a pair that takes the place of a removed one has been tested.
     """
-    cdef Py_ssize_t end = mine.pairs.size, begin, n, k
+    cdef Py_ssize_t end = mine.pairs.size, begin, k
     cdef double skin = law.reach if law.begins_at_reach else 0.0
-    cdef const int64_t *numbers = <const int64_t *> contacts.found_numbers.data
-    cdef const int *pair
+    cdef int pairs[PAIRS_AT_ONCE + 2 * LANES]
     while end > 0:
         begin = (end - 1) // PAIRS_AT_ONCE * PAIRS_AT_ONCE
-        n = select_near(state.spheres, law.box, mine.pairs.data + begin, end - begin, skin, contacts.found_pairs.data,
-                        <int64_t *> contacts.found_numbers.data) // 2
-        for k in range(n - 1, -1, -1):
-            pair = contacts.found_pairs.data + 2 * k
-            if begin_contact(contacts, law, state, SPHERES, pair[0], pair[1]) < 0:
-                return False
-            remove_pair(mine, begin + 2 * numbers[k])
+        k = select_near(state.spheres, law.box, mine.pairs.data + begin, end - begin, skin, pairs)
+        while k > 0:
+            k -= 2
+            if begin_contact(contacts, law, state, SPHERES, pairs[k], pairs[k + 1]) < 0:
+                return
+            end -= 2
+            while mine.pairs.data[end] != pairs[k] or mine.pairs.data[end + 1] != pairs[k + 1]:
+                end -= 2
+            remove_pair(mine, end)
         end = begin
-    return True
 
 
 cdef void drop_known(const Contacts *contacts, Neighbours *mine) noexcept nogil:
@@ -266,21 +263,18 @@ cdef void drop_known(const Contacts *contacts, Neighbours *mine) noexcept nogil:
             remove_pair(mine, k)
 
 
-cdef bint find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
-    """Contacts with walls: which begin, and which of the known ones are still found. False: memory exhausted."""
+cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+    """Contacts with walls: which begin, and which of the known ones are still found."""
     cdef Py_ssize_t n, k, lane, count = mine.wall_candidates.size // 2
     cdef const int *pair
-    cdef const int64_t *numbers
+    cdef const int *numbers
     cdef const double *sphere
     cdef double reach = 0.0 if law.begins_at_reach else law.reach
-    if not (reserve(&contacts.found_pairs, 2 * count + 2) and reserve(&contacts.found_numbers, 2 * count + 2)
+    if not (reserve(&contacts.found_pairs, 2 * count + 2) and reserve(&contacts.found_numbers, count + 1)
             and reserve(&contacts.seen, LANES * contacts.groups[WALLS].n_blocks + 2 * count + 2 * LANES)):
-        return False
-    numbers = <const int64_t *> contacts.found_numbers.data
-    n = find_wall_pairs(law.walls, mine, state, &contacts.facets, contacts.found_pairs.data,
-                        <int64_t *> contacts.found_numbers.data, contacts, law.reach)
-    if n < 0:
-        return False
+        return
+    numbers = contacts.found_numbers.data
+    n = find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, contacts.found_numbers.data, law.reach)
     memset(contacts.seen.data, 0, contacts.seen.capacity * sizeof(int))
     for k in range(n):
         pair = contacts.found_pairs.data + 2 * k
@@ -291,17 +285,16 @@ cdef bint find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, co
                 continue                                # within the range, but it begins at touch
             lane = begin_contact(contacts, law, state, WALLS, pair[0], pair[1])
             if lane < 0:
-                return False
-            block_of(&contacts.groups[WALLS], lane).place[lane_of(lane)] = <int> numbers[k]
+                return
+            block_of(&contacts.groups[WALLS], lane).place[lane_of(lane)] = numbers[k]
             contacts.contact_at.data[numbers[k]] = <int> lane + 1
         contacts.seen.data[lane] = 1
-    return True
 
 
-cdef bint find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
-    """All contacts that begin at this pose. False: memory exhausted."""
-    return reserve(&contacts.found_pairs, PAIRS_AT_ONCE + 16) and reserve(&contacts.found_numbers, PAIRS_AT_ONCE + 16) \
-        and search(contacts, law, mine, state) and find_at_walls(contacts, law, mine, state)
+cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+    """All contacts that begin at this pose."""
+    search(contacts, law, mine, state)
+    find_at_walls(contacts, law, mine, state)
 
 
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
@@ -323,18 +316,16 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
     free_lane(&contacts.groups[group], lane)
 
 
-cdef bint count_own(Contacts *contacts, const Contacts *all, int n_threads, bint listed,
-                    Py_ssize_t *count) noexcept nogil:
-    """Own contacts of all threads: how many there are of each own sphere, or the list of them in the order of these.
+cdef Py_ssize_t count_own(Contacts *contacts, const Contacts *all, int n_threads, bint listed) noexcept nogil:
+    """Own contacts of all threads: how many there are, and of each own sphere, or their list in the order of these.
 
-    listed : into `order` (count, 3), thread, group, lane; `start` is then one entry ahead.  False: memory exhausted.
+    listed : into `order` (count, 3), thread, group, lane; `start` is then one entry ahead.
     """
     cdef const Blocks *blocks
     cdef const ContactBlock *block
     cdef int *start = contacts.start.data
-    cdef Py_ssize_t lane
+    cdef Py_ssize_t lane, count = 0
     cdef int t, group, i, j, key
-    count[0] = 0
     for t in range(n_threads):
         for group in range(<int> GROUPS):
             blocks = &all[t].groups[group]
@@ -351,8 +342,8 @@ cdef bint count_own(Contacts *contacts, const Contacts *all, int n_threads, bint
                     start[key + 1] += 1
                 else:
                     start[key + 2] += 1
-                count[0] += 1
-    return listed or reserve(&contacts.order, 3 * count[0] + 3) and reserve(&contacts.entries, 2 * count[0] + 2)
+                count += 1
+    return count
 
 
 cdef inline void count_on_row(Contacts *contacts, int sphere) noexcept nogil:
@@ -361,15 +352,15 @@ cdef inline void count_on_row(Contacts *contacts, int sphere) noexcept nogil:
         contacts.row_contacts.data[row_of(own)] += 1
 
 
-cdef bint copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from_lane,
+cdef void copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from_lane,
                        Py_ssize_t entry) noexcept nogil:
-    """A contact into the spare blocks and the table. False: memory exhausted."""
+    """A contact into the spare blocks and the table."""
     cdef const ContactBlock *old = block_of(source, from_lane)
     cdef int i = old.first[lane_of(from_lane)], j = old.second[lane_of(from_lane)]
     cdef Blocks *blocks = &contacts.spare[<int> WALLS if j < 0 else <int> SPHERES]
     cdef Py_ssize_t lane = take_lane(blocks)
     if lane < 0:
-        return False
+        return
     set_bodies(blocks, lane, i, j, -1, old.materials[lane_of(from_lane)])
     copy_numbers(source, from_lane, blocks, lane)
     count_on_row(contacts, i)
@@ -377,41 +368,37 @@ cdef bint copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from
     contacts.n_cross += max(i, j) >= contacts.first_slot + contacts.n_slots
     contacts.entries.data[2 * entry] = j if j < 0 else max(i, j)
     contacts.entries.data[2 * entry + 1] = <int> lane
-    return True
 
 
-cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine,
-                         const StateView *state) noexcept nogil:
-    """The own contacts, from all threads, into `spare`. False: memory exhausted."""
+cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil:
+    """The own contacts, from all threads, into `spare`."""
     cdef Contacts *contacts = all + thread
-    cdef Py_ssize_t k, n_rows = contacts.n_slots // LANES, count = 0
+    cdef Py_ssize_t k, n_rows = contacts.n_slots // LANES, count
     cdef const int *source
     cdef int group
     contacts.n_cross = 0
     if not (reserve(&contacts.row_contacts, n_rows + 1) and reserve(&contacts.start, contacts.n_slots + 2)):
-        return False
+        return
     memset(contacts.row_contacts.data, 0, n_rows * sizeof(int))
-    for k in range(mine.shared.size if mine.failure == NO_FAILURE else 0):      # else of blocks owned before
+    for k in range(mine.shared.size):
         contacts.row_contacts.data[mine.shared.data[k] - row_of(contacts.first_slot)] = 1
     memset(contacts.start.data, 0, (contacts.n_slots + 2) * sizeof(int))
-    if not count_own(contacts, all, n_threads, False, &count):
-        return False
+    count = count_own(contacts, all, n_threads, False)
     for k in range(contacts.n_slots):
         contacts.start.data[k + 2] += contacts.start.data[k + 1]
-    count_own(contacts, all, n_threads, True, &count)
     for group in range(<int> GROUPS):
         clear_blocks(&contacts.spare[group])
-    if not reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1):
-        return False
+    if not (reserve(&contacts.order, 3 * count) and reserve(&contacts.entries, 2 * count)
+            and reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1)):
+        return
+    count_own(contacts, all, n_threads, True)
     for k in range(count):
         source = contacts.order.data + 3 * k
-        if not copy_contact(contacts, &all[source[0]].groups[source[1]], source[2], k):
-            return False
-    return True
+        copy_contact(contacts, &all[source[0]].groups[source[1]], source[2], k)
 
 
-cdef bint take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
-    """Replace the blocks by those collected; contacts leave the new lists. False: memory exhausted."""
+cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
+    """Replace the blocks by those collected; contacts leave the new lists."""
     cdef Blocks blocks
     cdef Py_ssize_t k, n_walls = mine.wall_candidates.size // 2, n_contacts = 0
     cdef int group, known
@@ -421,17 +408,16 @@ cdef bint take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
         release_blocks(&contacts.spare[group])          # of large beds most of the memory
         n_contacts += LANES * contacts.groups[group].n_blocks
     # A contact, or a pair of the list that becomes one, writes down at most one force on a sphere of another thread.
-    if not (reset_sums(contacts, contacts.n_cross + mine.n_foreign) and reserve(&contacts.contact_at, n_walls + 1)
+    if not (reserve(&contacts.contact_at, n_walls)
             and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
-        return False
+        return
+    reset_sums(contacts, contacts.n_cross + mine.n_foreign)
     for k in range(n_walls):
         known = find_known(contacts, mine.wall_candidates.data[2 * k], -1 - mine.wall_candidates.data[2 * k + 1])
         contacts.contact_at.data[k] = known
         if known:
             block_of(&contacts.groups[WALLS], known - 1).place[lane_of(known - 1)] = <int> k
     drop_known(contacts, mine)
-    contacts.ready = True
-    return True
 
 
 cdef extern from *:
@@ -442,13 +428,6 @@ cdef extern from *:
 
 cdef enum:
     FEW = 16                            # triangles that are all compared with each other
-
-cdef struct Facet:                      # a candidate triangle of a sphere, in the frame of its wall
-    double height
-    Vec3 normal
-    Vec3 point                          # of the triangle, nearest to the centre
-    int element
-    bint dropped
 
 
 cdef inline bint same_direction(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
@@ -532,9 +511,10 @@ cdef inline bint replaces(const Walls *walls, const Facet *near, const Facet *fa
         and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
 
 
-cdef void hand_over(Contacts *contacts, const Walls *walls, const Facet *facets, Py_ssize_t n, double radius,
-                    Py_ssize_t first) noexcept nogil:
+cdef void hand_over(Contacts *contacts, double radius, Py_ssize_t first) noexcept nogil:
     """Contacts of dropped triangles become those of the triangles that replace them; first : place in the list."""
+    cdef const Facet *facets = contacts.facets.data
+    cdef Py_ssize_t n = contacts.facets.size
     cdef int *contact_at = contacts.contact_at.data + first
     cdef ContactBlock *block
     cdef Py_ssize_t k, m
@@ -543,16 +523,17 @@ cdef void hand_over(Contacts *contacts, const Walls *walls, const Facet *facets,
         if facets[k].dropped or contact_at[k]:
             continue
         for m in range(n):
-            if facets[m].dropped and contact_at[m] and replaces(walls, facets + k, facets + m, radius):
+            if facets[m].dropped and contact_at[m] and replaces(contacts.law.walls, facets + k, facets + m, radius):
                 block, lane = block_of(&contacts.groups[WALLS], contact_at[m] - 1), lane_of(contact_at[m] - 1)
                 block.second[lane], block.place[lane] = -1 - facets[k].element, <int> (first + k)
                 contact_at[k], contact_at[m] = contact_at[m], 0
                 break
 
 
-cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
-                            Py_ssize_t k, double reach) noexcept nogil:
-    """The candidate triangles of one sphere from k on, into `room`; returns the end of its part of the list, or -1."""
+cdef Py_ssize_t find_facets(Contacts *contacts, const Neighbours *mine, const StateView *state, Py_ssize_t k,
+                            double reach) noexcept nogil:
+    """The candidate triangles of one sphere from k on, into `facets`; returns the end of its part of the list."""
+    cdef const Walls *walls = contacts.law.walls
     cdef const int *near = mine.wall_candidates.data
     cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
     cdef Py_ssize_t end = k, n, m
@@ -562,27 +543,29 @@ cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const St
     while end < mine.wall_candidates.size and near[end] == near[k]:
         end += 2
     n = (end - k) // 2
-    if not reserve(room, n * <Py_ssize_t> (sizeof(Facet) // sizeof(int) + 1)):
-        return -1
-    facets = <Facet *> room.data
+    contacts.facets.size = 0
+    if not (grow(&contacts.facets, n, sizeof(Facet)) and reserve(&contacts.order, n)):
+        return end
+    contacts.facets.size, facets = n, contacts.facets.data
     for m in range(n):
         facets[m].element = near[k + 2 * m + 1]
         centre = near_element(walls, facets[m].element, vector(sphere))
         touch = touch_triangle(walls, facets[m].element, centre)
         facets[m].height, facets[m].normal = touch.height, touch.normal
         facets[m].point = add_scaled(centre, -touch.height, touch.normal)
-    drop_farther(walls, facets, n, <int *> (facets + n), sphere[3] + reach)
+    drop_farther(walls, facets, n, contacts.order.data, sphere[3] + reach)
     return end
 
 
-cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
-                                int *pairs, int64_t *numbers, Contacts *contacts, double reach) noexcept nogil:
-    """Contacts of own spheres with walls; returns how many, or -1: memory exhausted.
+cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, const StateView *state, int *pairs,
+                                int *numbers, double reach) noexcept nogil:
+    """Contacts of own spheres with walls; returns how many.
 
-    pairs : room for 2 ints per candidate: slot, -1 - element.  numbers : likewise, of the candidate in the list; NULL
-        or with `contacts`, which contacts are handed over from triangle to triangle.
+    pairs : room for 2 ints per candidate: slot, -1 - element.  numbers : likewise for one, of the candidate in the
+        list; with them contacts are handed over from triangle to triangle. NULL: of a law without history.
     reach : gap up to which they count [m].
     """
+    cdef const Walls *walls = contacts.law.walls
     cdef const int *near = mine.wall_candidates.data
     cdef const double *sphere
     cdef Py_ssize_t k, m, end, n = 0
@@ -590,20 +573,17 @@ cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, cons
         sphere = state.spheres + 4 * <Py_ssize_t> near[2 * k]
         pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
         if numbers != NULL:
-            numbers[n] = k
+            numbers[n] = <int> k
         n += overlaps_simple(walls, near[2 * k + 1], sphere, sphere[3] + reach)     # no branch: it is unpredictable
     k = mine.n_simple
     while k < mine.wall_candidates.size:
-        end = find_facets(walls, mine, state, room, k, reach)
-        if end < 0:
-            return -1
-        if contacts != NULL:
-            hand_over(contacts, walls, <const Facet *> room.data, (end - k) // 2,
-                      state.spheres[4 * <Py_ssize_t> near[k] + 3] + reach, k // 2)
-        for m in range((end - k) // 2):
+        end = find_facets(contacts, mine, state, k, reach)
+        if numbers != NULL:
+            hand_over(contacts, state.spheres[4 * <Py_ssize_t> near[k] + 3] + reach, k // 2)
+        for m in range(contacts.facets.size):
             pairs[2 * n], pairs[2 * n + 1] = near[k], -1 - near[k + 2 * m + 1]
             if numbers != NULL:
-                numbers[n] = k // 2 + m
-            n += not (<const Facet *> room.data)[m].dropped
+                numbers[n] = <int> (k // 2 + m)
+            n += not contacts.facets.data[m].dropped
         k = end
     return n

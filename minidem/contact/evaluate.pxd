@@ -9,8 +9,8 @@ from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView
 
 
-cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil
-cdef bint evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
+cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil
+cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void clear_sent(Contacts *contacts) noexcept nogil
 cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil
 cdef void describe_kept(const Law *law, const ContactBlock *block, const Contact *contact,

@@ -38,7 +38,7 @@ from minidem.core.prefetch cimport prefetch
 from minidem.core.quaternion cimport matrix, turn_vector
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, vec3
-from minidem.core.vectors cimport reserve
+from minidem.core.vectors cimport grow, reserve
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport ClumpBlock, load, load_quat
 from minidem.state.state cimport clump_of, clumps_of, hole_of, member
@@ -204,9 +204,9 @@ cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, cons
             contacts.force_after_end[k] = result.force[k][lane]
 
 
-cdef bint note_fractures(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
+cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
                          double *energies) noexcept nogil:
-    """Note what broke in a block, by the energies (LANES,), which are then zero. False: memory exhausted."""
+    """Note what broke in a block, by the energies (LANES,), which are then zero."""
     cdef Fracture *noted
     cdef Py_ssize_t n
     cdef double energy
@@ -220,13 +220,12 @@ cdef bint note_fractures(Contacts *contacts, const Law *law, const StateView *st
         else:
             contacts.ledger.lost[<int> SUMMED] += energy
         n = contacts.ledger.n_fractures
-        if not reserve(&contacts.fractures, (n + 1) * <Py_ssize_t> (sizeof(Fracture) // sizeof(int))):
-            return False
-        contacts.ledger.n_fractures, noted = n + 1, <Fracture *> contacts.fractures.data + n
+        if not grow(&contacts.fractures, n + 1, sizeof(Fracture)):
+            continue
+        contacts.ledger.n_fractures, noted = n + 1, contacts.fractures.data + n
         i, j = state.sphere_number[i], state.sphere_number[j] if j >= 0 else j
         noted.step, noted.energy = contacts.step, energy
         noted.first, noted.second = i, j
-    return True
 
 
 cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil:
@@ -235,9 +234,9 @@ cdef void call_central(const Law *law, const Contact *contact, double *magnitude
     store_eight3(force, scale3(load_eight(magnitude), load_eight3(contact.normal[0])))
 
 
-cdef inline bint call_law(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
+cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
                           Contact *contact, Result *result, bint stores) noexcept nogil:
-    """Evaluate the law; records, and with `stores` force and couple, into the block. False: memory exhausted."""
+    """Evaluate the law; records, and with `stores` force and couple, into the block."""
     law.history(contact, history_of(block), result, &law.parameters)
     if stores:
         memcpy(block.force, result.force, sizeof(block.force))
@@ -245,11 +244,11 @@ cdef inline bint call_law(Contacts *contacts, const Law *law, const StateView *s
         memcpy(block.couple, result.couple, sizeof(block.couple))
     add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.dissipated,
                  contacts.ledger.lost)
-    return bits_below(result.fracture, LEAST_FRACTURE) == (1 << LANES) - 1 \
-        or note_fractures(contacts, law, state, block, result.fracture)
+    if bits_below(result.fracture, LEAST_FRACTURE) != (1 << LANES) - 1:
+        note_fractures(contacts, law, state, block, result.fracture)
 
 
-cdef bint call_between_steps(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
+cdef void call_between_steps(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
                              Contact *contact, Result *result, bint stores) noexcept nogil:
     """As call_law, where no step has led to the pose, and no amounts of fields are transferred.
 
@@ -259,15 +258,13 @@ cdef bint call_between_steps(Contacts *contacts, const Law *law, const StateView
     cdef int n = law.fields.n, lane, k
     cdef bint transfers
     memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
-    if not call_law(contacts, law, state, block, contact, result, stores):
-        return False
+    call_law(contacts, law, state, block, contact, result, stores)
     for lane in range(LANES):
         transfers = False
         for k in range(2 * n, 4 * n):
             transfers |= result.rates[k][lane] != 0.0
         for k in range(4 * law.n_records if transfers else 0):
             history_of(block)[k * LANES + lane] = records[k * LANES + lane]
-    return True
 
 
 cdef inline int ended_lanes(const Contacts *contacts, const Blocks *blocks, const ContactBlock *block,
@@ -341,9 +338,9 @@ cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept no
     return add(load(clumps.velocity + lane), cross(turning, sub(vec3(x[0], x[1], x[2]), load(clumps.position + lane))))
 
 
-cdef bint list_onsets(Contacts *contacts, const StateView *state, int group, const ContactBlock *block, Py_ssize_t b,
+cdef void list_onsets(Contacts *contacts, const StateView *state, int group, const ContactBlock *block, Py_ssize_t b,
                       const Contact *contact, const double *images) noexcept nogil:
-    """List the contacts of block b that may begin or end within a step: see Law. False: memory exhausted.
+    """List the contacts of block b that may begin or end within a step: see Law.
 
     images : as of gather_contacts; NULL: zero.
     """
@@ -352,7 +349,7 @@ cdef bint list_onsets(Contacts *contacts, const StateView *state, int group, con
     cdef double speed
     cdef int lane
     if not reserve(&contacts.ends[group], contacts.ends[group].size + LANES):
-        return False
+        return
     for lane in range(LANES):
         if block.first[lane] == hole_of(state):
             continue
@@ -364,7 +361,6 @@ cdef bint list_onsets(Contacts *contacts, const StateView *state, int group, con
         speed = dot(load3(contact.normal, lane), relative)
         contacts.ends[group].data[contacts.ends[group].size] = <int> b * LANES + lane
         contacts.ends[group].size += (law.ends * speed if speed > 0.0 else -law.begins * speed) > contact.overlap[lane]
-    return True
 
 
 cdef inline bint stores_block(const Contacts *contacts, bint walls) noexcept nogil:
@@ -372,9 +368,9 @@ cdef inline bint stores_block(const Contacts *contacts, bint walls) noexcept nog
     return walls or contacts.stores_forces or contacts.law.corrects_onsets
 
 
-cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mine, const StateView *state, int group,
+cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                                 ContactBlock *block, Py_ssize_t b) noexcept nogil:
-    """Evaluate eight contacts: see above. False: memory exhausted.
+    """Evaluate eight contacts: see above.
 
     history : a constant, whether the law has one.  b : number of the block in its group.
     """
@@ -385,7 +381,7 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     cdef double magnitude[LANES]
     cdef double *force = &result.force[0][0]
     cdef double *couple = &result.couple[0][0]
-    cdef bint walls = group == <int> WALLS, fine = True, between = state.half_step == 0.0
+    cdef bint walls = group == <int> WALLS, between = state.half_step == 0.0
     cdef bint crosses = load_block(law, state, block, walls, contact, room.sides, room.images)
     cdef int ended = 0, lane
     if not history:
@@ -393,13 +389,13 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
         if stores_block(contacts, walls):
             memcpy(block.force, force, sizeof(block.force))
         if law.corrects_onsets:
-            fine = list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
+            list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
     elif b >= contacts.n_kept[group]:
         preset(contacts, law, b, walls, contact, result)
         if between and law.fields.law_writes:
-            fine = call_between_steps(contacts, law, state, block, contact, result, True)
+            call_between_steps(contacts, law, state, block, contact, result, True)
         else:
-            fine = call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
+            call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
         if law.reach > 0.0:
             limit_range(contacts, law, b, walls, contact, result)
         ended = ended_lanes(contacts, &contacts.groups[group], block, result)
@@ -407,9 +403,8 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
         force, couple = block.force[0], block.couple[0]
         if law.fields.sums != NULL:
             describe_kept(law, block, contact, result)
-    if not fine or history and law.fields.sums != NULL \
-            and not add_rates(contacts, law, state, block.first, block.second, contact, result):
-        return False
+    if history and law.fields.sums != NULL:
+        add_rates(contacts, law, state, block.first, block.second, contact, result)
     if law.only_material < 0:
         load_keys(law, block.materials, room.keys)
     add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
@@ -420,7 +415,6 @@ cdef inline bint evaluate_block(bint history, Contacts *contacts, Neighbours *mi
         if ended >> lane & 1:
             check_ended(contacts, block, result, law.has_couples, lane)
             end_contact(contacts, mine, state, group, b * LANES + lane)
-    return True
 
 
 cdef void prepare_room(Contacts *contacts) noexcept nogil:
@@ -430,19 +424,16 @@ cdef void prepare_room(Contacts *contacts) noexcept nogil:
         load_keys(contacts.law, NULL, contacts.room.keys)
 
 
-cdef bint evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *state, int group, const int *pairs,
+cdef void evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *state, int group, const int *pairs,
                          Py_ssize_t n) noexcept nogil:
-    """Pack n <= 2 LANES ints of contacts of a law without history, two by two, into a block, and evaluate it.
-
-    False: memory exhausted.
-    """
+    """Pack n <= 2 LANES ints of contacts of a law without history, two by two, into a block, and evaluate it."""
     cdef Blocks *blocks = &contacts.groups[group]
     cdef const Law *law = contacts.law
     cdef bint walls = group == <int> WALLS, stores = stores_block(contacts, walls)
     cdef ContactBlock *block
     cdef int lane
     if not reserve_blocks(blocks, blocks.n_blocks + 1):
-        return False
+        return
     block = block_at(blocks, blocks.n_blocks)
     if stores:
         memset(block.couple, 0, sizeof(block.couple))
@@ -453,61 +444,52 @@ cdef bint evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *
         block.first[lane], block.second[lane], block.materials[lane] = blocks.hole, blocks.hole_second, 0
     for lane in range(0 if of_one_pair(law, walls) else <int> n // 2):
         block.materials[lane] = pair_of(law, state, block.first[lane], block.second[lane])
-    return evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores)
+    evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores)
 
 
-cdef bint find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
+cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
     """Search the inner list from the cursor to `end` for contacts of a law without history, and evaluate them.
 
-    In eights: the last few may be left for the next call. False: memory exhausted.
+    In eights: the last few may be left for the next call.
     """
     cdef Py_ssize_t k, n, whole
     cdef int *pairs
     if not reserve(&contacts.found_pairs, PAIRS_AT_ONCE + 4 * LANES):
-        return False
+        return
     pairs = contacts.found_pairs.data
     while contacts.list_cursor < end:                   # in portions: their spheres stay in cache
         n = min(<Py_ssize_t> PAIRS_AT_ONCE, end - contacts.list_cursor)
         contacts.n_found += <int> select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor,
-                                              n, 0.0, pairs + contacts.n_found, NULL)
+                                              n, 0.0, pairs + contacts.n_found)
         contacts.list_cursor += n
         for k in range(contacts.n_found):
             prefetch(contacts.sums + contacts.width * <Py_ssize_t> min(
                 <unsigned int> (pairs[k] - contacts.first_slot), <unsigned int> contacts.n_slots))
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
         for k in range(whole // (2 * LANES)):
-            if not evaluate_pairs(contacts, mine, state, SPHERES, pairs + 2 * LANES * k, 2 * LANES):
-                return False
+            evaluate_pairs(contacts, mine, state, SPHERES, pairs + 2 * LANES * k, 2 * LANES)
         contacts.n_found -= <int> whole
         memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
-    return True
 
 
-cdef bint evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
-    """Forces of the contacts of a law without history that have not been found yet. False: memory exhausted."""
+cdef void evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
+    """Forces of the contacts of a law without history that have not been found yet."""
     cdef Py_ssize_t k, n
     cdef int *pairs
-    if not find_contacts(contacts, mine, state, mine.pairs.size):
-        return False
-    if contacts.n_found and not evaluate_pairs(contacts, mine, state, SPHERES, contacts.found_pairs.data,
-                                               contacts.n_found):
-        return False
-    if mine.wall_candidates.size == 0:
-        return True
-    if not reserve(&contacts.found_pairs, mine.wall_candidates.size + 2 * LANES):
-        return False
+    find_contacts(contacts, mine, state, mine.pairs.size)
+    if contacts.n_found:
+        evaluate_pairs(contacts, mine, state, SPHERES, contacts.found_pairs.data, contacts.n_found)
+    if mine.wall_candidates.size == 0 or not reserve(&contacts.found_pairs, mine.wall_candidates.size + 2 * LANES):
+        return
     pairs = contacts.found_pairs.data
-    n = 2 * find_wall_pairs(contacts.law.walls, mine, state, &contacts.facets, pairs, NULL, NULL, 0.0)
+    n = 2 * find_wall_pairs(contacts, mine, state, pairs, NULL, 0.0)
     for k in range((n + 2 * LANES - 1) // (2 * LANES)):
-        if not evaluate_pairs(contacts, mine, state, WALLS, pairs + 2 * LANES * k,
-                              min(n - 2 * LANES * k, <Py_ssize_t> (2 * LANES))):
-            return False
-    return n >= 0
+        evaluate_pairs(contacts, mine, state, WALLS, pairs + 2 * LANES * k,
+                       min(n - 2 * LANES * k, <Py_ssize_t> (2 * LANES)))
 
 
-cdef bint evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *state, int group) noexcept nogil:
-    """Evaluate the blocks of a law with history; of the first n_kept ones, add the forces that are known. False: memory
-    exhausted.
+cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *state, int group) noexcept nogil:
+    """Evaluate the blocks of a law with history; of the first n_kept ones, add the forces that are known.
 
     New contacts are in blocks behind those of the others, or in their free lanes.
     """
@@ -519,12 +501,10 @@ cdef bint evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law, block)
         if group == <int> SPHERES and b + <int> AHEAD < n_blocks:
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
-        if not evaluate_block(True, contacts, mine, state, group, block, b):
-            return False
+        evaluate_block(True, contacts, mine, state, group, block, b)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
     fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
-    return True
 
 
 cdef void clear_sent(Contacts *contacts) noexcept nogil:
@@ -534,20 +514,19 @@ cdef void clear_sent(Contacts *contacts) noexcept nogil:
     contacts.sent.size = contacts.sent_rates.size = 0
 
 
-cdef bint evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
-    """Forces of all own contacts, added to the sums. False: memory exhausted."""
-    cdef bint fine
+cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
+    """Forces of all own contacts, added to the sums."""
     clear_sent(contacts)
     if contacts.law.history == NULL:
-        fine = evaluate_found(contacts, mine, state)
+        evaluate_found(contacts, mine, state)
     else:
         contacts.box_work[0] = contacts.box_work[1] = 0
         if contacts.law.fields.sums != NULL:
             clear_rates(contacts.law, mine.first_block, mine.last_block)
-        fine = evaluate_group(contacts, mine, state, SPHERES) and evaluate_group(contacts, mine, state, WALLS)
+        evaluate_group(contacts, mine, state, SPHERES)
+        evaluate_group(contacts, mine, state, WALLS)
     if contacts.law.n_materials > 1:                    # coefficients are those of walls
         load_only_pair(contacts.law, &contacts.room.contact)
-    return fine
 
 
 cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
@@ -557,7 +536,7 @@ cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *s
     cdef Py_ssize_t k
     cdef unsigned int own
     cdef int t, m
-    for t in range(n_threads if contacts.ready else 0):
+    for t in range(n_threads):
         other = all + t
         for k in range(other.sent.size):
             own = <unsigned int> (other.sent.data[k] - contacts.first_slot)
@@ -623,7 +602,7 @@ cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state,
 
     wrench : room for the result, may be `base`. Returns it, or `base` of a block without contacts.
     """
-    if not contacts.ready:                              # without memory for the lists: the step fails
+    if not contacts.ready:                              # free bodies
         return base
     if contacts.law.history != NULL:
         return reduce_in(True, contacts, state, b, base, wrench)

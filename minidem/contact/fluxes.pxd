@@ -7,7 +7,7 @@ from minidem.state.state cimport StateView
 
 cdef void describe_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
                           Contact *contact) noexcept nogil
-cdef bint add_rates(Contacts *contacts, const Law *law, const StateView *state, const int *i, const int *j,
+cdef void add_rates(Contacts *contacts, const Law *law, const StateView *state, const int *i, const int *j,
                     const Contact *contact, Result *result) noexcept nogil
 cdef void take_rates(const Law *law, const DoubleVector *sent, const Contacts *contacts,
                      const StateView *state) noexcept nogil

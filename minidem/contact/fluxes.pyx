@@ -45,12 +45,11 @@ cdef void add_to_clump(const Law *law, Py_ssize_t clump, const double *rates) no
             add_exactly(rates[n + c], law.fields.amounts + (clump * n + c) * SUM_PARTS)
 
 
-cdef bint add_side(Contacts *contacts, const Law *law, const StateView *state, const int *bodies, const double *lasts,
+cdef void add_side(Contacts *contacts, const Law *law, const StateView *state, const int *bodies, const double *lasts,
                    const Row *rates) noexcept nogil:
     """Add rates and amounts of one side of contacts to the sums of own clumps; write down those of other threads.
 
     lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : n, amounts 2 n rows behind them.
-    False: memory exhausted.
     """
     cdef double one[2 * MAX_COMPONENTS]
     cdef double *sent
@@ -65,12 +64,11 @@ cdef bint add_side(Contacts *contacts, const Law *law, const StateView *state, c
             add_to_clump(law, clump_of(state, bodies[lane]), one)
             continue
         if not reserve(&contacts.sent_rates, contacts.sent_rates.size + 1 + 2 * n):
-            return False
+            return
         sent = contacts.sent_rates.data + contacts.sent_rates.size
         sent[0] = bodies[lane]
         memcpy(sent + 1, one, 2 * n * sizeof(double))
         contacts.sent_rates.size += 1 + 2 * n
-    return True
 
 
 cdef void take_rates(const Law *law, const DoubleVector *sent, const Contacts *contacts,
@@ -91,9 +89,9 @@ cdef inline void call_flux(const Law *law, int k, const Contact *contact, Result
         law.fields.fluxes[k].function(contact, result, result.rates, law.fields.fluxes[k].parameters)
 
 
-cdef bint add_rates(Contacts *contacts, const Law *law, const StateView *state, const int *i, const int *j,
+cdef void add_rates(Contacts *contacts, const Law *law, const StateView *state, const int *i, const int *j,
                     const Contact *contact, Result *result) noexcept nogil:
-    """Add what the law and all fluxes have written. i, j : (LANES,).  False: memory exhausted.
+    """Add what the law and all fluxes have written. i, j : (LANES,).
 
     The law knows which of its contacts end, and its rates count in the last evaluation, too. A flux that is driven by a
     difference alone does not: its rates count in contacts that last.
@@ -103,11 +101,9 @@ cdef bint add_rates(Contacts *contacts, const Law *law, const StateView *state, 
     for k in range(-1 if law.fields.law_writes else 0, law.fields.n_fluxes):
         call_flux(law, k, contact, result)
         lasts = NULL if k < 0 else &result.goes_on[0]
-        if not (add_side(contacts, law, state, i, lasts, result.rates)
-                and add_side(contacts, law, state, j, lasts, result.rates + n)):
-            return False
+        add_side(contacts, law, state, i, lasts, result.rates)
+        add_side(contacts, law, state, j, lasts, result.rates + n)
     memset(result.rates, 0, 4 * n * sizeof(Row))
-    return True
 
 
 cdef void total_rates(const Law *law, const Contact *contact, Result *result, Row *total) noexcept nogil:

@@ -1,5 +1,9 @@
-"""Growing arrays of C numbers."""
-from libc.stdlib cimport free, realloc
+"""Growing arrays of numbers and structs.
+
+A function that is refused memory does without: sizes stay valid, and nothing is stored where there is no room. What it
+computes is then incomplete. A flag of the thread says so, as errno does, until it is read: by `wait` where the threads
+meet (broadphase/broadphase.pxd), by `require_memory` in Python.
+"""
 
 cdef struct IntVector:
     int *data
@@ -11,42 +15,34 @@ cdef struct DoubleVector:
     Py_ssize_t size
     Py_ssize_t capacity
 
-ctypedef fused Vector:
+ctypedef fused Vector:              # others have the same members, and call `grow`
     IntVector
     DoubleVector
 
 cdef enum:
     APART = 128                 # bytes between data of two threads: cache lines are fetched in pairs
 
+cdef bint *memory_refused() noexcept nogil
+cdef int require_memory(str purpose) except -1
+cdef void *aligned_memory(size_t size) noexcept nogil
+cdef bint grow(void *vector, Py_ssize_t wanted, size_t item) noexcept nogil
+cdef void release(void *vector) noexcept nogil
+
 
 cdef inline bint reserve(Vector *a, Py_ssize_t wanted) noexcept nogil:
-    """Room for `wanted` entries; contents are kept. False: memory exhausted."""
-    cdef Py_ssize_t capacity
-    cdef void *data
-    if wanted <= a.capacity:
-        return True
-    capacity = wanted + wanted // 2 + 64
-    data = realloc(a.data, capacity * sizeof(a.data[0]))
-    if data == NULL:
-        return False
-    if Vector is IntVector:
-        a.data = <int *> data
-    else:
-        a.data = <double *> data
-    a.capacity = capacity
-    return True
+    """Room for `wanted` entries; contents are kept. Whether there is."""
+    return wanted <= a.capacity or grow(a, wanted, sizeof(a.data[0]))
 
 
-cdef inline bint push(IntVector *a, int value) noexcept nogil:
-    """Append a value. False: memory exhausted."""
-    if not reserve(a, a.size + 1):
-        return False
-    a.data[a.size] = value
-    a.size += 1
-    return True
+cdef inline void push(IntVector *a, int value) noexcept nogil:
+    """Append a value."""
+    if reserve(a, a.size + 1):
+        a.data[a.size] = value
+        a.size += 1
 
 
-cdef inline void release(Vector *a) noexcept nogil:
-    free(a.data)
-    a.data = NULL
-    a.size = a.capacity = 0
+cdef inline void push_pair(IntVector *a, int first, int second) noexcept nogil:
+    """Append two values."""
+    if reserve(a, a.size + 2):
+        a.data[a.size], a.data[a.size + 1] = first, second
+        a.size += 2

@@ -24,6 +24,7 @@ from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_s
 from minidem.contact.contacts cimport restore_contacts
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.vectors cimport require_memory
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
@@ -280,9 +281,9 @@ cdef class Driver:
                 block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
                 self.state.wrench[block, :, lane] = wrench[block, :, lane]
                 for t in range(self.loop.n_threads):
-                    if not take_onsets(self.loop, t, &started[0]):
-                        raise MemoryError("no memory for the onset corrections")
+                    take_onsets(self.loop, t, &started[0])
                     add_wall_work(self.loop, t, True)
+                require_memory("the onset corrections")
         except BaseException:                           # also a signal, which may interrupt Python
             self.restore(blocks, wrench)
             raise

@@ -346,7 +346,7 @@ cdef object take_fractures(Loop *loop, known, driver):
     cdef double[:, ::1] found = np.empty((4, n))
     for t in range(loop.n_threads):
         for k in range(loop.contacts[t].ledger.n_fractures):
-            noted = <const Fracture *> loop.contacts[t].fractures.data + k
+            noted = loop.contacts[t].fractures.data + k
             found[0, row], found[1, row] = noted.second, noted.first
             found[2, row], found[3, row] = noted.step, noted.energy
             row += 1

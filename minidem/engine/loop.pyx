@@ -27,8 +27,7 @@ from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.broadphase cimport (
-    ENDS_RUN, FAILED, FORCE_AFTER_END, HAS_ONSETS, NO_FAILURE, OUT_OF_MEMORY, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins,
-    rebuild, wait,
+    ENDS_RUN, FAILED, FORCE_AFTER_END, HAS_ONSETS, NO_FAILURE, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins, rebuild, wait,
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
@@ -44,6 +43,7 @@ from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_s
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3
+from minidem.core.vectors cimport memory_refused
 from minidem.engine.compiled_forces cimport add_compiled_forces
 from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, path_of_flow, predict_velocity
 from minidem.engine.ledger cimport add_wall_work
@@ -273,17 +273,15 @@ cdef inline bint between_steps(const Loop *loop) noexcept nogil:
     return loop.state.half_step == 0.0
 
 
-cdef bint prepare_contacts(Loop *loop, int thread) noexcept nogil:
-    """Prepare the evaluation of contacts at a new pose. False: memory exhausted.
+cdef void prepare_contacts(Loop *loop, int thread) noexcept nogil:
+    """Prepare the evaluation of contacts at a new pose.
 
     Save contacts and energies where the Driver may have to restore those of all threads.
     """
-    if (between_steps(loop) or loop.law.history != NULL and loop.saved_blocks != NULL) \
-            and not save_contacts(loop.contacts + thread):
-        return False
+    if between_steps(loop) or loop.law.history != NULL and loop.saved_blocks != NULL:
+        save_contacts(loop.contacts + thread)
     if loop.law.history == NULL:
         clear_contacts(loop.contacts + thread)
-    return True
 
 
 cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
@@ -291,16 +289,17 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef int group
-    if mine.failure != NO_FAILURE:                      # lists are incomplete
+    if not contacts.ready:                              # memory was refused
         return
     for group in range(<int> GROUPS if loop.law.history != NULL else 0):        # nothing is dissipated between steps
         contacts.n_kept[group] = contacts.groups[group].n_blocks if between_steps(loop) else 0
         if between_steps(loop):
             contacts.groups[group].holes.size = 0        # new contacts get new blocks
-    if loop.law.history != NULL and not find_new(contacts, contacts.law, mine, &loop.state) \
-            or not evaluate_contacts(contacts, mine, &loop.state):
-        mine.failure = OUT_OF_MEMORY
-    elif contacts.has_force_after_end:
+    if loop.law.history != NULL:
+        find_new(contacts, contacts.law, mine, &loop.state)
+    if not memory_refused()[0]:
+        evaluate_contacts(contacts, mine, &loop.state)
+    if contacts.has_force_after_end:
         mine.failure = FORCE_AFTER_END
     if loop.law.ends > 0.0:
         mark_onsets(loop, thread)
@@ -309,25 +308,23 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
 cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     """Rebuild the lists; contacts that are stored go on. Called by all threads together.
 
-    False, for all threads: a pose is not finite.
+    False, for all threads: a pose is not finite, or memory was refused.
     """
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef bint sound = rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
+    cdef bint complete = rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
     own_slots(contacts, mine, &loop.state)
+    if not complete:
+        return False
     if loop.law.history == NULL:
         clear_contacts(contacts)                        # those of the first slabs
-        contacts.ready = reset_sums(contacts, mine.n_foreign)
-        if not contacts.ready:
-            mine.failure = OUT_OF_MEMORY
-        return sound
-    # of a thread whose lists are incomplete as well: the others wait for it
-    if not collect_stored(loop.contacts, thread, loop.n_threads, mine, &loop.state):
-        mine.failure = OUT_OF_MEMORY
-    wait(&loop.broad, thread, 0)                        # all have read the contacts of all
-    if mine.failure == NO_FAILURE and not take_collected(contacts, mine):
-        mine.failure = OUT_OF_MEMORY
-    return sound
+        reset_sums(contacts, mine.n_foreign)
+        return True
+    collect_stored(loop.contacts, thread, loop.n_threads, mine)
+    if wait(&loop.broad, thread, 0) & <int> FAILED:     # all have read the contacts of all
+        return False
+    take_collected(contacts, mine)
+    return True
 
 
 cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wrench_known) noexcept nogil:
@@ -343,8 +340,7 @@ cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wr
         and mine.steps < mine.previous_lifetime
     cdef bint norms = loop.keeps_norm and step % STEPS_PER_NORMALISATION == 0
     if loop.has_contacts:
-        if not prepare_contacts(loop, thread):
-            mine.failure = OUT_OF_MEMORY
+        prepare_contacts(loop, thread)
         mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
         if box_moves(loop.contacts[thread].law.box):
             mine.skin_exceeded |= loop.contacts[thread].law.box.travelled - mine.box_travelled > MOST_STRAIN
@@ -355,8 +351,7 @@ cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wr
         if mine.skin_exceeded:
             break
         end_phase(loop, thread, BLOCKS)
-        if not find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab]):
-            mine.failure = OUT_OF_MEMORY
+        find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab])
         end_phase(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
     if loop.law.fields.n > 0:
@@ -440,18 +435,13 @@ cdef inline bint stores_wrenches(const Loop *loop) noexcept nogil:
         or loop.saved_blocks != NULL or loop.roles >> FINISH & 1
 
 
-cdef inline int report_of(const Loop *loop, int thread) noexcept nogil:
-    cdef const Neighbours *mine = loop.broad.threads + thread
-    return (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0) | (<int> FAILED if mine.failure != NO_FAILURE else 0) \
-        | (<int> ENDS_RUN if mine.ends_run else 0)
-
-
 cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
     """Sums of the forces of all contacts on own spheres. False, for all threads: a pose is not finite, or something
-    has failed before."""
+    has failed."""
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    cdef int reports = wait(&loop.broad, thread, report_of(loop, thread))      # all spheres are posed
+    cdef int reports = wait(&loop.broad, thread, (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0)
+                            | (<int> ENDS_RUN if mine.ends_run else 0))         # all spheres are posed
     end_phase(loop, thread, WAITING)
     mine.ends_run = reports & <int> ENDS_RUN != 0
     contacts.stores_forces |= mine.ends_run
@@ -463,10 +453,12 @@ cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
         end_phase(loop, thread, LISTS)
     add_contact_forces(loop, thread)
     end_phase(loop, thread, CONTACTS)
-    contacts.some_onset = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
-                               or contacts.ends[WALLS].size > 0 else 0) \
-        & <int> HAS_ONSETS != 0                         # all contacts are evaluated
+    reports = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
+                   or contacts.ends[WALLS].size > 0 else 0)                     # all contacts are evaluated
     end_phase(loop, thread, WAITING)
+    if reports & <int> FAILED:
+        return False
+    contacts.some_onset = reports & <int> HAS_ONSETS != 0
     take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
     end_phase(loop, thread, CONTACTS)
     return True
@@ -516,8 +508,7 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
 
 cdef bint step_succeeded(Loop *loop, int thread) noexcept nogil:
     """Whether a step that calls Python is complete. Called by all threads together."""
-    cdef bint fine = not python_failed(loop) and loop.broad.threads[thread].failure == NO_FAILURE
-    return not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
+    return not wait(&loop.broad, thread, <int> FAILED if python_failed(loop) else 0) & <int> FAILED
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
@@ -566,9 +557,9 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if loop.state.motions != NULL:
             spins_as_stored(&loop.state, mine.first_block, mine.last_block)
         loop.contacts[thread].stores_forces = True
-        if not prepare_contacts(loop, thread):
-            mine.failure = OUT_OF_MEMORY
+        prepare_contacts(loop, thread)
         compute_forces(loop, thread, loop.n_stages - 1, loop.steps_done, True)
+    wait(&loop.broad, thread, 0)                        # for a last failure
     mine.worked += clock() - mine.began
 
 

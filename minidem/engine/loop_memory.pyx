@@ -29,6 +29,7 @@ from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES, lane_of
+from minidem.core.vectors cimport memory_refused, require_memory
 from minidem.engine.ledger cimport read_ledger, write_ledger
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
@@ -86,12 +87,12 @@ cdef Lists new_lists(const Loop *loop, const StateView *state, int n_threads):
     cdef Lists lists = Lists()
     cdef int t, log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
     lists.n_threads, lists.contacts = n_threads, <Contacts *> calloc(n_threads, sizeof(Contacts))
-    cdef bint fine = lists.contacts != NULL and create_broadphase(&lists.broad, state, n_threads, log_slab)
-    for t in range(n_threads if fine else 0):
+    memory_refused()[0] = lists.contacts == NULL
+    create_broadphase(&lists.broad, state, n_threads, log_slab)
+    require_memory("the lists of the time loop")
+    for t in range(n_threads):
         prepare_contacts(lists.contacts + t, &loop.law, state)
         own_slots(lists.contacts + t, lists.broad.threads + t, state)
-    if not fine:
-        raise MemoryError("no memory for the lists of the time loop")
     if loop.contacts != NULL:
         carry_over_skins(&lists.broad, &loop.broad)
         lists.broad.fixed_shares = loop.broad.fixed_shares
@@ -352,11 +353,10 @@ cdef class LoopMemory:
             self.law_kernels.raise_error()
         if error is not None:
             raise error
+        self.loop.broad.valid &= failure == NO_FAILURE and clump < 0
         if failure == OUT_OF_MEMORY:
-            self.loop.broad.valid = False
             raise MemoryError("no memory for the lists of candidates and contacts")
         if failure == FORCE_AFTER_END:
-            self.loop.broad.valid = False
             self.raise_force_after_end()
         if clump >= 0:
             raise NotFinite(f"the position or orientation of clump {clump} is not finite")
@@ -426,8 +426,7 @@ cdef class HistoryMemory:
         for k in range(slots.shape[0]):
             blocks = &self.walls if slots[k, 1] < 0 else &self.spheres
             lane = take_lane(blocks)
-            if lane < 0:
-                raise MemoryError("no memory for the contacts of the time loop")
+            require_memory("the contacts of the time loop")
             block, at = block_of(blocks, lane), lane_of(lane)
             set_bodies(blocks, lane, slots[k, 0], slots[k, 1], -1, materials[k])
             block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]

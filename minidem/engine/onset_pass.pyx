@@ -19,12 +19,12 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, wait
+from minidem.broadphase.broadphase cimport wait
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_of
 from minidem.contact.contact cimport Contact, load3
 from minidem.contact.contact_motion cimport Bodies
-from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
+from minidem.contact.contacts cimport GROUPS, WALLS, Contacts, Onset
 from minidem.contact.evaluate cimport (
     add_central, call_central, clear_sent, load_block, load_only_pair, reduce_block, take_sent,
 )
@@ -34,7 +34,7 @@ from minidem.core.openmp cimport set_flag
 from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
-from minidem.core.vectors cimport reserve
+from minidem.core.vectors cimport grow, reserve
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat, store
@@ -55,8 +55,6 @@ cdef struct Listed:                 # at most eight of the listed contacts, at t
     bint crosses
     double magnitude[LANES]         # of the forces without correction [N]
     double force[3 * LANES]         # likewise, on the first bodies
-
-cdef int INTS = sizeof(Onset) // sizeof(int)
 
 
 cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
@@ -223,8 +221,8 @@ cdef void correct_eight(const Loop *loop, int thread, bint walls, const Listed *
     onset_forces(loop.contacts[thread].law, &onsets, force)
 
 
-cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
-    """Add the corrections of the own contacts that are listed. False: memory exhausted."""
+cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
+    """Add the corrections of the own contacts that are listed; without memory for them none is."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Listed listed
     cdef double force[LANES]
@@ -232,11 +230,10 @@ cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
     cdef const int *lanes
     cdef Py_ssize_t eight, first, total = contacts.ends[0].size + contacts.ends[1].size
     cdef int group, n, lane, m
-    if not reserve(&contacts.noted, INTS * total):
-        return False
+    if not (grow(&contacts.noted, total, sizeof(Onset)) and reserve(&contacts.onset[0], contacts.ends[0].size)
+            and reserve(&contacts.onset[1], contacts.ends[1].size)):
+        contacts.ends[0].size = contacts.ends[1].size = 0
     for group in range(<int> GROUPS):
-        if not reserve(&contacts.onset[group], contacts.ends[group].size):
-            return False
         for eight in range((contacts.ends[group].size + LANES - 1) // LANES):
             first = eight * LANES
             n, lanes = <int> min(<Py_ssize_t> LANES, contacts.ends[group].size - first), \
@@ -252,7 +249,6 @@ cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
                     listed.block.first[lane], listed.block.second[lane] = contacts.groups[group].hole, \
                         contacts.groups[group].hole_second
             add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS)
-    return True
 
 
 cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
@@ -264,17 +260,15 @@ cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
     if contacts.some_onset:
         find_all_motions(loop, thread)
         wait(&loop.broad, thread, 0)                    # all have taken the sums on their spheres
-        if contacts.ready:
-            clear_sent(contacts)
-        if mine.failure == NO_FAILURE and not correct_contacts(loop, thread):
-            mine.failure = OUT_OF_MEMORY
+        clear_sent(contacts)
+        correct_contacts(loop, thread)
         wait(&loop.broad, thread, 0)
         take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
         for b in range(mine.first_block, mine.last_block):
             wrench = wrench_of(&loop.state, b)
             reduce_block(contacts, &loop.state, b, wrench, wrench)
-    if loop.keeps_onsets and mine.failure == NO_FAILURE and not take_onsets(loop, thread, NULL):
-        mine.failure = OUT_OF_MEMORY
+    if loop.keeps_onsets:
+        take_onsets(loop, thread, NULL)
 
 
 cdef inline void name_pair(const StateView *state, const ContactBlock *block, int lane, Onset *onset) noexcept nogil:
@@ -286,7 +280,7 @@ cdef inline void name_pair(const StateView *state, const ContactBlock *block, in
 
 cdef void note_onsets(Contacts *contacts, const StateView *state) noexcept nogil:
     """Note the corrections at the present pose by the user's numbers, for `noted_onsets`."""
-    cdef Onset *noted = <Onset *> contacts.noted.data
+    cdef Onset *noted
     cdef Py_ssize_t m
     cdef int group, k
     contacts.noted.size = 0
@@ -294,10 +288,10 @@ cdef void note_onsets(Contacts *contacts, const StateView *state) noexcept nogil
         for m in range(contacts.ends[group].size):
             if contacts.onset[group].data[m] != 0.0:
                 k = contacts.ends[group].data[m]
+                noted = contacts.noted.data + contacts.noted.size
                 name_pair(state, block_of(&contacts.groups[group], k), lane_of(k), noted)
                 noted.force = contacts.onset[group].data[m]
-                noted += 1
-                contacts.noted.size += INTS
+                contacts.noted.size += 1
 
 
 cdef object noted_onsets(const Loop *loop):
@@ -307,8 +301,8 @@ cdef object noted_onsets(const Loop *loop):
     cdef Py_ssize_t m
     found = []
     for t in range(loop.n_threads):
-        noted = <const Onset *> loop.contacts[t].noted.data
-        for m in range(loop.contacts[t].noted.size // INTS):
+        noted = loop.contacts[t].noted.data
+        for m in range(loop.contacts[t].noted.size):
             found.append((noted[m].first, noted[m].second, noted[m].force))
     return np.unique(np.array(found, dtype=float).reshape(-1, 3), axis=0)
 
@@ -334,8 +328,8 @@ cdef inline bint has_clump(const StateView *state, const unsigned char *chosen, 
     return chosen == NULL or sphere < 0 or chosen[state.clump_number[clump_of(state, sphere)]]
 
 
-cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcept nogil:
-    """Replace the corrections of contacts between clumps that are kept by the known ones. False: memory exhausted.
+cdef void take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcept nogil:
+    """Replace the corrections of contacts between clumps that are kept by the known ones.
 
     Corrections depend on the forces and predicted velocities of the step that led to the pose, so that an evaluation
     between steps finds others, in the last bits or beyond.
@@ -350,11 +344,9 @@ cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcep
     cdef Py_ssize_t eight, first, k, m, n, most = contacts.ends[0].size + contacts.ends[1].size + loop.n_known_onsets
     cdef int group, lane, count
     cdef bint is_listed
-    if loop.known_onsets == NULL:
-        return True
-    if not reserve(&contacts.noted, INTS * most):
-        return False
-    found = <Onset *> contacts.noted.data               # room
+    if loop.known_onsets == NULL or not grow(&contacts.noted, most, sizeof(Onset)):
+        return
+    found = contacts.noted.data                         # room
     for group in range(<int> GROUPS):
         blocks, m, n = &contacts.groups[group], 0, 0
         for k in range(LANES * blocks.n_blocks):
@@ -371,7 +363,7 @@ cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcep
                 found[n].force, found[n].first = one.force, <int> k
                 n += 1
         if not (reserve(&contacts.ends[group], n) and reserve(&contacts.onset[group], n)):
-            return False
+            return
         contacts.ends[group].size = n
         for m in range(n):
             contacts.ends[group].data[m], contacts.onset[group].data[m] = found[m].first, found[m].force
@@ -382,4 +374,3 @@ cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcep
             store_forces(contacts, group, contacts.ends[group].data + first, count, &listed,
                          contacts.onset[group].data + first)
     contacts.noted.size = 0
-    return True

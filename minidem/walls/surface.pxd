@@ -242,4 +242,4 @@ cdef inline Vec3 velocity_at(const double *velocity, const double *turning, Vec3
     return add(vec3(velocity[0], velocity[1], velocity[2]), cross(vec3(turning[0], turning[1], turning[2]), arm))
 
 
-cdef bint find_triangles(const Walls *walls, const double *sphere, double skin, IntVector *found) noexcept nogil
+cdef void find_triangles(const Walls *walls, const double *sphere, double skin, IntVector *found) noexcept nogil

@@ -15,8 +15,8 @@ cdef inline int cell_index(const TriangleGrid *grid, int axis, double x) noexcep
     return <int> min(max(cell, -1.0), <double> grid.side[axis])
 
 
-cdef bint find_near(const TriangleGrid *grid, Vec3 centre, double reach, IntVector *found) noexcept nogil:
-    """Append the triangles in the cells within `reach` of a centre, frame of the wall. False: memory exhausted."""
+cdef void find_near(const TriangleGrid *grid, Vec3 centre, double reach, IntVector *found) noexcept nogil:
+    """Append the triangles in the cells within `reach` of a centre, frame of the wall."""
     cdef double x[3]
     cdef int first[3], last[3], i, j, k, e
     cdef Py_ssize_t cell
@@ -29,12 +29,10 @@ cdef bint find_near(const TriangleGrid *grid, Vec3 centre, double reach, IntVect
             for k in range(first[2], last[2] + 1):
                 cell = (<Py_ssize_t> i * grid.side[1] + j) * grid.side[2] + k
                 for e in range(grid.start[cell], grid.start[cell + 1]):
-                    if not push(found, grid.elements[e]):
-                        return False
-    return True
+                    push(found, grid.elements[e])
 
 
-cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const double *sphere, double reach,
+cdef void find_in_grid(const Walls *walls, const TriangleGrid *grid, const double *sphere, double reach,
                        IntVector *found) noexcept nogil:
     """Likewise of a centre in the lab, and of all its images; some triangles more than once."""
     cdef const WallPose *pose = walls.now + grid.wall
@@ -43,7 +41,8 @@ cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const doubl
     cdef double half[3], d[3], length, low, high, diagonal = 0.0
     cdef int first[3], last[3], i, j, k
     if not walls.repeats[grid.wall]:
-        return find_near(grid, to_wall(pose, x) if moves else x, reach, found)
+        find_near(grid, to_wall(pose, x) if moves else x, reach, found)
+        return
     for k in range(3):
         half[k] = 0.5 * grid.cell * grid.side[k]
         diagonal += half[k] * half[k]
@@ -54,25 +53,22 @@ cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const doubl
         length = (sqrt(diagonal) if moves else half[k]) + reach
         low, high = ceil((-length - d[k]) * walls.inverse_period[k]), floor((length - d[k]) * walls.inverse_period[k])
         if not (-1e9 < low <= high < 1e9):              # none, also of a position that is not finite
-            return True
+            return
         first[k], last[k] = <int> low, <int> high
     for i in range(first[0], last[0] + 1):
         for j in range(first[1], last[1] + 1):
             for k in range(first[2], last[2] + 1):
                 middle = vec3(x.x + i * walls.period[0], x.y + j * walls.period[1], x.z + k * walls.period[2])
-                if not find_near(grid, to_wall(pose, middle) if moves else middle, reach, found):
-                    return False
-    return True
+                find_near(grid, to_wall(pose, middle) if moves else middle, reach, found)
 
 
-cdef bint find_triangles(const Walls *walls, const double *sphere, double skin, IntVector *found) noexcept nogil:
-    """List the elements of meshes whose gap to a sphere is below `skin`, ascending. False: memory exhausted."""
+cdef void find_triangles(const Walls *walls, const double *sphere, double skin, IntVector *found) noexcept nogil:
+    """List the elements of meshes whose gap to a sphere is below `skin`, ascending."""
     cdef Py_ssize_t k, n = 0
     cdef int mesh, element, last = -1
     found.size = 0
     for mesh in range(walls.n_meshes):
-        if not find_in_grid(walls, walls.grids + mesh, sphere, sphere[3] + skin, found):
-            return False
+        find_in_grid(walls, walls.grids + mesh, sphere, sphere[3] + skin, found)
     if found.size > 1:
         qsort(found.data, found.size, sizeof(int), compare)
     for k in range(found.size):
@@ -82,4 +78,3 @@ cdef bint find_triangles(const Walls *walls, const double *sphere, double skin, 
             n += 1
         last = element
     found.size = n
-    return True

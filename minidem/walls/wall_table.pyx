@@ -8,7 +8,7 @@ import numpy as np
 from minidem.walls.mesh_grid import PART, divided, joined_across, mesh_grid
 from minidem.walls.motion import POSE, Motions, Servo
 
-from minidem.core.vectors cimport IntVector, release
+from minidem.core.vectors cimport IntVector, release, require_memory
 from minidem.walls.surface cimport (
     CONE, CYLINDER, PLANE, Shape, TriangleGrid, Walls, find_triangles, touch_wall,
 )
@@ -189,16 +189,14 @@ cdef object deepest_in_walls(const Walls *walls, const double[:, ::1] spheres):
     cdef double[::1] depth = np.full(len(spheres), -np.inf)
     cdef int[::1] numbers = np.zeros(len(spheres), dtype=np.int32)
     cdef const double[::1] rounding = rounding_errors(np.asarray(spheres))
-    cdef bint fine = True
     memset(&triangles, 0, sizeof(triangles))
     for k in range(len(spheres)):
-        fine &= find_triangles(walls, &spheres[k, 0], rounding[k], &triangles)
+        find_triangles(walls, &spheres[k, 0], rounding[k], &triangles)
         for m in range(walls.n_simple + triangles.size):
             element = m if m < walls.n_simple else triangles.data[m - walls.n_simple]
             overlap = spheres[k, 3] - touch_wall(walls, element, &spheres[k, 0]).height
             if overlap > depth[k]:
                 depth[k], numbers[k] = overlap, walls.wall_of[element]
     release(&triangles)
-    if not fine:
-        raise MemoryError("no memory for the triangles near a sphere")
+    require_memory("the triangles near a sphere")
     return np.asarray(depth), np.asarray(numbers)

@@ -1,0 +1,64 @@
+"""Memory of the time loop: growing arrays, and the flag of a thread to which memory was refused."""
+from libc.stdlib cimport free, realloc
+
+cdef extern from *:
+    """
+    static _Thread_local int minidem_refused;
+    """
+    bint refused "minidem_refused"
+
+cdef extern from "stdlib.h" nogil:
+    int posix_memalign(void **address, size_t alignment, size_t size)
+
+cdef enum:
+    CACHE_LINE = 64                 # bytes
+
+cdef struct Untyped:                # any vector
+    void *data
+    Py_ssize_t size
+    Py_ssize_t capacity
+
+
+cdef bint *memory_refused() noexcept nogil:
+    """The flag of this thread. Who reads it clears it."""
+    return &refused
+
+
+cdef int require_memory(str purpose) except -1:
+    """Raise MemoryError if memory was refused to this thread, and clear the flag."""
+    cdef bint *flag = memory_refused()
+    if flag[0]:
+        flag[0] = False
+        raise MemoryError(f"no memory for {purpose}")
+    return 0
+
+
+cdef void *aligned_memory(size_t size) noexcept nogil:
+    """So many bytes from the beginning of a cache line on, for `free`; NULL: refused."""
+    cdef void *data = NULL
+    if posix_memalign(&data, CACHE_LINE, size) != 0:
+        memory_refused()[0] = True
+        return NULL
+    return data
+
+
+cdef bint grow(void *vector, Py_ssize_t wanted, size_t item) noexcept nogil:
+    """As `reserve`, for any vector, with entries of `item` bytes."""
+    cdef Untyped *a = <Untyped *> vector
+    cdef Py_ssize_t capacity = wanted + wanted // 2 + 64
+    cdef void *data
+    if wanted > a.capacity:
+        data = realloc(a.data, capacity * item)
+        if data == NULL:
+            memory_refused()[0] = True
+            return False
+        a.data, a.capacity = data, capacity
+    return True
+
+
+cdef void release(void *vector) noexcept nogil:
+    """Free the memory of any vector."""
+    cdef Untyped *a = <Untyped *> vector
+    free(a.data)
+    a.data = NULL
+    a.size = a.capacity = 0
