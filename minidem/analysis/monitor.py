@@ -393,7 +393,7 @@ class Enclosure:
 
     def _in_wall(self, sim, x):
         """Points (n, 3) of the lab, in the frame of the wall, which is the lab at time zero."""
-        wall, servo_state = sim.walls[self.number], sim.loop.walls.servo_states[self.number]
+        wall, servo_state = sim.walls[self.number], sim.loop.servo_states[self.number]
         if not wall.moves:
             return x
         position, matrix = placed(wall, sim.step_count, sim.dt, servo_state)

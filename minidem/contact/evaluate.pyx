@@ -300,8 +300,8 @@ cdef inline void limit_range(const Contacts *contacts, const Law *law, Py_ssize_
             goes_on[lane] = 0.0
 
 
-cdef void add_box_work(Contacts *contacts, const int *first, int hole, const double *force,
-                       const double *images) noexcept nogil:
+cdef void add_image_work(Contacts *contacts, const int *first, int hole, const double *force,
+                         const double *images) noexcept nogil:
     """Work of the box, in the half steps that end and begin at this pose, by contacts with images.
 
     first : (LANES,) first bodies.  force : (3, LANES) on them [N].
@@ -410,7 +410,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
                hole_of(state), walls)
     if crosses:
-        add_box_work(contacts, block.first, hole_of(state), force, room.images)
+        add_image_work(contacts, block.first, hole_of(state), force, room.images)
     for lane in range(LANES if ended else 0):
         if ended >> lane & 1:
             check_ended(contacts, block, result, law.has_couples, lane)

@@ -14,7 +14,6 @@ from minidem.core.external cimport External
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView, clump_of
 from minidem.walls.surface cimport Walls
-from minidem.walls.wall_table cimport WallTable
 
 cdef enum:
     ZETA_TERMS = 12                     # of the two polynomials of the onset correction
@@ -35,8 +34,6 @@ cdef struct Law:                        # all that a force depends on, in additi
     LawParameters parameters
     const Walls *walls
     const BoxPose *box                  # periodic, at the pose of this thread: see periodic_box.pxd; NULL: none
-    const BoxPose *boxes                # of a run, one for each half step, if the box moves
-    Py_ssize_t box_stride               # 1, or 0: the box does not move
     double power                        # p of the force k d^p
     double energy_factor                # elastic energy / (force * overlap)
     double dt                           # [s]
@@ -99,17 +96,6 @@ cdef inline int pair_of(const Law *law, const StateView *state, int i, int j) no
         else <int> law.walls.materials[law.walls.wall_of[-1 - j]])
 
 
-cdef inline void place_box(Law *law, Py_ssize_t entry) noexcept nogil:
-    """Take the box of an entry of `boxes`."""
-    law.box = law.boxes + entry * law.box_stride
-
-
-cdef inline void take_boxes(Law *law, const BoxPose *boxes, Py_ssize_t stride) noexcept nogil:
-    """Take the boxes of a run, and the first of them."""
-    law.boxes, law.box_stride = boxes, stride
-    place_box(law, 0)
-
-
 cdef object set_units(Law *law, description, values, pair_table, state)
-cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, description, values, pair_table,
+cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table,
                            const int[::1] material_index)

@@ -186,7 +186,7 @@ cdef object set_contact(Contact *contact, double overlap, double radius, coeffic
             contact.coefficients[k][lane] = coefficients[k]
 
 
-cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, description, values, pair_table,
+cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table,
                            const int[::1] material_index):
     """Set materials and coefficients of their pairs.
 
@@ -194,15 +194,15 @@ cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, descri
     Returns the arrays that the pointers belong to.
     """
     cdef double[:, :, ::1] coefficients = pair_table.coefficients(description, values)
-    law.walls = &walls.walls
-    walls.set_materials(pair_table.wall_index)
+    cdef double[::1] of_walls = np.append(pair_table.wall_index, 0).astype(float)     # there may be no wall
+    law.walls, walls.materials = walls, &of_walls[0]
     law.n_materials, law.coefficients = len(coefficients), &coefficients[0, 0, 0]       # with room for others
     law.n_coefficients = kernels.n_coefficients = coefficients.shape[2]
     law.mass_of_clumps = description.mass_of_clumps(values)
     law.only_material = material_index[0] if len(material_index) else 0
     if np.not_equal(material_index, law.only_material).any():
         law.only_material, law.material_of_clump = -1, &material_index[0]
-    return [coefficients, material_index]
+    return [coefficients, material_index, of_walls]
 
 
 def powers_of_two(x):

@@ -40,6 +40,11 @@ cdef inline Eight3 add3(Eight3 a, Eight3 b) noexcept nogil:
     return a
 
 
+cdef inline Eight3 sub3(Eight3 a, Eight3 b) noexcept nogil:
+    a.x, a.y, a.z = a.x - b.x, a.y - b.y, a.z - b.z
+    return a
+
+
 cdef inline Eight3 scale3(Eight s, Eight3 a) noexcept nogil:
     a.x, a.y, a.z = s * a.x, s * a.y, s * a.z
     return a

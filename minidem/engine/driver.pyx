@@ -27,28 +27,23 @@ from minidem.state.state import COLUMNS
 from minidem.broadphase.broadphase cimport IN_CALLBACK, drop_lists
 from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_slopes
 from minidem.contact.contacts cimport release_copy, release_room, restore_contacts, save_contacts
-from minidem.contact.law cimport take_boxes
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport require_memory
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
-from minidem.engine.ledger cimport (
-    add_wall_work, force_of_wall, normal_virial, read_ledger, take_fractures, write_ledger,
-)
+from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
 from minidem.engine.loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase, run_loop,
 )
 from minidem.engine.loop_memory cimport LoopMemory
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
+from minidem.engine.schedule cimport Schedule
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
-from minidem.state.box_table cimport BoxTable
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ClumpBlock
 from minidem.state.state cimport State, StateView, constants_of, wrench_of
-from minidem.walls.surface cimport take_poses
-from minidem.walls.wall_table cimport WallTable
+from minidem.walls.wall_table cimport WallElements, deepest_in_walls
 
 PIECE = 0.05            # of a long run [s]
 BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
@@ -68,8 +63,8 @@ cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
 cdef class Driver:
     """A time loop over a fixed set of clumps.
 
-    Its parts are the `Loop`, which compiled code shares, and its memory (loop_memory.pyx); the `State`; walls and their
-    poses (`WallTable`); user forces (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
+    Its parts are the `Loop`, which compiled code shares, and its memory (loop_memory.pyx); the `State`; where walls and
+    box are (`Schedule`); user forces (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
 
     Parameters
     ----------
@@ -83,8 +78,8 @@ cdef class Driver:
     cdef Loop *loop                     # that of the memory
     cdef readonly object settings
     cdef readonly State state
-    cdef readonly WallTable walls       # None: free bodies
-    cdef readonly BoxTable box_table    # None: no periodic axis
+    cdef readonly WallElements walls    # None: free bodies
+    cdef Schedule schedule
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces     # None: there are no user forces
     cdef readonly object user_work      # UserWork, likewise
@@ -110,12 +105,11 @@ cdef class Driver:
         self.settings, self.state, self.guard, self.population = settings, state, settings.guard, snapshot.population
         if settings.law is not None:
             snapshot.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
-            self.walls = WallTable(settings.walls, settings.dt, snapshot.step, snapshot.servo_states, self.guard)
-        if state.box is not None:
-            self.box_table = BoxTable(state.box, settings.dt, snapshot.step, snapshot.box_state, self.guard)
-        self.memory = LoopMemory(settings, snapshot, self.walls, None if like is None else like.memory)
-        self.loop = &self.memory.loop
-        self.take_box()
+        self.memory = LoopMemory(settings, snapshot, None if like is None else like.memory)
+        self.schedule = Schedule(settings, snapshot)
+        self.loop, self.walls = &self.memory.loop, self.memory.walls
+        self.loop.course = &self.schedule.course
+        self.schedule.prepare(self.loop, 0)
         self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
         self.forces_known, self.onsets = snapshot.forces_known, snapshot.onsets
         self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
@@ -148,8 +142,6 @@ cdef class Driver:
     cdef list changing(self):
         """Arrays that steps change."""
         arrays = [self.state.wrench, self.state.blocks, self.state.shift]
-        if self.walls is not None:
-            arrays.append(self.walls.servo_states)
         if self.compiled_forces is not None:
             arrays.append(np.asarray(self.compiled_forces.lines))
         return arrays
@@ -160,7 +152,7 @@ cdef class Driver:
         cdef double began = perf_counter()
         kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
                 None if self.user_work is None else self.user_work.now,
-                None if self.box_table is None else self.box_table.state_at(self.step_count))
+                self.schedule.state(self.step_count))
         self.kept = None
         if len(self.copies) != len(arrays):
             self.copies = [array.copy() for array in arrays]
@@ -176,7 +168,7 @@ cdef class Driver:
         """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
         cdef int t
         cdef long long steps_done
-        arrays, steps_done, self.forces_known, self.onsets, self.fractures, work, box_state = self.kept
+        arrays, steps_done, self.forces_known, self.onsets, self.fractures, work, course = self.kept
         for copy, array in zip(self.copies, arrays):
             array[...] = copy
         for t in range(self.loop.n_threads):
@@ -187,9 +179,7 @@ cdef class Driver:
             self.user_work.now = work
         if steps_done != self.loop.steps_done:
             self.loop.steps_done, self.due = steps_done, None
-            if self.box_table is not None:
-                self.box_table = BoxTable(self.state.box, self.dt, self.step_count, box_state, self.guard)
-                self.take_box()
+            self.schedule.begin(self.step_count, course)
 
     cdef object forget(self):
         """Free the copies."""
@@ -206,29 +196,20 @@ cdef class Driver:
         cdef long long end = self.loop.steps_done + steps
         if steps <= 0:
             return
-        most = min([steps] + [table.most_steps for table in (self.walls, self.box_table)
-                              if table is not None and table.most_steps is not None])
-        if self.calls_python and most > 1:              # for all of its steps at once
-            self.prepare_walls(most)
+        if self.calls_python and not self.loop.course.steered:
+            self.schedule.prepare(self.loop, steps)     # for all of its steps at once
         while self.loop.steps_done < end:
-            self.run_piece(min(end - self.loop.steps_done, 1 if self.calls_python else most,
+            self.run_piece(min(end - self.loop.steps_done, 1 if self.calls_python else steps,
                                self.memory.wrap_if_due()))
 
     cdef object run_piece(self, long long steps):
-        """As run; few enough steps for one table of the poses of walls."""
+        """As run, or fewer steps, as many as are in the schedule."""
         cdef long long begun = self.loop.steps_done
-        if not self.contacts_known and any(table is not None and bool(table.servos)
-                                           for table in (self.walls, self.state.box)):
-            self.evaluate()                             # for the forces that move them
+        if self.loop.course.steered and not self.contacts_known:
+            self.evaluate()                             # for the forces that move walls and box
         if self.calls_python or self.makes_copies and (self.kept is None or perf_counter() >= self.copy_due):
             self.keep(self.changing())
-        servo_states = None if self.walls is None else self.walls.servo_states.copy()
-        try:
-            steps = self.start_walls(steps)
-        except BaseException:                           # from the function of a motion
-            if servo_states is not None:
-                self.walls.servo_states[:] = servo_states
-            raise
+        steps = self.schedule.prepare(self.loop, steps)
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -240,8 +221,8 @@ cdef class Driver:
             self.fail(error)
             raise
         self.contacts_known = True
-        if servo_states is not None:
-            self.walls.move_servos(steps * self.loop.step.dt)
+        if self.loop.steps_done == begun:              # a pressure would move the box too fast, or too far
+            self.schedule.refuse(self.step_count)
         if self.memory.run_has_ended():                 # when all else is complete
             require_sound(self.state, self.population.components, self.step_count)
 
@@ -267,55 +248,20 @@ cdef class Driver:
             self.go_back()
             self.run(end - self.loop.steps_done)
 
-    cdef long long start_walls(self, long long steps) except -1:
-        """Poses of the walls for so many steps, and new velocities of those that a force moves; see prepare_walls."""
-        cdef bint servos = self.walls is not None and bool(self.walls.servos)
-        cdef bint held = self.box_table is not None and bool(self.box_table.box.servos)
-        rates = None
-        if servos:
-            self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
-        if held:
-            rates = self.box_table.accelerated(self.step_count, normal_virial(self.loop))
-        steps = self.prepare_walls(steps, rates)
-        if servos or held:
-            self.reset_power()
-        return steps
-
-    cdef long long prepare_walls(self, long long steps, rates=None) except -1:
-        """Poses of the walls and of the box, from the present step on. rates : see BoxTable.prepare.
-
-        Returns for how many steps: fewer where the box is not sound in a later one.
-        """
-        cdef int t
-        if self.box_table is not None:
-            self.box_table.prepare(self.step_count, steps, rates)
-            self.take_box()
-            steps = self.box_table.sound_steps(self.step_count, steps, self.state)
-        if self.walls is not None and self.walls.walls.any_moves:
-            self.walls.walls.travelled = self.loop.contacts[0].walls.travelled      # lists remain valid over runs
-            self.walls.prepare(self.step_count, steps)
-            for t in range(self.loop.n_threads):
-                take_poses(&self.loop.contacts[t].walls, self.loop.walls)
-        return steps
-
-    cdef object take_box(self):
-        """Point all threads to the poses of the box, from the present step on."""
-        cdef int t
-        if self.box_table is None:
-            return
-        take_boxes(&self.loop.law, self.box_table.pose_at(self.step_count), self.box_table.stride)
-        for t in range(self.loop.n_threads):
-            take_boxes(&self.loop.contacts[t].own_law, self.loop.law.boxes, self.box_table.stride)
-
     @property
     def box(self):
         """The present Box, or None."""
-        return None if self.box_table is None else self.box_table.box_at(self.step_count)
+        return self.schedule.box_at(self.step_count)
 
     @property
     def moves(self):
         """Whether a wall or the periodic box moves, and does work."""
-        return bool(self.walls.walls.any_moves) or self.state.box is not None and self.state.box.moves
+        return self.loop.course.walls > 0 or self.loop.course.boxes > 0
+
+    @property
+    def servo_states(self):
+        """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, along its direction."""
+        return self.schedule.servo_state(self.step_count)
 
     @property
     def fields(self):
@@ -333,16 +279,6 @@ cdef class Driver:
             sizes = state.bodies.sizes[state.template_index]
             spheres[:, :3] += np.repeat(state.shift * state.box.start.length, sizes, axis=0)
         return spheres
-
-    cdef object wall_force(self, int wall):
-        """(3,) force of all clumps on a wall at the present pose [N]."""
-        cdef Vec3 force = force_of_wall(self.loop, wall)
-        return np.array([-force.x, -force.y, -force.z])
-
-    cdef object reset_power(self):
-        cdef int t                                      # of walls with new velocities
-        for t in range(self.loop.n_threads):
-            add_wall_work(self.loop, t, True)
 
     cdef object advance(self, long long steps):
         """Run the time loop for so many steps; -1: forces at the present pose."""
@@ -369,7 +305,7 @@ cdef class Driver:
         cdef ExternalForces external_forces = self.loop.external_forces
         cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
-        self.prepare_walls(0)
+        self.schedule.prepare(self.loop, 0)
         rates = field_rows(self.state, self.population.components)
         keeps_forces = self.forces_known or not has_forces and bool(self.started.any())
         self.keep(self.changing() if calls_forces or self.population.fields else
@@ -405,8 +341,7 @@ cdef class Driver:
         if self.onsets is not None:
             for t in range(self.loop.n_threads):
                 take_onsets(self.loop, t, self.onsets, clumps)
-            if self.moves:
-                self.reset_power()
+                add_wall_work(self.loop, t, True)
 
     def evaluate_forces(self):
         """Forces at the present pose, unless they are known."""
@@ -431,7 +366,7 @@ cdef class Driver:
         """
         cdef int t
         position, snapshot = self.state.in_slot_order("position"), self.snapshot()
-        order = row_major(position if self.box_table is None else self.box.wrapped(position))
+        order = row_major(position if self.state.box is None else self.box.wrapped(position))
         self.forget()
         for t in range(self.loop.n_threads):
             release_room(self.loop.contacts + t)
@@ -545,8 +480,7 @@ cdef class Driver:
         energies, ledger = read_ledger(self.loop), {}
         if self.loop.law.history != NULL:
             ledger["dissipated"], ledger["fractures"] = energies[:-2], self.take_fractures()
-        if self.walls is not None and (self.walls.walls.any_moves or self.box_table is not None
-                                       and self.box_table.stride):
+        if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
             ledger |= {"work": self.user_work.now[3], "force_work": self.compiled_forces.work()}
@@ -566,13 +500,11 @@ cdef class Driver:
 
     def snapshot(self):
         """The simulation at this instant. Its state is that of the loop, which the next step changes."""
-        servos = self.walls is not None and self.walls.servos
-        moves = self.box_table is not None and self.box_table.stride
         return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
                         self.due == self.step_count, self.population, self.user_forces, self.history(),
                         self.keep_onsets(), **self.ledger(),
-                        servo_states=self.walls.servo_states.copy() if servos else None,
-                        box_state=self.box_table.state_at(self.step_count) if moves else None)
+                        servo_states=self.servo_states.copy() if self.loop.course.n_servos else None,
+                        box_state=self.schedule.box_state(self.step_count) if self.loop.course.boxes else None)
 
     def pose(self):
         """Compute the positions of all spheres."""
@@ -597,8 +529,8 @@ cdef class Driver:
 
     def deepest_in_walls(self, spheres):
         """Largest overlaps of spheres (n, 4) with walls (n,) [m], and the numbers of these walls (n,)."""
-        self.prepare_walls(0)
-        return self.walls.deepest(spheres)
+        self.schedule.prepare(self.loop, 0)
+        return deepest_in_walls(self.loop.walls, spheres)
 
     def of_walls(self, contacts):
         """Contacts (n,) with the numbers of walls instead of those of their elements."""

@@ -1,10 +1,16 @@
 """The ledger of a time loop."""
-from minidem.core.vec3 cimport Vec3
+from minidem.contact.fixed_point cimport Wide
 from minidem.engine.loop cimport Loop
+from minidem.state.periodic_box cimport BoxPose
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil
-cdef object normal_virial(const Loop *loop)
-cdef Vec3 force_of_wall(const Loop *loop, int wall) noexcept nogil
+cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil
+cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil
+cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil
+cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil
 cdef object take_fractures(Loop *loop, known, driver)
+cdef enum:
+    N_SUMS = 16                         # of a pressure, in add_steering_forces
+
 cdef object read_ledger(const Loop *loop)
 cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil

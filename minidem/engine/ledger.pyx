@@ -7,249 +7,290 @@ compiled_forces.pyx.
 """
 import numpy as np
 
-from libc.math cimport fabs, sqrt
-from libc.string cimport memset
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
 
+from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of
 from minidem.contact.contact cimport Contact, load3
 from minidem.contact.contact_motion cimport Bodies, gather_contacts
-from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
+from minidem.contact.evaluate cimport add_image_work
+from minidem.contact.fixed_point cimport Wide, add_energies, fold, join_wide, rounded_wide, split_wide
 from minidem.contact.law cimport Law
 from minidem.contact.part cimport (
     DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
 )
-from minidem.contact.contacts cimport KINDS, SPHERES, WALLS, Contacts, Fracture, Ledger
-from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, vec3
-from minidem.engine.loop cimport Loop
-from minidem.state.periodic_box cimport (
-    BoxPose, box_moves, from_center, image_velocity, nearest_image, times_gradient,
+from minidem.contact.contacts cimport BLOCKS_PER_FOLD, KINDS, SPHERES, WALLS, Contacts, Fracture, Ledger
+from minidem.core.eight cimport (
+    Eight, Eight3, add3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
+    sub3,
 )
-from minidem.state.rows cimport ClumpBlock, load
-from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of
-from minidem.walls.surface cimport WallPose, Walls
+from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
+from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub
+from minidem.engine.loop cimport Loop
+from minidem.state.periodic_box cimport BoxPose, eight_times_gradient, from_center, nearest_differences
+from minidem.state.rows cimport ClumpBlock, load, store
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hole_of
+from minidem.walls.surface cimport WallPose, Walls, vector
 
 cdef extern from *:
     """
     #define MINIDEM_LEAST_LENGTH 1e-150
-    #define MINIDEM_COARSER 0x1p24
+    #define MINIDEM_STRESS_UNIT 0x1p14
+    #define MINIDEM_RESISTANCE_UNIT 0x1p24
     """
     const double LEAST_LENGTH "MINIDEM_LEAST_LENGTH"        # [m]
-    const double COARSER "MINIDEM_COARSER"      # unit of sums of resistances, far above those of energies, over theirs
+    const double STRESS_UNIT "MINIDEM_STRESS_UNIT"          # units of sums over that of energies
+    const double RESISTANCE_UNIT "MINIDEM_RESISTANCE_UNIT"
 
-cdef struct Resistance:             # of a contact to displacements: c / dt + k / 4, with its dashpot c and its spring k
-    double along, across            # its normal [N/m]
+cdef extern from "core/eight.h" nogil:
+    Eight magnitude "MINIDEM_MAGNITUDE"(Eight x)
 
-cdef struct Sums:                   # over contacts with walls
-    Wide work[2]                    # of moving walls and box in the half steps that end and begin, in its units
-    Wide force[3]                   # of one wall, in units of the force
+cdef enum:                          # sums for a pressure, of three axes, times the volume
+    STRESS                          # by contacts
+    RESISTANCE                      # to strain rates, see md.Pressure
+    IMAGES                          # part of the stress by displacements of images; behind it the one of the shear
+    KINETIC                         # stress by velocities
+    N_TOTALS
+    ROWS_OF_VIRIAL = 14             # of a ContactBlock, up to the contact radius
 
-# For a contact with an element; after it force [N], point [m] and couple [N m] on the sphere, lab.
-ctypedef void (*Visitor)(const Loop *loop, const Walls *walls, int element, Vec3 force, Vec3 point, Vec3 couple,
-                         int wall, Sums *sums) noexcept nogil
-
-
-cdef inline Vec3 vector(const double *v) noexcept nogil:
-    return vec3(v[0], v[1], v[2])
-
-
-cdef void add_work(const Loop *loop, const Walls *walls, int element, Vec3 force, Vec3 point, Vec3 couple, int wall,
-                   Sums *sums) noexcept nogil:
-    """A Visitor."""
-    cdef const WallPose *pose = walls.now + walls.wall_of[element]
-    cdef double power
-    if walls.moves[walls.wall_of[element]]:
-        power = dot(force, vector(pose.velocity_now)) + dot(vector(pose.turning_now), add(
-            cross(sub(point, vector(pose.position)), force), couple))
-        sums.work[0] += rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
-        sums.work[1] = sums.work[0]
+cdef struct Totals:                 # of four quantities, see add_energies
+    int64_t sums[4 * LANES]         # of the last few blocks
+    Wide totals[4]
+    double lost[4]
+    int n                           # blocks
 
 
-cdef void add_force(const Loop *loop, const Walls *walls, int element, Vec3 force, Vec3 point, Vec3 couple, int wall,
-                    Sums *sums) noexcept nogil:
-    """A Visitor."""
-    if walls.wall_of[element] == wall:
-        sums.force[0] += rounded_wide(force.x / loop.law.force_unit)
-        sums.force[1] += rounded_wide(force.y / loop.law.force_unit)
-        sums.force[2] += rounded_wide(force.z / loop.law.force_unit)
-
-
-cdef void visit_walls(const Loop *loop, int thread, Visitor visit, int wall, Sums *sums) noexcept nogil:
-    """Contacts of own clumps with walls, and the forces that their blocks hold."""
+cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
+    """Work of the walls that move on own clumps in half a step, by the forces that the blocks of contacts hold."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks = &contacts.groups[WALLS]
+    cdef const Walls *walls = contacts.law.walls
+    cdef const WallPose *pose
     cdef const ContactBlock *block
     cdef Contact contact
     cdef Bodies sides[2]
-    cdef Vec3 point
+    cdef Vec3 force, arm
+    cdef Wide work = 0
     cdef Py_ssize_t b
-    cdef int lane
-    memset(sums, 0, sizeof(Sums))
-    for b in range(blocks.n_blocks):
+    cdef int lane, wall
+    for b in range(blocks.n_blocks if walls.any_moves else 0):
         block = block_at(blocks, b)
         gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, &contact, sides, NULL)
         for lane in range(LANES):
-            if block.first[lane] != blocks.hole:
-                point = add_scaled(load(sides[0].sphere + lane), contact.overlap[lane]
-                                   - sides[0].sphere[3 * LANES + lane], load3(contact.normal, lane))
-                visit(loop, contacts.law.walls, -1 - block.second[lane], load(block.force[0] + lane), point,
-                      load(block.couple[0] + lane), wall, sums)
+            wall = walls.wall_of[-1 - block.second[lane]]
+            if block.first[lane] == blocks.hole or not walls.moves[wall]:
+                continue
+            pose, force = walls.now + wall, load(block.force[0] + lane)
+            arm = sub(add_scaled(load(sides[0].sphere + lane), contact.overlap[lane]
+                                 - sides[0].sphere[3 * LANES + lane], load3(contact.normal, lane)),
+                      vector(pose.position))
+            work += rounded_wide(0.5 * loop.step.dt * (dot(force, vector(pose.velocity_now)) + dot(
+                vector(pose.turning_now), add(cross(arm, force), load(block.couple[0] + lane)))) * loop.law.per_energy)
+    return work
 
 
-cdef Vec3 force_of_wall(const Loop *loop, int wall) noexcept nogil:
-    """Force of a wall on all clumps, at the pose of the last step [N]."""
-    cdef Sums sums
-    cdef Wide total[3]
-    cdef int t, k
-    memset(total, 0, sizeof(total))
-    for t in range(loop.n_threads):
-        visit_walls(loop, t, add_force, wall, &sums)
-        for k in range(3):
-            total[k] += sums.force[k]
-    return vec3(total[0] * loop.law.force_unit, total[1] * loop.law.force_unit, total[2] * loop.law.force_unit)
+cdef void sum_image_work(Loop *loop, int thread) noexcept nogil:
+    """Sum the work of a box that moves again, of forces that contain onset corrections.
 
-
-cdef inline void add_image_work(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force,
-                                Sums *sums) noexcept nogil:
-    """Of a contact of two spheres; force on the first [N]."""
-    cdef double half = 0.5 * loop.step.dt
-    cdef Vec3 behind, ahead
-    if image_velocity(box, sub(vector(loop.state.spheres + 4 * <Py_ssize_t> i),
-                               vector(loop.state.spheres + 4 * <Py_ssize_t> j)), &behind, &ahead):
-        sums.work[0] += rounded_wide(half * dot(force, behind) * loop.law.per_energy)
-        sums.work[1] += rounded_wide(half * dot(force, ahead) * loop.law.per_energy)
-
-
-cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) noexcept nogil:
-    """Work of a periodic box that moves, by contacts with images: force times velocity of the image.
-
-    The evaluation of a step has summed it. It is summed again `between` steps, where the box may have new rates, and
-    if forces contain onset corrections.
+    It is that of contacts with images: force times velocity of the image.
     """
-    cdef const Contacts *contacts = loop.contacts + thread
+    cdef Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks = &contacts.groups[SPHERES]
     cdef const ContactBlock *block
-    cdef Py_ssize_t k
+    cdef Contact contact
+    cdef Bodies sides[2]
+    cdef double images[6 * LANES]
+    cdef Py_ssize_t b
+    contacts.box_work[0] = contacts.box_work[1] = 0
+    for b in range(blocks.n_blocks):
+        block = block_at(blocks, b)
+        if gather_contacts(False, contacts.law, &loop.state, block.first, block.second, False, &contact, sides, images):
+            add_image_work(contacts, block.first, blocks.hole, block.force[0], images)
+
+
+cdef inline Eight3 by_axis(Eight3 a, Eight3 b) noexcept nogil:
+    a.x, a.y, a.z = a.x * b.x, a.y * b.y, a.z * b.z
+    return a
+
+
+cdef inline void add_rows(Eight present, Eight3 rows, Eight last, double per_unit, Totals *totals) noexcept nogil:
+    """Add four rows, where `present` is 1 and not 0."""
+    cdef double room[4 * LANES]
+    rows.x, rows.y, rows.z = eight_where(present, rows.x), eight_where(present, rows.y), eight_where(present, rows.z)
+    store_eight3(room, rows)
+    store_eight(room + 3 * LANES, eight_where(present, last))
+    add_energies(room, per_unit, totals.sums, totals.totals, totals.lost)
+    totals.n += 1
+    if totals.n % BLOCKS_PER_FOLD == 0:
+        fold(totals.sums, 4, totals.totals)
+
+
+cdef inline Eight root(Eight x) noexcept nogil:
+    cdef double row[LANES]
     cdef int lane
-    cdef bint again = between or loop.law.ends > 0.0
-    for k in range(0 if again else 2):
-        sums.work[k] += contacts.box_work[k]
-    for k in range(LANES * blocks.n_blocks if again else 0):
-        block, lane = block_of(blocks, k), lane_of(k)
-        if block.first[lane] != blocks.hole:
-            add_image_work(loop, contacts.law.box, block.first[lane], block.second[lane],
-                           load(block.force[0] + lane), sums)
+    store_eight(row, x)
+    for lane in range(LANES):
+        row[lane] = sqrt(row[lane])
+    return load_eight(row)
 
 
-cdef inline Resistance resistance_of(const Law *law, const ContactBlock *block, int lane,
-                                     double overlap) noexcept nogil:
-    """Of a contact, by the coefficients of the parts of a law with friction, and of the force of a law without history.
+cdef inline Eight coefficients(const Law *law, const ContactBlock *block, int k) noexcept nogil:
+    cdef double row[LANES]
+    cdef int lane
+    if law.n_materials == 1:
+        return eight_of(law.coefficients[k])
+    for lane in range(LANES):
+        row[lane] = law.coefficients[block.materials[lane] * law.n_coefficients + k]
+    return load_eight(row)
 
-    Of bonds and laws of the user it is unknown: that of the stiffest spring and the strongest dashpot which the step
-    resolves is taken.
+
+cdef inline void find_resistances(const Law *law, const ContactBlock *block, Eight overlap, Eight *along,
+                                  Eight *across) noexcept nogil:
+    """Resistances of contacts to displacements along and across their normals, see `md.Pressure` [N/m].
+
+    They are c / dt + k / 4, with the dashpot c and the spring k: by the coefficients of a law with friction, and by the
+    force of a law without history. Of bonds and laws of the user they are unknown: those of the stiffest spring and the
+    strongest dashpot which the step resolves are taken.
     """
-    cdef int pair = block.materials[lane] if law.n_materials > 1 else 0
-    cdef const double *coefficients = law.coefficients + pair * law.n_coefficients
-    cdef double mass = block.mass[lane], radius, dashpot, sticks
-    cdef Resistance resistance
+    cdef Eight3 force = load_eight3(block.force[0])
+    cdef Eight mass = load_eight(block.mass), radius, dashpot, dt = eight_of(law.dt)
     if law.history == NULL:
-        resistance.along = 0.25 * law.power * norm(load(block.force[0] + lane)) / max(overlap, LEAST_LENGTH)
-        resistance.across = 0.0
-        return resistance
-    if law.parameters.parts[0].forces == NULL or law.touch_records > 0:
-        resistance.along = resistance.across = 1.25 * mass / (law.dt * law.dt)
-        return resistance
-    radius = fabs((<const FrictionHistory *> history_of(block)).radius[lane])
-    dashpot = coefficients[<int> DAMPING] * sqrt(mass * radius) / law.dt
-    sticks = 1.0 if coefficients[<int> FRICTION] > 0.0 else 0.0
-    resistance.along = dashpot + 0.25 * law.power * coefficients[<int> STIFFNESS] * radius
-    resistance.across = sticks * (dashpot * coefficients[<int> TANGENTIAL_DAMPING]
-                                  + 0.25 * coefficients[<int> TANGENTIAL_STIFFNESS] * radius)
-    return resistance
+        along[0] = eight_of(0.25 * law.power) * root(dot3(force, force)) / (overlap + eight_of(LEAST_LENGTH))
+        across[0] = eight_of(0.0)
+    elif law.parameters.parts[0].forces == NULL or law.touch_records > 0:
+        along[0] = across[0] = eight_of(1.25) * mass / (dt * dt)
+    else:
+        radius = magnitude(load_eight((<const FrictionHistory *> history_of(block)).radius))
+        dashpot = coefficients(law, block, DAMPING) * root(mass * radius) / dt
+        along[0] = dashpot + eight_of(0.25 * law.power) * coefficients(law, block, STIFFNESS) * radius
+        across[0] = eight_where(
+            coefficients(law, block, FRICTION), dashpot * coefficients(law, block, TANGENTIAL_DAMPING)
+            + eight_of(0.25) * coefficients(law, block, TANGENTIAL_STIFFNESS) * radius)
 
 
-cdef inline void add_virial(const Loop *loop, const BoxPose *box, const ContactBlock *block, int lane,
-                            Wide *sums) noexcept nogil:
-    """Force times branch vector of a contact of two spheres, normal components; the same of the largest force by which
-    it resists to strain rates of magnitude 1 along the axes."""
-    cdef const StateView *state = &loop.state
-    cdef int i = block.first[lane], j = block.second[lane]
-    cdef Vec3 force = load(block.force[0] + lane)
-    cdef int one = clump_of(state, i), other = clump_of(state, j)
-    cdef const double *x = clumps_of(state, row_of(one)).position + lane_of(one)
-    cdef const double *y = clumps_of(state, row_of(other)).position + lane_of(other)
-    cdef Vec3 between = sub(vector(state.spheres + 4 * <Py_ssize_t> i), vector(state.spheres + 4 * <Py_ssize_t> j))
-    cdef Vec3 nearest = nearest_image(box, between), image = sub(nearest, between)
-    cdef Vec3 branch = add(sub(load(x), load(y)), image)
-    cdef Vec3 moved = branch if box.affine else image           # displacement of i beside j per strain
-    cdef Vec3 n = scale(1.0 / max(norm(nearest), LEAST_LENGTH), nearest), resists
-    cdef Resistance resistance = resistance_of(&loop.law, block, lane, state.spheres[4 * <Py_ssize_t> i + 3]
-                                               + state.spheres[4 * <Py_ssize_t> j + 3] - norm(nearest))
-    cdef double straight = fabs(resistance.along - resistance.across) * (
-        fabs(n.x * moved.x) + fabs(n.y * moved.y) + fabs(n.z * moved.z))
-    resists.x = straight * fabs(n.x) + resistance.across * fabs(moved.x)
-    resists.y = straight * fabs(n.y) + resistance.across * fabs(moved.y)
-    resists.z = straight * fabs(n.z) + resistance.across * fabs(moved.z)
-    sums[0] += rounded_wide(force.x * branch.x * loop.law.per_energy)
-    sums[1] += rounded_wide(force.y * branch.y * loop.law.per_energy)
-    sums[2] += rounded_wide(force.z * branch.z * loop.law.per_energy)
-    sums[3] += rounded_wide(resists.x * fabs(branch.x) * (loop.law.per_energy / COARSER))
-    sums[4] += rounded_wide(resists.y * fabs(branch.y) * (loop.law.per_energy / COARSER))
-    sums[5] += rounded_wide(resists.z * fabs(branch.z) * (loop.law.per_energy / COARSER))
+cdef inline Eight3 centres_of(const StateView *state, const int *spheres, const double *bodies) noexcept nogil:
+    """Centres of mass of the clumps of eight spheres. bodies : (4, LANES) the spheres."""
+    cdef double centres[3 * LANES]
+    cdef int lane, clump
+    if state.n_members == state.n_blocks:               # one sphere each
+        return load_eight3(bodies)
+    for lane in range(LANES):
+        clump = clump_of(state, spheres[lane]) if spheres[lane] < hole_of(state) else 0
+        store(centres + lane, load(clumps_of(state, row_of(clump)).position + lane_of(clump)))
+    return load_eight3(centres)
 
 
-cdef object normal_virial(const Loop *loop):
-    """What a pressure needs: normal components of the stress, of contacts between clumps and of velocities beside the
-    flow, and their resistance to strain rates, see `md.Pressure`; (2, 3), times the volume [J].
+cdef inline void add_virial(const Loop *loop, const Law *law, const ContactBlock *block,
+                            Totals *totals) noexcept nogil:
+    """Of eight contacts of spheres to STRESS, RESISTANCE and IMAGES."""
+    cdef const BoxPose *box = law.box
+    cdef double a[4 * LANES], b[4 * LANES], room[3 * LANES], present[LANES]
+    cdef Eight distance, straight, along, across
+    cdef Eight3 nearest, n, image, branch, moved, force = load_eight3(block.force[0]), by_strain
+    cdef int lane
+    rows_from_records(loop.state.spheres, block.first, a)
+    rows_from_records(loop.state.spheres, block.second, b)
+    nearest_differences(box, a, b, room)
+    for lane in range(LANES):
+        present[lane] = 1.0 if block.first[lane] != hole_of(&loop.state) else 0.0
+    nearest = load_eight3(room)
+    distance = root(dot3(nearest, nearest))
+    find_resistances(law, block, load_eight(a + 3 * LANES) + load_eight(b + 3 * LANES) - distance, &along, &across)
+    n = scale3(eight_of(1.0) / (distance + eight_of(LEAST_LENGTH)), nearest)
+    image = sub3(nearest, sub3(load_eight3(a), load_eight3(b)))
+    branch = add3(sub3(centres_of(&loop.state, block.first, a), centres_of(&loop.state, block.second, b)), image)
+    moved = branch if box.affine else image             # displacement of i beside j per strain
+    straight = magnitude(along - across) * (
+        magnitude(n.x * moved.x) + magnitude(n.y * moved.y) + magnitude(n.z * moved.z))
+    by_strain.x = magnitude((straight * magnitude(n.x) + across * magnitude(moved.x)) * branch.x)
+    by_strain.y = magnitude((straight * magnitude(n.y) + across * magnitude(moved.y)) * branch.y)
+    by_strain.z = magnitude((straight * magnitude(n.z) + across * magnitude(moved.z)) * branch.z)
+    add_rows(load_eight(present), by_axis(force, branch), eight_of(0.0), law.per_energy / STRESS_UNIT, totals + STRESS)
+    add_rows(load_eight(present), by_strain, eight_of(0.0), law.per_energy / RESISTANCE_UNIT, totals + RESISTANCE)
+    store_eight3(room, image)
+    add_rows(load_eight(present), by_axis(force, image), load_eight(block.force[box.flow_axis]) * load_eight(
+        room + LANES * box.gradient_axis), law.per_energy / STRESS_UNIT, totals + IMAGES)
 
-    Velocities are half a step behind, as the flow is.
+
+cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b, Totals *totals) noexcept nogil:
+    """Stress by velocities of the clumps of a block beside the flow; half a step behind, as the flow is."""
+    cdef const ClumpBlock *clumps = clumps_of(&loop.state, b)
+    cdef double mass[LANES]
+    cdef Eight3 u = load_eight3(clumps.velocity)
+    cdef int lane
+    for lane in range(LANES):
+        mass[lane] = constants_of(&loop.state, b).mass[lane] if loop.state.clump_number[b * LANES + lane] >= 0 else 0.0
+    u = sub3(u, eight_times_gradient(box.flow, from_center(box, load_eight3(clumps.position))))
+    add_rows(load_eight(mass), scale3(load_eight(mass), by_axis(u, u)), eight_of(0.0),
+             loop.law.per_energy / STRESS_UNIT, totals)
+
+
+cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
+    """Sum over own contacts and clumps what moves walls and axes of the box.
+
+    sums : (servos, 3) forces of the walls; behind them, if an axis is under a pressure, (N_TOTALS, 4)
     """
-    cdef const StateView *state = &loop.state
-    cdef const Blocks *blocks
-    cdef const BoxPose *box = loop.contacts[0].law.box
+    cdef const Contacts *contacts = loop.contacts + thread
+    cdef const Neighbours *mine = loop.broad.threads + thread
+    cdef const Blocks *blocks = &contacts.groups[WALLS]
     cdef const ContactBlock *block
-    cdef const ClumpBlock *clumps
-    cdef Vec3 u
-    cdef Wide sums[6], kinetic[3]
-    cdef double[:, ::1] total = np.zeros((2, 3))
+    cdef Totals totals[N_TOTALS]
     cdef Py_ssize_t k
-    cdef double inverse
-    cdef int t, lane
-    memset(sums, 0, sizeof(sums))
-    memset(kinetic, 0, sizeof(kinetic))
+    cdef int axis, lane, m
+    memset(sums, 0, loop.course.n_sums * sizeof(Wide))
+    for k in range(LANES * blocks.n_blocks if loop.course.n_servos > 0 else 0):
+        block, lane = block_of(blocks, k), lane_of(k)
+        for m in range(loop.course.n_servos if block.first[lane] != blocks.hole else 0):
+            if loop.course.servos[m].wall == contacts.law.walls.wall_of[-1 - block.second[lane]]:
+                for axis in range(3):
+                    sums[3 * m + axis] += rounded_wide(block.force[axis][lane] / loop.law.force_unit)
+    if loop.course.presses:
+        memset(totals, 0, sizeof(totals))
+        for k in range(contacts.groups[SPHERES].n_blocks):
+            prefetch_rows(<const double *> block_at(&contacts.groups[SPHERES], k + BLOCKS_AHEAD), ROWS_OF_VIRIAL)
+            add_virial(loop, contacts.law, block_at(&contacts.groups[SPHERES], k), totals)
+        for k in range(mine.first_block, mine.last_block):
+            add_kinetic(loop, contacts.law.box, k, totals + KINETIC)
+        for m in range(N_TOTALS):
+            fold(totals[m].sums, 4, totals[m].totals)
+            memcpy(sums + 3 * loop.course.n_servos + 4 * m, totals[m].totals, 4 * sizeof(Wide))
+
+
+cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil:
+    """Stress (3,) and resistance (3,), see above, times the volume [J]. sums : (N_TOTALS, 4)"""
+    cdef double unit = loop.law.energy_unit * STRESS_UNIT, kinetic
+    cdef int axis
+    for axis in range(3):                               # strains of all axes change it by less than five times itself
+        kinetic = sums[4 * <int> KINETIC + axis] * unit
+        virial[axis] = sums[4 * <int> STRESS + axis] * unit + kinetic
+        virial[3 + axis] = sums[4 * <int> RESISTANCE + axis] * (RESISTANCE_UNIT * loop.law.energy_unit) + 1.25 * kinetic
+
+
+cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil:
+    """Set the work of the half step that begins, in which the box has new rates. sums : see virial_of"""
+    cdef int axis, t, f = box.flow_axis, g = box.gradient_axis
+    cdef double power = sums[4 * <int> IMAGES + 3] * (
+        box.lattice_ahead[f] - box.ahead[f] * box.inverse[f] * box.lattice[f]) * box.across[g]
+    for axis in range(3):
+        power += sums[4 * <int> IMAGES + axis] * (box.ahead[axis] * box.inverse[axis])
     for t in range(loop.n_threads):
-        blocks = &loop.contacts[t].groups[SPHERES]
-        for k in range(LANES * blocks.n_blocks):
-            block, lane = block_of(blocks, k), lane_of(k)
-            if block.first[lane] != blocks.hole:
-                add_virial(loop, box, block, lane, sums)
-    for k in range(state.n_blocks * LANES):
-        clumps, lane = clumps_of(state, k // LANES), k % LANES
-        inverse = constants_of(state, k // LANES).inverse_mass[lane]
-        if state.clump_number[k] >= 0 and inverse > 0.0:
-            u = sub(load(clumps.velocity + lane), times_gradient(box.flow, from_center(
-                box, clumps.position + lane, LANES)))
-            kinetic[0] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
-            kinetic[1] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)
-            kinetic[2] += rounded_wide(u.z * u.z / inverse * loop.law.per_energy)
-    for t in range(3):                                  # strains of all axes change it by less than five times itself
-        total[0, t] = (sums[t] + kinetic[t]) * loop.law.energy_unit
-        total[1, t] = sums[3 + t] * (COARSER * loop.law.energy_unit) + 1.25 * (kinetic[t] * loop.law.energy_unit)
-    return np.asarray(total)
+        loop.contacts[t].box_work[1] = rounded_wide(0.5 * loop.step.dt * STRESS_UNIT * power) if t == 0 else 0
 
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
+    cdef const Contacts *contacts = loop.contacts + thread
     cdef Ledger *ledger = &loop.contacts[thread].ledger
-    cdef Sums sums
-    memset(&sums, 0, sizeof(Sums))
-    if loop.walls.any_moves:
-        visit_walls(loop, thread, add_work, -1, &sums)
-    if box_moves(loop.contacts[thread].law.box):
-        add_box_work(loop, thread, between, &sums)
+    cdef Wide work = walls_work(loop, thread)
+    if loop.law.ends > 0.0 and loop.course.boxes:
+        sum_image_work(loop, thread)
     if not between:
-        ledger.wall_work += ledger.wall_power + sums.work[0]
-    ledger.wall_power = sums.work[1]
+        ledger.wall_work += ledger.wall_power + work + contacts.box_work[0]
+    ledger.wall_power = work + contacts.box_work[1]
 
 
 cdef object read_ledger(const Loop *loop):

@@ -3,15 +3,18 @@ from libc.stdint cimport uint64_t
 
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.contact.contact cimport MAX_COMPONENTS
+from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.contact.contacts cimport Contacts
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
 from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
+from minidem.state.box_motion cimport BoxSpec, BoxState
+from minidem.state.periodic_box cimport BoxPose
 from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView
-from minidem.walls.surface cimport Walls
+from minidem.walls.surface cimport WallPose, Walls
 
 cdef enum Phase:
     BLOCKS = 0                      # fused pass over own blocks: reduce, kick, rotate, drift, pose
@@ -48,10 +51,39 @@ cdef struct UserForce:              # compiled
     uint64_t seed                   # of its random numbers for a clump in a step
     int n_random
 
+cdef struct ServoWall:              # a wall that a force moves
+    long long wall
+    double center[3]                # at time 0 [m]
+    double velocity[3]              # that the force does not change [m/s]
+    double direction[3]             # unit
+    double force, mass, damping     # [N], [kg], [N s/m]
+
+cdef struct ServoState:             # of a wall at a whole step, along the direction of its force
+    double displacement             # [m]
+    double velocity                 # half a step before [m/s]
+
+cdef struct Course:                 # of walls and box (schedule.pyx): entries for a step and each half step after it
+    long long first                 # number of this step
+    Py_ssize_t walls, boxes         # poses in an entry; 0: none moves, and there is one entry
+    WallPose *wall_poses            # (entries, walls)
+    const double *travel            # (entries,): bound of the distance that any surface has moved [m] ...
+    double servo_travel             # ... and by forces
+    BoxPose *box_poses              # (entries,); NULL: no axis is periodic
+    bint steered                    # forces move some of this
+    int n_servos, n_sums
+    const ServoWall *servos         # (n_servos,)
+    ServoState *servo_states        # (steps + 1, number of walls)
+    const BoxSpec *box
+    BoxState *box_states            # (steps + 1,)
+    bint presses                    # an axis of the box is under a pressure
+    double *rates                   # (steps, 4): see advance_box
+    Wide *sums                      # (threads, n_sums): see add_steering_forces
+
 cdef struct Loop:
     StateView state
     Law law                         # of all contacts
-    Walls *walls                    # with the poses of a run
+    Walls *walls
+    Course *course
     double *clump_motions           # (n_blocks, 16, LANES), where contacts may begin or end: onset_pass.pyx
     unsigned char *onset_blocks     # (n_blocks,): a contact of a clump may begin or end
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
@@ -94,6 +126,14 @@ cdef inline void end_phase(Loop *loop, int thread, Phase phase) noexcept nogil:
     """Record a phase of thread 0 if phases are timed."""
     if thread == 0 and loop.timed:
         record_phase(loop, phase)
+
+
+cdef inline void place(Loop *loop, int thread, Py_ssize_t entry) noexcept nogil:
+    """Place walls and box of a thread as in an entry of the course."""
+    cdef const Course *course = loop.course
+    loop.contacts[thread].walls.now = course.wall_poses + entry * course.walls
+    loop.contacts[thread].walls.travelled = course.travel[entry if course.walls else 0] + course.servo_travel
+    loop.contacts[thread].own_law.box = course.box_poses + entry * course.boxes
 
 
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil

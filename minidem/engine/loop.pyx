@@ -9,7 +9,8 @@ it is in cache:
     drift   centre of mass, and the bound of the displacement that the lists depend on (path)
     pose    spheres that occur in the inner lists; velocities, if the contact law needs them
 
-`compute_forces` finds the forces there, between barriers. Large states: slab by slab, with the contacts of each slab.
+Before, `steer` lets forces move walls and box (schedule.pyx); `compute_forces` finds the forces at the new pose,
+between barriers. Large states: slab by slab, with the contacts of each slab.
 Between steps the state is x_n, v_(n-1/2), the stored values of the scheme, and F_n, M_n. The wrench of step n is
 reduced in step n + 1 and not stored, unless something needs it before (`stores_wrenches`, the last step of a run).
 
@@ -33,7 +34,6 @@ from minidem.contact.contacts cimport (
     GROUPS, SPHERES, WALLS, Contacts, clear_contacts, collect_stored, find_new, own_slots, reset_sums, take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
-from minidem.contact.law cimport place_box
 from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_sent
 from minidem.core.clock cimport clock
@@ -44,9 +44,10 @@ from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport memory_refused
 from minidem.engine.compiled_forces cimport add_compiled_forces
-from minidem.engine.leapfrog cimport MOST_STRAIN, Flow, drift, flow_of, kick, kick_with_box, predict_velocity
+from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, path_of_flow, predict_velocity
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
+from minidem.engine.schedule cimport steer
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Step, call_scheme, set_stage
 from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
@@ -54,7 +55,6 @@ from minidem.state.rows cimport (
     ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock, load, load_quat, scratch_of,
 )
 from minidem.state.state cimport clumps_of, constants_of, field_of, wrench_of
-from minidem.walls.surface cimport place_walls
 
 cdef enum:
     ROWS_AT_ONCE = 32
@@ -165,11 +165,11 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef int exceeded[LANES]
     cdef const BoxPose *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
     cdef double per_square = 4.0 / (loop.broad.inner_skin * loop.broad.inner_skin)
-    cdef Flow flow
+    cdef double path_of_box = 0.0
     cdef bint kicks = box != NULL and gradient_norm(box.kick) > 0.0
     set_stage(&step, stage)
     if box != NULL:
-        flow = flow_of(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
+        path_of_box = path_of_flow(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
         wrench = wrench_of_block(loop, contacts, first, wrench_known, &room[first & 1])
@@ -197,9 +197,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if loop.has_contacts:
                 constants = constants_of(&loop.state, b - 1)
                 if box == NULL:
-                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, NULL, exceeded)
+                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, NULL, 0.0, exceeded)
                 else:
-                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, &flow, exceeded)
+                    drift(clumps, ahead * dt, old[(b - 1) & 1], constants, per_square, box, path_of_box, exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
@@ -400,10 +400,9 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
 
 cdef inline void add_moving_work(Loop *loop, int thread) noexcept nogil:
     """Work of walls and a box that move, when the forces of this whole step are known, onset corrections included."""
-    cdef bint box = box_moves(loop.contacts[thread].law.box)
-    if (loop.walls.any_moves or box) and loop.broad.threads[thread].failure == NO_FAILURE:
+    if (loop.course.walls or loop.course.boxes) and loop.broad.threads[thread].failure == NO_FAILURE:
         add_wall_work(loop, thread, between_steps(loop))
-    if box:
+    if loop.course.boxes and loop.law.ends > 0.0:
         wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
 
 
@@ -481,11 +480,6 @@ cdef inline bint python_failed(const Loop *loop) noexcept nogil:
     return loop.scheme_failed[0] or loop.law_failed[0]
 
 
-cdef inline void place_boundaries(Loop *loop, int thread, long long half_steps) noexcept nogil:
-    """Walls and periodic box at an instant of this run."""
-    if loop.has_contacts:
-        place_walls(&loop.contacts[thread].walls, half_steps)
-        place_box(&loop.contacts[thread].own_law, half_steps)
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
@@ -497,11 +491,16 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
     cdef bint stores = True
     end_phase(loop, thread, OUTSIDE)
     for n in range(steps):
+        if loop.course.steered and not steer(loop, thread, loop.first_step + done + n - loop.course.first):
+            if not stores:
+                reduce_wrenches(loop, thread, loop.n_stages - 1, done + n)
+            return
         mine.steps += 1
         contacts.step = loop.first_step + done + n + 1
-        contacts.stores_forces = n == steps - 1
+        contacts.stores_forces = loop.course.steered or n == steps - 1
         for stage in range(loop.n_stages):
-            place_boundaries(loop, thread, 2 * n + <int> (2.0 * loop.fraction[stage]))
+            if loop.has_contacts:
+                place(loop, thread, 2 * (contacts.step - 1 - loop.course.first) + <int> (2.0 * loop.fraction[stage]))
             move_clumps(loop, thread, stage, contacts.step, stores)
             stores = stores_wrenches(loop) or n == steps - 1
             if not compute_forces(loop, thread, stage, done + n + loop.fraction[stage], stores):

@@ -3,13 +3,15 @@ from minidem.contact.law cimport LawKernels
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.state cimport Layout, State
-from minidem.walls.wall_table cimport WallTable
+from minidem.walls.surface cimport Walls
+from minidem.walls.wall_table cimport WallElements
 
 
 cdef class LoopMemory:
     cdef Loop loop
     cdef readonly State state
-    cdef readonly WallTable walls       # None: free bodies
+    cdef readonly WallElements walls    # None: free bodies
+    cdef Walls own_walls                # with the materials and poses of this loop
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies

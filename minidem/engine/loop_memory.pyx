@@ -32,7 +32,6 @@ from minidem.engine.loop cimport Loop, full_team
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ConstantBlock, WrenchBlock
 from minidem.state.state cimport Layout, State, StateView, clump_of, hole_of
-from minidem.walls.wall_table cimport WallTable
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order
@@ -64,14 +63,13 @@ cdef class LoopMemory:
     ----------
     settings : Settings
     snapshot : Snapshot
-    walls : WallTable or None
     like : LoopMemory, optional
         Of a loop of the same clumps, whose skins, shares and counters this one takes over.
     """
 
-    def __cinit__(self, settings, snapshot, WallTable walls, LoopMemory like=None):
+    def __cinit__(self, settings, snapshot, LoopMemory like=None):
         cdef State state = snapshot.state
-        self.state, self.walls, self.arrays = state, walls, []
+        self.state, self.walls, self.arrays = state, settings.walls, []
         self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, snapshot.step, settings.dt
         self.set_body_force(settings.gravity)
         self.set_scheme(settings.scheme, settings.scheme_values)
@@ -140,10 +138,10 @@ cdef class LoopMemory:
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
         kernels.fill(&self.loop.law, values)
-        self.arrays += set_properties(&self.loop.law, self.walls, kernels, law, values, self.pair_table,
+        self.own_walls, self.loop.walls = self.walls.view, &self.own_walls
+        self.arrays += set_properties(&self.loop.law, self.loop.walls, kernels, law, values, self.pair_table,
                                       self.state.material_index)
         self.arrays.append(set_units(&self.loop.law, law, values, self.pair_table, self.state))
-        self.loop.walls = &self.walls.walls
         self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
@@ -157,7 +155,7 @@ cdef class LoopMemory:
         """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
         cdef Fields *fields = &self.loop.law.fields
         cdef const double[::1] ids = np.append(population.ids, 0).astype(float)
-        cdef const double[:, ::1] of_walls = np.hstack([np.zeros((len(self.walls.elements.walls) + 1, 0)), *(
+        cdef const double[:, ::1] of_walls = np.hstack([np.zeros((len(self.walls.walls) + 1, 0)), *(
             np.vstack([field.walls, np.zeros(field.components)]) for field in population.fields)])
         cdef double[:, :, ::1] sums
         cdef unsigned char[::1] transfers

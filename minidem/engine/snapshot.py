@@ -80,7 +80,7 @@ class Snapshot:
     work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
     force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
     servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves
-    box_state : (10,) strains and rates of a box that moves, see box_table.pyx
+    box_state : (10,) strains and rates of a box that moves, see box_motion.pxd
     """
 
     state: State

@@ -25,7 +25,7 @@ class Boundaries(Topic):
     def walls_at_rest(self) -> tuple:
         """The `walls` at their present places, without motion: each is itself if it does not move."""
         return tuple(at_rest(wall, self.loop.step_count, self.dt, state)
-                     for wall, state in zip(self.walls, self.loop.walls.servo_states))
+                     for wall, state in zip(self.walls, self.loop.servo_states))
 
     @exclusive
     def overlap_walls(self, spheres: ArrayLike) -> np.ndarray:

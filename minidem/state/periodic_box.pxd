@@ -1,6 +1,6 @@
 """The periodic box in compiled code: nearest images of differences, and positions within the box.
 
-A `BoxPose` (box_pose.h; box_table.pyx makes it) is the box at one instant; NULL: no axis is periodic. A box that moves
+A `BoxPose` (box_pose.h; box_motion.pyx makes it) is the box at one instant; NULL: no axis is periodic. A box that moves
 may be tilted: its image along the gradient axis of the flow is displaced by `lattice`, and whole lengths along that
 axis are counted first.
 """
@@ -87,49 +87,29 @@ cdef inline void nearest_differences(const BoxPose *box, const double *a, const 
     store_eight(d + 2 * LANES, x.z - box.length[2] * eight_rounded(x.z * box.inverse[2]))
 
 
-cdef inline bint image_velocity(const BoxPose *box, Vec3 d, Vec3 *behind, Vec3 *ahead) noexcept nogil:
-    """The same of one difference d = a - b."""
-    cdef double lengths = rounded(across_lengths(box, d.x, d.y, d.z)), x, y, z
-    d = less_lattice(box, lengths, d)
-    x, y, z = rounded(d.x * box.inverse[0]), rounded(d.y * box.inverse[1]), rounded(d.z * box.inverse[2])
-    behind[0] = vec3(x * box.behind[0] + lengths * box.lattice_behind[0],
-                     y * box.behind[1] + lengths * box.lattice_behind[1],
-                     z * box.behind[2] + lengths * box.lattice_behind[2])
-    ahead[0] = vec3(x * box.ahead[0] + lengths * box.lattice_ahead[0],
-                    y * box.ahead[1] + lengths * box.lattice_ahead[1],
-                    z * box.ahead[2] + lengths * box.lattice_ahead[2])
-    return lengths != 0.0 or x != 0.0 or y != 0.0 or z != 0.0
-
-
-cdef inline int crossing(const BoxPose *box, const double *a, const double *b) noexcept nogil:
-    """Bits 1 << lane of eight pairs of positions (3, LANES) whose nearest images have different velocities."""
-    cdef double total[LANES]
-    cdef Eight3 d = eight_between(a, b)
-    cdef Eight lengths = eight_across(box, d), squared = lengths * lengths
-    if box.stretches:
-        d = eight_less_lattice(box, lengths, d)
-        d.x, d.y = eight_rounded(d.x * box.inverse[0]), eight_rounded(d.y * box.inverse[1])
-        d.z = eight_rounded(d.z * box.inverse[2])
-        squared = squared + dot3(d, d)
-    store_eight(total, squared)
-    return ~bits_below(total, 0.5) & (1 << LANES) - 1
-
-
 cdef inline bint image_velocities(const BoxPose *box, const double *a, const double *b, double *behind,
                                   double *ahead) noexcept nogil:
     """Velocities (3, LANES) of those images of b (3, LANES) that are nearest to a, relative to b [m/s].
 
-    False: no difference crosses a face, all are zero and not written.
+    False: all images have the same velocity; none are written.
     """
-    cdef Vec3 before, after
-    cdef int lane
-    if crossing(box, a, b) == 0:
+    cdef double total[LANES]
+    cdef Eight3 d = eight_between(a, b)
+    cdef Eight lengths = eight_across(box, d), squared = lengths * lengths
+    d = eight_less_lattice(box, lengths, d)
+    d.x, d.y = eight_rounded(d.x * box.inverse[0]), eight_rounded(d.y * box.inverse[1])
+    d.z = eight_rounded(d.z * box.inverse[2])
+    if box.stretches:
+        squared = squared + dot3(d, d)
+    store_eight(total, squared)
+    if bits_below(total, 0.5) == (1 << LANES) - 1:
         return False
-    for lane in range(LANES):
-        image_velocity(box, sub(vec3(a[lane], a[LANES + lane], a[2 * LANES + lane]),
-                                vec3(b[lane], b[LANES + lane], b[2 * LANES + lane])), &before, &after)
-        behind[lane], behind[LANES + lane], behind[2 * LANES + lane] = before.x, before.y, before.z
-        ahead[lane], ahead[LANES + lane], ahead[2 * LANES + lane] = after.x, after.y, after.z
+    store_eight(behind, d.x * box.behind[0] + lengths * box.lattice_behind[0])
+    store_eight(behind + LANES, d.y * box.behind[1] + lengths * box.lattice_behind[1])
+    store_eight(behind + 2 * LANES, d.z * box.behind[2] + lengths * box.lattice_behind[2])
+    store_eight(ahead, d.x * box.ahead[0] + lengths * box.lattice_ahead[0])
+    store_eight(ahead + LANES, d.y * box.ahead[1] + lengths * box.lattice_ahead[1])
+    store_eight(ahead + 2 * LANES, d.z * box.ahead[2] + lengths * box.lattice_ahead[2])
     return True
 
 
@@ -144,9 +124,11 @@ cdef inline Vec3 center_of(const BoxPose *box) noexcept nogil:
                 box.low[2] + 0.5 * box.length[2])
 
 
-cdef inline Vec3 from_center(const BoxPose *box, const double *x, int stride) noexcept nogil:
-    """A position with components `stride` doubles apart, from the centre of the box."""
-    return sub(vec3(x[0], x[stride], x[2 * stride]), center_of(box))
+cdef inline Eight3 from_center(const BoxPose *box, Eight3 x) noexcept nogil:
+    """Eight positions, from the centre of the box."""
+    cdef Vec3 center = center_of(box)
+    x.x, x.y, x.z = x.x - center.x, x.y - center.y, x.z - center.z
+    return x
 
 
 cdef inline Vec3 box_of(const BoxPose *box, const double *x, int stride) noexcept nogil:
@@ -169,6 +151,14 @@ cdef inline Vec3 times_gradient(const double *gradient, Vec3 d) noexcept nogil:
                 gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z)
 
 
+cdef inline Eight3 eight_times_gradient(const double *gradient, Eight3 d) noexcept nogil:
+    cdef Eight3 v
+    v.x = gradient[0] * d.x + gradient[1] * d.y + gradient[2] * d.z
+    v.y = gradient[3] * d.x + gradient[4] * d.y + gradient[5] * d.z
+    v.z = gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z
+    return v
+
+
 cdef inline double gradient_norm(const double *gradient) noexcept nogil:
     """Of a matrix (3, 3)."""
     cdef double total = 0.0
@@ -181,7 +171,7 @@ cdef inline double gradient_norm(const double *gradient) noexcept nogil:
 cdef inline Vec3 displacement_with(const BoxPose *before, const BoxPose *now, const double *x,
                                    int stride) noexcept nogil:
     """Displacement of a point of the box between two instants [m]; x : where it was, components `stride` apart."""
-    cdef Vec3 d = from_center(before, x, stride)
+    cdef Vec3 d = sub(vec3(x[0], x[stride], x[2 * stride]), center_of(before))
     return sub(times_gradient(now.deformation, times_gradient(before.inverse_deformation, d)), d)
 
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,11 +85,18 @@ class Pressure:
         vars(self).update(pressure=positive("pressure", self.pressure), time=positive("time", self.time),
                           damping=non_negative("damping", self.damping))
 
-    def accelerated(self, rate: float, stress: float, dt: float, resistance: float) -> float:
-        """The strain rate half a step later, from that half a step earlier [1/s]; stress, resistance r [Pa]."""
-        square = self.time ** 2 + 2.0 * dt ** 2 * resistance / self.pressure
-        drag = dt * self.damping / math.sqrt(square)
-        return ((1.0 - drag) * rate + dt * (stress / self.pressure - 1.0) / square) / (1.0 + drag)
+
+def _rate_values(rate, times):
+    """A rate that is a function of the time, at times (n,)."""
+    found = [rate(t) for t in times.tolist()]
+    try:
+        found = np.array(found, dtype=float).reshape(-1)
+    except (TypeError, ValueError):                     # no numbers
+        found = np.zeros(0)
+    if len(found) != len(times) or not (np.abs(found) <= LARGEST).all():
+        raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
+                         f"between {times[0]:g} and {times[-1]:g} s; return one number [1/s]")
+    return found
 
 
 def _rate(name, rate):
@@ -167,6 +173,14 @@ class PeriodicBox:
         other = copy.copy(self)
         other.stretched = self.stretched | np.asarray(axes)
         return other
+
+    def rates_at(self, times):
+        """(n, 4) strain rates of the three axes, 0 under a Pressure, and of the shear, at times (n,) [1/s]."""
+        values = np.zeros((len(times), 4))
+        for column, rate in enumerate((*self.rates, *(self.shear or ())[2:])):
+            if not isinstance(rate, Pressure):
+                values[:, column] = _rate_values(rate, times) if callable(rate) else rate
+        return values
 
     def with_motion(self, shear, rates, affine):
         """The same box with another motion; arguments as in PeriodicBox. ValueError for shear along other axes."""
@@ -348,9 +362,9 @@ class Box:
 
     def least_length(self, state):
         """(3,) lengths above which the box is long enough for all clumps of a State [m]."""
-        limits = [needed for k, template in enumerate(state.templates) for needed, _ in self._limits(
+        limits = [np.zeros(3)] + [needed for k, template in enumerate(state.templates) for needed, _ in self._limits(
             template, state.scale[state.template_index == k].max(initial=0.0))]
-        return np.max(limits, axis=0, initial=0.0)
+        return np.max(limits, axis=0)
 
     def refuse_outside(self, low, high):
         """ValueError for a region with corners low, high (3,) that extends beyond the box along a periodic axis."""

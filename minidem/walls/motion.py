@@ -6,7 +6,6 @@ from math import cos, pi, sin
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, non_negative, number, positive, unit_vector
 
@@ -90,22 +89,19 @@ class Servo:
         vars(self).update(direction=tuple(direction.tolist()), force=number("force", self.force),
                           mass=positive("mass", self.mass), damping=non_negative("damping", self.damping))
 
-    def accelerated(self, velocity: float, of_clumps: ArrayLike, dt: float) -> float:
-        """The velocity half a step later, from that half a step earlier [m/s]; of_clumps (3,) : their force [N]."""
-        force = self.force + sum(f * d for f, d in zip(np.asarray(of_clumps).tolist(), self.direction))
-        drag = 0.5 * dt * self.damping / self.mass
-        return ((1.0 - drag) * velocity + dt / self.mass * force) / (1.0 + drag)
-
 
 def placed(wall, step, dt, servo_state):
-    """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step; servo_state : (2,), see
-    Motions.poses."""
-    pose = Motions([wall]).poses(2 * step, 1, 0.5 * dt, np.array([servo_state]))[0, 0]
-    return pose["position"], pose["matrix"]
+    """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step.
+
+    servo_state : (2,), displacement [m] of a Servo along its direction, and its velocity [m/s].
+    """
+    pose = Motions([wall]).poses(2 * step, 1, 0.5 * dt)[0, 0]
+    moved = servo_state[0] * np.array(wall.motion.direction) if isinstance(wall.motion, Servo) else 0.0
+    return pose["position"] + moved, pose["matrix"]
 
 
 def at_rest(wall, step, dt, servo_state):
-    """The wall at rest where it is at a step; servo_state : (2,), see Motions.poses."""
+    """The wall at rest where it is at a step; servo_state : see `placed`."""
     if not wall.moves:
         return wall
     position, matrix = placed(wall, step, dt, servo_state)
@@ -143,8 +139,6 @@ class Motions:
         self._center, self._velocity, self._spin = (
             np.array([getattr(wall, name) for wall in walls]).reshape(-1, 3)
             for name in ("center", "velocity", "angular_velocity"))
-        self._servos = [k for k, motion in enumerate(motions) if isinstance(motion, Servo)]
-        self._direction = np.array([motions[k].direction for k in self._servos]).reshape(-1, 3)
         self._oscillating = [k for k, motion in enumerate(motions) if type(motion) is Oscillation]
         self._amplitude = np.array([motions[k].amplitude for k in self._oscillating]).reshape(-1, 3)
         self._functions = [k for k, motion in enumerate(motions)
@@ -158,26 +152,18 @@ class Motions:
         self._along, self._radius, self._extent = (np.array(values) for values in (
             [limit.along for limit in limits], [limit.radius for limit in limits], [limit.extent for limit in limits]))
 
-    def poses(self, first, n, half_step, servo_states):
+    def poses(self, first, n, half_step):
         """Poses (n, walls) at the instants (first + k) half_step, 0 <= k < n, a structured array (POSE).
 
-        A pose depends on its instant alone, so that results do not depend on how a run is divided.
-
-        servo_states : (walls, 2), displacement [m] and velocity [m/s] of each Servo at the first instant, along its
-            direction.
+        A pose depends on its instant alone, so that results do not depend on how a run is divided. That of a Servo
+        lacks what the force does.
         """
         times, step = np.arange(first - 2, first + n + 1) * half_step, 2.0 * half_step
         position, matrix = self._placed(times)
-        velocity = self._velocity + 0.0
-        if self._servos:                                # in each step: what there is not must cost nothing
-            displacement, speed = servo_states[self._servos].T
-            along = displacement + np.arange(-2, n + 1)[:, None] * (speed * half_step)
-            position[:, self._servos] += along[:, :, None] * self._direction
-            velocity[self._servos] += speed[:, None] * self._direction
         poses = np.zeros((n, len(self._walls)), POSE)
         poses["position"], poses["matrix"] = position[2:-1], np.eye(3)
         poses["matrix"][:, self._turning] = matrix[2:-1]
-        poses["velocity"] = poses["velocity_now"] = velocity
+        poses["velocity"] = poses["velocity_now"] = self._velocity + 0.0
         poses["turning"] = poses["turning_now"] = self._spin
         if not self._given:
             return poses

@@ -71,29 +71,14 @@ cdef struct Walls:
     double inverse_period[3]        # 1 / period, likewise 0 [1/m]
     const unsigned char *repeats    # (count,): walls with images
     const double *references        # (n_elements, 3): centres of elements with images, frame of the wall [m]
-    Py_ssize_t stride               # walls per entry of the tables; 0: no wall moves, and there is one entry
-    const WallPose *poses           # (entries, count): at the beginning of a run and every half step after it
-    const double *travel            # (entries,): bound of the distance that any surface has moved, likewise [m]
-    const WallPose *now             # (count,): the present entry
-    double travelled                # likewise
+    const WallPose *now             # (count,)
+    double travelled                # bound of the distance that any surface has moved until now [m]
 
 cdef struct Touch:                  # of a sphere and an element
     double height                   # distance of the centre from the surface, positive on the side of the clumps [m]
     Vec3 normal                     # unit, from the surface to the centre, lab
     double curvature                # of the surface of equal height through the centre: change of the normal per length
     Vec3 straight                   # direction of less curvature, lab; its squared length is the missing part of it
-
-
-cdef inline void place_walls(Walls *walls, Py_ssize_t entry) noexcept nogil:
-    """Take the poses of an entry of the tables."""
-    walls.now = walls.poses + entry * walls.stride
-    walls.travelled = walls.travel[entry if walls.stride else 0]
-
-
-cdef inline void take_poses(Walls *walls, const Walls *prepared) noexcept nogil:
-    """The tables of `prepared`, and their first entry."""
-    walls.poses, walls.travel, walls.stride = prepared.poses, prepared.travel, prepared.stride
-    place_walls(walls, 0)
 
 
 cdef inline Vec3 to_wall(const WallPose *pose, Vec3 x) noexcept nogil:

@@ -1,5 +1,4 @@
 """The arrays behind the walls of the time loops."""
-from minidem.core.guard cimport Guard
 from minidem.walls.surface cimport Walls
 
 cdef class WallElements:
@@ -15,14 +14,4 @@ cdef class WallElements:
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
     cdef object _fill_references(self, simple, of_triangles)
 
-cdef class WallTable:
-    cdef Walls walls
-    cdef readonly WallElements elements
-    cdef readonly object wall_of, servos         # as above
-    cdef readonly object servo_states         # (walls, 2) displacements [m] and velocities [m/s] of these
-    cdef object _keep, _poses, _travel
-    cdef Guard _guard
-    cdef double _half_step
-    cdef long long _first               # step of the first entry of the tables
-    cdef const double *of_walls(self, values) except NULL
-    cdef object set_materials(self, materials)
+cdef object deepest_in_walls(const Walls *walls, const double[:, ::1] spheres)

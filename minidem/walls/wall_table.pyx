@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -Og
-"""The arrays behind the walls of the time loops, and the poses of the walls that move."""
+"""The arrays behind the walls of the time loops."""
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -8,14 +8,11 @@ import numpy as np
 from minidem.walls.mesh_grid import PART, divided, joined_across, mesh_grid
 from minidem.walls.motion import POSE, Motions, Servo
 
-from minidem.core.guard cimport Guard
 from minidem.core.vectors cimport IntVector, release, require_memory
 from minidem.walls.surface cimport (
-    CONE, CYLINDER, PLANE, Shape, TriangleGrid, WallPose, find_triangles, touch_wall,
+    CONE, CYLINDER, PLANE, Shape, TriangleGrid, Walls, find_triangles, touch_wall,
 )
 
-MOST_STEPS, AHEAD = 1000, 16        # in one table of poses; its length / that of a piece of a run
-MOST_POSES = 2 ** 17                # in one table, 25 MB
 KINDS, NONE = {"plane": PLANE, "cylinder": CYLINDER, "cone": CONE}, (0.0, 0.0, 0.0)
 ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
 
@@ -41,7 +38,7 @@ def in_box(wall, length, repeated):
 cdef class WallElements:
     """Elements of walls in the frames of their walls, see surface.pxd: what all time loops of a simulation share.
 
-    Nothing of it changes but `ahead`, the poses that the last loop has computed, with which the next one begins.
+    Nothing of it changes but `ahead`, the last table of poses.
 
     Parameters
     ----------
@@ -58,7 +55,7 @@ cdef class WallElements:
         simple = [(k, element) for k, wall in enumerate(walls) for element in wall.elements()]
         repeated = np.array([bool(wall.uneven(length > 0.0)[0].any()) for wall in walls] + [False])
         meshes = [(k, *in_box(wall, length, repeated[k])) for k, wall in enumerate(walls) if wall.surface is not None]
-        self._keep, self.walls, self.ahead = [], walls, (0, None, None)
+        self._keep, self.walls, self.ahead = [], walls, (0, (), ())
         self.moving = [k for k, wall in enumerate(walls) if wall.moves]
         self.motions = Motions([walls[k] for k in self.moving], [
             walls[k].without_images(length, turns=True) if length.any() else None for k in self.moving])
@@ -159,113 +156,47 @@ cdef class WallElements:
         self.view.references = &references[0, 0]
         self._keep.append(references)
 
+    def tabulate(self, long long step, long long least, long long steps, double half_step):
+        """Poses (entries, walls + 1), and bounds (entries,) of the distance that any surface has moved [m].
 
-cdef class WallTable:
-    """Walls of one time loop: their properties, and the poses of those that move.
-
-    Parameters
-    ----------
-    elements : WallElements
-    dt : float
-        Step [s].
-    step : int
-        The present one.
-    servo_states : (walls, 2) array, optional
-        Of walls that a force moves; default: at rest at their first places.
-    guard : Guard, optional
-        Of the simulation, which functions of motions must not use.
-    """
-
-    def __cinit__(self, WallElements elements, double dt, long long step, servo_states=None, Guard guard=None):
-        self.elements, self.walls, self._half_step, self._keep = elements, elements.view, 0.5 * dt, []
-        self.wall_of, self.servos = elements.wall_of, elements.servos
-        self._guard = Guard() if guard is None else guard
-        self.servo_states = np.zeros((self.walls.count, 2)) if servo_states is None else np.array(servo_states)
-        self._first, self._poses, self._travel = elements.ahead
-        self.prepare(step, 0)
-
-    cdef const double *of_walls(self, values) except NULL:
-        """Numbers (walls,), kept for the loop."""
-        cdef double[::1] kept = np.append(np.asarray(values, dtype=float), 0.0)        # there may be no wall
-        self._keep.append(kept)
-        return &kept[0]
-
-    cdef object set_materials(self, materials):
-        """materials : (walls,)"""
-        self.walls.materials = self.of_walls(materials)
-
-    def prepare(self, long long step, long long steps):
-        """Compute the poses of all walls at the given step and every half step of the next `steps` ones, at least."""
-        cdef double[:, ::1] poses
-        cdef double[::1] distances
-        cdef Py_ssize_t offset = 2 * (step - self._first)
-        moving = bool(self.walls.any_moves)
-        if self.servos or self._poses is None or not 0 <= offset <= offset + 2 * steps < len(self._poses):
-            offset, wanted = 0, min(AHEAD * steps, self.most_steps) if moving and not self.servos else 0
-            try:
-                tables = self._tables(step, max(steps, wanted) if moving else 0)
-            except Exception:                           # a function may end with the run
-                tables = self._tables(step, steps)
-            self._first, (self._poses, self._travel) = step, tables     # the old ones are pointed to until here
-            self.elements.ahead = step, self._poses, self._travel
-        poses, distances = self._poses.view(np.float64), self._travel
-        self.walls.stride = self.walls.count + 1 if moving else 0
-        self.walls.poses = <const WallPose *> &poses[offset if moving else 0, 0]
-        self.walls.travel = &distances[offset if moving else 0]
-        self.walls.now = self.walls.poses
-
-    def _tables(self, step, steps):
-        """Poses (2 steps + 1, walls + 1) and bounds of the distance travelled (2 steps + 1,)."""
-        n, moving = 2 * steps + 1, self.elements.moving
-        poses, moved = np.zeros((n, self.walls.count + 1), POSE), np.zeros(n)
-        poses["matrix"] = np.eye(3)
-        if moving:
-            try:
-                self._guard.during_step = True
-                poses[:, moving] = found = self.elements.motions.poses(2 * step, n, self._half_step,
-                                                                       self.servo_states[moving])
-                moved = self.elements.motions.travel(found)
-            finally:
-                self._guard.during_step = False
-        return poses, self.walls.travelled + np.cumsum(moved)
-
-    def accelerate(self, forces, double dt):
-        """Velocities half a step later of the walls that a force moves; forces : of the clumps on each, (3,) [N]."""
-        for k, force in zip(self.servos, forces):
-            self.servo_states[k, 1] = self.elements.walls[k].motion.accelerated(self.servo_states[k, 1], force, dt)
-
-    def move_servos(self, double dt):
-        """Move these walls by a step."""
-        self.servo_states[:, 0] += self.servo_states[:, 1] * dt
-
-    def deepest(self, const double[:, ::1] spheres):
-        """Largest overlap with a wall of spheres (n, 4), at the first entry of the tables, and the number of that wall.
-
-        Returns
-        -------
-        (n,) [m], minus infinity if none is near; (n,) int
+        One entry for each half step from a step on, for `steps` steps; of a Servo the motion without the force. Where
+        functions of the user make poses expensive, a new time loop begins with the last table, if it has `least` steps.
         """
-        cdef IntVector triangles
-        cdef Py_ssize_t k, m, element
-        cdef double overlap
-        cdef double[::1] depth = np.full(len(spheres), -np.inf)
-        cdef int[::1] walls = np.zeros(len(spheres), dtype=np.int32)
-        cdef const double[::1] rounding = rounding_errors(np.asarray(spheres))
-        memset(&triangles, 0, sizeof(triangles))
-        for k in range(len(spheres)):
-            find_triangles(&self.walls, &spheres[k, 0], rounding[k], &triangles)
-            for m in range(self.walls.n_simple + triangles.size):
-                element = m if m < self.walls.n_simple else triangles.data[m - self.walls.n_simple]
-                overlap = spheres[k, 3] - touch_wall(&self.walls, element, &spheres[k, 0]).height
-                if overlap > depth[k]:
-                    depth[k], walls[k] = overlap, self.walls.wall_of[element]
-        release(&triangles)
-        require_memory("the triangles near a sphere")
-        return np.asarray(depth), np.asarray(walls)
+        first, poses, moved = self.ahead
+        cdef long long offset = 2 * (step - first)
+        if 0 <= offset and offset + 2 * least < len(poses):
+            return poses[offset:], moved[offset:]
+        poses, moved = np.zeros((2 * steps + 1, self.view.count + 1), POSE), np.zeros(2 * steps + 1)
+        poses["matrix"] = np.eye(3)
+        if self.moving:
+            poses[:, self.moving] = found = self.motions.poses(2 * step, 2 * steps + 1, half_step)
+            moved = np.cumsum(self.motions.travel(found))
+        if self.moving and not self.servos:             # whose poses depend on the loop
+            self.ahead = step, poses, moved
+        return poses, moved
 
-    @property
-    def most_steps(self):
-        """The most steps of one table; None: any number."""
-        if self.servos or not self.walls.any_moves:
-            return 1 if self.servos else None
-        return max(1, min(MOST_STEPS, MOST_POSES // (2 * self.walls.count)))
+
+cdef object deepest_in_walls(const Walls *walls, const double[:, ::1] spheres):
+    """Largest overlap with a wall of spheres (n, 4) at its present pose, and the number of that wall.
+
+    Returns
+    -------
+    (n,) [m], minus infinity if none is near; (n,) int
+    """
+    cdef IntVector triangles
+    cdef Py_ssize_t k, m, element
+    cdef double overlap
+    cdef double[::1] depth = np.full(len(spheres), -np.inf)
+    cdef int[::1] numbers = np.zeros(len(spheres), dtype=np.int32)
+    cdef const double[::1] rounding = rounding_errors(np.asarray(spheres))
+    memset(&triangles, 0, sizeof(triangles))
+    for k in range(len(spheres)):
+        find_triangles(walls, &spheres[k, 0], rounding[k], &triangles)
+        for m in range(walls.n_simple + triangles.size):
+            element = m if m < walls.n_simple else triangles.data[m - walls.n_simple]
+            overlap = spheres[k, 3] - touch_wall(walls, element, &spheres[k, 0]).height
+            if overlap > depth[k]:
+                depth[k], numbers[k] = overlap, walls.wall_of[element]
+    release(&triangles)
+    require_memory("the triangles near a sphere")
+    return np.asarray(depth), np.asarray(numbers)

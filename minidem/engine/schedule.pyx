@@ -1,0 +1,227 @@
+# distutils: extra_compile_args = -O1
+"""The schedule of walls and periodic box: where they are at each half step.
+
+Motions that are known in advance are tabulated for many steps, and time loops take one entry after the other. What
+forces move, walls with a `Servo` and axes of the box under a `Pressure`, is steered in the loop: at the beginning of a
+step all threads sum these forces, and one writes the poses of the next two half steps.
+"""
+from dataclasses import astuple
+
+import numpy as np
+
+from minidem.state.layout import aligned
+
+from minidem.broadphase.broadphase cimport FAILED, wait
+from minidem.contact.fixed_point cimport Wide
+from minidem.engine.ledger cimport N_SUMS, add_steering_forces, set_box_power, virial_of, walls_work
+from minidem.engine.loop cimport ServoState, ServoWall, place
+from minidem.state.box_motion cimport (
+    BoxState, accelerate_box, advance_box, begin_box, box_in, refuse_box, specify_box,
+)
+from minidem.state.periodic_box cimport BoxPose
+from minidem.walls.surface cimport WallPose
+
+MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
+MOST_POSES = 2 ** 17                # of walls in one table, 25 MB
+SERVO = np.dtype([("wall", np.int64), ("center", float, 3), ("velocity", float, 3), ("direction", float, 3),
+                  ("force", float), ("mass", float), ("damping", float)])       # ServoWall
+
+
+cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil:
+    """A wall that a force has moved by `along` [m], with a speed [m/s]."""
+    cdef int axis
+    for axis in range(3):
+        pose.position[axis] = servo.center[axis] + time * servo.velocity[axis] + along * servo.direction[axis]
+        pose.velocity[axis] = pose.velocity_now[axis] = servo.velocity[axis] + speed * servo.direction[axis]
+
+
+cdef double accelerated(const ServoWall *servo, double speed, const double *of_clumps, double dt) noexcept nogil:
+    """The speed half a step later, from that half a step earlier [m/s]; of_clumps : (3,) their force [N]."""
+    cdef double drag = 0.5 * dt * servo.damping / servo.mass
+    cdef double force = servo.force + (of_clumps[0] * servo.direction[0] + of_clumps[1] * servo.direction[1]
+                                       + of_clumps[2] * servo.direction[2])
+    return ((1.0 - drag) * speed + dt / servo.mass * force) / (1.0 + drag)
+
+
+cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
+    """New speeds of what forces move, and its poses in step n of the course. False: the box will not be sound."""
+    cdef Course *course = loop.course
+    cdef const ServoWall *servo
+    cdef ServoState *old
+    cdef ServoState *new
+    cdef double dt = loop.step.dt, of_clumps[3], virial[6], fastest = 0.0
+    cdef Wide *sums = course.sums
+    cdef int k, m
+    cdef bint fine
+    for k in range(course.n_sums):
+        for m in range(1, loop.n_threads):
+            sums[k] += sums[m * course.n_sums + k]
+    for m in range(course.n_servos):
+        servo = course.servos + m
+        old = course.servo_states + n * loop.walls.count + servo.wall
+        new = old + loop.walls.count
+        for k in range(3):
+            of_clumps[k] = -(sums[3 * m + k] * loop.law.force_unit)
+        new.velocity = accelerated(servo, old.velocity, of_clumps, dt)
+        new.displacement = old.displacement + new.velocity * dt
+        fastest = max(fastest, new.velocity, -new.velocity)
+        for k in range(3):
+            place_servo(servo, (2 * (course.first + n) + k) * (0.5 * dt), old.displacement + k * (
+                new.velocity * (0.5 * dt)), new.velocity, course.wall_poses + (2 * n + k) * course.walls + servo.wall)
+    course.servo_travel += fastest * dt
+    if not course.presses:
+        return True
+    virial_of(loop, sums + 3 * course.n_servos, virial)
+    accelerate_box(course.box, course.box_states + n, virial, course.rates + 4 * n)
+    fine = advance_box(course.box, course.rates + 4 * n, course.box_states + n, course.box_poses + 2 * n)
+    set_box_power(loop, sums + 3 * course.n_servos, course.box_poses + 2 * n)
+    return fine
+
+
+cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil:
+    """Let the forces at a whole step move walls and box in the next one, number n of the course.
+
+    Called by all threads together, when contacts and their forces are known. False: the box will not be sound.
+    """
+    cdef bint fine = True
+    add_steering_forces(loop, thread, loop.course.sums + thread * loop.course.n_sums)
+    wait(&loop.broad, thread, 0)
+    if thread == 0:
+        fine = advance_course(loop, n)
+    if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
+        return False
+    loop.contacts[thread].ledger.wall_power = walls_work(loop, thread) + loop.contacts[thread].box_work[1]
+    return True
+
+
+cdef class Schedule:
+    """Poses of walls and box of one time loop.
+
+    Parameters
+    ----------
+    settings : Settings
+    snapshot : Snapshot
+        At which the loop begins.
+    """
+
+    def __cinit__(self, settings, snapshot):
+        cdef Course *course = &self.course
+        cdef double[:, ::1] sums
+        cdef unsigned char[::1] found
+        walls = [] if settings.walls is None else settings.walls.walls
+        self.walls, self.guard, self.known, course.first = settings.walls, settings.guard, -1, snapshot.step
+        self.box, self.clumps = snapshot.state.box, snapshot.state
+        self.servo_states, self.box_states = (
+            np.zeros((1, *shape)) if state is None else np.array(state, dtype=float).reshape(1, *shape)
+            for state, shape in ((snapshot.servo_states, (len(walls), 2)), (snapshot.box_state, (10,))))
+        servos = np.array([(k, walls[k].center, walls[k].velocity, *astuple(walls[k].motion))
+                           for k in (self.walls.servos if walls else ())] + [0], SERVO)[:-1]
+        course.n_servos, course.walls = len(servos), len(walls) + 1 if any(wall.moves for wall in walls) else 0
+        found = np.append(servos.view(np.uint8), np.uint8(0))
+        course.servos = <const ServoWall *> &found[0]
+        self.spec.dt = settings.dt
+        if self.box is not None:
+            specify_box(&self.spec, self.box, self.clumps)
+            course.box, course.boxes, course.presses = &self.spec, self.spec.moves, bool(self.box.servos)
+        course.steered, course.n_sums = course.n_servos > 0 or course.presses, (3 * course.n_servos + 3 & ~3) + N_SUMS
+        sums = aligned((settings.threads, course.n_sums * sizeof(Wide) // sizeof(double)))
+        course.sums, self.arrays = <Wide *> &sums[0, 0], (found, np.asarray(sums))
+
+    cdef long long prepare(self, Loop *loop, long long steps) except -1:
+        """Place walls and box at the present step. Returns for how many of the next steps their poses are known.
+
+        FloatingPointError or ValueError for a box that will not be sound after the next step.
+        """
+        cdef Course *course = &self.course
+        cdef long long step = loop.first_step + loop.steps_done, least, most
+        cdef int t
+        most = min(MOST_STEPS, max(1, MOST_POSES // (2 * course.walls + 1)))
+        least = min(steps, most)
+        if course.steered or not 0 <= step - course.first <= self.known - least:
+            most = least if course.steered else min(AHEAD * least, most)
+            try:
+                self.tabulate(loop, step, least, most)
+            except Exception:                           # a function may end with the run
+                if most == least:
+                    raise
+                self.tabulate(loop, step, least, least)
+        for t in range(loop.n_threads if loop.has_contacts else 0):
+            place(loop, t, 2 * (step - course.first))
+            loop.walls.now, loop.law.box = loop.contacts[t].walls.now, loop.contacts[t].own_law.box
+        if steps > 0 and step - course.first == self.known:
+            self.refuse(step)
+        return min(steps, course.first + self.known - step)
+
+    cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps):
+        """Compute poses from a step on, for `steps` steps, or for as many as are at hand, if these are `least`."""
+        cdef Course *course = &self.course
+        cdef double[:, ::1] poses, states, rates = np.zeros((1, 4))
+        cdef double[:, :, ::1] servo_states
+        cdef const double[::1] travel
+        cdef unsigned char[::1] boxes
+        cdef long long k
+        cdef int m
+        table = moved = None
+        try:
+            self.guard.during_step = True
+            if self.walls is not None:
+                table, moved = self.walls.tabulate(step, least, steps if course.walls else 0, 0.5 * self.spec.dt)
+                steps = len(table) // 2 if course.walls else steps
+                moved = moved - moved[0] + loop.contacts[0].walls.travelled
+                poses, travel = table.view(np.float64), moved
+            if course.boxes:                            # one step more, for the rates with which it begins
+                rates = self.box.rates_at((step + np.arange(steps + 1) + 0.5) * self.spec.dt)
+        finally:
+            self.guard.during_step = False
+        states, servo_states = (
+            np.concatenate([old, np.zeros((size, *old.shape[1:]))]) for old, size in (
+                (self.box_state(step)[None], steps + 1 if course.boxes else 0),
+                (self.servo_state(step)[None], steps if course.n_servos else 0)))
+        boxes = np.zeros((2 * len(states) + 1) * sizeof(BoxPose), np.uint8)
+        # Nothing fails from here on.
+        if self.box is not None:
+            course.box_poses = <BoxPose *> &boxes[0]
+            begin_box(&self.spec, <BoxState *> &states[0, 0], course.box_poses)
+        if self.walls is not None:
+            course.wall_poses, course.travel = <WallPose *> &poses[0, 0], &travel[0]
+        course.first, course.servo_travel, course.rates = step, 0.0, &rates[0, 0]
+        course.box_states, course.servo_states = <BoxState *> &states[0, 0], <ServoState *> &servo_states[0, 0, 0]
+        self.known = steps if course.walls or course.boxes else 2 ** 62
+        for k in range(steps + 1 if course.boxes and not course.presses else 0):
+            if not advance_box(&self.spec, course.rates + 4 * k, course.box_states + k, course.box_poses + 2 * k):
+                self.known = min(k, steps)
+                break
+        for m in range(course.n_servos):
+            place_servo(course.servos + m, 2 * step * (0.5 * self.spec.dt),
+                        course.servo_states[course.servos[m].wall].displacement,
+                        course.servo_states[course.servos[m].wall].velocity, course.wall_poses + course.servos[m].wall)
+        self.box_states, self.servo_states = np.asarray(states), np.asarray(servo_states)
+        self.arrays = *self.arrays[:2], np.asarray(boxes), np.asarray(rates), table, moved
+
+    def servo_state(self, long long step):
+        """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, at a step."""
+        return self.servo_states[step - self.course.first if self.course.n_servos else 0]
+
+    def box_state(self, long long step):
+        """(10,) see BoxState, at a step."""
+        return self.box_states[step - self.course.first if self.course.boxes else 0]
+
+    def state(self, long long step):
+        """What `begin` needs to continue from a step."""
+        return self.servo_state(step).copy(), self.box_state(step).copy()
+
+    def begin(self, long long step, state):
+        """Go back to an earlier step."""
+        servo_state, box_state = state
+        self.servo_states, self.box_states = servo_state[None], box_state[None]
+        self.course.first, self.known = step, -1
+
+    def box_at(self, long long step):
+        """The Box at a step, or None."""
+        cdef double[::1] state = self.box_state(step)
+        return self.box and box_in(&self.spec, <BoxState *> &state[0], self.box)
+
+    def refuse(self, long long step):
+        """Raise the error of a box that is not sound after this step."""
+        cdef double[::1] state = self.box_state(step + 1)
+        refuse_box(&self.spec, <BoxState *> &state[0], self.box, self.clumps, step + 1)
