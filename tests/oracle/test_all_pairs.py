@@ -190,15 +190,3 @@ def test_random_heaps():
         sim = scene.simulation(DT)
         sim.run(rng.integers(300))
         assert_agrees(sim, scene)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_contacts_of_the_clumps_added_last(seed):
-    """They are found by comparison with all others, as those that the search finds, to the last bit."""
-    scene = heap(seed, [scenes.ball(0.05), scenes.lumpy(), scenes.rod()], 40, n_walls=3, by_kind=False)
-    sim = scene.simulation(DT)
-    contacts = sim.contacts()
-    for n in (1, 9, 40):
-        new = contacts[np.maximum(contacts["clump_i"], contacts["clump_j"]) >= 40 - n]
-        assert len(new) >= n and np.array_equal(sim.loop.contacts_of_last(n), new)
-    assert np.any(contacts["clump_j"] < 0)
