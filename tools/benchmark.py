@@ -24,7 +24,7 @@ Each repeat is followed by as many steps with timers in the time loop. A second 
 
     blocks      reduce forces, kick, rotate, drift and update sphere positions, in blocks of eight clumps
     lists       rebuild or prune the neighbour lists
-    contacts    overlaps of candidate pairs, and contact forces
+    contacts    overlaps of neighbor pairs, and contact forces
     waiting     wait for other threads; with one thread, the cost of the timers
     outside     Python code, user forces and spatial sorts
 

@@ -1,4 +1,4 @@
-"""The broad phase: all that the threads share about the candidates for contact."""
+"""The broad phase: all that the threads share about the neighbor pairs."""
 from minidem.broadphase.cell_grid cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.core.clock cimport clock
@@ -93,7 +93,7 @@ cdef inline int wait(Broadphase *broad, int thread, int bits) noexcept nogil:
 cdef inline bint chooses_skins(const Broadphase *broad, int own) noexcept nogil:
     """Whether it is time to replace the first skins, which were chosen without knowing the speed of the clumps.
 
-    Where clumps are at rest, no sphere leaves its skin, and the lists would keep candidates that never touch.
+    Where clumps are at rest, no sphere leaves its skin, and the lists would keep pairs that never touch.
     """
     return broad.n_outer == 1 and broad.threads[own].steps == STEPS_OF_FIRST_SKINS
 

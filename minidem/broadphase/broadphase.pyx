@@ -131,12 +131,12 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         release(&mine.hits)
         release(&mine.near[0])
         release(&mine.near[1])
-        release(&mine.outer_wall_candidates)
+        release(&mine.outer_wall_pairs)
         release(&mine.triangles)
         release(&mine.pairs)
         release(&mine.spare)
         release(&mine.slab_ends)
-        release(&mine.wall_candidates)
+        release(&mine.wall_pairs)
         release(&mine.active)
         release(&mine.shared)
 
@@ -250,7 +250,7 @@ cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noex
     for t in range(broad.n_threads):
         mine = broad.threads + t
         speed = mine.path if mine.path > speed else speed
-        triangles += 0.5 * (mine.outer_wall_candidates.size - mine.n_outer_simple)
+        triangles += 0.5 * (mine.outer_wall_pairs.size - mine.n_outer_simple)
         diameters += mine.triangle_diameters
         for source in range(broad.n_threads):
             pairs += 0.5 * broad.threads[source].found[t].size
@@ -267,7 +267,7 @@ cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noex
 
 
 cdef void limit_skins(Broadphase *broad, const BoxPose *box) noexcept nogil:
-    """In a box that may be tilted, candidates are closer than half its length along the gradient, which may shrink.
+    """In a box that may be tilted, neighbors are closer than half its length along the gradient, which may shrink.
 
     Farther away, what is found as the nearest image need not be nearest.
     """
@@ -349,7 +349,7 @@ cdef inline int measure_block(ClumpBlock *clumps, const double *reference, const
 
 
 cdef inline double outer_margin(const Broadphase *broad, const BoxPose *box) noexcept nogil:
-    """By how far a sphere may have moved since the last outer rebuild before a candidate may be missing [m].
+    """By how far a sphere may have moved since the last outer rebuild before a pair may be missing [m].
 
     Of two clumps whose centres are D apart, the strain g of the box changes D by less than g exp(g) D.
     """

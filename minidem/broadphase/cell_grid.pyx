@@ -125,7 +125,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
 
 
 cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
-    """The entry that ends this part of the work, estimated by a sample: the last cells have fewer candidates."""
+    """The entry that ends this part of the work, estimated by a sample: the last cells have fewer neighbors."""
     cdef Py_ssize_t n = grid.items.size, k
     cdef double work[ENTRIES]
     cdef double total = 0.0, below = 0.0

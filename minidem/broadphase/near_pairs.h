@@ -1,4 +1,4 @@
-/* Distance tests: the loops in which searches for candidates and contacts spend their time.
+/* Distance tests: the loops in which searches for neighbor pairs and contacts spend their time.
  *
  * In C, because the result of each test decides where the next one is stored, which compilers do for one number at a
  * time. Each instruction set has its own two: of AVX-512, which packs what passes by one instruction; of AVX2, which packs
@@ -20,13 +20,13 @@
 /* Spheres are prefetched so many ints ahead: the time of 128 pairs is about the latency of memory. */
 enum { MINIDEM_PREFETCH_DISTANCE = 256, MINIDEM_PADDING = MINIDEM_PREFETCH_DISTANCE + 16 };
 
-/* Write the pairs (slot, other) of a sphere and those of the candidates first <= q < count whose gap is below the skin,
+/* Write the pairs (slot, other) of a sphere and those of others, first <= q < count whose gap is below the skin,
  * without spheres of its own clump, into `pairs`; returns how many ints.
- * candidates: rows (x, y, z, radius, slot) of `room` ints each, in the fixed-point numbers of a grid (cell_grid.pyx).
+ * others: rows (x, y, z, radius, slot) of `room` ints each, in the fixed-point numbers of a grid (cell_grid.pyx).
  * cx, cy, cz, reach, slot: the sphere, its radius plus the skin; its clump has the slots clump_first <= s < clump_first
- * + clump_slots of the same lane. Candidate rows are readable up to the next multiple of 16; entries from `count` on
- * are not used. `pairs` has room for twice the candidates and 32 ints more. */
-static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room, int first, int count, int cx, int cy,
+ * + clump_slots of the same lane. Their rows are readable up to the next multiple of 16; entries from `count` on
+ * are not used. `pairs` has room for twice the others and 32 ints more. */
+static inline ptrdiff_t minidem_find_pairs(const int *others, ptrdiff_t room, int first, int count, int cx, int cy,
                                            int cz, int reach, int slot, int clump_first, int clump_slots, int *pairs);
 
 /* The first part of minidem_select_near, whole vectors of pairs; returns how many of the n ints have been tested. */
@@ -35,9 +35,9 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         ptrdiff_t *selected);
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
-static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room, int first, int count, int cx, int cy,
+static inline ptrdiff_t minidem_find_pairs(const int *others, ptrdiff_t room, int first, int count, int cx, int cy,
                                            int cz, int reach, int slot, int clump_first, int clump_slots, int *pairs) {
-    const int *x = candidates, *y = x + room, *z = y + room, *radius = z + room, *slots = radius + room;
+    const int *x = others, *y = x + room, *z = y + room, *radius = z + room, *slots = radius + room;
     ptrdiff_t n = 0;
     const __m512i low = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
     const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8)), own = _mm512_set1_epi32(slot);
@@ -122,9 +122,9 @@ static inline __m256i minidem_eight_ints(const int *ints) {
     return _mm256_loadu_si256((const __m256i *) ints);
 }
 
-static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room, int first, int count, int cx, int cy,
+static inline ptrdiff_t minidem_find_pairs(const int *others, ptrdiff_t room, int first, int count, int cx, int cy,
                                            int cz, int reach, int slot, int clump_first, int clump_slots, int *pairs) {
-    const int *x = candidates, *y = x + room, *z = y + room, *radius = z + room, *slots = radius + room;
+    const int *x = others, *y = x + room, *z = y + room, *radius = z + room, *slots = radius + room;
     ptrdiff_t n = 0;
     const __m256i own = _mm256_set1_epi32(slot), lanes = _mm256_set1_epi32(MINIDEM_LANES - 1);
     const __m256i in_clump = _mm256_set1_epi32(clump_slots);
@@ -193,9 +193,9 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
 #else
 enum { MINIDEM_CHUNK = 16 };
 
-static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room, int first, int count, int cx, int cy,
+static inline ptrdiff_t minidem_find_pairs(const int *others, ptrdiff_t room, int first, int count, int cx, int cy,
                                            int cz, int reach, int slot, int clump_first, int clump_slots, int *pairs) {
-    const int *x = candidates, *y = x + room, *z = y + room, *radius = z + room, *slots = radius + room;
+    const int *x = others, *y = x + room, *z = y + room, *radius = z + room, *slots = radius + room;
     ptrdiff_t n = 0;
     for (int chunk = first & ~(MINIDEM_CHUNK - 1); chunk < count; chunk += MINIDEM_CHUNK) {
         int near[MINIDEM_CHUNK];

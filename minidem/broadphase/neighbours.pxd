@@ -1,4 +1,4 @@
-"""Verlet lists: candidates for contact, one set of lists for each thread."""
+"""Verlet lists: neighbor pairs, one set of lists for each thread."""
 from minidem.broadphase.cell_grid cimport Levels
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART, IntVector
@@ -12,8 +12,8 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector *found            # (threads,): outer pairs that this thread found, by their owners
     IntVector hits              # pairs of clumps whose bounding spheres are near
     IntVector near[2]           # slots of two clumps whose spheres are near the bounding sphere of the other
-    IntVector outer_wall_candidates     # (slot, element of a wall), within the outer skin: first the simple elements
-    Py_ssize_t n_outer_simple   # ints of it with a simple element (walls/surface.pxd); triangles follow, sorted by slot
+    IntVector outer_wall_pairs  # (slot, primitive of a wall), within the outer skin: first the simple primitives
+    Py_ssize_t n_outer_simple   # ints of it with a simple primitive (walls/surface.pxd); triangles follow, by slot
     double triangle_diameters   # sum of the diameters of the spheres, over the triangles in it [m]
     IntVector triangles         # of one sphere
     double outer_travelled      # of the walls, at the last outer rebuild [m]; see Walls
@@ -24,8 +24,8 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector spare             # second array for sorting it
     Py_ssize_t n_foreign        # spheres of other threads in it
     IntVector slab_ends         # ends of the pairs of own spheres whose later sphere is in slab 0, 1, ... of these
-    IntVector wall_candidates   # inner list: (slot, element)
-    Py_ssize_t n_simple         # ints of it with a simple element
+    IntVector wall_pairs   # inner list: (slot, primitive)
+    Py_ssize_t n_simple         # ints of it with a simple primitive
     IntVector active            # own member rows with a sphere in the inner lists of any thread, ascending
     IntVector shared            # those of them with a sphere in the inner list of another thread
     bint skin_exceeded          # an own sphere may have left the inner skin

@@ -3,7 +3,7 @@
 The *outer* list holds every pair of spheres of different clumps whose gap is below the outer skin. It is built from the
 cell grid, and again when a sphere may have moved by half the difference of the skins. The *inner* list is pruned from
 it with a narrower skin, more often, and is what a step reads. Spheres near walls, that is near their
-elements, have the same two lists.
+primitives, have the same two lists.
 
 Each thread owns a range of blocks. A pair is in the list of the thread that owns the sphere in the lower slot; the
 other sphere may belong to another thread.
@@ -14,8 +14,8 @@ Pairs with a sphere of another thread follow all others.
 
 Search of the grids for outer pairs: each thread searches a part of them and sorts the pairs by owner.
 
-All spheres of a cell have the same candidates: the entries of some cells, copied to one contiguous array, where they
-fill whole vectors.
+All spheres of a cell are compared with the same ones: the entries of some cells, copied to one contiguous array, where
+they fill whole vectors.
 
 The grids hold each item once, at its position within the periodic box. An item near a face of the box is also searched
 around at its images near the opposite faces. Within one grid, one of two opposite shifts suffices.
@@ -46,40 +46,40 @@ cdef inline unsigned int near_plane(const double *rows, const double *point, con
     return bits_below(beyond, 0.0)
 
 
-cdef unsigned int near_simple(const Walls *walls, Py_ssize_t element, const double *rows, const double *spheres,
+cdef unsigned int near_simple(const Walls *walls, Py_ssize_t primitive, const double *rows, const double *spheres,
                               double skin) noexcept nogil:
-    """Bits 1 << lane of the spheres within `skin` of an element; rows : those of the records `spheres`."""
-    cdef const Shape *shape = walls.shapes + element
+    """Bits 1 << lane of the spheres within `skin` of a primitive; rows : those of the records `spheres`."""
+    cdef const Shape *shape = walls.shapes + primitive
     cdef unsigned int bits = 0
     cdef int lane
-    if shape.kind == PLANE and not walls.moves[walls.wall_of[element]]:
+    if shape.kind == PLANE and not walls.moves[walls.wall_of[primitive]]:
         return near_plane(rows, shape.point, shape.axis, skin)
     for lane in range(LANES):
-        bits |= <unsigned int> (simple_height(walls, element, spheres + 4 * lane)
+        bits |= <unsigned int> (simple_height(walls, primitive, spheres + 4 * lane)
                                 < spheres[4 * lane + 3] + skin) << lane
     return bits
 
 
 cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil:
     """Own spheres within the outer skin of a wall."""
-    cdef Py_ssize_t row, slot, element, k
+    cdef Py_ssize_t row, slot, primitive, k
     cdef double rows[4 * LANES]
     cdef int lanes[LANES]
     cdef int lane
     cdef unsigned int bits
-    mine.outer_wall_candidates.size = 0
+    mine.outer_wall_pairs.size = 0
     mine.outer_travelled = walls.travelled
     for lane in range(LANES):
         lanes[lane] = lane
     for row in range(state.first_member[mine.first_block], state.first_member[mine.last_block]):
         rows_from_records(state.spheres + row * 4 * LANES, lanes, rows)
-        for element in range(walls.n_simple):
-            bits = near_simple(walls, element, rows, state.spheres + row * 4 * LANES, skin)
+        for primitive in range(walls.n_simple):
+            bits = near_simple(walls, primitive, rows, state.spheres + row * 4 * LANES, skin)
             for lane in range(LANES if bits else 0):
                 slot = row * LANES + lane
                 if bits >> lane & 1 and state.sphere_number[slot] >= 0:
-                    push_pair(&mine.outer_wall_candidates, <int> slot, <int> element)
-    mine.n_outer_simple = mine.outer_wall_candidates.size
+                    push_pair(&mine.outer_wall_pairs, <int> slot, <int> primitive)
+    mine.n_outer_simple = mine.outer_wall_pairs.size
     mine.triangle_diameters = 0.0
     if walls.n_meshes == 0:
         return
@@ -89,27 +89,27 @@ cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *st
         find_triangles(walls, state.spheres + 4 * slot, skin, &mine.triangles)
         mine.triangle_diameters += 2.0 * state.spheres[4 * slot + 3] * mine.triangles.size
         for k in range(mine.triangles.size):
-            push_pair(&mine.outer_wall_candidates, <int> slot, mine.triangles.data[k])
+            push_pair(&mine.outer_wall_pairs, <int> slot, mine.triangles.data[k])
 
 
 cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil:
     """The inner list of spheres near walls; there is room."""
-    cdef Py_ssize_t k, element, kept = 0
+    cdef Py_ssize_t k, primitive, kept = 0
     cdef const double *sphere
     cdef double height
     mine.travelled = walls.travelled
     mine.n_simple = 0
-    for k in range(0, mine.outer_wall_candidates.size, 2):
-        sphere = state.spheres + 4 * <Py_ssize_t> mine.outer_wall_candidates.data[k]
-        element = mine.outer_wall_candidates.data[k + 1]
-        mine.wall_candidates.data[kept] = mine.outer_wall_candidates.data[k]
-        mine.wall_candidates.data[kept + 1] = <int> element
-        height = simple_height(walls, element, sphere) if k < mine.n_outer_simple \
-            else touch_wall(walls, element, sphere).height
+    for k in range(0, mine.outer_wall_pairs.size, 2):
+        sphere = state.spheres + 4 * <Py_ssize_t> mine.outer_wall_pairs.data[k]
+        primitive = mine.outer_wall_pairs.data[k + 1]
+        mine.wall_pairs.data[kept] = mine.outer_wall_pairs.data[k]
+        mine.wall_pairs.data[kept + 1] = <int> primitive
+        height = simple_height(walls, primitive, sphere) if k < mine.n_outer_simple \
+            else touch_wall(walls, primitive, sphere).height
         kept += 2 * (height < sphere[3] + skin)
         if k < mine.n_outer_simple:
             mine.n_simple = kept
-    mine.wall_candidates.size = kept
+    mine.wall_pairs.size = kept
 
 
 cdef void sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
@@ -158,8 +158,8 @@ cdef void mark_rows(Neighbours *mine, const StateView *state, unsigned char *mar
         foreign = not first <= row < last
         mine.n_foreign += foreign
         set_flag(marks + 2 * row + foreign)
-    for k in range(0, mine.wall_candidates.size, 2):
-        set_flag(marks + 2 * row_of(mine.wall_candidates.data[k]))
+    for k in range(0, mine.wall_pairs.size, 2):
+        set_flag(marks + 2 * row_of(mine.wall_pairs.data[k]))
 
 
 cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
@@ -175,7 +175,7 @@ cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, 
     cdef int source
     for source in range(n_threads):
         total += all[source].found[thread].size
-    if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.wall_candidates, mine.outer_wall_candidates.size)
+    if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.wall_pairs, mine.outer_wall_pairs.size)
             and reserve(&mine.active, n_rows) and reserve(&mine.shared, n_rows)):
         return
     for source in range(n_threads):
@@ -204,7 +204,7 @@ cdef void collect_active(Neighbours *mine, const StateView *state, unsigned char
 
 
 cdef extern from "broadphase/near_pairs.h" nogil:
-    Py_ssize_t find_pairs "minidem_find_pairs"(const int *candidates, Py_ssize_t room, int first, int count,
+    Py_ssize_t find_pairs "minidem_find_pairs"(const int *others, Py_ssize_t room, int first, int count,
                                                int cx, int cy, int cz, int reach, int slot, int clump_first,
                                                int clump_slots, int *pairs)
 
@@ -212,7 +212,7 @@ cdef enum:
     AT_ONCE = 16                        # ints of a vector
     MOST_IMAGES = 27
 
-cdef struct Candidates:
+cdef struct NearCells:
     IntVector memory
     int *data                   # (COLUMNS, stride): columns of the grid; starts on a cache line
     int stride                  # a multiple of AT_ONCE
@@ -241,28 +241,28 @@ cdef struct Search:                 # of one thread
     bint small_box                  # two images of a pair may be within the skin
 
 
-cdef inline void collect(const Search *search, Candidates *candidates, const CellGrid *grid,
+cdef inline void collect(const Search *search, NearCells *near_cells, const CellGrid *grid,
                          const CellRanges *ranges) noexcept nogil:
     """Copy the entries of the ranges, in order; note whether all are own spheres."""
     cdef int r, column, vector, k, others = 0
     cdef int *to
     cdef const int *entry
-    candidates.count = 0
-    candidates.stride = (ranges.total + 2 * AT_ONCE) // AT_ONCE * AT_ONCE       # and a whole vector at the end
-    if not reserve(&candidates.memory, COLUMNS * <Py_ssize_t> candidates.stride + AT_ONCE):
+    near_cells.count = 0
+    near_cells.stride = (ranges.total + 2 * AT_ONCE) // AT_ONCE * AT_ONCE       # and a whole vector at the end
+    if not reserve(&near_cells.memory, COLUMNS * <Py_ssize_t> near_cells.stride + AT_ONCE):
         return
-    candidates.data = <int *> ((<size_t> candidates.memory.data + 63) & ~<size_t> 63)
+    near_cells.data = <int *> ((<size_t> near_cells.memory.data + 63) & ~<size_t> 63)
     for r in range(ranges.count):
         for vector in range((ranges.last[r] - ranges.first[r] + AT_ONCE - 1) // AT_ONCE):
-            to = candidates.data + candidates.count + vector * AT_ONCE      # the next range overwrites the excess
+            to = near_cells.data + near_cells.count + vector * AT_ONCE      # the next range overwrites the excess
             entry = grid.entries.data + ranges.first[r] + vector * AT_ONCE
             for column in range(COLUMNS):
-                memcpy(to + column * candidates.stride, entry + column * grid.stride, AT_ONCE * sizeof(int))
-        candidates.count += ranges.last[r] - ranges.first[r]
-    entry = candidates.data + SLOT * candidates.stride
-    for k in range(candidates.count if search.n_threads > 1 else 0):
+                memcpy(to + column * near_cells.stride, entry + column * grid.stride, AT_ONCE * sizeof(int))
+        near_cells.count += ranges.last[r] - ranges.first[r]
+    entry = near_cells.data + SLOT * near_cells.stride
+    for k in range(near_cells.count if search.n_threads > 1 else 0):
         others |= (entry[k] < search.first_slot) | (entry[k] >= search.last_slot)
-    candidates.own = not others
+    near_cells.own = not others
 
 
 cdef inline bint are_nearest(const BoxPose *box, const double *first, const double *second,
@@ -424,8 +424,8 @@ cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first,
 
 
 cdef inline void search_around(const Search *search, const CellGrid *grid, int slot, const FixedSphere *fixed,
-                               const Candidates *candidates, int first, const int *shift) noexcept nogil:
-    """Outer pairs of an item, or its image by `shift`, with the candidates from `first` on."""
+                               const NearCells *near_cells, int first, const int *shift) noexcept nogil:
+    """Outer pairs of an item, or its image by `shift`, with the spheres of near cells from `first` on."""
     cdef const Py_ssize_t *first_member = search.state.first_member
     cdef IntVector *found = &search.mine.hits
     cdef int block, owner = 0, clump_first = slot, clump_slots = 1
@@ -439,26 +439,26 @@ cdef inline void search_around(const Search *search, const CellGrid *grid, int s
         owner = owner_of(search, block)
         found = search.mine.found + owner
     before = found.size
-    if not reserve(found, before + 2 * (candidates.count - first + AT_ONCE)):
+    if not reserve(found, before + 2 * (near_cells.count - first + AT_ONCE)):
         return
-    found.size += find_pairs(candidates.data, candidates.stride, first, candidates.count, fixed.x, fixed.y, fixed.z,
+    found.size += find_pairs(near_cells.data, near_cells.stride, first, near_cells.count, fixed.x, fixed.y, fixed.z,
                              fixed.radius + grid.skin, slot, clump_first, clump_slots, found.data + before)
     if search.small_box:
         keep_nearest(search, found, before, shift)
-    if not search.clumps_first and not (candidates.own and owner == search.thread):
+    if not search.clumps_first and not (near_cells.own and owner == search.thread):
         move_to_owners(search, owner, before)
     for k in range(0, found.size if search.clumps_first else 0, 2):
         compare_clumps(search, slot, found.data[k + 1])
 
 
 cdef void search_images(const Search *search, const Levels *levels, int level, int slot, const Images *images,
-                        Candidates *candidates, int *cells) noexcept nogil:
+                        NearCells *near_cells, int *cells) noexcept nogil:
     """Search around an item of a grid in those of larger spheres; around its images in its own, too.
 
-    candidates, cells : (2 * MOST_LEVELS,), see search_level; those of images are the second half.
+    near_cells, cells : (2 * MOST_LEVELS,), see search_level; those of images are the second half.
     """
     cdef const CellGrid *grid
-    cdef Candidates *around
+    cdef NearCells *around
     cdef CellRanges ranges
     cdef FixedSphere fixed
     cdef int m, k, n, cell
@@ -468,7 +468,7 @@ cdef void search_images(const Search *search, const Levels *levels, int level, i
             if grid.items.size == 0:
                 continue
             n = k + (MOST_LEVELS if m > 0 else 0)
-            around = candidates + n
+            around = near_cells + n
             fixed = fixed_sphere_of(grid, images.sphere[m])
             cell = cell_of(grid, &fixed)
             if cell != cells[n]:
@@ -479,10 +479,10 @@ cdef void search_images(const Search *search, const Levels *levels, int level, i
 
 
 cdef void search_level(const Search *search, const Levels *levels, int level,
-                       Candidates *candidates) noexcept nogil:
+                       NearCells *near_cells) noexcept nogil:
     """Search the own part of a grid, within it and in the grids of larger spheres.
 
-    candidates : (2 * MOST_LEVELS,), those around the cell of the item or of its image in each grid.
+    near_cells : (2 * MOST_LEVELS,), those around the cell of the item or of its image in each grid.
     """
     cdef const CellGrid *grid = &levels.grid[level]
     cdef double n_blocks = search.state.n_blocks        # the part of the grid is that of the blocks
@@ -507,13 +507,13 @@ cdef void search_level(const Search *search, const Levels *levels, int level,
         if cell != known:
             known = cell
             ranges_ahead(&ranges, grid, cell)
-            collect(search, candidates + level, grid, &ranges)
+            collect(search, near_cells + level, grid, &ranges)
         fixed = fixed_sphere_at(grid, p)
         slot = grid.entries.data[SLOT * grid.stride + p]
-        search_around(search, grid, slot, &fixed, candidates + level, <int> p - start[cell] + 1, no_shift)
+        search_around(search, grid, slot, &fixed, near_cells + level, <int> p - start[cell] + 1, no_shift)
         if search.box != NULL or level + 1 < levels.count:
             find_images(&images, search.box, search.items + 4 * <Py_ssize_t> slot, search.width)
-            search_images(search, levels, level, slot, &images, candidates, cells)
+            search_images(search, levels, level, slot, &images, near_cells, cells)
 
 
 cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
@@ -523,10 +523,10 @@ cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     items : (slots, 4) centres and radii of the items of the grids: spheres, or with `clumps_first` bounding spheres of
         clumps.
     """
-    cdef Candidates candidates[2 * MOST_LEVELS]
+    cdef NearCells near_cells[2 * MOST_LEVELS]
     cdef Search search
     cdef int level, owner, axis
-    memset(candidates, 0, sizeof(candidates))
+    memset(near_cells, 0, sizeof(near_cells))
     search.all = all
     search.mine = all + thread
     search.thread = thread
@@ -546,8 +546,8 @@ cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     for owner in range(n_threads):
         search.mine.found[owner].size = 0
     for level in range(levels.count):
-        search_level(&search, levels, level, candidates)
+        search_level(&search, levels, level, near_cells)
     for level in range(2 * MOST_LEVELS):
-        release(&candidates[level].memory)
+        release(&near_cells[level].memory)
     for owner in range(n_threads):
         reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)

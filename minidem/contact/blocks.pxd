@@ -1,9 +1,9 @@
-"""Contacts that stay where they are: blocks of eight, of laws with records.
+"""Storage for contacts with a history, in blocks of eight.
 
-A contact has a lane of a block from the step in which it begins to the one in which it ends. What is known of it is
-replaced in place. A lane without a contact is a hole: its two bodies are spheres at rest that never touch
-(state/layout.pyx), so that a block is always evaluated whole. A new contact fills a hole; a rebuild of the lists closes
-the holes (contacts.pyx).
+A contact keeps its lane of a block from the step in which it begins to the step in which it ends, and its history is
+replaced in place. A lane without a contact is free: its two bodies are spheres at rest that never touch
+(state/layout.pyx), so that a block is always evaluated whole. A new contact takes a free lane; a rebuild of the lists
+closes the gaps (contacts.pyx).
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -13,8 +13,8 @@ from minidem.core.lanes cimport LANES, LOG_LANES, lane_of
 
 cdef struct ContactBlock:           # eight contacts; behind it their history, see history_of
     int first[LANES]                # sphere
-    int second[LANES]               # sphere, or -1 - element of a wall
-    int place[LANES]                # of a contact with a wall: in the list of candidates; else -1
+    int second[LANES]               # sphere, or -1 - primitive of a wall
+    int place[LANES]                # of a contact with a wall: in the neighbor list; else -1
     int materials[LANES]            # pair of materials
     double mass[LANES]              # effective, when the contact began, see contacts.pyx [kg]
     double rolling_inertia[LANES]   # likewise [kg m2]
@@ -26,9 +26,9 @@ cdef struct Blocks:
     Py_ssize_t n_blocks
     Py_ssize_t capacity             # blocks
     Py_ssize_t stride               # doubles of a block
-    IntVector holes                 # lanes without a contact, in any order
-    int hole                        # the first body of a hole ...
-    int hole_second                 # ... and the second one
+    IntVector free_lanes            # lanes without a contact, in any order
+    int free_slot                   # the first body of a free lane ...
+    int free_second                 # ... and the second one
 
 
 cdef inline ContactBlock *block_at(const Blocks *blocks, Py_ssize_t b) noexcept nogil:
@@ -45,9 +45,9 @@ cdef inline double *history_of(const ContactBlock *block) noexcept nogil:
     return <double *> (block + 1)
 
 
-cdef inline void set_stride(Blocks *blocks, int n_records, int hole, int hole_second) noexcept nogil:
+cdef inline void set_stride(Blocks *blocks, int n_records, int free_slot, int free_second) noexcept nogil:
     blocks.stride = <Py_ssize_t> (sizeof(ContactBlock) // sizeof(double)) + 4 * n_records * <Py_ssize_t> LANES
-    blocks.hole, blocks.hole_second = hole, hole_second
+    blocks.free_slot, blocks.free_second = free_slot, free_second
 
 
 cdef inline bint reserve_blocks(Blocks *blocks, Py_ssize_t n) noexcept nogil:
@@ -97,57 +97,57 @@ cdef inline void clear_numbers(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
     block.mass[lane_of(lane)] = 1.0
 
 
-cdef inline void make_hole(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    set_bodies(blocks, lane, blocks.hole, blocks.hole_second, -1, 0)
+cdef inline void clear_lane(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    set_bodies(blocks, lane, blocks.free_slot, blocks.free_second, -1, 0)
     clear_numbers(blocks, lane)
 
 
 cdef inline void add_block(Blocks *blocks) noexcept nogil:
-    """Append a block of holes."""
+    """Append a block of free lanes."""
     cdef Py_ssize_t lane
     if not (reserve_blocks(blocks, blocks.n_blocks + 1)
-            and reserve(&blocks.holes, LANES * (blocks.n_blocks + 1))):     # for all lanes: free_lane cannot fail
+            and reserve(&blocks.free_lanes, LANES * (blocks.n_blocks + 1))):     # for all lanes: free_lane cannot fail
         return
     blocks.n_blocks += 1
     memset(block_at(blocks, blocks.n_blocks - 1), 0, blocks.stride * sizeof(double))
     for lane in range(LANES * blocks.n_blocks - 1, LANES * (blocks.n_blocks - 1) - 1, -1):
-        make_hole(blocks, lane)
-        blocks.holes.data[blocks.holes.size] = <int> lane
-        blocks.holes.size += 1
+        clear_lane(blocks, lane)
+        blocks.free_lanes.data[blocks.free_lanes.size] = <int> lane
+        blocks.free_lanes.size += 1
 
 
 cdef inline Py_ssize_t take_lane(Blocks *blocks) noexcept nogil:
-    """A hole for a new contact, no longer listed as one; -1: memory was refused."""
-    if blocks.holes.size == 0:
+    """A free lane for a new contact, no longer listed as one; -1: memory was refused."""
+    if blocks.free_lanes.size == 0:
         add_block(blocks)
-    if blocks.holes.size == 0:
+    if blocks.free_lanes.size == 0:
         return -1
-    blocks.holes.size -= 1
-    return blocks.holes.data[blocks.holes.size]
+    blocks.free_lanes.size -= 1
+    return blocks.free_lanes.data[blocks.free_lanes.size]
 
 
 cdef inline void free_lane(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
     """A contact has ended."""
-    make_hole(blocks, lane)
-    blocks.holes.data[blocks.holes.size] = <int> lane
-    blocks.holes.size += 1
+    clear_lane(blocks, lane)
+    blocks.free_lanes.data[blocks.free_lanes.size] = <int> lane
+    blocks.free_lanes.size += 1
 
 
 cdef inline void clear_blocks(Blocks *blocks) noexcept nogil:
-    blocks.n_blocks = blocks.holes.size = 0
+    blocks.n_blocks = blocks.free_lanes.size = 0
 
 
 cdef inline bint copy_blocks(Blocks *to, const Blocks *source) noexcept nogil:
     """Whether there was memory for it."""
     clear_blocks(to)
-    to.stride, to.hole, to.hole_second = source.stride, source.hole, source.hole_second
-    if not (reserve_blocks(to, source.n_blocks) and reserve(&to.holes, LANES * source.n_blocks)):
+    to.stride, to.free_slot, to.free_second = source.stride, source.free_slot, source.free_second
+    if not (reserve_blocks(to, source.n_blocks) and reserve(&to.free_lanes, LANES * source.n_blocks)):
         return False
-    to.n_blocks, to.holes.size = source.n_blocks, source.holes.size
+    to.n_blocks, to.free_lanes.size = source.n_blocks, source.free_lanes.size
     if source.n_blocks > 0:
         memcpy(to.data, source.data, source.n_blocks * source.stride * sizeof(double))
-    if source.holes.size > 0:
-        memcpy(to.holes.data, source.holes.data, source.holes.size * sizeof(int))
+    if source.free_lanes.size > 0:
+        memcpy(to.free_lanes.data, source.free_lanes.data, source.free_lanes.size * sizeof(int))
     return True
 
 
@@ -155,4 +155,4 @@ cdef inline void release_blocks(Blocks *blocks) noexcept nogil:
     free(blocks.data)
     blocks.data, blocks.capacity = NULL, 0
     clear_blocks(blocks)
-    release(&blocks.holes)
+    release(&blocks.free_lanes)

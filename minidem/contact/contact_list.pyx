@@ -18,7 +18,7 @@ from minidem.contact.law cimport Law, LawKernels
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
 from minidem.state.rows cimport load
-from minidem.state.state cimport State, StateView, clump_of, hole_of
+from minidem.state.state cimport State, StateView, clump_of, free_slot_of
 
 CONTACT = np.dtype([
     ("clump_i", np.int32), ("clump_j", np.int32),       # both j fields of wall k are -1 - k
@@ -80,7 +80,7 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
             energies.normal_energy[lane] = law.energy_factor * magnitude[lane] * contact.overlap[lane]
     for lane in range(LANES):
         i, j, side = block.first[lane], block.second[lane], 0
-        if i == hole_of(state):
+        if i == free_slot_of(state):
             continue
         if j >= 0 and state.sphere_number[j] < state.sphere_number[i]:
             i, j, side = j, i, 1
@@ -161,12 +161,12 @@ cdef void write_slopes(const Contacts *contacts, const StateView *view, int grou
         memcpy(contact.values, values, 2 * n * sizeof(Row))
         place = count[0]
         for lane in range(LANES):
-            if block.first[lane] != hole_of(view):
+            if block.first[lane] != free_slot_of(view):
                 for m in range(2 * n):
                     slopes[place, m, k] = (after[m][lane] - before[m][lane]) / changes[k % n]
                 place += 1
     for lane in range(LANES):
-        if block.first[lane] != hole_of(view):
+        if block.first[lane] != free_slot_of(view):
             j = block.second[lane]
             clumps[count[0], 0] = view.clump_number[clump_of(view, block.first[lane])]
             clumps[count[0], 1] = view.clump_number[clump_of(view, j)] if j >= 0 else -1
@@ -212,7 +212,7 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
                 gather_contacts(False, contacts[t].law, view, block.first, block.second, group == <int> WALLS, &contact,
                                 sides, images)
                 for lane in range(LANES):
-                    if block.first[lane] != hole_of(view):
+                    if block.first[lane] != free_slot_of(view):
                         deepest = max(deepest, contact.overlap[lane])
     return deepest
 

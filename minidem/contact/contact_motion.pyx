@@ -53,22 +53,22 @@ cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, dou
     store(b.motion + 4 * LANES + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
 
 
-cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *elements, const Bodies *a,
+cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const Bodies *a,
                                double half, Bodies *b, OwnContact contact, Bending *bending) noexcept nogil:
     """Of contacts with walls. half : of the step.  b : with `moves`, set to the walls, as bodies at the centres of i.
     """
     cdef Touch touch
     cdef double sphere[4]
-    cdef int lane, k, element, wall
+    cdef int lane, k, primitive, wall
     if moves:
         memset(b, 0, sizeof(Bodies))
     for lane in range(LANES):
-        if lane == 0 or i[lane] != i[lane - 1] or elements[lane] != elements[lane - 1]:     # not one more free lane
-            element = -1 - elements[lane]
-            wall = law.walls.wall_of[element]
+        if lane == 0 or i[lane] != i[lane - 1] or primitives[lane] != primitives[lane - 1]:     # not one more free lane
+            primitive = -1 - primitives[lane]
+            wall = law.walls.wall_of[primitive]
             for k in range(4):
                 sphere[k] = a.sphere[k * LANES + lane]
-            touch = touch_wall(law.walls, element, sphere)
+            touch = touch_wall(law.walls, primitive, sphere)
         store3(contact.normal, lane, touch.normal)
         store(bending.straight + lane, touch.straight)
         contact.overlap[lane] = sphere[3] - touch.height

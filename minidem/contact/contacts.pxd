@@ -15,7 +15,7 @@ from minidem.walls.surface cimport Walls
 
 cdef enum:                          # groups of contacts, evaluated in this order
     SPHERES = 0                     # of two spheres
-    WALLS = 1                       # of a sphere and an element of a wall
+    WALLS = 1                       # of a sphere and a primitive of a wall
     GROUPS = 2
 
 cdef enum:
@@ -35,18 +35,18 @@ cdef struct Ledger:                 # energies of the own contacts, without an o
 cdef struct Fracture:               # of an own contact
     int64_t step                    # number of the step at whose end it broke
     double energy                   # [J]
-    int first, second               # spheres in the user's numbers, the first one smaller; or -1 - element of a wall
+    int first, second               # spheres in the user's numbers, the first one smaller; or -1 - primitive of a wall
 
 cdef struct FractureVector:
     Fracture *data
     Py_ssize_t size
     Py_ssize_t capacity
 
-cdef struct Facet:                  # a candidate triangle of a sphere, in the frame of its wall
+cdef struct Facet:                  # a triangle near a sphere, in the frame of its wall
     double height
     Vec3 normal
     Vec3 point                      # of the triangle, nearest to the centre
-    int element
+    int primitive
     bint dropped
 
 cdef struct FacetVector:
@@ -82,7 +82,7 @@ cdef struct Contacts:
     int64_t step                    # number of the step that leads to this pose
     FractureVector fractures
     Py_ssize_t n_cross              # contacts with spheres of other threads, at the last rebuild
-    int64_t *sums                   # forces on own spheres (n_slots,), on holes (1,), on spheres of other threads
+    int64_t *sums                   # forces on own spheres (n_slots,), of free lanes (1,), on spheres of other threads
     int width                       # integers of a sum, see fixed_point.pxd
     Py_ssize_t capacity             # bytes of it and the next one
     unsigned char *touched          # (eights of sums,): whether one of them may differ from zero
@@ -92,7 +92,7 @@ cdef struct Contacts:
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls
     IntVector order                 # room: (contacts, 3); for triangles
-    IntVector contact_at            # (candidates of walls,): 1 + lane; 0: no contact
+    IntVector contact_at            # (neighbor pairs of walls,): 1 + lane; 0: no contact
     IntVector seen                  # (lanes of walls,): whether the contact was found at this pose
     IntVector found_pairs           # room
     IntVector found_numbers

@@ -2,7 +2,7 @@
 
 Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches
 becomes a contact, and returns to the list when the contact ends; so only pairs that do not touch are tested. The
-elements of walls near a sphere stay in their list, because of neighbouring triangles only the nearest one counts: a
+primitives of walls near a sphere stay in their list, because of neighbouring triangles only the nearest one counts: a
 contact with a wall lasts as long as it is found there.
 
 Spheres in contact with walls: of neighbouring triangles the nearest one counts.
@@ -22,9 +22,9 @@ replaced it, if their directions differ by less than the feature angle.
 Contacts of laws with history over a rebuild of the lists.
 
 Contacts know their spheres, so a rebuild changes nothing about them but who owns them: the owner of the sphere in the
-lower slot. Each thread collects its own from all threads, in the order of these spheres, which closes the holes
+lower slot. Each thread collects its own from all threads, in the order of these spheres, which closes gaps
 (`collect_stored`). When all have done so, the new blocks replace the old ones, and pairs that are contacts leave the
-new lists of candidates (`take_collected`).
+new neighbor lists (`take_collected`).
 
 Effective mass and rolling inertia of a contact, taken once when it begins.
 
@@ -53,7 +53,7 @@ from minidem.state.pose cimport write_motions
 from minidem.state.rows cimport ConstantBlock, load, load_quat
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member
 from minidem.walls.surface cimport (
-    Touch, near_element, overlaps_simple, point_in_lab, touch_triangle, touch_wall, vector,
+    Touch, near_primitive, overlaps_simple, point_in_lab, touch_triangle, touch_wall, vector,
 )
 from minidem.walls.triangle cimport nearest_of
 
@@ -165,7 +165,7 @@ cdef void release_room(Contacts *contacts) noexcept nogil:
 
 
 cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
-    """Unit, to the sphere i, from the sphere or element j; zero if centres coincide."""
+    """Unit, to the sphere i, from the sphere or primitive j; zero if centres coincide."""
     cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
     cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
     cdef Vec3 d
@@ -217,7 +217,7 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateVie
     if j >= 0 and state.sphere_number[i] > state.sphere_number[j]:
         i, j = j, i
     set_bodies(blocks, lane, i, j, -1, pair_of(law, state, i, j))
-    clear_numbers(blocks, lane)                         # which an evaluated hole may have
+    clear_numbers(blocks, lane)                         # which an evaluated free lane may have
     set_inertia(law, state, i, j, block_of(blocks, lane), lane_of(lane))
     count_contact(contacts, state, i)
     count_contact(contacts, state, j)
@@ -242,7 +242,7 @@ cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil:
 
 
 cdef void search(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
-    """Candidates that touch become contacts.
+    """Neighbor pairs that touch become contacts.
 
     Backwards: a pair that takes the place of a removed one has been tested.
     """
@@ -273,7 +273,7 @@ cdef void drop_known(const Contacts *contacts, Neighbours *mine) noexcept nogil:
 
 cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """Contacts with walls: which begin, and which of the known ones are still found."""
-    cdef Py_ssize_t n, k, lane, count = mine.wall_candidates.size // 2
+    cdef Py_ssize_t n, k, lane, count = mine.wall_pairs.size // 2
     cdef const int *pair
     cdef const int *numbers
     cdef const double *sphere
@@ -307,7 +307,7 @@ cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const S
 
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil:
-    """A contact ends: its pair is a candidate again, and its lane a hole."""
+    """A contact ends: its pair is a neighbor pair again, and its lane free."""
     cdef const ContactBlock *block = block_of(&contacts.groups[group], lane)
     cdef unsigned int own
     cdef int side, k = lane_of(lane)
@@ -341,7 +341,7 @@ cdef Py_ssize_t count_own(Contacts *contacts, const Contacts *all, int n_threads
                 block = block_of(blocks, lane)
                 i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
                 key = (min(i, j) if j >= 0 else i) - contacts.first_slot
-                if not 0 <= key < contacts.n_slots:     # of another thread, or a hole
+                if not 0 <= key < contacts.n_slots:     # of another thread, or a free lane
                     continue
                 if listed:
                     contacts.order.data[3 * start[key + 1]] = t
@@ -408,7 +408,7 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
     """Replace the blocks by those collected; contacts leave the new lists."""
     cdef Blocks blocks
-    cdef Py_ssize_t k, n_walls = mine.wall_candidates.size // 2, n_contacts = 0
+    cdef Py_ssize_t k, n_walls = mine.wall_pairs.size // 2, n_contacts = 0
     cdef int group, known
     for group in range(<int> GROUPS):
         blocks = contacts.groups[group]
@@ -421,7 +421,7 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
         return
     reset_sums(contacts, contacts.n_cross + mine.n_foreign)
     for k in range(n_walls):
-        known = find_known(contacts, mine.wall_candidates.data[2 * k], -1 - mine.wall_candidates.data[2 * k + 1])
+        known = find_known(contacts, mine.wall_pairs.data[2 * k], -1 - mine.wall_pairs.data[2 * k + 1])
         contacts.contact_at.data[k] = known
         if known:
             block_of(&contacts.groups[WALLS], known - 1).place[lane_of(known - 1)] = <int> k
@@ -440,12 +440,12 @@ cdef enum:
 
 cdef inline bint same_direction(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
     """Whether the directions of two triangles of a mesh are within its feature angle."""
-    return dot(a.normal, b.normal) >= walls.smooth[walls.wall_of[a.element]]
+    return dot(a.normal, b.normal) >= walls.smooth[walls.wall_of[a.primitive]]
 
 
 cdef inline bint have_common_corner(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
-    cdef const int *first = walls.vertices + 3 * (a.element - walls.n_simple)
-    cdef const int *second = walls.vertices + 3 * (b.element - walls.n_simple)
+    cdef const int *first = walls.vertices + 3 * (a.primitive - walls.n_simple)
+    cdef const int *second = walls.vertices + 3 * (b.primitive - walls.n_simple)
     cdef int k, m
     for k in range(3):
         for m in range(3):
@@ -456,18 +456,18 @@ cdef inline bint have_common_corner(const Walls *walls, const Facet *a, const Fa
 
 cdef inline bint has_point(const Walls *walls, const Facet *facet, Vec3 point, double distance) noexcept nogil:
     """Whether a triangle has a point, in the frame of the wall, or an image of it."""
-    cdef int wall = walls.wall_of[facet.element]
+    cdef int wall = walls.wall_of[facet.primitive]
     cdef Vec3 nearest
     if walls.repeats[wall]:
-        point = near_element(walls, facet.element, point_in_lab(walls, wall, point))
-    nearest = nearest_of(walls.corners + 9 * <Py_ssize_t> (facet.element - walls.n_simple), point).point
+        point = near_primitive(walls, facet.primitive, point_in_lab(walls, wall, point))
+    nearest = nearest_of(walls.corners + 9 * <Py_ssize_t> (facet.primitive - walls.n_simple), point).point
     return norm(sub(nearest, point)) < distance
 
 
 cdef inline bint drops(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
     """Whether a triangle does not count beside another one; both are within the radius."""
-    if near.height > far.height or near.height == far.height and near.element >= far.element \
-            or walls.wall_of[near.element] != walls.wall_of[far.element]:
+    if near.height > far.height or near.height == far.height and near.primitive >= far.primitive \
+            or walls.wall_of[near.primitive] != walls.wall_of[far.primitive]:
         return False
     return same_direction(walls, near, far) and have_common_corner(walls, near, far) \
         or has_point(walls, near, far.point, SAME_POINT * radius)
@@ -475,20 +475,20 @@ cdef inline bint drops(const Walls *walls, const Facet *near, const Facet *far, 
 
 cdef bint neighbour_drops(const Walls *walls, const Facet *facets, const int *reached, Py_ssize_t n, const Facet *far,
                           double radius) noexcept nogil:
-    """Whether a triangle with a common corner drops one; reached : positions of n facets, by ascending element."""
-    cdef const int *corners = walls.vertices + 3 * (far.element - walls.n_simple)
+    """Whether a triangle with a common corner drops one; reached : positions of n facets, by ascending primitive."""
+    cdef const int *corners = walls.vertices + 3 * (far.primitive - walls.n_simple)
     cdef Py_ssize_t k, e, low, high, middle
-    cdef int element
+    cdef int primitive
     for k in range(3):
         for e in range(walls.around_start[corners[k]], walls.around_start[corners[k] + 1]):
-            element, low, high = walls.around[e], 0, n
+            primitive, low, high = walls.around[e], 0, n
             while high - low > 1:
                 middle = (low + high) // 2
-                if facets[reached[middle]].element <= element:
+                if facets[reached[middle]].primitive <= primitive:
                     low = middle
                 else:
                     high = middle
-            if facets[reached[low]].element == element and drops(walls, facets + reached[low], far, radius):
+            if facets[reached[low]].primitive == primitive and drops(walls, facets + reached[low], far, radius):
                 return True
     return False
 
@@ -515,7 +515,7 @@ cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, int *rea
 
 cdef inline bint replaces(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
     """Whether a contact with a dropped triangle goes on with another one."""
-    return walls.wall_of[near.element] == walls.wall_of[far.element] and same_direction(walls, near, far) \
+    return walls.wall_of[near.primitive] == walls.wall_of[far.primitive] and same_direction(walls, near, far) \
         and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
 
 
@@ -533,22 +533,22 @@ cdef void hand_over(Contacts *contacts, double radius, Py_ssize_t first) noexcep
         for m in range(n):
             if facets[m].dropped and contact_at[m] and replaces(contacts.law.walls, facets + k, facets + m, radius):
                 block, lane = block_of(&contacts.groups[WALLS], contact_at[m] - 1), lane_of(contact_at[m] - 1)
-                block.second[lane], block.place[lane] = -1 - facets[k].element, <int> (first + k)
+                block.second[lane], block.place[lane] = -1 - facets[k].primitive, <int> (first + k)
                 contact_at[k], contact_at[m] = contact_at[m], 0
                 break
 
 
 cdef Py_ssize_t find_facets(Contacts *contacts, const Neighbours *mine, const StateView *state, Py_ssize_t k,
                             double reach) noexcept nogil:
-    """The candidate triangles of one sphere from k on, into `facets`; returns the end of its part of the list."""
+    """The triangles near one sphere from k on, into `facets`; returns the end of its part of the list."""
     cdef const Walls *walls = contacts.law.walls
-    cdef const int *near = mine.wall_candidates.data
+    cdef const int *near = mine.wall_pairs.data
     cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
     cdef Py_ssize_t end = k, n, m
     cdef Facet *facets
     cdef Touch touch
     cdef Vec3 centre
-    while end < mine.wall_candidates.size and near[end] == near[k]:
+    while end < mine.wall_pairs.size and near[end] == near[k]:
         end += 2
     n = (end - k) // 2
     contacts.facets.size = 0
@@ -556,9 +556,9 @@ cdef Py_ssize_t find_facets(Contacts *contacts, const Neighbours *mine, const St
         return end
     contacts.facets.size, facets = n, contacts.facets.data
     for m in range(n):
-        facets[m].element = near[k + 2 * m + 1]
-        centre = near_element(walls, facets[m].element, vector(sphere))
-        touch = touch_triangle(walls, facets[m].element, centre)
+        facets[m].primitive = near[k + 2 * m + 1]
+        centre = near_primitive(walls, facets[m].primitive, vector(sphere))
+        touch = touch_triangle(walls, facets[m].primitive, centre)
         facets[m].height, facets[m].normal = touch.height, touch.normal
         facets[m].point = add_scaled(centre, -touch.height, touch.normal)
     drop_farther(walls, facets, n, contacts.order.data, sphere[3] + reach)
@@ -569,12 +569,12 @@ cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, cons
                                 int *numbers, double reach) noexcept nogil:
     """Contacts of own spheres with walls; returns how many.
 
-    pairs : room for 2 ints per candidate: slot, -1 - element.  numbers : likewise for one, of the candidate in the
+    pairs : room for 2 ints per pair: slot, -1 - primitive.  numbers : likewise for one, of the pair in the
         list; with them contacts are handed over from triangle to triangle. NULL: of a law without history.
     reach : gap up to which they count [m].
     """
     cdef const Walls *walls = contacts.law.walls
-    cdef const int *near = mine.wall_candidates.data
+    cdef const int *near = mine.wall_pairs.data
     cdef const double *sphere
     cdef Py_ssize_t k, m, end, n = 0
     for k in range(mine.n_simple // 2):
@@ -584,7 +584,7 @@ cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, cons
             numbers[n] = <int> k
         n += overlaps_simple(walls, near[2 * k + 1], sphere, sphere[3] + reach)     # no branch: it is unpredictable
     k = mine.n_simple
-    while k < mine.wall_candidates.size:
+    while k < mine.wall_pairs.size:
         end = find_facets(contacts, mine, state, k, reach)
         if numbers != NULL:
             hand_over(contacts, state.spheres[4 * <Py_ssize_t> near[k] + 3] + reach, k // 2)

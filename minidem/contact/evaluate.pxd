@@ -22,7 +22,7 @@ cdef bint load_block(const Law *law, const StateView *state, const ContactBlock 
 cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
                       bint walls) noexcept nogil
-cdef void add_image_work(Contacts *contacts, const int *first, int hole, const double *force,
+cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
                          const double *images) noexcept nogil
 
 cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,

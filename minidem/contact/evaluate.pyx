@@ -4,7 +4,7 @@
     law         force, energies, history of this step
     add         force and moment to both spheres, as integers, so that the order does not matter (fixed_point.pxd);
                 those on a sphere of another thread to a sum apart, which its owner adds (take_sent)
-    end         contacts of a law with history that do not go on: their pairs are candidates again
+    end         contacts of a law with history that do not go on: their pairs return to the neighbor list
 
 Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at
 each pose, among the pairs of the inner list, and packed into blocks of eight as they are found.
@@ -12,7 +12,7 @@ each pose, among the pairs of the inner list, and packed into blocks of eight as
 Reduction: the force and torque on each clump (the wrench), in an order that does not depend on the run.
 
 The forces on each sphere are summed without an order (fixed_point.pxd), then the spheres of a clump in the order of its
-template. So the wrench depends neither on the threads nor on the order in which candidates were found or stored.
+template. So the wrench depends neither on the threads nor on the order in which pairs were found or stored.
 
 Each force acts at the centre of its sphere, with its moment about it, which a central force has not. The torque is
 offset x force in the principal body frame, so a rod of spheres on one axis has an axial torque of exactly zero.
@@ -41,7 +41,7 @@ from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, vec3
 from minidem.core.vectors cimport grow, reserve
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport ClumpBlock, load, load_quat
-from minidem.state.state cimport clump_of, clumps_of, hole_of, member
+from minidem.state.state cimport clump_of, clumps_of, free_slot_of, member
 
 cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
@@ -131,8 +131,8 @@ cdef bint load_block(const Law *law, const StateView *state, const ContactBlock 
     return crosses
 
 
-cdef inline void index_sums(Contacts *contacts, const int *spheres, int hole, int *index) noexcept nogil:
-    """Sums of eight spheres, which are touched: behind those of own ones that of the holes, then those of spheres of
+cdef inline void index_sums(Contacts *contacts, const int *spheres, int free_slot, int *index) noexcept nogil:
+    """Sums of eight spheres, which are touched: behind those of own ones that of free lanes, then those of spheres of
     other threads."""
     cdef unsigned int own, n = contacts.n_slots
     cdef unsigned char *touched = contacts.touched
@@ -140,9 +140,9 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int hole, in
     for lane in range(LANES):
         own = <unsigned int> (spheres[lane] - first_slot)
         index[lane] = <int> (own if own < n else n)
-        foreign |= (own >= n) & (spheres[lane] < hole)
+        foreign |= (own >= n) & (spheres[lane] < free_slot)
     for lane in range(LANES if foreign else 0):
-        if index[lane] == contacts.n_slots and spheres[lane] < hole:
+        if index[lane] == contacts.n_slots and spheres[lane] < free_slot:
             contacts.sent.data[contacts.sent.size] = spheres[lane]
             contacts.sent.size += 1
             index[lane] = contacts.n_slots + <int> contacts.sent.size
@@ -151,7 +151,7 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int hole, in
 
 
 cdef inline void add_to_spheres(bint moments, Contacts *contacts, const int *spheres, const Bodies *side,
-                                const uint64_t *keys, int hole, const double *force, double sign, Eight3 turned,
+                                const uint64_t *keys, int free_slot, const double *force, double sign, Eight3 turned,
                                 const double *couple) noexcept nogil:
     """Add forces (3, LANES), times sign, to the spheres on one side of eight contacts.
 
@@ -160,7 +160,7 @@ cdef inline void add_to_spheres(bint moments, Contacts *contacts, const int *sph
     cdef double moment[3 * LANES]
     cdef int index[LANES]
     cdef Eight3 turning
-    index_sums(contacts, spheres, hole, index)
+    index_sums(contacts, spheres, free_slot, index)
     if moments:
         turning = scale3(-load_eight(side.arm), turned)
         if couple != NULL:
@@ -172,14 +172,14 @@ cdef inline void add_to_spheres(bint moments, Contacts *contacts, const int *sph
 
 cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
                             const double *couple, const Contact *contact, const Bodies *sides,
-                            const uint64_t[2][LANES] keys, int hole, bint walls) noexcept nogil:
+                            const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
     """Add the forces on the first spheres of a block, and those on the second ones; a wall gets none."""
     cdef Eight3 turned = load_eight3(force)
     if moments:
         turned = cross3(load_eight3(contact.normal[0]), turned)
-    add_to_spheres(moments, contacts, block.first, sides, keys[0], hole, force, 1.0, turned, couple)
+    add_to_spheres(moments, contacts, block.first, sides, keys[0], free_slot, force, 1.0, turned, couple)
     if not walls:
-        add_to_spheres(moments, contacts, block.second, sides + 1, keys[1], hole, force, -1.0, turned, couple)
+        add_to_spheres(moments, contacts, block.second, sides + 1, keys[1], free_slot, force, -1.0, turned, couple)
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
@@ -187,7 +187,7 @@ cdef void add_central(Contacts *contacts, const ContactBlock *block, const doubl
     """The same of a law without history."""
     cdef uint64_t keys[2][LANES]
     load_keys(contacts.law, block.materials, keys)
-    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].hole, walls)
+    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot, walls)
 
 
 cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
@@ -213,7 +213,7 @@ cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *st
     cdef int lane, i, j
     for lane in range(LANES):
         i, j, energy, energies[lane] = block.first[lane], block.second[lane], energies[lane], 0.0
-        if energy <= 0.0 or i == hole_of(state):
+        if energy <= 0.0 or i == free_slot_of(state):
             continue
         if energy * law.per_energy < LARGEST:
             contacts.ledger.dissipated[<int> SUMMED] += rounded_wide(energy * law.per_energy)
@@ -273,7 +273,7 @@ cdef inline int ended_lanes(const Contacts *contacts, const Blocks *blocks, cons
     cdef int lane, bits = bits_below(result.goes_on, 0.5)
     if bits:
         for lane in range(LANES):
-            bits &= ~((block.first[lane] == blocks.hole) << lane)
+            bits &= ~((block.first[lane] == blocks.free_slot) << lane)
     return bits
 
 
@@ -291,7 +291,7 @@ cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, 
 
 cdef inline void limit_range(const Contacts *contacts, const Law *law, Py_ssize_t b, bint walls, const Contact *contact,
                              Result *result) noexcept nogil:
-    """No contact goes on beyond the range for which candidates are listed."""
+    """No contact goes on beyond the range for which pairs are listed."""
     cdef double *goes_on = &result.goes_on[0]
     cdef int lane
     store_eight(goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach), load_eight(goes_on)))
@@ -300,7 +300,7 @@ cdef inline void limit_range(const Contacts *contacts, const Law *law, Py_ssize_
             goes_on[lane] = 0.0
 
 
-cdef void add_image_work(Contacts *contacts, const int *first, int hole, const double *force,
+cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
                          const double *images) noexcept nogil:
     """Work of the box, in the half steps that end and begin at this pose, by contacts with images.
 
@@ -310,7 +310,7 @@ cdef void add_image_work(Contacts *contacts, const int *first, int hole, const d
     cdef double power
     cdef int lane, part
     for lane in range(LANES):
-        if first[lane] != hole:
+        if first[lane] != free_slot:
             for part in range(2):
                 power = dot(load(force + lane), load(images + 3 * LANES * part + lane))
                 contacts.box_work[part] += rounded_wide(0.5 * contacts.law.dt * power * contacts.law.per_energy)
@@ -351,7 +351,7 @@ cdef void list_onsets(Contacts *contacts, const StateView *state, int group, con
     if not reserve(&contacts.ends[group], contacts.ends[group].size + LANES):
         return
     for lane in range(LANES):
-        if block.first[lane] == hole_of(state):
+        if block.first[lane] == free_slot_of(state):
             continue
         relative = sphere_velocity(state, block.first[lane])
         if block.second[lane] >= 0:
@@ -408,9 +408,9 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     if law.only_material < 0:
         load_keys(law, block.materials, room.keys)
     add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
-               hole_of(state), walls)
+               free_slot_of(state), walls)
     if crosses:
-        add_image_work(contacts, block.first, hole_of(state), force, room.images)
+        add_image_work(contacts, block.first, free_slot_of(state), force, room.images)
     for lane in range(LANES if ended else 0):
         if ended >> lane & 1:
             check_ended(contacts, block, result, law.has_couples, lane)
@@ -441,7 +441,7 @@ cdef void evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *
     for lane in range(LANES):
         block.first[lane], block.second[lane] = pairs[2 * lane], pairs[2 * lane + 1]
     for lane in range(<int> n // 2, LANES):
-        block.first[lane], block.second[lane], block.materials[lane] = blocks.hole, blocks.hole_second, 0
+        block.first[lane], block.second[lane], block.materials[lane] = blocks.free_slot, blocks.free_second, 0
     for lane in range(0 if of_one_pair(law, walls) else <int> n // 2):
         block.materials[lane] = pair_of(law, state, block.first[lane], block.second[lane])
     evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores)
@@ -479,7 +479,7 @@ cdef void evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *
     find_contacts(contacts, mine, state, mine.pairs.size)
     if contacts.n_found:
         evaluate_pairs(contacts, mine, state, SPHERES, contacts.found_pairs.data, contacts.n_found)
-    if mine.wall_candidates.size == 0 or not reserve(&contacts.found_pairs, mine.wall_candidates.size + 2 * LANES):
+    if mine.wall_pairs.size == 0 or not reserve(&contacts.found_pairs, mine.wall_pairs.size + 2 * LANES):
         return
     pairs = contacts.found_pairs.data
     n = 2 * find_wall_pairs(contacts, mine, state, pairs, NULL, 0.0)

@@ -6,7 +6,7 @@ from minidem.contact.fixed_point cimport SUM_PARTS, Wide, add_exactly
 from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vectors cimport reserve
-from minidem.state.state cimport clump_of, field_of, hole_of
+from minidem.state.state cimport clump_of, field_of, free_slot_of
 
 
 cdef void describe_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
@@ -24,7 +24,7 @@ cdef void describe_bodies(const Law *law, const StateView *state, const int *i, 
                     values[c * LANES] = law.fields.of_walls[wall * n + c]
                     if isnan(values[c * LANES]):
                         values[c * LANES] = contact.values[c][lane]
-            elif body >= hole_of(state):
+            elif body >= free_slot_of(state):
                 contact.ids[side][lane] = -1.0
                 for c in range(n):
                     values[c * LANES] = 0.0
@@ -55,7 +55,7 @@ cdef void add_side(Contacts *contacts, const Law *law, const StateView *state, c
     cdef double *sent
     cdef int n = law.fields.n, lane, c
     for lane in range(LANES):
-        if not 0 <= bodies[lane] < hole_of(state):      # a wall
+        if not 0 <= bodies[lane] < free_slot_of(state):      # a wall
             continue
         for c in range(n):
             one[c] = rates[c][lane] if lasts == NULL or lasts[lane] > 0.5 else 0.0

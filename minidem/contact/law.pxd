@@ -90,7 +90,7 @@ cdef inline int material_of(const Law *law, const StateView *state, Py_ssize_t c
 
 
 cdef inline int pair_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
-    """Number of the pair of materials of a sphere i, and another one or -1 - element of a wall."""
+    """Number of the pair of materials of a sphere i, and another one or -1 - primitive of a wall."""
     return material_of(law, state, clump_of(state, i)) * law.n_materials + (
         material_of(law, state, clump_of(state, j)) if j >= 0
         else <int> law.walls.materials[law.walls.wall_of[-1 - j]])

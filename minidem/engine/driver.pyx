@@ -43,7 +43,7 @@ from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ClumpBlock
 from minidem.state.state cimport State, StateView, constants_of, wrench_of
-from minidem.walls.wall_table cimport WallElements, deepest_in_walls
+from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
 PIECE = 0.05            # of a long run [s]
 BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
@@ -78,7 +78,7 @@ cdef class Driver:
     cdef Loop *loop                     # that of the memory
     cdef readonly object settings
     cdef readonly State state
-    cdef readonly WallElements walls    # None: free bodies
+    cdef readonly WallPrimitives walls    # None: free bodies
     cdef Schedule schedule
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces     # None: there are no user forces
@@ -446,7 +446,7 @@ cdef class Driver:
 
     @property
     def statistics(self):
-        """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
+        """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
         return self.memory.statistics() | {"threads": self.threads, "shares": self.shares}
 
     def time_phases(self, bint on=True):
@@ -533,7 +533,7 @@ cdef class Driver:
         return deepest_in_walls(self.loop.walls, spheres)
 
     def of_walls(self, contacts):
-        """Contacts (n,) with the numbers of walls instead of those of their elements."""
+        """Contacts (n,) with the numbers of walls instead of those of their primitives."""
         for name in ("clump_j", "sphere_j"):
             at_wall = contacts[name] < 0
             contacts[name][at_wall] = -1 - self.walls.wall_of.take(-1 - contacts[name][at_wall])     # see new_memory

@@ -33,7 +33,7 @@ from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub
 from minidem.engine.loop cimport Loop
 from minidem.state.periodic_box cimport BoxPose, eight_times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport ClumpBlock, load, store
-from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hole_of
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of
 from minidem.walls.surface cimport WallPose, Walls, vector
 
 cdef extern from *:
@@ -82,7 +82,7 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
         gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, &contact, sides, NULL)
         for lane in range(LANES):
             wall = walls.wall_of[-1 - block.second[lane]]
-            if block.first[lane] == blocks.hole or not walls.moves[wall]:
+            if block.first[lane] == blocks.free_slot or not walls.moves[wall]:
                 continue
             pose, force = walls.now + wall, load(block.force[0] + lane)
             arm = sub(add_scaled(load(sides[0].sphere + lane), contact.overlap[lane]
@@ -109,7 +109,7 @@ cdef void sum_image_work(Loop *loop, int thread) noexcept nogil:
     for b in range(blocks.n_blocks):
         block = block_at(blocks, b)
         if gather_contacts(False, contacts.law, &loop.state, block.first, block.second, False, &contact, sides, images):
-            add_image_work(contacts, block.first, blocks.hole, block.force[0], images)
+            add_image_work(contacts, block.first, blocks.free_slot, block.force[0], images)
 
 
 cdef inline Eight3 by_axis(Eight3 a, Eight3 b) noexcept nogil:
@@ -179,7 +179,7 @@ cdef inline Eight3 centres_of(const StateView *state, const int *spheres, const 
     if state.n_members == state.n_blocks:               # one sphere each
         return load_eight3(bodies)
     for lane in range(LANES):
-        clump = clump_of(state, spheres[lane]) if spheres[lane] < hole_of(state) else 0
+        clump = clump_of(state, spheres[lane]) if spheres[lane] < free_slot_of(state) else 0
         store(centres + lane, load(clumps_of(state, row_of(clump)).position + lane_of(clump)))
     return load_eight3(centres)
 
@@ -196,7 +196,7 @@ cdef inline void add_virial(const Loop *loop, const Law *law, const ContactBlock
     rows_from_records(loop.state.spheres, block.second, b)
     nearest_differences(box, a, b, room)
     for lane in range(LANES):
-        present[lane] = 1.0 if block.first[lane] != hole_of(&loop.state) else 0.0
+        present[lane] = 1.0 if block.first[lane] != free_slot_of(&loop.state) else 0.0
     nearest = load_eight3(room)
     distance = root(dot3(nearest, nearest))
     find_resistances(law, block, load_eight(a + 3 * LANES) + load_eight(b + 3 * LANES) - distance, &along, &across)
@@ -244,7 +244,7 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
     memset(sums, 0, loop.course.n_sums * sizeof(Wide))
     for k in range(LANES * blocks.n_blocks if loop.course.n_servos > 0 else 0):
         block, lane = block_of(blocks, k), lane_of(k)
-        for m in range(loop.course.n_servos if block.first[lane] != blocks.hole else 0):
+        for m in range(loop.course.n_servos if block.first[lane] != blocks.free_slot else 0):
             if loop.course.servos[m].wall == contacts.law.walls.wall_of[-1 - block.second[lane]]:
                 for axis in range(3):
                     sums[3 * m + axis] += rounded_wide(block.force[axis][lane] / loop.law.force_unit)

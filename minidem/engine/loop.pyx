@@ -282,7 +282,7 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
     for group in range(<int> GROUPS if loop.law.history != NULL else 0):        # nothing is dissipated between steps
         contacts.n_kept[group] = contacts.groups[group].n_blocks if between_steps(loop) else 0
         if between_steps(loop):
-            contacts.groups[group].holes.size = 0        # new contacts get new blocks
+            contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
     if loop.law.history != NULL:
         find_new(contacts, contacts.law, mine, &loop.state)
     if not memory_refused()[0]:

@@ -4,13 +4,13 @@ from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.state cimport Layout, State
 from minidem.walls.surface cimport Walls
-from minidem.walls.wall_table cimport WallElements
+from minidem.walls.wall_table cimport WallPrimitives
 
 
 cdef class LoopMemory:
     cdef Loop loop
     cdef readonly State state
-    cdef readonly WallElements walls    # None: free bodies
+    cdef readonly WallPrimitives walls    # None: free bodies
     cdef Walls own_walls                # with the materials and poses of this loop
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef Kernels kernels

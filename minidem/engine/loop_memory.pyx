@@ -31,7 +31,7 @@ from minidem.core.vectors cimport memory_refused, require_memory
 from minidem.engine.loop cimport Loop, full_team
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ConstantBlock, WrenchBlock
-from minidem.state.state cimport Layout, State, StateView, clump_of, hole_of
+from minidem.state.state cimport Layout, State, StateView, clump_of, free_slot_of
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order
@@ -46,14 +46,14 @@ class NotFinite(FloatingPointError):
 
 
 cdef void prepare_contacts(Contacts *contacts, const Law *law, const StateView *state) noexcept:
-    cdef int hole = hole_of(state), group
+    cdef int free_slot = free_slot_of(state), group
     contacts.own_law, contacts.law, contacts.width = law[0], &contacts.own_law, 4 if law.history == NULL else 8
     if law.walls != NULL:
         contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
         prepare_room(contacts)
     for group in range(<int> GROUPS):
-        set_stride(&contacts.groups[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
-        set_stride(&contacts.spare[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
+        set_stride(&contacts.groups[group], law.n_records, free_slot, -1 if group == <int> WALLS else free_slot + 1)
+        set_stride(&contacts.spare[group], law.n_records, free_slot, -1 if group == <int> WALLS else free_slot + 1)
 
 
 cdef class LoopMemory:
@@ -93,7 +93,7 @@ cdef class LoopMemory:
         free_broadphase(&self.loop.broad)
 
     cdef object make_lists(self, int n_threads):
-        """Empty lists of candidates and contacts."""
+        """Empty neighbor lists and contacts."""
         cdef const StateView *state = &self.loop.state
         cdef int t, log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
         self.loop.n_threads = n_threads
@@ -231,10 +231,10 @@ cdef class LoopMemory:
         first, second = history["spheres"].T
         # `take`: indexing with other than intp crashes in NumPy where there is no memory
         of_spheres = np.append(np.repeat(state.material_index, state.bodies.sizes.take(state.template_index)), 0)
-        of_elements = np.append(self.pair_table.wall_index.take(self.walls.wall_of), 0)
+        of_primitives = np.append(self.pair_table.wall_index.take(self.walls.wall_of), 0)
         at_wall, slot = second < 0, np.append(state.sphere_slot, 0)
-        sphere, element = np.where(at_wall, 0, second), np.where(at_wall, -1 - second, 0)
-        of_second = np.where(at_wall, of_elements.take(element), of_spheres.take(sphere))
+        sphere, primitive = np.where(at_wall, 0, second), np.where(at_wall, -1 - second, 0)
+        of_second = np.where(at_wall, of_primitives.take(primitive), of_spheres.take(sphere))
         slots = np.column_stack([slot.take(first), np.where(at_wall, second, slot.take(sphere))])
         self.add_contacts(history, np.ascontiguousarray(slots, dtype=np.int32), np.ascontiguousarray(
             of_spheres.take(first) * self.loop.law.n_materials + of_second, dtype=np.int32))
@@ -242,7 +242,7 @@ cdef class LoopMemory:
     cdef object add_contacts(self, history, const int[:, ::1] slots, const int[::1] materials):
         """Contacts into the blocks of one thread; the first rebuild gives them to their owners.
 
-        slots : (n, 2), or -1 - element;  materials : (n,) pairs
+        slots : (n, 2), or -1 - primitive;  materials : (n,) pairs
         """
         cdef const double[:, :, ::1] records = history["records"]
         cdef const double[:, ::1] force = history["force"], couple = history["couple"]
@@ -286,7 +286,7 @@ cdef class LoopMemory:
             and self.loop.broad.n_outer >= self.next_sort
 
     cdef object statistics(self):
-        """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
+        """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
         cdef int t, source
         pairs = outer = active = 0
         for t in range(self.loop.n_threads):
@@ -312,7 +312,7 @@ cdef class LoopMemory:
             raise error
         self.loop.broad.valid &= failure == NO_FAILURE and clump < 0
         if failure == OUT_OF_MEMORY:
-            raise MemoryError("no memory for the lists of candidates and contacts")
+            raise MemoryError("no memory for the neighbor lists and contacts")
         if failure == FORCE_AFTER_END:
             self.raise_force_after_end()
         if failure == SMALL_TEAM:                       # no step was done
@@ -341,7 +341,7 @@ cdef class LoopMemory:
 cdef object export_history(Loop *loop, Layout layout):
     """Contacts of the last step, by ascending user's numbers of their spheres.
 
-    Returns a dict: spheres (n, 2) int32, the second one larger, or -1 - element of a wall; records (n_records, n, 4),
+    Returns a dict: spheres (n, 2) int32, the second one larger, or -1 - primitive of a wall; records (n_records, n, 4),
     force [N] and couple [N m] of the last step (n, 3), of the first sphere; mass [kg] and rolling_inertia [kg m2] (n,),
     effective (contact/contacts.pyx).
     """
@@ -362,7 +362,7 @@ cdef object export_history(Loop *loop, Layout layout):
             blocks = &loop.contacts[t].groups[group]
             for lane in range(LANES * blocks.n_blocks):
                 i, j = block_of(blocks, lane).first[lane_of(lane)], block_of(blocks, lane).second[lane_of(lane)]
-                if i == blocks.hole:
+                if i == blocks.free_slot:
                     continue
                 spheres[n, 0], spheres[n, 1] = view.sphere_number[i], view.sphere_number[j] if j >= 0 else j
                 sources[n, 0], sources[n, 1], sources[n, 2] = t, group, <int> lane

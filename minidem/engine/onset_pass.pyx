@@ -245,8 +245,8 @@ cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
                 for m in range(3):
                     corrections[m][lane] = force[lane] * listed.contact.normal[m][lane]
                 if lane >= n:
-                    listed.block.first[lane], listed.block.second[lane] = contacts.groups[group].hole, \
-                        contacts.groups[group].hole_second
+                    listed.block.first[lane], listed.block.second[lane] = contacts.groups[group].free_slot, \
+                        contacts.groups[group].free_second
             add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS)
 
 
@@ -269,7 +269,7 @@ cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
 
 
 cdef inline (int, int) named(const StateView *state, const ContactBlock *block, int lane) noexcept nogil:
-    """Spheres of a contact in the user's numbers, the first one smaller; or -1 - element of a wall."""
+    """Spheres of a contact in the user's numbers, the first one smaller; or -1 - primitive of a wall."""
     cdef int i = state.sphere_number[block.first[lane]], j = block.second[lane]
     j = state.sphere_number[j] if j >= 0 else j
     return (j, i) if 0 <= j < i else (i, j)
@@ -331,7 +331,7 @@ cdef object take_onsets(Loop *loop, int thread, const double[:, ::1] known, cons
         blocks, m, found = &contacts.groups[group], 0, []
         for k in range(LANES * blocks.n_blocks):
             block, lane = block_of(blocks, k), lane_of(k)
-            if block.first[lane] == blocks.hole:
+            if block.first[lane] == blocks.free_slot:
                 continue
             is_listed = m < contacts.ends[group].size and contacts.ends[group].data[m] == k
             force = contacts.onset[group].data[m] if is_listed else 0.0

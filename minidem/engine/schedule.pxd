@@ -2,12 +2,12 @@
 from minidem.core.guard cimport Guard
 from minidem.engine.loop cimport Course, Loop
 from minidem.state.box_motion cimport BoxSpec
-from minidem.walls.wall_table cimport WallElements
+from minidem.walls.wall_table cimport WallPrimitives
 
 cdef class Schedule:
     cdef Course course                  # the loop points to it
     cdef BoxSpec spec
-    cdef WallElements walls             # None: free bodies
+    cdef WallPrimitives walls             # None: free bodies
     cdef object box, clumps             # PeriodicBox or None: no axis is periodic; State
     cdef Guard guard
     cdef long long known                # steps of the course for which poses are known

@@ -34,7 +34,7 @@ class Settings:
     scheme, scheme_values : record of the rotation scheme, and the values of its parameters
     dt : step [s]
     law, law_values : record of the contact law, and the values of its parameters; None: free bodies, without contacts
-    walls : WallElements; None: free bodies
+    walls : WallPrimitives; None: free bodies
     gravity : (3,) [m/s2]
     threads : largest number of threads
     loads : of free bodies, function of the Driver and the number of steps since it was made, called at every pose after

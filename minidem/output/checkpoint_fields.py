@@ -103,14 +103,14 @@ FIELDS = (
     # Work of user forces on removed clumps; energy of added clumps minus that of removed ones.
     Field("exchanged", (2,), "sums over removed clumps [J]", missing=0.0, finite=False),
     # Of contacts; forces and couples are those on the first sphere.
-    Field("history_spheres", ("n_contacts", 2), "spheres, or -1 - element of a wall", np.int32, "history", _pairs, 0),
+    Field("history_spheres", ("n_contacts", 2), "spheres, or -1 - primitive of a wall", np.int32, "history", _pairs, 0),
     Field("history_records", ("n_records", "n_contacts", 4), "contact history: records", when="history"),
     Field("history_force", ("n_contacts", 3), "contact history: force, lab [N]", when="history"),
     Field("history_couple", ("n_contacts", 3), "contact history: couple, lab [N m]", when="history"),
     Field("history_mass", ("n_contacts",), "effective mass [kg]", when="history", check=_positive),
     Field("history_rolling_inertia", ("n_contacts",), "effective [kg m2]", when="history", check=_not_negative),
     # Onset corrections of the last step; where they are not known, they are computed at the pose.
-    Field("onsets", ("n_onsets", 3), "spheres, or sphere and -1 - element of a wall, and onset correction [N]",
+    Field("onsets", ("n_onsets", 3), "spheres, or sphere and -1 - primitive of a wall, and onset correction [N]",
           when="onsets", check=_onset_pairs, missing=0.0),
     # Sums of all clumps by kinds, each as two numbers to be added, which hold more digits than one.
     Field("dissipated", (5, 2), "dissipated by damping, tangential damping, sliding, rolling, fracture [J]", np.float64,

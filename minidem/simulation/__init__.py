@@ -47,7 +47,7 @@ from minidem.simulation.forces import Forces
 from minidem.state.periodic_box import PeriodicBox, periodic_box
 from minidem.state.state import State
 from minidem.walls import Wall, require_planes_at_rest, wall_list
-from minidem.walls.wall_table import WallElements
+from minidem.walls.wall_table import WallPrimitives
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
@@ -139,8 +139,9 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         """Set all attributes but those that a user has given, and the loop; issued : warnings of the original."""
         scheme, scheme_values = rotation_schemes.select(rotation)
         law, law_values = contact_laws.select(contact, scheme)
-        vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values,
-                                            WallElements(self.walls, box and box.start.length), self.gravity, threads),
+        primitives = WallPrimitives(self.walls, box and box.start.length)
+        vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values, primitives, self.gravity,
+                                            threads),
                           monitor=Monitor(issued), calls_every=None, inlets_called={})
         self._pacer = Pacer()
 

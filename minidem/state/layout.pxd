@@ -18,7 +18,7 @@ cdef struct StateView:
     double *spins                   # (n_blocks, 3, LANES): angular velocity, lab [rad/s]
     double *motions                 # (n_members, LANES, 8): of spheres; NULL: not needed
     double half_step                # by which velocities of spins and motions are behind the pose [s]
-    double *spheres                 # (n_members, LANES, 4), centre in the lab and radius [m]; behind them 2 holes
+    double *spheres                 # (n_members, LANES, 4), centre in the lab and radius [m]; 2 more for free lanes
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1: empty lane
     const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: empty slot
 
@@ -33,7 +33,7 @@ cdef inline int clump_of(const StateView *state, int sphere) noexcept nogil:
     return state.block_of_member[row_of(sphere)] * LANES + lane_of(sphere)
 
 
-cdef inline int hole_of(const StateView *state) noexcept nogil:
+cdef inline int free_slot_of(const StateView *state) noexcept nogil:
     """The first of two spheres behind all others: of contact blocks, where there is no contact (contact/blocks.pxd)."""
     return <int> state.n_members * LANES
 

@@ -8,7 +8,7 @@ spheres: another order of the clumps is another layout.
 
 Spatial sort: an order of clumps in which neighbours in space are neighbours in memory.
 
-Candidates are then near each other in memory, so that most of what a step reads is in cache. Results do not depend on
+Neighbors are then near each other in memory, so that most of what a step reads is in cache. Results do not depend on
 the order: sums are ordered by the user's numbers (contact/evaluate.pyx). The loops are C, not NumPy: several releases
 of NumPy abort the process where a broadcast finds no memory for its buffers.
 """
@@ -23,7 +23,7 @@ from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport ConstantBlock
 
 
-HOLE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
+FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 
 
 def aligned(shape, dtype=np.float64):
@@ -129,7 +129,7 @@ cdef class Layout:
         self.block_type, self.first_member = block_type, first_member
         write_members(first_offset_row, block_type, first_member, self.offset_table, self.block_of_member,
                       self.offset_row, self.spheres)
-        apart = HOLE_RADIUS * np.max(self.spheres[:, :, 3], initial=0.0)
+        apart = FREE_RADIUS * np.max(self.spheres[:, :, 3], initial=0.0)
         spheres[-1, :2, 3], spheres[-1, 1, 0] = apart, 4.0 * apart
 
     cdef object assign_ids(self, template_index):

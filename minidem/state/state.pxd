@@ -1,6 +1,6 @@
 """The state of all clumps."""
 from minidem.state.layout cimport (
-    Layout, StateView, clump_of, clumps_of, constants_of, field_of, hole_of, member, wrench_of,
+    Layout, StateView, clump_of, clumps_of, constants_of, field_of, free_slot_of, member, wrench_of,
 )
 
 

@@ -68,7 +68,7 @@ class Cone(Wall):
                              "height and a radius above 0, or two radii")
         self._check_motion(self.point)
 
-    def elements(self):
+    def primitives(self):
         """Two: the nearer side and that beyond the axis, of which both can touch a sphere."""
         side = np.cross(self.axis, np.eye(3)[np.argmin(np.abs(self.axis))])
         rise = np.array([self.radii[1] - self.radii[0], self.height])

@@ -71,7 +71,7 @@ class Cylinder(Wall):
     def encloses(self):
         return not self.outside
 
-    def elements(self):
+    def primitives(self):
         return [{"kind": "cylinder", "point": self.point, "axis": self.axis, "radii": (self.radius, self.radius),
                  "side": -1.0 if self.outside else 1.0}]
 

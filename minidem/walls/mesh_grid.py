@@ -1,4 +1,4 @@
-"""Triangles of a mesh as elements: small ones in a periodic box, and the cells of a grid near them."""
+"""Triangles of a mesh as primitives: small ones in a periodic box, and the cells of a grid near them."""
 import numpy as np
 
 PART = 0.24                     # longest edge of a triangle in a periodic box / its shortest length; see in_box
@@ -8,20 +8,20 @@ ENTRIES = 24                    # most entries per triangle; larger cells otherw
 MOST_CELLS = 2 ** 21
 
 
-def mesh_grid(corners, first_element):
+def mesh_grid(corners, first_primitive):
     """Grid over the bounding box of a mesh.
 
     Parameters
     ----------
     corners : (m, 3, 3) ndarray
         Frame of the wall [m].
-    first_element : int
+    first_primitive : int
         Number of the first triangle.
 
     Returns
     -------
-    (low (3,), width, sides (3,), start (cells + 1,) int32, elements (entries,) int32)
-        Cell c has the elements start[c] to start[c + 1], ascending.
+    (low (3,), width, sides (3,), start (cells + 1,) int32, primitives (entries,) int32)
+        Cell c has the primitives start[c] to start[c + 1], ascending.
     """
     low, high = corners.min(axis=1), corners.max(axis=1)
     origin, size = low.min(axis=0), high.max(axis=0) - low.min(axis=0)
@@ -41,7 +41,7 @@ def mesh_grid(corners, first_element):
         cells += stride * (first[triangle, axis] + index)
     order = np.lexsort((triangle, cells))
     start = np.searchsorted(cells[order], np.arange(np.prod(sides) + 1))
-    return origin, width, sides, start.astype(np.int32), (first_element + triangle[order]).astype(np.int32)
+    return origin, width, sides, start.astype(np.int32), (first_primitive + triangle[order]).astype(np.int32)
 
 
 def divided(points, triangles, longest):

@@ -61,7 +61,7 @@ class Plane(Wall):
     def half_space(self):
         return self.point, self.normal
 
-    def elements(self):
+    def primitives(self):
         return [{"kind": "plane", "point": self.point, "axis": self.normal}]
 
     def limits(self):

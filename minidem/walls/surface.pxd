@@ -1,11 +1,11 @@
-"""Walls as the time loop sees them: elements, and the pose of each wall at the present instant.
+"""Walls as the time loop sees them: primitives, and the pose of each wall at the present instant.
 
-A plane and a cylinder are one element each, a cone has two, a mesh one per triangle. Elements with a Shape, those with
-a formula, come first, in the order of the walls, then the triangles. Elements are given in the frame of their wall,
-which is the lab frame at time zero with its origin in the centre of the wall's motion.
+A plane and a cylinder are one primitive each, a cone has two, a mesh one per triangle. Primitives with a Shape, those
+with a formula, come first, in the order of the walls, then the triangles. Primitives are given in the frame of their
+wall, which is the lab frame at time zero with its origin in the centre of the wall's motion.
 
-In a periodic box a wall that is not the same along all its axes has images. A sphere touches the image of an element
-that is nearest to the element's reference; elements are small enough that no other image can touch it.
+In a periodic box a wall that is not the same along all its axes has images. A sphere touches the image of a primitive
+that is nearest to the primitive's reference; primitives are small enough that no other image can touch it.
 """
 from libc.math cimport sqrt
 
@@ -34,7 +34,7 @@ cdef struct WallPose:               # of a wall at one instant, as POSE of motio
 cdef enum Kind:
     PLANE, CYLINDER, CONE
 
-cdef struct Shape:                  # of an element with a formula, in the frame of its wall
+cdef struct Shape:                  # of a primitive with a formula, in the frame of its wall
     Kind kind
     double point[3]                 # of a plane, of the axis of a cylinder, centre of the first circle of a cone [m]
     double axis[3]                  # unit; normal of a plane
@@ -48,20 +48,20 @@ cdef struct TriangleGrid:           # of a mesh, in its frame: the triangles wit
     double cell                     # width of a cell [m]
     int side[3]                     # cells in each direction
     const int *start                # (cells + 1,)
-    const int *elements             # (start[cells],), ascending in each cell
+    const int *primitives             # (start[cells],), ascending in each cell
 
 cdef struct Walls:
     Py_ssize_t count
-    Py_ssize_t n_simple             # elements with a shape
-    Py_ssize_t n_elements
+    Py_ssize_t n_simple             # primitives with a shape
+    Py_ssize_t n_primitives
     int n_meshes
-    const int *wall_of              # (n_elements,)
+    const int *wall_of              # (n_primitives,)
     const Shape *shapes             # (n_simple,)
     const double *corners           # (triangles, 3, 3)
     const double *normal            # (triangles, 3), unit
     const int *vertices             # (triangles, 3): two triangles of a mesh with a common one are neighbours
     const int *around_start         # (points + 1,), in `around`
-    const int *around               # elements of the triangles around each point, ascending
+    const int *around               # primitives of the triangles around each point, ascending
     const double *smooth            # (count,): cosine of the feature angle, of meshes
     const TriangleGrid *grids       # (n_meshes,)
     const double *materials         # (count,): numbers of their materials
@@ -70,11 +70,11 @@ cdef struct Walls:
     double period[3]                # lengths of the periodic box, 0 along open axes [m]
     double inverse_period[3]        # 1 / period, likewise 0 [1/m]
     const unsigned char *repeats    # (count,): walls with images
-    const double *references        # (n_elements, 3): centres of elements with images, frame of the wall [m]
+    const double *references        # (n_primitives, 3): centres of primitives with images, frame of the wall [m]
     const WallPose *now             # (count,)
     double travelled                # bound of the distance that any surface has moved until now [m]
 
-cdef struct Touch:                  # of a sphere and an element
+cdef struct Touch:                  # of a sphere and a primitive
     double height                   # distance of the centre from the surface, positive on the side of the clumps [m]
     Vec3 normal                     # unit, from the surface to the centre, lab
     double curvature                # of the surface of equal height through the centre: change of the normal per length
@@ -105,9 +105,9 @@ cdef inline Vec3 point_in_lab(const Walls *walls, int wall, Vec3 x) noexcept nog
     return add(vector(walls.now[wall].position), from_wall(walls.now + wall, x)) if walls.moves[wall] else x
 
 
-cdef inline Vec3 image_near(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
-    """The image of a point of the lab that is nearest to an element of a wall with images."""
-    cdef Vec3 center = point_in_lab(walls, walls.wall_of[element], vector(walls.references + 3 * element))
+cdef inline Vec3 image_near(const Walls *walls, Py_ssize_t primitive, Vec3 x) noexcept nogil:
+    """The image of a point of the lab that is nearest to a primitive of a wall with images."""
+    cdef Vec3 center = point_in_lab(walls, walls.wall_of[primitive], vector(walls.references + 3 * primitive))
     cdef Vec3 d = sub(x, center)
     return add(center, vec3(
         to_nearest(d.x, walls.period[0], walls.inverse_period[0]),
@@ -115,19 +115,21 @@ cdef inline Vec3 image_near(const Walls *walls, Py_ssize_t element, Vec3 x) noex
         to_nearest(d.z, walls.period[2], walls.inverse_period[2])))
 
 
-cdef inline Vec3 near_element(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
-    """A point of the lab, or its image nearest to an element, in the frame of its wall."""
-    cdef int wall = walls.wall_of[element]
+cdef inline Vec3 near_primitive(const Walls *walls, Py_ssize_t primitive, Vec3 x) noexcept nogil:
+    """A point of the lab, or its image nearest to a primitive, in the frame of its wall."""
+    cdef int wall = walls.wall_of[primitive]
     if walls.repeats[wall]:
-        x = image_near(walls, element, x)
+        x = image_near(walls, primitive, x)
     return to_wall(walls.now + wall, x) if walls.moves[wall] else x
 
 
-cdef inline double simple_height(const Walls *walls, Py_ssize_t element, const double *sphere) noexcept nogil:
-    """Height of a sphere's centre over an element with a shape, see Touch; it changes by no more than the centre moves.
+cdef inline double simple_height(const Walls *walls, Py_ssize_t primitive, const double *sphere) noexcept nogil:
+    """Height of a sphere's centre over a primitive with a shape, see Touch.
+
+    It changes by no more than the centre moves.
     """
-    cdef const Shape *shape = walls.shapes + element
-    cdef Vec3 d = sub(near_element(walls, element, vector(sphere)), vector(shape.point)), out
+    cdef const Shape *shape = walls.shapes + primitive
+    cdef Vec3 d = sub(near_primitive(walls, primitive, vector(sphere)), vector(shape.point)), out
     cdef double along
     if shape.kind == PLANE:
         return d.x * shape.axis[0] + d.y * shape.axis[1] + d.z * shape.axis[2]
@@ -138,12 +140,12 @@ cdef inline double simple_height(const Walls *walls, Py_ssize_t element, const d
     return foot_on(&shape.line, shape.side * norm(out), along).height
 
 
-cdef inline bint overlaps_simple(const Walls *walls, Py_ssize_t element, const double *sphere,
+cdef inline bint overlaps_simple(const Walls *walls, Py_ssize_t primitive, const double *sphere,
                                  double reach) noexcept nogil:
-    """Whether an element with a shape counts for a sphere whose centre is within `reach` of it."""
-    if walls.shapes[element].kind == CONE:
-        return touch_wall(walls, element, sphere).height < reach
-    return simple_height(walls, element, sphere) < reach
+    """Whether a primitive with a shape counts for a sphere whose centre is within `reach` of it."""
+    if walls.shapes[primitive].kind == CONE:
+        return touch_wall(walls, primitive, sphere).height < reach
+    return simple_height(walls, primitive, sphere) < reach
 
 
 cdef inline Touch touch_cylinder(const Shape *shape, Vec3 d) noexcept nogil:
@@ -182,9 +184,9 @@ cdef inline Touch touch_cone(const Shape *shape, Vec3 d) noexcept nogil:
     return touch
 
 
-cdef inline Touch touch_simple(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
+cdef inline Touch touch_simple(const Walls *walls, Py_ssize_t primitive, Vec3 x) noexcept nogil:
     """x : the sphere's centre in the frame of the wall, as all vectors of the result."""
-    cdef const Shape *shape = walls.shapes + element
+    cdef const Shape *shape = walls.shapes + primitive
     cdef Vec3 d = sub(x, vector(shape.point))
     cdef Touch touch
     if shape.kind == CYLINDER:
@@ -197,9 +199,9 @@ cdef inline Touch touch_simple(const Walls *walls, Py_ssize_t element, Vec3 x) n
     return touch
 
 
-cdef inline Touch touch_triangle(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
+cdef inline Touch touch_triangle(const Walls *walls, Py_ssize_t primitive, Vec3 x) noexcept nogil:
     """As touch_simple."""
-    cdef Py_ssize_t triangle = element - walls.n_simple
+    cdef Py_ssize_t triangle = primitive - walls.n_simple
     cdef const double *normal = walls.normal + 3 * triangle
     cdef Nearest nearest = nearest_of(walls.corners + 9 * triangle, x)
     cdef Vec3 d = sub(x, nearest.point)
@@ -222,15 +224,15 @@ cdef inline Touch touch_triangle(const Walls *walls, Py_ssize_t element, Vec3 x)
     return touch
 
 
-cdef inline Touch touch_wall(const Walls *walls, Py_ssize_t element, const double *sphere) noexcept nogil:
-    """How a sphere (centre, radius) is to an element."""
-    cdef int wall = walls.wall_of[element]
-    cdef Vec3 x = near_element(walls, element, vector(sphere))
+cdef inline Touch touch_wall(const Walls *walls, Py_ssize_t primitive, const double *sphere) noexcept nogil:
+    """How a sphere (centre, radius) is to a primitive."""
+    cdef int wall = walls.wall_of[primitive]
+    cdef Vec3 x = near_primitive(walls, primitive, vector(sphere))
     cdef Touch touch
-    if element < walls.n_simple:
-        touch = touch_simple(walls, element, x)
+    if primitive < walls.n_simple:
+        touch = touch_simple(walls, primitive, x)
     else:
-        touch = touch_triangle(walls, element, x)
+        touch = touch_triangle(walls, primitive, x)
     if walls.moves[wall]:
         touch.normal = from_wall(walls.now + wall, touch.normal)
         touch.straight = from_wall(walls.now + wall, touch.straight)

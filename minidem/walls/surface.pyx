@@ -29,7 +29,7 @@ cdef void find_near(const TriangleGrid *grid, Vec3 centre, double reach, IntVect
             for k in range(first[2], last[2] + 1):
                 cell = (<Py_ssize_t> i * grid.side[1] + j) * grid.side[2] + k
                 for e in range(grid.start[cell], grid.start[cell + 1]):
-                    push(found, grid.elements[e])
+                    push(found, grid.primitives[e])
 
 
 cdef void find_in_grid(const Walls *walls, const TriangleGrid *grid, const double *sphere, double reach,
@@ -63,18 +63,18 @@ cdef void find_in_grid(const Walls *walls, const TriangleGrid *grid, const doubl
 
 
 cdef void find_triangles(const Walls *walls, const double *sphere, double skin, IntVector *found) noexcept nogil:
-    """List the elements of meshes whose gap to a sphere is below `skin`, ascending."""
+    """List the primitives of meshes whose gap to a sphere is below `skin`, ascending."""
     cdef Py_ssize_t k, n = 0
-    cdef int mesh, element, last = -1
+    cdef int mesh, primitive, last = -1
     found.size = 0
     for mesh in range(walls.n_meshes):
         find_in_grid(walls, walls.grids + mesh, sphere, sphere[3] + skin, found)
     if found.size > 1:
         qsort(found.data, found.size, sizeof(int), compare)
     for k in range(found.size):
-        element = found.data[k]
-        if element != last and touch_wall(walls, element, sphere).height < sphere[3] + skin:
-            found.data[n] = element
+        primitive = found.data[k]
+        if primitive != last and touch_wall(walls, primitive, sphere).height < sphere[3] + skin:
+            found.data[n] = primitive
             n += 1
-        last = element
+        last = primitive
     found.size = n

@@ -24,7 +24,7 @@ class Wall:
     """Base class of `Plane`, `Cylinder`, `Cone` and `MeshWall`.
 
     A shape says here all that the package needs of it, so that nothing else depends on its class. The defaults are
-    those of a finite surface that clumps touch from both sides. A shape of one formula gives `elements`, and its
+    those of a finite surface that clumps touch from both sides. A shape of one formula gives `primitives`, and its
     distance in compiled code (surface.pxd); another one `surface`.
 
     Attributes
@@ -43,8 +43,8 @@ class Wall:
     half_space: Any = None
     encloses = False
 
-    def elements(self) -> list[dict]:
-        """Values of the struct Shape (surface.pxd), of each element, lab frame at time 0."""
+    def primitives(self) -> list[dict]:
+        """Values of the struct Shape (surface.pxd), of each primitive, lab frame at time 0."""
         return []
 
     def limits(self) -> Limits:

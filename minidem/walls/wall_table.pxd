@@ -1,10 +1,10 @@
 """The arrays behind the walls of the time loops."""
 from minidem.walls.surface cimport Walls
 
-cdef class WallElements:
+cdef class WallPrimitives:
     cdef Walls view                     # without properties and poses
     cdef readonly object walls
-    cdef readonly object wall_of        # (n_elements,) int32
+    cdef readonly object wall_of        # (n_primitives,) int32
     cdef readonly object moving         # numbers of the walls that move
     cdef readonly object servos         # numbers of the walls that a force moves
     cdef object ahead                   # (step of the first entry, poses, travel) of the newest table

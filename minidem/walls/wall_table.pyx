@@ -35,8 +35,8 @@ def in_box(wall, length, repeated):
     return points, triangles, joined_across(points, triangles, length)
 
 
-cdef class WallElements:
-    """Elements of walls in the frames of their walls, see surface.pxd: what all time loops of a simulation share.
+cdef class WallPrimitives:
+    """Primitives of walls in the frames of their walls, see surface.pxd: what all time loops of a simulation share.
 
     Nothing of it changes but `ahead`, the last table of poses.
 
@@ -52,7 +52,7 @@ cdef class WallElements:
         cdef int[::1] wall_of
         cdef int axis
         length = np.zeros(3) if periodic is None else periodic
-        simple = [(k, element) for k, wall in enumerate(walls) for element in wall.elements()]
+        simple = [(k, primitive) for k, wall in enumerate(walls) for primitive in wall.primitives()]
         repeated = np.array([bool(wall.uneven(length > 0.0)[0].any()) for wall in walls] + [False])
         meshes = [(k, *in_box(wall, length, repeated[k])) for k, wall in enumerate(walls) if wall.surface is not None]
         self._keep, self.walls, self.ahead = [], walls, (0, (), ())
@@ -66,7 +66,7 @@ cdef class WallElements:
             + [np.zeros(1, dtype=np.int32)])
         moves = np.array([wall.moves for wall in walls] + [False]).view(np.uint8)
         self.view.count, self.view.n_simple = len(walls), len(simple)
-        self.view.n_elements, self.view.wall_of = len(wall_of) - 1, &wall_of[0]
+        self.view.n_primitives, self.view.wall_of = len(wall_of) - 1, &wall_of[0]
         self.view.moves = &moves[0]
         self.view.any_moves = len(self.moving) > 0
         self.wall_of = self.wall_of[:-1]
@@ -84,7 +84,7 @@ cdef class WallElements:
         free(<void *> self.view.grids)
 
     cdef object _fill_shapes(self, simple):
-        """simple : of (number of the wall, values of its element, see Wall.elements)."""
+        """simple : of (number of the wall, values of its primitive, see Wall.primitives)."""
         cdef Shape *shapes = <Shape *> calloc(len(simple) + 1, sizeof(Shape))
         cdef int m, k
         if shapes == NULL:
@@ -109,7 +109,7 @@ cdef class WallElements:
         cdef int[:, ::1] vertices
         cdef int[::1] around, around_start
         cdef double[::1] smooth
-        cdef int[::1] start, elements
+        cdef int[::1] start, primitives
         cdef TriangleGrid *grids = <TriangleGrid *> calloc(len(meshes) + 1, sizeof(TriangleGrid))
         cdef int m, k
         if grids == NULL:
@@ -120,16 +120,16 @@ cdef class WallElements:
         for m, (number, points, triangles, joined) in enumerate(meshes):
             wall = self.walls[number]
             of_mesh = (points - (np.array(wall.center) if wall.moves else 0.0))[triangles]
-            origin, width, sides, start, elements = mesh_grid(of_mesh, first)
+            origin, width, sides, start, primitives = mesh_grid(of_mesh, first)
             grids[m].wall, grids[m].cell = number, width
-            grids[m].start, grids[m].elements = &start[0], &elements[0]
+            grids[m].start, grids[m].primitives = &start[0], &primitives[0]
             for k in range(3):
                 grids[m].low[k], grids[m].side[k] = origin[k], sides[k]
             all_corners.insert(-1, of_mesh)
             all_vertices.insert(-1, joined + first_point)
             cosines[number] = np.cos(wall.feature_angle)
             first, first_point = first + len(triangles), first_point + len(points)
-            self._keep += [start, elements]
+            self._keep += [start, primitives]
         corners = np.concatenate(all_corners)
         sides = np.asarray(corners)
         across = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
@@ -184,7 +184,7 @@ cdef object deepest_in_walls(const Walls *walls, const double[:, ::1] spheres):
     (n,) [m], minus infinity if none is near; (n,) int
     """
     cdef IntVector triangles
-    cdef Py_ssize_t k, m, element
+    cdef Py_ssize_t k, m, primitive
     cdef double overlap
     cdef double[::1] depth = np.full(len(spheres), -np.inf)
     cdef int[::1] numbers = np.zeros(len(spheres), dtype=np.int32)
@@ -193,10 +193,10 @@ cdef object deepest_in_walls(const Walls *walls, const double[:, ::1] spheres):
     for k in range(len(spheres)):
         find_triangles(walls, &spheres[k, 0], rounding[k], &triangles)
         for m in range(walls.n_simple + triangles.size):
-            element = m if m < walls.n_simple else triangles.data[m - walls.n_simple]
-            overlap = spheres[k, 3] - touch_wall(walls, element, &spheres[k, 0]).height
+            primitive = m if m < walls.n_simple else triangles.data[m - walls.n_simple]
+            overlap = spheres[k, 3] - touch_wall(walls, primitive, &spheres[k, 0]).height
             if overlap > depth[k]:
-                depth[k], numbers[k] = overlap, walls.wall_of[element]
+                depth[k], numbers[k] = overlap, walls.wall_of[primitive]
     release(&triangles)
     require_memory("the triangles near a sphere")
     return np.asarray(depth), np.asarray(numbers)

@@ -63,7 +63,7 @@ def springs(sim):
 def stored(sim):
     """The history of contacts, and of those at this instant, by ascending `keys`: rows of it (n,), as of `contacts`."""
     contacts, history = sim.contacts(), sim.loop.history()
-    number = np.append(np.arange(sim.n_spheres), -1 - sim.loop.walls.wall_of[::-1])   # elements: from the end
+    number = np.append(np.arange(sim.n_spheres), -1 - sim.loop.walls.wall_of[::-1])   # primitives: from the end
     known = np.column_stack([history["spheres"][:, 0], number[history["spheres"][:, 1]]])
     _, row, place = np.intersect1d(keys(known), keys(ends_of(contacts)), return_indices=True)
     return history, row, contacts[place]
