@@ -480,8 +480,6 @@ cdef inline bint python_failed(const Loop *loop) noexcept nogil:
     return loop.scheme_failed[0] or loop.law_failed[0]
 
 
-
-
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
     """The part of one thread in so many steps."""
     cdef Neighbours *mine = loop.broad.threads + thread
