@@ -7,7 +7,6 @@ from minidem.state.state cimport StateView
 cdef struct Bodies:                     # of eight contacts: one of their two sides
     double sphere[4 * LANES]            # centre [m] and radius [m]
     double motion[8 * LANES]            # of a law with history, as in StateView: half a step before the pose
-    double arm[LANES]                   # likewise, distance of the contact point from the centre [m]
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
                           Contact *contact, Bodies *sides, double *images) noexcept nogil

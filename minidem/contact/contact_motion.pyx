@@ -80,7 +80,7 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const i
 
 cdef inline void write_motion(bint walls, const Bending *bending, double step, const double *images, OwnContact contact,
                               Bodies *a, Bodies *b) noexcept nogil:
-    """Motion of the contacts, and the arms of their bodies.
+    """Motion of the contacts.
 
     images : velocities (3, LANES) of the images of the second bodies; a constant NULL where all are zero.
     """
@@ -110,9 +110,6 @@ cdef inline void write_motion(bint walls, const Bending *bending, double step, c
         store3(contact.velocity, lane, sub(relative, cross(add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
         store3(contact.angular_velocity, lane, sub(w_i, w_j))
         contact.spin[lane] = 0.5 * dot(add(w_i, w_j), normal)
-    for lane in range(LANES):                           # apart: the loop above does not vectorise with it
-        a.arm[lane], b.arm[lane] = a.sphere[3 * LANES + lane] - share * contact.overlap[lane], \
-            b.sphere[3 * LANES + lane] - share * contact.overlap[lane]
 
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,

@@ -31,7 +31,8 @@ from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, 
 from minidem.contact.fluxes cimport add_rates, clear_rates, describe_bodies, take_rates
 from minidem.contact.law cimport material_of, pair_of
 from minidem.core.eight cimport (
-    Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
+    Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
+    store_eight3,
 )
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport prefetch
@@ -151,18 +152,19 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int free_slo
 
 
 cdef inline void add_to_spheres(bint moments, Contacts *contacts, const int *spheres, const Bodies *side,
-                                const uint64_t *keys, int free_slot, const double *force, double sign, Eight3 turned,
-                                const double *couple) noexcept nogil:
+                                const uint64_t *keys, int free_slot, const double *force, double sign, Eight arm,
+                                Eight3 turned, const double *couple) noexcept nogil:
     """Add forces (3, LANES), times sign, to the spheres on one side of eight contacts.
 
-    moments : a constant, whether there are any; turned : normal x force; couple : (3, LANES), NULL if there are none.
+    moments : a constant, whether there are any; arm : distance of the contact points from the centres;
+    turned : normal x force; couple : (3, LANES), NULL if there are none.
     """
     cdef double moment[3 * LANES]
     cdef int index[LANES]
     cdef Eight3 turning
     index_sums(contacts, spheres, free_slot, index)
     if moments:
-        turning = scale3(-load_eight(side.arm), turned)
+        turning = scale3(-arm, turned)
         if couple != NULL:
             turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
         store_eight3(moment, turning)
@@ -174,12 +176,16 @@ cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock
                             const double *couple, const Contact *contact, const Bodies *sides,
                             const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
     """Add the forces on the first spheres of a block, and those on the second ones; a wall gets none."""
+    cdef Eight inside = eight_of(0.0)                   # part of the overlap on each side
     cdef Eight3 turned = load_eight3(force)
     if moments:
+        inside = (1.0 if walls else 0.5) * load_eight(contact.overlap)
         turned = cross3(load_eight3(contact.normal[0]), turned)
-    add_to_spheres(moments, contacts, block.first, sides, keys[0], free_slot, force, 1.0, turned, couple)
+    add_to_spheres(moments, contacts, block.first, sides, keys[0], free_slot, force, 1.0,
+                   load_eight(sides[0].sphere + 3 * LANES) - inside, turned, couple)
     if not walls:
-        add_to_spheres(moments, contacts, block.second, sides + 1, keys[1], free_slot, force, -1.0, turned, couple)
+        add_to_spheres(moments, contacts, block.second, sides + 1, keys[1], free_slot, force, -1.0,
+                       load_eight(sides[1].sphere + 3 * LANES) - inside, turned, couple)
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
