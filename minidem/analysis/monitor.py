@@ -183,7 +183,8 @@ def _density(sim):
     """A template without a density, of clumps whose material has none either."""
     state = sim.loop.state
     unknown = np.array([isinstance(template.density, Assumed) for template in state.templates], dtype=bool)
-    unknown = unknown[state.template_index] & np.array([m.density is None for m in sim.materials])[state.material_index]
+    unknown = unknown.take(state.template_index) \
+        & np.array([m.density is None for m in sim.materials]).take(state.material_index)
     if not unknown.any():
         return None
     k = int(np.argmax(unknown))
