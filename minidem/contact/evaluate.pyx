@@ -29,7 +29,7 @@ from minidem.contact.contacts cimport (
 )
 from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, rounded_wide, take_sums
 from minidem.contact.fluxes cimport add_rates, clear_rates, describe_bodies, take_rates
-from minidem.contact.law cimport material_of, pair_of
+from minidem.contact.law cimport pair_of
 from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
     store_eight3,
@@ -85,12 +85,13 @@ cdef inline void prefetch_bodies(const Contacts *contacts, const StateView *stat
 
 cdef inline bint of_one_pair(const Law *law, bint walls) noexcept nogil:
     """Whether all contacts are of the pair of materials of load_only_pair."""
-    return law.n_materials == 1 or law.only_material >= 0 and not walls
+    return law.log_materials == 0 or law.only_material >= 0 and not walls
 
 
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil:
     """Coefficients of contacts between clumps where these are of one material, for all blocks."""
-    cdef const double *of_pair = law.coefficients + law.only_material * (law.n_materials + 1) * law.n_coefficients
+    cdef const double *of_pair = law.coefficients \
+        + ((law.only_material << law.log_materials) + law.only_material) * law.n_coefficients
     cdef int lane, k
     for k in range(law.n_coefficients if law.only_material >= 0 else 0):
         for lane in range(LANES):
@@ -111,8 +112,8 @@ cdef inline void load_keys(const Law *law, const int *pairs, uint64_t[2][LANES] 
     """pairs : of materials; not read where the clumps are of one material."""
     cdef int lane, only = law.only_material
     for lane in range(LANES):
-        keys[0][lane] = law.unit_keys[only if only >= 0 else pairs[lane] // law.n_materials]
-        keys[1][lane] = law.unit_keys[only if only >= 0 else pairs[lane] % law.n_materials]
+        keys[0][lane] = law.unit_keys[only if only >= 0 else pairs[lane] >> law.log_materials]
+        keys[1][lane] = law.unit_keys[only if only >= 0 else pairs[lane] & ((1 << law.log_materials) - 1)]
 
 
 cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, Contact *contact,
@@ -388,8 +389,11 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     cdef double *force = &result.force[0][0]
     cdef double *couple = &result.couple[0][0]
     cdef bint walls = group == <int> WALLS, between = state.half_step == 0.0
-    cdef bint crosses = load_block(law, state, block, walls, contact, room.sides, room.images)
+    cdef bint crosses
     cdef int ended = 0, lane
+    if law.only_material < 0:
+        load_keys(law, block.materials, room.keys)      # long before they are read as a vector
+    crosses = load_block(law, state, block, walls, contact, room.sides, room.images)
     if not history:
         call_central(law, contact, magnitude, force)
         if stores_block(contacts, walls):
@@ -411,8 +415,6 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
             describe_kept(law, block, contact, result)
     if history and law.fields.sums != NULL:
         add_rates(contacts, law, state, block.first, block.second, contact, result)
-    if law.only_material < 0:
-        load_keys(law, block.materials, room.keys)
     add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
                free_slot_of(state), walls)
     if crosses:
@@ -531,7 +533,7 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
             clear_rates(contacts.law, mine.first_block, mine.last_block)
         evaluate_group(contacts, mine, state, SPHERES)
         evaluate_group(contacts, mine, state, WALLS)
-    if contacts.law.n_materials > 1:                    # coefficients are those of walls
+    if contacts.law.log_materials > 0:                  # coefficients are those of walls
         load_only_pair(contacts.law, &contacts.room.contact)
 
 
@@ -586,7 +588,7 @@ cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const
     load_matrices(matrices, clumps_of(state, b).orientation)
     if contacts.law.only_material < 0:
         for lane in range(LANES):
-            of_lanes[lane] = contacts.law.unit_keys[material_of(contacts.law, state, b * LANES + lane)]
+            of_lanes[lane] = contacts.law.unit_keys[contacts.law.materials[b * LANES + lane]]
         keys = of_lanes
     while row < last:
         take_sums(contacts.sums + (row - first_row) * LANES * (8 if moments else 4), keys,

@@ -49,16 +49,21 @@ static inline __attribute__((always_inline)) minidem_eight_bits minidem_per_mome
     return per_force - (*(minidem_eight_bits *) radii & MINIDEM_EXPONENT) + (MINIDEM_ONE - ((uint64_t) 1 << 52));
 }
 
-/* Add four rows of units to the sums, `width` integers of each sphere, with these numbers. */
+/* Add `width` rows of units, four or eight, to the sums with these numbers, as many integers of each sphere. */
 static inline __attribute__((always_inline)) void minidem_add_rows(
-        const minidem_eight *rows, int small, const int *index, int width, int64_t *sums) {
-    minidem_eight fixed[4];
-    double records[4 * MINIDEM_LANES];
-    for (int k = 0; k < 4; k++)
+        const minidem_eight *rows, int width, int small, const int *index, int64_t *sums) {
+    minidem_eight fixed[8], moved[8];                   /* moved as numbers of 64 bits, nothing is computed */
+    for (int k = 0; k < width; k++)
         fixed[k] = (minidem_eight) minidem_to_fixed(rows[k], small);
-    minidem_records_from_rows((const double *) fixed, records);                 /* moved, nothing is computed */
+    if (width == 4)
+        minidem_records_from_rows((const double *) fixed, (double *) moved);
+    else
+        minidem_lines_in_order((const double *) fixed, (double *) moved);
     for (int l = 0; l < MINIDEM_LANES; l++)
-        *(minidem_record *) (sums + width * (ptrdiff_t) index[l]) += *(const minidem_record *) (records + 4 * l);
+        if (width == 4)
+            *(minidem_record *) (sums + 4 * (ptrdiff_t) index[l]) += *((const minidem_record *) moved + l);
+        else
+            MINIDEM_EIGHT_LONG(sums + 8 * (ptrdiff_t) index[l]) += (minidem_eight_long) moved[l];
 }
 
 /* Add forces (3, LANES) on eight spheres, times `sign`, to the sums with these numbers, and moments (3, LANES) behind
@@ -70,31 +75,27 @@ static inline __attribute__((always_inline)) void minidem_add_side(
     const int width = moment ? 8 : 4;
     minidem_eight_bits bits = minidem_per_force(keys, shift, radii);
     minidem_eight per_force = sign * (minidem_eight) bits, per_moment = (minidem_eight) minidem_per_moment(bits, radii);
-    minidem_eight rows[4], turning[4], all = {0.0};
+    minidem_eight rows[8], all = {0.0};
     for (int k = 0; k < 3; k++) {
         rows[k] = per_force * MINIDEM_EIGHT(force + k * MINIDEM_LANES);
         all += MINIDEM_MAGNITUDE(rows[k]);
         if (moment) {
-            turning[k] = per_moment * MINIDEM_EIGHT(moment + k * MINIDEM_LANES);
-            all += MINIDEM_MAGNITUDE(turning[k]);
+            rows[4 + k] = per_moment * MINIDEM_EIGHT(moment + k * MINIDEM_LANES);
+            all += MINIDEM_MAGNITUDE(rows[4 + k]);
         }
     }
     all = all * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
     minidem_eight_long below = (minidem_eight_long) (all < most);               /* false if it is not a number */
     rows[3] = (minidem_eight) (((minidem_eight_long) all & below) | ((minidem_eight_long) most & ~below));
-    turning[3] = (minidem_eight) {0.0};
+    rows[7] = (minidem_eight) {0.0};
 #if !defined(__AVX512DQ__)
     if (__builtin_expect(minidem_bits_below((const double *) &all, MINIDEM_SMALL / MINIDEM_BOUND_UNIT)
                          == (1 << MINIDEM_LANES) - 1, 1)) {
-        minidem_add_rows(rows, 1, index, width, sums);
-        if (moment)
-            minidem_add_rows(turning, 1, index, width, sums + 4);
+        minidem_add_rows(rows, width, 1, index, sums);
         return;
     }
 #endif
-    minidem_add_rows(rows, 0, index, width, sums);
-    if (moment)
-        minidem_add_rows(turning, 0, index, width, sums + 4);
+    minidem_add_rows(rows, width, 0, index, sums);
 }
 
 /* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless these are

@@ -47,11 +47,11 @@ cdef struct Law:                        # all that a force depends on, in additi
     double reach                        # largest gap at which a contact may exist [m]
     bint begins_at_reach                # a contact begins there, else at touch
     bint mass_of_clumps                 # the effective mass is that of the clumps without their rotation
-    const int *material_of_clump        # (n_clumps,) by the user's number
+    const int *materials                # (n_blocks * LANES,) of the clumps by slot
     int only_material                   # of all clumps; -1: they differ
-    int n_materials
+    int log_materials                   # the pair of materials a and b has the number (a << log_materials) + b
     int n_coefficients                  # a multiple of 4
-    const double *coefficients          # (n_materials, n_materials, n_coefficients)
+    const double *coefficients          # (pairs, n_coefficients)
     double energy_unit, per_energy      # of the sums of energies, a power of two [J], and its inverse
     double force_unit                   # of those of the forces on walls, likewise [N]
     const uint64_t *unit_keys           # (n_materials,) of the sums of the forces on spheres, and ...
@@ -83,19 +83,12 @@ cdef class LawKernels(External):
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt)
 
 
-cdef inline int material_of(const Law *law, const StateView *state, Py_ssize_t clump) noexcept nogil:
-    """Of the clump in a slot; of an empty one any."""
-    cdef int number = 0 if law.only_material >= 0 else state.clump_number[clump]
-    return law.only_material if law.only_material >= 0 else law.material_of_clump[number if number >= 0 else 0]
-
-
 cdef inline int pair_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
     """Number of the pair of materials of a sphere i, and another one or -1 - primitive of a wall."""
-    return material_of(law, state, clump_of(state, i)) * law.n_materials + (
-        material_of(law, state, clump_of(state, j)) if j >= 0
+    return (law.materials[clump_of(state, i)] << law.log_materials) + (
+        law.materials[clump_of(state, j)] if j >= 0
         else <int> law.walls.materials[law.walls.wall_of[-1 - j]])
 
 
 cdef object set_units(Law *law, description, values, pair_table, state)
-cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table,
-                           const int[::1] material_index)
+cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table, state)

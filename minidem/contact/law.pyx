@@ -186,23 +186,24 @@ cdef object set_contact(Contact *contact, double overlap, double radius, coeffic
             contact.coefficients[k][lane] = coefficients[k]
 
 
-cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table,
-                           const int[::1] material_index):
+cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table, state):
     """Set materials and coefficients of their pairs.
 
-    description, values : of the law, and its parameters;  material_index : (n_clumps,).
+    description, values : of the law, and its parameters.
     Returns the arrays that the pointers belong to.
     """
     cdef double[:, :, ::1] coefficients = pair_table.coefficients(description, values)
     cdef double[::1] of_walls = np.append(pair_table.wall_index, 0).astype(float)     # there may be no wall
+    cdef const int[::1] of_slots = np.append(state.material_index, np.int32(0)).take(state.layout.clump_number)
     law.walls, walls.materials = walls, &of_walls[0]
-    law.n_materials, law.coefficients = len(coefficients), &coefficients[0, 0, 0]       # with room for others
+    law.coefficients, law.log_materials = &coefficients[0, 0, 0], len(coefficients).bit_length() - 1
     law.n_coefficients = kernels.n_coefficients = coefficients.shape[2]
     law.mass_of_clumps = description.mass_of_clumps(values)
-    law.only_material = material_index[0] if len(material_index) else 0
-    if np.not_equal(material_index, law.only_material).any():
-        law.only_material, law.material_of_clump = -1, &material_index[0]
-    return [coefficients, material_index, of_walls]
+    law.only_material, law.materials = 0, NULL
+    if state.n_clumps:
+        law.materials = &of_slots[0]
+        law.only_material = of_slots[0] if np.equal(state.material_index, of_slots[0]).all() else -1
+    return [coefficients, np.asarray(of_slots), of_walls]
 
 
 def powers_of_two(x):

@@ -14,7 +14,7 @@ class GrowingTable:
     Attributes
     ----------
     materials : tuple of Material
-    array : (size, size, width) ndarray
+    array : (size, size, width) ndarray, size a power of two
         The first rows and columns are those of `materials`.
     """
 
@@ -28,7 +28,7 @@ class GrowingTable:
         """
         known, n = len(self.materials), len(materials)
         if n > len(self.array):
-            size = n if known == 0 else 2 * n
+            size = 1 << (n - 1).bit_length()
             array = np.zeros((size, size, rows.shape[-1]))
             if known:
                 array[:known, :known] = self.array[:known, :known]

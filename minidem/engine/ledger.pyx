@@ -141,7 +141,7 @@ cdef inline Eight root(Eight x) noexcept nogil:
 cdef inline Eight coefficients(const Law *law, const ContactBlock *block, int k) noexcept nogil:
     cdef double row[LANES]
     cdef int lane
-    if law.n_materials == 1:
+    if law.log_materials == 0:
         return eight_of(law.coefficients[k])
     for lane in range(LANES):
         row[lane] = law.coefficients[block.materials[lane] * law.n_coefficients + k]

@@ -140,7 +140,7 @@ cdef class LoopMemory:
         kernels.fill(&self.loop.law, values)
         self.own_walls, self.loop.walls = self.walls.view, &self.own_walls
         self.arrays += set_properties(&self.loop.law, self.loop.walls, kernels, law, values, self.pair_table,
-                                      self.state.material_index)
+                                      self.state)
         self.arrays.append(set_units(&self.loop.law, law, values, self.pair_table, self.state))
         self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
@@ -237,7 +237,7 @@ cdef class LoopMemory:
         of_second = np.where(at_wall, of_primitives.take(primitive), of_spheres.take(sphere))
         slots = np.column_stack([slot.take(first), np.where(at_wall, second, slot.take(sphere))])
         self.add_contacts(history, np.ascontiguousarray(slots, dtype=np.int32), np.ascontiguousarray(
-            of_spheres.take(first) * self.loop.law.n_materials + of_second, dtype=np.int32))
+            (of_spheres.take(first) << self.loop.law.log_materials) + of_second, dtype=np.int32))
 
     cdef object add_contacts(self, history, const int[:, ::1] slots, const int[::1] materials):
         """Contacts into the blocks of one thread; the first rebuild gives them to their owners.
