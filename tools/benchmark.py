@@ -204,10 +204,6 @@ def print_report(rows):
         print(f"{vectors}: {command}")
     print()
     print_table([COLUMNS, *map(table_row, rows)])
-    print()
-    print_table([("case", "threads", "isa", *first["phases"]),
-                 *((row["case"], str(row["threads"]), row["isa"], *(f"{share:.0%}" for share in row["phases"].values()))
-                   for row in rows)])
 
 
 def main(argv=None):

@@ -11,7 +11,7 @@ import resource
 import sys
 import time
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 
 import minidem as md
 from minidem.core.build_record import build_info, build_record
@@ -39,20 +39,10 @@ def seconds(sim, steps):
     return (time.perf_counter() - elapsed) / steps, (time.process_time() - processor) / steps
 
 
-def phase_shares(sim, steps):
-    """Share of each phase in the time of thread 0, with timers in the time loop."""
-    sim.loop.time_phases(True)
-    sim.run(steps)
-    spent = sim.loop.phase_seconds
-    sim.loop.time_phases(False)
-    return {phase: value / sum(spent.values()) for phase, value in spent.items()}
-
-
 def measure(sim, warmup, steps, repeats):
     """Measurements of a simulation, a dictionary; "elapsed" and "processor": [s] per step of each repeat.
 
-    Each repeat is followed by as many steps with timers. Peak memory is read after the first repeat, before
-    contacts are copied into NumPy arrays.
+    Peak memory is read after the first repeat, before contacts are copied into NumPy arrays.
     """
     first_step, peak = sim.step_count, None
     sys.stdin.readline()
@@ -60,22 +50,20 @@ def measure(sim, warmup, steps, repeats):
     while sim.statistics["outer_lists"] < WARMUP_LISTS:
         sim.run(warmup)
     warmup, before = sim.step_count - first_step, sim.statistics
-    times, phases, contacts, samples = [], [], [], []
+    times, contacts, samples = [], [], []
     for _ in range(repeats):
         print(flush=True)
         sys.stdin.readline()
         times.append(seconds(sim, steps))
         peak = peak or peak_memory()
         contacts.append(len(sim.contacts()))
-        phases.append(phase_shares(sim, steps))
         samples.append(sim.statistics)
     elapsed, processor = zip(*times)
     lists = {name: fmean(sample[name] for sample in samples) for name in LISTS}
-    lists |= {f"{kind}_lists_per_step": (samples[-1][f"{kind}_lists"] - before[f"{kind}_lists"]) / (2 * repeats * steps)
+    lists |= {f"{kind}_lists_per_step": (samples[-1][f"{kind}_lists"] - before[f"{kind}_lists"]) / (repeats * steps)
               for kind in ("outer", "inner")}
     return {"threads": sim.threads, "warmup": warmup, "elapsed": elapsed, "processor": processor,
-            "phases": {name: median(one[name] for one in phases) for name in phases[0]}, "lists": lists,
-            "contacts": fmean(contacts), "peak_bytes": peak, "energy_final": sim.energy().total,
+            "lists": lists, "contacts": fmean(contacts), "peak_bytes": peak, "energy_final": sim.energy().total,
             "isa": build_info()["isa"], "build": build_record()}
 
 

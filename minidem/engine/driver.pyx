@@ -33,9 +33,7 @@ from minidem.core.vectors cimport require_memory
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
-from minidem.engine.loop cimport (
-    BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase, run_loop,
-)
+from minidem.engine.loop cimport ExternalForces, Loop, run_loop
 from minidem.engine.loop_memory cimport LoopMemory
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
 from minidem.engine.schedule cimport Schedule
@@ -448,23 +446,6 @@ cdef class Driver:
     def statistics(self):
         """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
         return self.memory.statistics() | {"threads": self.threads, "shares": self.shares}
-
-    def time_phases(self, bint on=True):
-        """Start or stop recording the time that thread 0 spends in each phase of a step.
-
-        The clock is then read six times in a step, at about 30 ns each.
-        """
-        cdef int phase
-        self.loop.timed = on
-        record_phase(self.loop, OUTSIDE)
-        for phase in range(<int> N_PHASES):
-            self.loop.seconds[phase] = 0.0
-
-    @property
-    def phase_seconds(self):
-        """Time of thread 0 by phase since `time_phases`, a dict [s]; the phases are in loop.pxd."""
-        phases = {"blocks": BLOCKS, "lists": LISTS, "contacts": CONTACTS, "waiting": WAITING, "outside": OUTSIDE}
-        return {name: self.loop.seconds[<int> phase] for name, phase in phases.items()}
 
     @property
     def pair_table(self):

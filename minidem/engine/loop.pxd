@@ -6,7 +6,6 @@ from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.contact.contacts cimport Contacts
-from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
 from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
@@ -15,14 +14,6 @@ from minidem.state.periodic_box cimport BoxPose
 from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport WallPose, Walls
-
-cdef enum Phase:
-    BLOCKS = 0                      # fused pass over own blocks: reduce, kick, rotate, drift, pose
-    LISTS = 1                       # rebuild of the lists
-    CONTACTS = 2                    # contacts and forces on spheres
-    WAITING = 3                     # for other threads
-    OUTSIDE = 4                     # Python: between two calls, spatial sort, user forces
-    N_PHASES = 5
 
 ctypedef Loop *LoopPointer
 cdef extern from "engine/user_force.h" nogil:
@@ -111,22 +102,6 @@ cdef struct Loop:
     const bint *law_failed          # likewise a contact law
     char apart[APART]               # members above are read in each step, members below are written
     long long steps_done
-    bint timed                      # record the phases of thread 0
-    double seconds[N_PHASES]
-    double phase_began              # [s]
-
-cdef inline void record_phase(Loop *loop, Phase phase) noexcept nogil:
-    """Add the time since the last call to a phase."""
-    cdef double seconds = clock()
-    loop.seconds[<int> phase] += seconds - loop.phase_began
-    loop.phase_began = seconds
-
-
-cdef inline void end_phase(Loop *loop, int thread, Phase phase) noexcept nogil:
-    """Record a phase of thread 0 if phases are timed."""
-    if thread == 0 and loop.timed:
-        record_phase(loop, phase)
-
 
 cdef inline void place(Loop *loop, int thread, Py_ssize_t entry) noexcept nogil:
     """Place walls and box of a thread as in an entry of the course."""

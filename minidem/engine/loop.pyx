@@ -339,14 +339,11 @@ cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wr
         block = next_block
         if mine.skin_exceeded:
             break
-        end_phase(loop, thread, BLOCKS)
         find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab])
-        end_phase(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
     if loop.law.fields.n > 0:
         advance_fields(loop, thread, loop.step.dt * (
             loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
-    end_phase(loop, thread, BLOCKS)
 
 
 cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
@@ -387,7 +384,6 @@ cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexc
             add_compiled_forces(loop, b, loop.first_step + steps, half, sources)
         if loop.law.fields.n > 0 and half >= 0.0:
             reduce_rates(loop, b, sources, half > 0.0)
-    end_phase(loop, thread, BLOCKS)
 
 
 cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
@@ -414,7 +410,6 @@ cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil
         loop.external_forces(loop, steps)
         fine = loop.broad.threads[0].failure == NO_FAILURE
     fine = not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
-    end_phase(loop, thread, OUTSIDE)
     return fine
 
 
@@ -431,7 +426,6 @@ cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
     cdef Contacts *contacts = loop.contacts + thread
     cdef int reports = wait(&loop.broad, thread, (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0)
                             | (<int> ENDS_RUN if mine.ends_run else 0))         # all spheres are posed
-    end_phase(loop, thread, WAITING)
     mine.ends_run = reports & <int> ENDS_RUN != 0
     contacts.stores_forces |= mine.ends_run
     if reports & <int> FAILED:
@@ -439,17 +433,13 @@ cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
     if reports & <int> SKIN_EXCEEDED or not loop.broad.valid or chooses_skins(&loop.broad, thread):
         if not rebuild_lists(loop, thread):
             return False
-        end_phase(loop, thread, LISTS)
     add_contact_forces(loop, thread)
-    end_phase(loop, thread, CONTACTS)
     reports = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
                    or contacts.ends[WALLS].size > 0 else 0)                     # all contacts are evaluated
-    end_phase(loop, thread, WAITING)
     if reports & <int> FAILED:
         return False
     contacts.some_onset = reports & <int> HAS_ONSETS != 0
     take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
-    end_phase(loop, thread, CONTACTS)
     return True
 
 
@@ -471,7 +461,6 @@ cdef bint compute_forces(Loop *loop, int thread, int stage, double steps, bint s
         add_onset_forces(loop, thread)
     if loop.has_contacts and stage == loop.n_stages - 1:
         add_moving_work(loop, thread)
-    end_phase(loop, thread, CONTACTS)
     return True
 
 
@@ -487,7 +476,6 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
     cdef long long n, done = loop.steps_done
     cdef int stage
     cdef bint stores = True
-    end_phase(loop, thread, OUTSIDE)
     for n in range(steps):
         if loop.course.steered and not steer(loop, thread, loop.first_step + done + n - loop.course.first):
             if not stores:

@@ -5,7 +5,6 @@ Contacts of a law with a history are given and read as arrays in the user's numb
 what another time loop takes over, after clumps were added or sorted, after a restart, with another number of threads.
 """
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
 
 import numpy as np
 
@@ -114,8 +113,6 @@ cdef class LoopMemory:
         for t in range(self.loop.n_threads if self.loop.n_threads == old.n_threads else 0):
             self.loop.broad.shares[t].part = old.broad.shares[t].part
         self.next_sort = old.broad.n_outer + REBUILDS_PER_SORT
-        self.loop.timed, self.loop.phase_began = old.timed, old.phase_began
-        memcpy(self.loop.seconds, old.seconds, sizeof(old.seconds))
 
     cdef object set_scheme(self, scheme, parameters):
         cdef Kernels kernels = scheme.kernels.own()

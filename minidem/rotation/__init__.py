@@ -19,6 +19,6 @@ __all__ = ["available", "info", "integrate", "register"]
 
 def __getattr__(name):
     if name == "integrate":             # late, because the time loop imports this package
-        from minidem.engine.free_rotation import integrate
+        from minidem.simulation.free_rotation import integrate
         return integrate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

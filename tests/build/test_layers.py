@@ -12,7 +12,7 @@ LAYERS = ["isa", "core", "material", "meshes", "templates", "walls", "state", "b
           "render selftest", "scenarios", "__main__"]
 RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}
 # rotation.integrate is the same loop as a many-body run; the package hands it out, on demand
-ALLOWED = {("rotation", "engine")}
+ALLOWED = {("rotation", "simulation")}
 
 
 def folder(path):
