@@ -20,14 +20,6 @@ a process of its own, and their repeats alternate. The table lists
     peak MB         largest memory of the process, of which Python and its libraries are about 70 MB
     drift           relative change of the total energy over all steps
 
-Each repeat is followed by as many steps with timers in the time loop. A second table lists the shares of thread 0:
-
-    blocks      reduce forces, kick, rotate, drift and update sphere positions, in blocks of eight clumps
-    lists       rebuild or prune the neighbour lists
-    contacts    overlaps of neighbor pairs, and contact forces
-    waiting     wait for other threads; with one thread, the cost of the timers
-    outside     Python code, user forces and spatial sorts
-
 One line of JSON per measurement is appended to the file, with commit, compiler and flags, processor, load and
 date. On a busy machine, compare ratios of alternating runs (--isa, tools/compare_trees.py, tools/compare_peers.py) and
 not times.
