@@ -14,6 +14,7 @@ from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, MAX_COEFFICIENTS, MAX
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.part cimport MAX_PARAMETERS
 from minidem.core.lanes cimport LANES
+from minidem.state.layout cimport pointer_to
 
 # Window of 1.1 steps, and a margin because stored velocities are half a step old. What overlaps at the first sample of
 # a contact has come in during the last step, at that velocity; what overlaps at the last one leaves during the next
@@ -192,18 +193,15 @@ cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, descripti
     description, values : of the law, and its parameters.
     Returns the arrays that the pointers belong to.
     """
-    cdef double[:, :, ::1] coefficients = pair_table.coefficients(description, values)
-    cdef double[::1] of_walls = np.append(pair_table.wall_index, 0).astype(float)     # there may be no wall
-    cdef const int[::1] of_slots = np.append(state.material_index, np.int32(0)).take(state.layout.clump_number)
-    law.walls, walls.materials = walls, &of_walls[0]
-    law.coefficients, law.log_materials = &coefficients[0, 0, 0], len(coefficients).bit_length() - 1
-    law.n_coefficients = kernels.n_coefficients = coefficients.shape[2]
-    law.mass_of_clumps = description.mass_of_clumps(values)
-    law.only_material, law.materials = 0, NULL
-    if state.n_clumps:
-        law.materials = &of_slots[0]
-        law.only_material = of_slots[0] if np.equal(state.material_index, of_slots[0]).all() else -1
-    return [coefficients, np.asarray(of_slots), of_walls]
+    coefficients, of_walls = pair_table.coefficients(description, values), pair_table.wall_index.astype(float)
+    of_slots = np.append(state.material_index, np.int32(0)).take(state.clump_number)
+    present = sorted({*state.material_index.tolist()}) or [0]
+    law.walls, walls.materials = walls, <const double *> pointer_to(of_walls)
+    law.coefficients, law.materials = <const double *> pointer_to(coefficients), <const int *> pointer_to(of_slots)
+    law.log_materials, law.n_coefficients = len(coefficients).bit_length() - 1, coefficients.shape[2]
+    law.only_material = present[0] if len(present) == 1 else -1
+    law.mass_of_clumps, kernels.n_coefficients = description.mass_of_clumps(values), law.n_coefficients
+    return [coefficients, of_slots, of_walls]
 
 
 def powers_of_two(x):
@@ -234,7 +232,6 @@ cdef object set_units(Law *law, description, values, pair_table, state):
 
     The forces on walls are added in 128 bits, so that they have the bits that their contacts have.
     """
-    cdef uint64_t[::1] keys
     radius = np.max(state.layout.spheres[:, :, 3], initial=0.0) or 1.0
     force = max(pair_table.force_scale(description, values, float(radius), int(material))
                 for material in {*state.material_index.tolist(), *pair_table.wall_index.tolist()} or {0})
@@ -245,5 +242,5 @@ cdef object set_units(Law *law, description, values, pair_table, state):
     law.begins_at_reach = description.begins == "range"
     keys, law.unit_shift = unit_keys(description, values, pair_table, float(powers_of_two(radius)),
                                      54 if law.parameters.parts[0].forces == NULL else 58)
-    law.unit_keys = &keys[0]
+    law.unit_keys = <const uint64_t *> pointer_to(keys)
     return keys

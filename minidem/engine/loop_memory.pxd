@@ -16,10 +16,9 @@ cdef class LoopMemory:
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
     cdef bint calls_fluxes              # a flux is written in Python
-    cdef double[:, ::1] clump_motions
-    cdef unsigned char[::1] onset_blocks
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
-    cdef object arrays                  # others that the loop points to
+    cdef list arrays                    # all that the loop points to
+    cdef void *own(self, array) except NULL
     cdef object make_lists(self, int n_threads)
     cdef void take_over(self, const Loop *old) noexcept
     cdef object set_scheme(self, scheme, parameters)

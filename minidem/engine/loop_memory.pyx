@@ -29,8 +29,8 @@ from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vectors cimport memory_refused, require_memory
 from minidem.engine.loop cimport Loop, full_team
 from minidem.rotation.scheme cimport Kernels
-from minidem.state.rows cimport ConstantBlock, WrenchBlock
-from minidem.state.state cimport Layout, State, StateView, clump_of, free_slot_of
+from minidem.state.rows cimport WrenchBlock
+from minidem.state.state cimport Layout, State, StateView, clump_of, free_slot_of, pointer_to
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order
@@ -91,6 +91,11 @@ cdef class LoopMemory:
         free(self.loop.contacts)
         free_broadphase(&self.loop.broad)
 
+    cdef void *own(self, array) except NULL:
+        """Keep an array for the life of this object, and point to it."""
+        self.arrays.append(array)
+        return pointer_to(array)
+
     cdef object make_lists(self, int n_threads):
         """Empty neighbor lists and contacts."""
         cdef const StateView *state = &self.loop.state
@@ -132,59 +137,45 @@ cdef class LoopMemory:
     cdef object set_law(self, law, values):
         """law, values : record of the contact law, and its parameters."""
         cdef LawKernels kernels = law.kernels_for(values).own()
-        cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
         kernels.fill(&self.loop.law, values)
         self.own_walls, self.loop.walls = self.walls.view, &self.own_walls
         self.arrays += set_properties(&self.loop.law, self.loop.walls, kernels, law, values, self.pair_table,
                                       self.state)
-        self.arrays.append(set_units(&self.loop.law, law, values, self.pair_table, self.state))
+        self.own(set_units(&self.loop.law, law, values, self.pair_table, self.state))
         self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
-            self.clump_motions = aligned((n_slots + 1, 16))
-            self.onset_blocks = np.zeros(self.loop.state.n_blocks + 1, dtype=np.uint8)
-            self.loop.clump_motions = &self.clump_motions[0, 0]
-            self.loop.onset_blocks = &self.onset_blocks[0]
+            self.loop.clump_motions = <double *> self.own(aligned((self.loop.state.n_blocks * LANES, 16)))
+            self.loop.onset_blocks = <unsigned char *> self.own(np.zeros(self.loop.state.n_blocks, np.uint8))
 
     cdef object set_fields(self, population, fluxes):
         """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
         cdef Fields *fields = &self.loop.law.fields
-        cdef const double[::1] ids = np.append(population.ids, 0).astype(float)
-        cdef const double[:, ::1] of_walls = np.hstack([np.zeros((len(self.walls.walls) + 1, 0)), *(
-            np.vstack([field.walls, np.zeros(field.components)]) for field in population.fields)])
-        cdef double[:, :, ::1] sums
-        cdef unsigned char[::1] transfers
-        cdef unsigned char[::1] functions = bytearray((len(fluxes) + 1) * sizeof(Flux))
-        cdef Flux *flux = <Flux *> &functions[0]
-        cdef size_t[::1] context
-        cdef double[::1] parameters
-        fields.n = of_walls.shape[1]
+        cdef Flux *flux
+        cdef Py_ssize_t n_blocks = self.loop.state.n_blocks, slots = n_blocks * LANES + 1
+        fields.n = sum(field.components for field in population.fields)
         if self.loop.law.history == NULL or not (len(fluxes) or self.law_kernels.sees_bodies):
             return
         self.law_kernels.fields, self.law_kernels.n_components = population.components, fields.n
-        fields.ids, fields.n_fluxes, fields.fluxes = &ids[0], <int> len(fluxes), flux
-        fields.law_writes = self.law_kernels.sees_bodies
-        self.arrays += [np.asarray(ids), functions]
+        flux = <Flux *> self.own(np.zeros(len(fluxes) * sizeof(Flux), np.uint8))
+        fields.n_fluxes, fields.fluxes, fields.law_writes = <int> len(fluxes), flux, self.law_kernels.sees_bodies
+        fields.ids = <const double *> self.own(np.append(population.ids, 0).astype(float))
         if fields.n:
-            sums = aligned((2, self.loop.state.n_blocks * LANES + 1, fields.n * 2 * SUM_PARTS))
-            transfers = bytearray(self.loop.state.n_blocks + 1)
-            fields.sums, fields.amounts, fields.of_walls = \
-                <Wide *> &sums[0, 0, 0], <Wide *> &sums[1, 0, 0], &of_walls[0, 0]
-            fields.transfers = &transfers[0]
-            self.arrays += [np.asarray(of_walls), np.asarray(sums), transfers]
+            fields.sums = <Wide *> self.own(aligned((slots, fields.n * 2 * SUM_PARTS)))
+            fields.amounts = <Wide *> self.own(aligned((slots, fields.n * 2 * SUM_PARTS)))
+            fields.of_walls = <const double *> self.own(np.hstack([field.walls for field in population.fields]))
+            fields.transfers = <unsigned char *> self.own(np.zeros(n_blocks, np.uint8))
         for one in fluxes:
             if one.address is None:
-                owner = PythonFlux(self.law_kernels, one.function, one.parameters)
-                context = np.array([id(owner)], dtype=np.uintp)
-                flux.function, flux.parameters = <FluxFunction> <size_t> FLUX, <const double *> &context[0]
-                self.calls_fluxes = True
-                self.arrays += [owner, np.asarray(context)]
-            else:
-                parameters = np.append(one.parameters, np.full(64, np.nan))     # where it must not read
-                flux.function, flux.parameters = <FluxFunction> <size_t> one.address, &parameters[0]
-                self.arrays.append(np.asarray(parameters))
+                python_flux = PythonFlux(self.law_kernels, one.function, one.parameters)
+                self.arrays.append(python_flux)
+                self.calls_fluxes, flux.function = True, <FluxFunction> <size_t> FLUX
+                flux.parameters = <const double *> self.own(np.array([id(python_flux)], dtype=np.uintp))
+            else:                                       # not a number where it must not read
+                flux.function = <FluxFunction> <size_t> one.address
+                flux.parameters = <const double *> self.own(np.append(one.parameters, np.full(64, np.nan)))
             flux += 1
 
     cdef bint run_has_ended(self) noexcept:
@@ -203,26 +194,21 @@ cdef class LoopMemory:
 
     cdef object set_body_force(self, gravity):
         """WrenchBlocks of clumps without a contact, for each block type and one more."""
-        cdef const double[:, ::1] constants = self.state.layout.constants
-        cdef double[:, ::1] wrenches = aligned((len(constants) + 1, sizeof(WrenchBlock) // sizeof(double)))
+        cdef Py_ssize_t n_types = len(self.state.layout.constants), m
+        cdef WrenchBlock *wrenches = <WrenchBlock *> self.own(aligned((n_types + 1, sizeof(WrenchBlock)), np.uint8))
         cdef double[3] g = gravity
-        cdef Py_ssize_t m
         cdef int k, lane
-        for m in range(constants.shape[0]):             # in C: see layout.pyx
+        for m in range(n_types):                        # in C: see layout.pyx
             for k in range(3):
                 for lane in range(LANES):
-                    (<WrenchBlock *> &wrenches[m, 0]).force[k * LANES + lane] = g[k] \
-                        * (<const ConstantBlock *> &constants[m, 0]).mass[lane]
-        self.arrays.append(np.asarray(wrenches))
-        self.loop.body_force = <const WrenchBlock *> &wrenches[0, 0]
+                    wrenches[m].force[k * LANES + lane] = g[k] * self.loop.state.constants[m].mass[lane]
+        self.loop.body_force = wrenches
 
     cdef object set_history(self, history):
         """Memory that laws with a history need, and their contacts; history : see export_history, None: no contact."""
         cdef State state = self.state
-        cdef double[:, ::1] motions = aligned((state.view.n_members * LANES + 2, 8))
-        cdef double[:, :, ::1] spins = aligned((state.view.n_blocks + 1, 3, LANES))
-        self.arrays += [np.asarray(motions), np.asarray(spins)]
-        self.loop.state.motions, self.loop.state.spins = &motions[0, 0], &spins[0, 0, 0]
+        self.loop.state.motions = <double *> self.own(aligned((state.view.n_members * LANES + 2, 8)))
+        self.loop.state.spins = <double *> self.own(aligned((state.view.n_blocks + 1, 3, LANES)))
         if history is None:
             return
         first, second = history["spheres"].T

@@ -1,73 +1,19 @@
 """Forces and torques from functions of the user, and the work of those in Python."""
-import copy
-import inspect
 import math
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, check_call, finite_array, short_repr, whole
-from minidem.core.external import compiled_address
+from minidem.core.checks import LARGEST, finite_array, short_repr
 from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
-from minidem.engine.compiled_forces import MOST_RANDOM, numbers_of
+from minidem.engine.compiled_forces import numbers_of
 from minidem.engine.population import add_sources, field_values
 from minidem.state.bodies import frames_to_drawn
-
-SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"
-FLUX_SIGNATURE = "void (const double *contact, const double *result, double *rates, const double *parameters)"
-KEYWORDS = ("fields", "random")         # that a force in Python may have besides
-
-
-class Force:
-    """A function given to `Simulation.add_force`, or to `add_flux`, with its parameters.
-
-    Attributes
-    ----------
-    function : callable, numba cfunc, ctypes function, scipy.LowLevelCallable or capsule
-    parameters : (k,) array
-    random, seed : int
-        How many random numbers of each clump it gets, and their seed.
-    is_flux : bool
-    address : int
-        Of a compiled function; None: it is written in Python.
-    keywords : set of str
-        Keyword-only arguments of a force in Python out of KEYWORDS.
-    """
-
-    def __init__(self, function, parameters=(), random=0, seed=0, is_flux=False):
-        self.function, self.is_flux = function, is_flux
-        self.address = compiled_address("function", function, FLUX_SIGNATURE if is_flux else SIGNATURE)
-        self.parameters = finite_array("parameters", parameters, (-1,))
-        self.random, self.seed = whole("random", random, 0, MOST_RANDOM), whole("seed", seed, 0)
-        self.keywords = set() if is_flux or self.address is not None else _keywords(function)
-        if self.address is None:
-            if ("random" in self.keywords) != (self.random > 0):
-                raise ValueError(f"random = {self.random}: give the number of random numbers of each clump, and the "
-                                 "function a keyword-only argument `random`; or neither")
-            check_call("function", function, *(("contacts",) if is_flux else ("t", "x", "v", "q", "w")),
-                       *(f"p{k}" for k in range(len(self.parameters))), keywords=self.keywords)
-
-    def __reduce__(self):
-        return Force, (self.function, self.parameters, self.random, self.seed, self.is_flux)
-
-    def __deepcopy__(self, memo):
-        if self.address is not None:
-            return self
-        return Force(copy.deepcopy(self.function, memo), self.parameters, self.random, self.seed, self.is_flux)
-
-
-def _keywords(function):
-    """Which of KEYWORDS a Python function takes as keyword-only arguments."""
-    try:
-        return {name for name, one in inspect.signature(function).parameters.items()
-                if name in KEYWORDS and one.kind is one.KEYWORD_ONLY}
-    except (TypeError, ValueError):
-        return set()
 
 
 class UserForces:
     """The forces of a simulation. The time loop calls this object for those in Python, and compiled ones directly.
 
-    forces : tuple of Force
+    forces : tuple of Force (simulation/forces.py)
     expected : how many there are to be; a checkpoint says how many it had, and holds none.
     """
 

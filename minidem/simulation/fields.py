@@ -25,8 +25,8 @@ from minidem.core.checks import (
 )
 from minidem.core.guard import exclusive
 from minidem.engine.population import Field, field_rows, first_rows, set_field_rows, without_rates
-from minidem.engine.user_forces import Force
 from minidem.output.vtu import FIELDS
+from minidem.simulation.forces import Force
 from minidem.simulation.topic import Topic
 from minidem.state.state import FIELD_ROWS
 

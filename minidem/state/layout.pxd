@@ -55,6 +55,11 @@ cdef inline WrenchBlock *wrench_of(const StateView *state, Py_ssize_t block) noe
     return state.wrench + block
 
 
+cdef inline void *pointer_to(array):
+    """First item of a contiguous array of NumPy, which somebody else keeps."""
+    return <void *> <size_t> array.ctypes.data
+
+
 cdef class Layout:
     cdef readonly object first_member, block_of_member, offset_row, offset_table, spheres, block_type, constants
     cdef readonly object clump_number, clump_slot, sphere_number, sphere_slot

@@ -144,28 +144,17 @@ cdef class Layout:
 
     cdef object bind_view(self):
         """Pointers for compiled code, except those of blocks and wrenches."""
-        cdef double[:, :, ::1] offset_table = self.offset_table
-        cdef double[:, :, ::1] spheres = self.spheres
-        cdef Py_ssize_t[::1] first_member = self.first_member
-        cdef int[::1] block_of_member = self.block_of_member
-        cdef int[::1] offset_row = self.offset_row
-        cdef int[::1] block_type = self.block_type
-        cdef double[:, ::1] constants = self.constants
-        cdef int[::1] clump_number = self.clump_number
-        cdef int[:, ::1] sphere_number = self.sphere_number
-        self.view.n_blocks = block_type.shape[0]
-        self.view.n_members = offset_row.shape[0]
-        self.view.first_member = &first_member[0]
-        if self.n_clumps:
-            self.view.clump_number = &clump_number[0]
-            self.view.block_type = &block_type[0]
-            self.view.constants = <const ConstantBlock *> &constants[0, 0]
-        if self.n_spheres:
-            self.view.offset_table = &offset_table[0, 0, 0]
-            self.view.offset_row = &offset_row[0]
-            self.view.spheres = &spheres[0, 0, 0]
-            self.view.block_of_member = &block_of_member[0]
-            self.view.sphere_number = &sphere_number[0, 0]
+        cdef StateView *view = &self.view
+        view.n_blocks, view.n_members = len(self.block_type), len(self.offset_row)
+        view.first_member = <const Py_ssize_t *> pointer_to(self.first_member)
+        view.clump_number = <const int *> pointer_to(self.clump_number)
+        view.block_type = <const int *> pointer_to(self.block_type)
+        view.constants = <const ConstantBlock *> pointer_to(self.constants)
+        view.offset_table = <const double *> pointer_to(self.offset_table)
+        view.offset_row = <const int *> pointer_to(self.offset_row)
+        view.spheres = <double *> pointer_to(self.spheres)
+        view.block_of_member = <const int *> pointer_to(self.block_of_member)
+        view.sphere_number = <const int *> pointer_to(self.sphere_number)
 
 
 cdef inline unsigned long long mixed(unsigned long long bits) noexcept nogil:

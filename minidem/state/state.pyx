@@ -65,47 +65,6 @@ cdef class State:
         self.take(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)),
                   Layout(self.bodies, self.template_index, self.scale, np.zeros(0, dtype=np.int32)))
 
-    @property
-    def n_clumps(self):
-        return self.layout.n_clumps
-
-    @property
-    def n_spheres(self):
-        return self.layout.n_spheres
-
-    @property
-    def templates(self):
-        return self.bodies.templates
-
-    @property
-    def spheres(self):
-        """(member rows, LANES, 4): centre and radius."""
-        return self.layout.spheres
-
-    @property
-    def clump_number(self):
-        """(n_blocks * LANES,): the user's number of the clump in each slot; -1: empty."""
-        return self.layout.clump_number
-
-    @property
-    def clump_slot(self):
-        """(n_clumps,)"""
-        return self.layout.clump_slot
-
-    @property
-    def sphere_number(self):
-        """(member rows, LANES): the user's number of the sphere in each slot; -1: empty."""
-        return self.layout.sphere_number
-
-    @property
-    def sphere_slot(self):
-        """(n_spheres,)"""
-        return self.layout.sphere_slot
-
-    @property
-    def block_of_member(self):
-        return self.layout.block_of_member
-
     def column(self, name):
         """Copy of a quantity of all clumps (COLUMNS, WRENCH, CONSTANTS), as (n_clumps, width); (n_clumps,) for width 1.
 
@@ -185,13 +144,14 @@ cdef class State:
 
     cdef object take(self, blocks, wrench, Layout layout):
         """Set the arrays of this state; the clumps are in the slots of the layout."""
-        cdef double[:, :, ::1] block_rows = blocks
-        cdef double[:, :, ::1] wrench_rows = wrench
         self.view = layout.view
-        self.view.n_rows = block_rows.shape[1]
-        if layout.n_clumps:
-            self.view.blocks, self.view.wrench = &block_rows[0, 0, 0], <WrenchBlock *> &wrench_rows[0, 0, 0]
+        self.view.n_rows = blocks.shape[1]
+        self.view.blocks, self.view.wrench = <double *> pointer_to(blocks), <WrenchBlock *> pointer_to(wrench)
         self.blocks, self.wrench, self.layout = blocks, wrench, layout
+        self.templates, self.spheres = self.bodies.templates, layout.spheres
+        self.n_clumps, self.n_spheres = layout.n_clumps, layout.n_spheres
+        self.clump_number, self.clump_slot = layout.clump_number, layout.clump_slot
+        self.sphere_number, self.sphere_slot = layout.sphere_number, layout.sphere_slot
 
     def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0, material=0):
         """A new state with n clumps of a template added; this one is not changed.
