@@ -52,17 +52,17 @@ cdef struct Broadphase:
     double triangle_density             # triangles in the outer lists / (their mean diameter + skin)^2, likewise
     double triangle_diameter            # mean diameter of the spheres near triangles, by their number [m]
     bint clumps_first                   # the grids hold bounding spheres of clumps, else all spheres
-    double *bounds                      # (n_blocks * LANES, 4): bounding spheres of the clumps, where clumps_first
+    double *bounds                      # (n_blocks * LANES, 4): bounding spheres of the clumps; NULL: not clumps_first
     Py_ssize_t n_items                  # in the grids
     Py_ssize_t n_spheres
     long long n_outer                   # outer rebuilds so far
     long long n_inner                   # inner rebuilds so far
     bint valid                          # the lists belong to these clumps; False: rebuild them before use
 
-cdef void create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil
+cdef void describe_spheres(Broadphase *broad, const StateView *state) noexcept nogil
+cdef void prepare_broadphase(Broadphase *broad, const StateView *state) noexcept nogil
 cdef void assign_blocks(Broadphase *broad, int thread, const StateView *state) noexcept nogil
 cdef void drop_lists(Broadphase *broad) noexcept nogil
-cdef void free_broadphase(Broadphase *broad) noexcept nogil
 cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept nogil
 
 

@@ -10,17 +10,16 @@ one in free flight, and other programs may use one of the processors: threads wi
 other. Results do not depend on the owner of a clump (contact/evaluate.pyx).
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, free_levels, reserve_levels, sort_by_size
+from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, reserve_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Neighbours, collect_active, prune, search_pairs, search_walls
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.vec3 cimport Vec3, norm
-from minidem.core.vectors cimport APART, IntVector, memory_refused, release
+from minidem.core.vectors cimport release
 from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, displacement_with
 from minidem.state.pose cimport motions_range, pose_range, turn_squared
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load
@@ -65,55 +64,37 @@ cdef void assign_blocks(Broadphase *broad, int thread, const StateView *state) n
         mine.began, mine.worked, mine.waited = clock(), 0.0, 0.0
 
 
-cdef void create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil:
-    """Empty lists for `n_threads` threads that own equal parts of the blocks; see `memory_refused`.
-
-    log_slab : see Neighbours.
-    """
-    cdef Py_ssize_t slot, n = 0
+cdef void describe_spheres(Broadphase *broad, const StateView *state) noexcept nogil:
+    """Set numbers and sizes of the spheres and clumps, and the first skins."""
+    cdef Py_ssize_t slot
     cdef double total = 0.0
-    cdef int t
-    broad.n_threads = n_threads
-    broad.threads = <Neighbours *> calloc(n_threads, sizeof(Neighbours))
-    broad.shares = <Share *> calloc(n_threads, sizeof(Share))
-    broad.marks = <unsigned char *> calloc(2 * state.n_members + 1, 1)
-    broad.reference_poses = <double *> calloc(state.n_blocks * REFERENCE_ROWS * LANES + 1, sizeof(double))
-    if (broad.threads == NULL or broad.shares == NULL or broad.marks == NULL or broad.reference_poses == NULL):
-        memory_refused()[0] = True
-        return
-    set_spins(&broad.barrier, n_threads)
-    for t in range(n_threads):
-        broad.shares[t].part = 1.0 / n_threads
-        assign_blocks(broad, t, state)
-        broad.threads[t].log_slab = log_slab
-        broad.threads[t].found = <IntVector *> calloc(n_threads * sizeof(IntVector) + APART, 1)
-        if broad.threads[t].found == NULL:
-            memory_refused()[0] = True
-            return
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
             total += member_radius(state, slot)
             broad.largest_sphere = max(broad.largest_sphere, 2.0 * member_radius(state, slot))
             broad.largest_clump = max(broad.largest_clump, 2.0 * reach_of(state, slot))
-            n += 1
+            broad.n_spheres += 1
     for slot in range(state.n_blocks * LANES):
         broad.n_items += state.clump_number[slot] >= 0
-    broad.clumps_first = n >= SPHERES_PER_CLUMP * broad.n_items and n > 0
-    if broad.clumps_first:
-        broad.bounds = <double *> calloc(state.n_blocks * LANES, 4 * sizeof(double))
-        if broad.bounds == NULL:
-            memory_refused()[0] = True
-            return
-        set_bounding_radii(broad, state)
-    else:
-        broad.n_items = n
-    sort_by_size(&broad.levels, searched_spheres(broad, state), state.clump_number if broad.clumps_first
-                 else state.sphere_number, (state.n_blocks if broad.clumps_first else state.n_members) * LANES)
-    broad.n_spheres = n
-    broad.mean_diameter = 2.0 * total / n if n else 0.0
+    broad.clumps_first = broad.n_spheres >= SPHERES_PER_CLUMP * broad.n_items and broad.n_spheres > 0
+    if not broad.clumps_first:
+        broad.n_items = broad.n_spheres
+    broad.mean_diameter = 2.0 * total / broad.n_spheres if broad.n_spheres else 0.0
     broad.outer_skin = 0.5 * broad.mean_diameter
     broad.inner_skin = 0.125 * broad.mean_diameter
-    broad.valid = False
+
+
+cdef void prepare_broadphase(Broadphase *broad, const StateView *state) noexcept nogil:
+    """Give each thread an equal part of the blocks, and sort the items of the grids by size; see `memory_refused`."""
+    cdef int t
+    set_spins(&broad.barrier, broad.n_threads)
+    for t in range(broad.n_threads):
+        broad.shares[t].part = 1.0 / broad.n_threads
+        assign_blocks(broad, t, state)
+    if broad.clumps_first:
+        set_bounding_radii(broad, state)
+    sort_by_size(&broad.levels, searched_spheres(broad, state), state.clump_number if broad.clumps_first
+                 else state.sphere_number, (state.n_blocks if broad.clumps_first else state.n_members) * LANES)
 
 
 cdef void drop_lists(Broadphase *broad) noexcept nogil:
@@ -123,11 +104,10 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
     broad.valid = False
     for t in range(broad.levels.count):
         empty_grid(&broad.levels.grid[t])
-    for t in range(broad.n_threads if broad.threads != NULL else 0):
+    for t in range(broad.n_threads):
         mine = broad.threads + t
         for other in range(broad.n_threads):
-            if mine.found != NULL:
-                release(mine.found + other)
+            release(mine.found + other)
         release(&mine.hits)
         release(&mine.near[0])
         release(&mine.near[1])
@@ -139,24 +119,6 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         release(&mine.wall_pairs)
         release(&mine.active)
         release(&mine.shared)
-
-
-cdef void free_broadphase(Broadphase *broad) noexcept nogil:
-    cdef int t
-    drop_lists(broad)
-    for t in range(broad.n_threads if broad.threads != NULL else 0):
-        free(broad.threads[t].found)
-    free(broad.threads)
-    free(broad.shares)
-    free(broad.marks)
-    free(broad.reference_poses)
-    free(broad.bounds)
-    free_levels(&broad.levels)
-    broad.threads = NULL
-    broad.shares = NULL
-    broad.marks = NULL
-    broad.reference_poses = NULL
-    broad.bounds = NULL
 
 
 cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept nogil:

@@ -152,11 +152,6 @@ cdef void empty_grid(CellGrid *grid) noexcept nogil:
     release(&grid.entries)
 
 
-cdef void free_grid(CellGrid *grid) noexcept nogil:
-    empty_grid(grid)
-    release(&grid.items)
-
-
 cdef void sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:
     """Choose the levels and assign the spheres.
 
@@ -165,7 +160,6 @@ cdef void sort_by_size(Levels *levels, const double *spheres, const int *numbers
     cdef double smallest = INFINITY, radius, bound
     cdef int level
     cdef Py_ssize_t s
-    free_levels(levels)
     for s in range(n_slots):
         if numbers[s] >= 0:
             smallest = min(smallest, spheres[4 * s + 3])
@@ -201,7 +195,6 @@ cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, i
 
 cdef void free_levels(Levels *levels) noexcept nogil:
     cdef int level
-    for level in range(MOST_LEVELS):
-        free_grid(&levels.grid[level])
-        levels.grid[level].largest_diameter = 0.0
-    levels.count = 0
+    for level in range(levels.count):
+        empty_grid(&levels.grid[level])
+        release(&levels.grid[level].items)

@@ -19,6 +19,7 @@ cdef class LoopMemory:
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef list arrays                    # all that the loop points to
     cdef void *own(self, array) except NULL
+    cdef void *zeros(self, size_t size) except NULL
     cdef object make_lists(self, int n_threads)
     cdef void take_over(self, const Loop *old) noexcept
     cdef object set_scheme(self, scheme, parameters)

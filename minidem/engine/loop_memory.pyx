@@ -4,7 +4,7 @@
 Contacts of a law with a history are given and read as arrays in the user's numbers: that is what checkpoints hold, and
 what another time loop takes over, after clumps were added or sorted, after a restart, with another number of threads.
 """
-from libc.stdlib cimport calloc, free
+cimport cython
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from minidem.core.threads import has_openmp
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport (
-    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, carry_over_skins, create_broadphase, free_broadphase,
+    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Broadphase, Share, carry_over_skins,
+    describe_spheres, drop_lists, prepare_broadphase,
 )
+from minidem.broadphase.cell_grid cimport free_levels
+from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport (
     Blocks, ContactBlock, block_of, history_of, reserve_blocks, set_bodies, set_stride, take_lane,
 )
@@ -26,7 +29,7 @@ from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES, lane_of
-from minidem.core.vectors cimport memory_refused, require_memory
+from minidem.core.vectors cimport APART, IntVector, require_memory
 from minidem.engine.loop cimport Loop, full_team
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport WrenchBlock
@@ -55,6 +58,7 @@ cdef void prepare_contacts(Contacts *contacts, const Law *law, const StateView *
         set_stride(&contacts.spare[group], law.n_records, free_slot, -1 if group == <int> WALLS else free_slot + 1)
 
 
+@cython.no_gc_clear              # `arrays` are needed to the end
 cdef class LoopMemory:
     """Settings and memory of one time loop.
 
@@ -86,24 +90,37 @@ cdef class LoopMemory:
 
     def __dealloc__(self):
         cdef int t
-        for t in range(self.loop.n_threads if self.loop.contacts != NULL else 0):
+        for t in range(self.loop.n_threads):
             release_contacts(self.loop.contacts + t)
-        free(self.loop.contacts)
-        free_broadphase(&self.loop.broad)
+        drop_lists(&self.loop.broad)
+        free_levels(&self.loop.broad.levels)
 
     cdef void *own(self, array) except NULL:
         """Keep an array for the life of this object, and point to it."""
         self.arrays.append(array)
         return pointer_to(array)
 
+    cdef void *zeros(self, size_t size) except NULL:
+        return self.own(aligned((size,), np.uint8))
+
     cdef object make_lists(self, int n_threads):
         """Empty neighbor lists and contacts."""
         cdef const StateView *state = &self.loop.state
-        cdef int t, log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
-        self.loop.n_threads = n_threads
-        self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
-        memory_refused()[0] = self.loop.contacts == NULL
-        create_broadphase(&self.loop.broad, state, n_threads, log_slab)
+        cdef Broadphase *broad = &self.loop.broad
+        cdef int t
+        describe_spheres(broad, state)
+        broad.shares = <Share *> self.zeros(n_threads * sizeof(Share))
+        broad.threads = <Neighbours *> self.zeros(n_threads * sizeof(Neighbours))
+        broad.marks = <unsigned char *> self.zeros(2 * state.n_members)
+        broad.reference_poses = <double *> self.zeros(state.n_blocks * REFERENCE_ROWS * LANES * sizeof(double))
+        if broad.clumps_first:
+            broad.bounds = <double *> self.zeros(state.n_blocks * LANES * 4 * sizeof(double))
+        for t in range(n_threads):
+            broad.threads[t].log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
+            broad.threads[t].found = <IntVector *> self.zeros(n_threads * sizeof(IntVector) + APART)
+        self.loop.contacts = <Contacts *> self.zeros(n_threads * sizeof(Contacts))
+        self.loop.n_threads = broad.n_threads = n_threads
+        prepare_broadphase(broad, state)
         require_memory("the lists of the time loop")
         for t in range(n_threads):
             prepare_contacts(self.loop.contacts + t, &self.loop.law, state)
