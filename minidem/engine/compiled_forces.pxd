@@ -3,10 +3,10 @@ from minidem.engine.loop cimport Loop
 from minidem.state.state cimport State
 
 cdef class CompiledForces:
-    cdef double[:, ::1] lines           # (n_clumps, 8)
-    cdef unsigned char[::1] functions   # a UserForce each
-    cdef long long[:, ::1] shifts       # those of the state
-    cdef object keep                    # arrays of the parameters
+    cdef readonly object lines          # (n_clumps, 8)
+    cdef object functions               # a UserForce each
+    cdef object shifts                  # those of the state
+    cdef list parameters                # an array for each function
     cdef object bind(self, Loop *loop)
     cdef object check_parameters(self, Loop *loop)
 

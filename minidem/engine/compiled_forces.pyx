@@ -21,7 +21,7 @@ from minidem.core.vec3 cimport add, dot
 from minidem.engine.leapfrog cimport Restrict
 from minidem.engine.loop cimport MAX_RANDOM, Clumps, ForceFunction, Loop, UserForce, Wrenches
 from minidem.state.rows cimport ClumpBlock, WrenchBlock, load, load_quat, store, store_quat
-from minidem.state.state cimport State, clumps_of, field_of, wrench_of
+from minidem.state.state cimport State, clumps_of, field_of, pointer_to, wrench_of
 
 from minidem.state.bodies import frames_to_drawn
 from minidem.state.layout import aligned
@@ -49,29 +49,23 @@ cdef class CompiledForces:
     """
 
     def __cinit__(self, State state, ids, forces, work):
-        cdef double[::1] parameters
         cdef UserForce *force
-        lines = aligned((state.n_clumps + 1, <int> LINE))
-        lines[:-1, :MASS_AND_ID] = frames_to_drawn(state)
-        lines[:-1, MASS_AND_ID], lines[:-1, MASS_AND_ID + 1] = state.column("mass"), ids
-        lines[:-1, WORK:] = 0.0 if work is None else work
-        self.lines = lines
-        self.shifts, self.keep = state.shift, []
-        self.functions = bytearray((len(forces) + 1) * sizeof(UserForce))
-        force = <UserForce *> &self.functions[0]
-        for address, values, n_random, seed in forces:
-            parameters = np.append(values, np.full(<int> BEYOND, np.nan))
-            self.keep.append(np.asarray(parameters))
-            force.function, force.parameters = <ForceFunction> <size_t> address, &parameters[0]
+        self.lines = aligned((state.n_clumps, <int> LINE))
+        self.lines[:, :MASS_AND_ID] = frames_to_drawn(state)
+        self.lines[:, MASS_AND_ID], self.lines[:, MASS_AND_ID + 1] = state.column("mass"), ids
+        self.lines[:, WORK:] = 0.0 if work is None else work
+        self.shifts, self.functions = state.shift, np.zeros(len(forces) * sizeof(UserForce), np.uint8)
+        self.parameters = [np.append(values, np.full(<int> BEYOND, np.nan)) for _, values, _, _ in forces]
+        force = <UserForce *> pointer_to(self.functions)
+        for values, (address, _, n_random, seed) in zip(self.parameters, forces):
+            force.function, force.parameters = <ForceFunction> <size_t> address, <const double *> pointer_to(values)
             force.n_random, force.seed = n_random, seed
             force += 1
 
     cdef object bind(self, Loop *loop):
-        loop.n_forces, loop.force_lines = <int> len(self.keep), &self.lines[0, 0]
-        if loop.n_forces:
-            loop.forces = <const UserForce *> &self.functions[0]
-        if len(self.shifts):
-            loop.shifts = &self.shifts[0, 0]
+        loop.n_forces, loop.forces = <int> len(self.parameters), <const UserForce *> pointer_to(self.functions)
+        loop.force_lines = <double *> pointer_to(self.lines)
+        loop.shifts = <const long long *> pointer_to(self.shifts)
 
     cdef object check_parameters(self, Loop *loop):
         """ValueError if a function reads behind its parameters: at the present poses the result depends on it."""
@@ -79,25 +73,24 @@ cdef class CompiledForces:
         cdef double lines[LINE * LANES]
         cdef Wrenches wrench
         cdef double time = loop.first_step * loop.step.dt
-        cdef double[::1] parameters
         cdef int k
         describe_block(loop, 0, &clumps, lines)
         for k in range(loop.n_forces):
             draw(loop, k, loop.first_step, &clumps)
             found = []
             for behind in (np.nan, 0.0):
-                parameters = self.keep[k].copy()
-                np.asarray(parameters)[-<int> BEYOND:] = behind
+                parameters = self.parameters[k].copy()
+                parameters[-<int> BEYOND:] = behind
                 memset(&wrench, 0, sizeof(wrench))
-                loop.forces[k].function(&time, &clumps, &wrench, &parameters[0])
+                loop.forces[k].function(&time, &clumps, &wrench, <const double *> pointer_to(parameters))
                 found.append(np.array(<double[:sizeof(Wrenches) // sizeof(double)]> <double *> &wrench))
             if not np.array_equal(*found, equal_nan=True):
-                raise ValueError(f"parameters = {self.keep[k][:-<int> BEYOND].tolist()}: the compiled function reads "
+                raise ValueError(f"parameters = {self.parameters[k][:-<int> BEYOND].tolist()}: the compiled function reads "
                                  "more numbers than these; give all that it reads")
 
     def work(self):
         """(n_clumps, 2) work [J] and power [W] of each clump."""
-        return np.array(self.lines)[:-1, WORK:]
+        return self.lines[:, WORK:].copy()
 
 
 cdef void draw(const Loop *loop, int force, double steps, Clumps *clumps) noexcept nogil:

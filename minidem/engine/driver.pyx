@@ -141,7 +141,7 @@ cdef class Driver:
         """Arrays that steps change."""
         arrays = [self.state.wrench, self.state.blocks, self.state.shift]
         if self.compiled_forces is not None:
-            arrays.append(np.asarray(self.compiled_forces.lines))
+            arrays.append(self.compiled_forces.lines)
         return arrays
 
     cdef object keep(self, list arrays):

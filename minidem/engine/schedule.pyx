@@ -19,6 +19,7 @@ from minidem.state.box_motion cimport (
     BoxState, accelerate_box, advance_box, begin_box, box_in, refuse_box, specify_box,
 )
 from minidem.state.periodic_box cimport BoxPose
+from minidem.state.state cimport pointer_to
 from minidem.walls.surface cimport WallPose
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
@@ -106,8 +107,6 @@ cdef class Schedule:
 
     def __cinit__(self, settings, snapshot):
         cdef Course *course = &self.course
-        cdef double[:, ::1] sums
-        cdef unsigned char[::1] found
         walls = [] if settings.walls is None else settings.walls.walls
         self.walls, self.guard, self.known, course.first = settings.walls, settings.guard, -1, snapshot.step
         self.box, self.clumps = snapshot.state.box, snapshot.state
@@ -117,15 +116,14 @@ cdef class Schedule:
         servos = np.array([(k, walls[k].center, walls[k].velocity, *astuple(walls[k].motion))
                            for k in (self.walls.servos if walls else ())] + [0], SERVO)[:-1]
         course.n_servos, course.walls = len(servos), len(walls) + 1 if any(wall.moves for wall in walls) else 0
-        found = np.append(servos.view(np.uint8), np.uint8(0))
-        course.servos = <const ServoWall *> &found[0]
+        course.servos = <const ServoWall *> pointer_to(servos)
         self.spec.dt = settings.dt
         if self.box is not None:
             specify_box(&self.spec, self.box, self.clumps)
             course.box, course.boxes, course.presses = &self.spec, self.spec.moves, bool(self.box.servos)
         course.steered, course.n_sums = course.n_servos > 0 or course.presses, (3 * course.n_servos + 3 & ~3) + N_SUMS
         sums = aligned((settings.threads, course.n_sums * sizeof(Wide) // sizeof(double)))
-        course.sums, self.arrays = <Wide *> &sums[0, 0], (found, np.asarray(sums))
+        course.sums, self.arrays = <Wide *> pointer_to(sums), (servos, sums)
 
     cdef long long prepare(self, Loop *loop, long long steps) except -1:
         """Place walls and box at the present step. Returns for how many of the next steps their poses are known.
@@ -155,20 +153,16 @@ cdef class Schedule:
     cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps):
         """Compute poses from a step on, for `steps` steps, or for as many as are at hand, if these are `least`."""
         cdef Course *course = &self.course
-        cdef double[:, ::1] poses, states, rates = np.zeros((1, 4))
-        cdef double[:, :, ::1] servo_states
-        cdef const double[::1] travel
-        cdef unsigned char[::1] boxes
         cdef long long k
         cdef int m
         table = moved = None
+        rates = np.zeros((1, 4))
         try:
             self.guard.during_step = True
             if self.walls is not None:
                 table, moved = self.walls.tabulate(step, least, steps if course.walls else 0, 0.5 * self.spec.dt)
                 steps = len(table) // 2 if course.walls else steps
                 moved = moved - moved[0] + loop.contacts[0].walls.travelled
-                poses, travel = table.view(np.float64), moved
             if course.boxes:                            # one step more, for the rates with which it begins
                 rates = self.box.rates_at((step + np.arange(steps + 1) + 0.5) * self.spec.dt)
         finally:
@@ -180,12 +174,13 @@ cdef class Schedule:
         boxes = np.zeros((2 * len(states) + 1) * sizeof(BoxPose), np.uint8)
         # Nothing fails from here on.
         if self.box is not None:
-            course.box_poses = <BoxPose *> &boxes[0]
-            begin_box(&self.spec, <BoxState *> &states[0, 0], course.box_poses)
+            course.box_poses = <BoxPose *> pointer_to(boxes)
+            begin_box(&self.spec, <BoxState *> pointer_to(states), course.box_poses)
         if self.walls is not None:
-            course.wall_poses, course.travel = <WallPose *> &poses[0, 0], &travel[0]
-        course.first, course.servo_travel, course.rates = step, 0.0, &rates[0, 0]
-        course.box_states, course.servo_states = <BoxState *> &states[0, 0], <ServoState *> &servo_states[0, 0, 0]
+            course.wall_poses, course.travel = <WallPose *> pointer_to(table), <const double *> pointer_to(moved)
+        course.first, course.servo_travel, course.rates = step, 0.0, <double *> pointer_to(rates)
+        course.box_states = <BoxState *> pointer_to(states)
+        course.servo_states = <ServoState *> pointer_to(servo_states)
         self.known = steps if course.walls or course.boxes else 2 ** 62
         for k in range(steps + 1 if course.boxes and not course.presses else 0):
             if not advance_box(&self.spec, course.rates + 4 * k, course.box_states + k, course.box_poses + 2 * k):
@@ -195,8 +190,8 @@ cdef class Schedule:
             place_servo(course.servos + m, 2 * step * (0.5 * self.spec.dt),
                         course.servo_states[course.servos[m].wall].displacement,
                         course.servo_states[course.servos[m].wall].velocity, course.wall_poses + course.servos[m].wall)
-        self.box_states, self.servo_states = np.asarray(states), np.asarray(servo_states)
-        self.arrays = *self.arrays[:2], np.asarray(boxes), np.asarray(rates), table, moved
+        self.box_states, self.servo_states = states, servo_states
+        self.arrays = *self.arrays[:2], boxes, rates, table, moved
 
     def servo_state(self, long long step):
         """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, at a step."""
@@ -218,10 +213,8 @@ cdef class Schedule:
 
     def box_at(self, long long step):
         """The Box at a step, or None."""
-        cdef double[::1] state = self.box_state(step)
-        return self.box and box_in(&self.spec, <BoxState *> &state[0], self.box)
+        return self.box and box_in(&self.spec, <BoxState *> pointer_to(self.box_state(step)), self.box)
 
     def refuse(self, long long step):
         """Raise the error of a box that is not sound after this step."""
-        cdef double[::1] state = self.box_state(step + 1)
-        refuse_box(&self.spec, <BoxState *> &state[0], self.box, self.clumps, step + 1)
+        refuse_box(&self.spec, <BoxState *> pointer_to(self.box_state(step + 1)), self.box, self.clumps, step + 1)
