@@ -381,14 +381,6 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
     assert main(tmp_path / "two") == 0 and not (tmp_path / "two" / name).exists()
 
 
-@pytest.mark.parametrize("options", [["--track-every", "0.1"], ["--track", "all", "--frames", "1"], ["--track", "0"],
-                                     ["--track", "some"], ["--contacts", "--frames", "0"]])
-def test_refused_options(options, tmp_path, capsys):
-    assert main(tmp_path / "out", *options) == 2
-    assert options[0] in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 # --- other programs ---
 
 @needs_gsd
