@@ -462,7 +462,7 @@ def outer():
     ({"grid": {"a": [(1, 2)]}}, r"grid\['a'\]\[0\] = \(1, 2\)"),
     ({"grid": {"error": [2.0]}}, "grid: 'error' is a column"),
     ({"grid": {"a": ["\ud800"]}}, r"grid\['a'\]\[0\].*surrogate"),
-    ({"grid": {"a": [1], "dela": [2]}}, r"^grid: script.py:study takes \(a, b='x', delay=0.0\): .*'dela', did you mean 'd"),
+    ({"grid": {"a": [1], "dela": [2]}}, r"^grid: script.py:study takes \(a, b='x', delay=0.0\).*did you mean 'delay'"),
     ({"grid": {"b": ["x"]}}, "^grid: .*missing a required argument: 'a'"),
     ({"cost": lambda: 1.0}, r"cost = .* called with \(parameters\), and takes \(\)"),
     *(({"timeout": timeout}, "timeout") for timeout in (0.0, -1.0, float("nan"), "10", True)),
