@@ -21,7 +21,6 @@ import minidem as md
 from minidem.output.lammps.dump import read_motion
 from minidem.output.lammps.walls import contact_commands
 from minidem.scenario import place_densely
-from minidem.scenarios import dosta
 from minidem.scenarios.spiral import chess_box
 
 REPOSE = compare_repose.repose
@@ -75,22 +74,6 @@ def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatc
     tool, *arguments = words.split()
     done = run_tool(f"compare_{tool}", *arguments)
     assert done.returncode == status and told in done.stdout + done.stderr
-
-
-def test_table_of_repose():
-    """Slopes of known angles; the angle changes in the last tenth of one run."""
-    middles = 0.5 * REPOSE.LENGTH * (REPOSE.STRIPS[:-1] + REPOSE.STRIPS[1:])
-    angles = {("minidem", 1): 30.0, ("lammps", 1): 31.0, ("minidem", 2): 28.0, ("lammps", 2): 32.0}
-    clumps = {"minidem": 100, "lammps": 110}
-    rows = {run: np.array([[0.02 * k, clumps[run[0]] + run[1],
-                            *(0.3 - np.tan(np.radians(angle + (run == ("lammps", 2) and k == 19))) * middles)]
-                           for k in range(20)]) for run, angle in angles.items()}
-    traces = {run: compare_repose.angles(values) for run, values in rows.items()}
-    table = compare_repose.table_of(traces, dict.fromkeys(traces, 123.4))
-    assert table[1] == ("1", "minidem", "30.00", "0.00", "101", "123")
-    assert table[4] == ("2", "lammps", "32.50", "1.00", "112", "123")
-    assert table[5:] == [("mean", "minidem", "29.00", "", "101.5", ""), ("mean", "lammps", "31.75", "", "111.5", ""),
-                         ("spread", "minidem", "2.00", "", "1.0", ""), ("spread", "lammps", "1.50", "", "1.0", "")]
 
 
 # --- energies and states as of other codes ---
@@ -199,32 +182,6 @@ def test_spheres_in_a_drum_that_turns(tmp_path):
         assert theirs[1] == pytest.approx(ours[1], abs=0.002 * IMPACT)
 
 
-@needs_lammps
-def test_rods_roll_over_the_edge_in_both_codes(tmp_path):
-    """One rod on the floor along the edge, with spin, another half over it; the codes differ by less than a thousandth
-    of the grain size."""
-    options = REPOSE.SCENARIO.parse(["--contact", compare_repose.CONTACT, "--dt", "1e-5", "--quiet"])
-    rough, smooth, pairs = REPOSE.materials(options)
-    rod, floor = dosta.grain("rod", REPOSE.RADIUS, rough), REPOSE.floor(options)
-    radius, turned = rod.radii[0], (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))
-    steps, position = 5000, []
-    for lowest in (floor, md.Plane((0.0, 0.0, compare_repose.LANDING), (0.0, 0.0, 1.0))):
-        sim = md.Simulation(rough, [*REPOSE.walls(options, smooth), lowest], contact=options.contact, dt=options.dt,
-                            gravity=(0.0, 0.0, -dosta.G), threads=1, pairs=pairs)
-        sim.add_clumps(rod, [(REPOSE.LENGTH, 0.02, 0.999 * radius), (REPOSE.LENGTH + 0.003, -0.02, radius)],
-                       [turned, (0.8, 0.0, 0.0, 0.6)], velocity=[(0.1, 0.0, 0.0), (0.0, 0.0, 0.0)],
-                       angular_velocity=[(0.0, 5.0, 0.0), (0.0, 0.0, 0.0)])
-        if lowest is floor:
-            sim.run(steps)
-            position.append(sim.position)
-        else:
-            run(LAMMPS.find(), sim, {"skin": 0.5}, 0, steps, tmp_path, compare_repose.lammps_commands(sim, floor))
-            position.append(read_motion(sim, tmp_path, "end")[0]["position"])
-    assert np.all(position[0][:, 0] > REPOSE.LENGTH) and np.all(position[0][:, 2] < 0.5 * radius)
-    assert np.all(position[0][:, 2] > -0.5 * dosta.G * (steps * options.dt) ** 2 + 1.1 * radius)      # not in free fall
-    np.testing.assert_allclose(position[1], position[0], rtol=0.0, atol=2e-3 * REPOSE.RADIUS)
-
-
 HARD_GLASS = md.Material(4.8e10, 0.2, restitution=0.7, friction=0.3)
 DENSE_BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2800.0)
 
@@ -274,14 +231,6 @@ def test_a_sheared_gas_beside_lammps():
     theirs = compare_shear.of_lammps(sim, 10, LAMMPS.find())
     ours = compare_shear.of_minidem(sim, 10)
     assert theirs[0] == pytest.approx(ours[0], rel=0.02) and theirs[1:] == pytest.approx(ours[1:], rel=0.6)
-
-
-@pytest.mark.slow
-@needs_lammps
-@pytest.mark.parametrize("tool", ["friction", "shear"])
-def test_long_comparisons_agree(tool, run_tool):
-    done = run_tool(f"compare_{tool}")
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # --- beside Yade, LAMMPS and LIGGGHTS ---

@@ -73,14 +73,6 @@ def test_completed_runs_are_kept(study, monkeypatch, capsys):
     assert (study / "energy.png").read_bytes().startswith(b"\x89PNG") and made(study) == before != {}
 
 
-def test_drift_of_a_straight_line():
-    time = np.linspace(0.0, 20.0, 1001)
-    found = RODS.measure(time, 3e-3 * time, np.full(1001, 2.0), steps=10**6)
-    assert found["drift"] == pytest.approx(0.06 * 100.0, rel=1e4 * EPS)     # sums over a thousand rows
-    assert found["walk"] < 1e4 * EPS * 0.06 and found["spin_change"] == 0.0
-    assert found["last_change"] == found["largest_change"] == 3e-3 * 20.0
-
-
 def test_standard_error_of_drifts_of_random_walks():
     """Of 800 walks, so that the scatter is known to 1 / sqrt(1600) = 2.5 %; four times that is allowed. The
     error is an estimate from 49 degrees of freedom: the ratio has Student's variance, 49 / 47."""

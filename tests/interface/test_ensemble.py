@@ -11,10 +11,8 @@ import sys
 import threading
 import time
 
-import numpy as np
 import pytest
 
-import minidem as md
 from minidem.ensemble import run_ensemble, worker
 from minidem.ensemble.study import Store
 from minidem.ensemble.worker import Worker, reference_to
@@ -196,22 +194,6 @@ def test_a_study_grows(study, monkeypatch, capfd):
         with pytest.raises(ValueError, match=message):
             study(grid, name=name)
     assert study.file.read_bytes() == before
-
-
-def threads_of(side):
-    """Threads of a simulation that is made without `threads`."""
-    ball = md.ClumpTemplate([(0, 0, 0)], [0.4], density=2500.0)
-    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
-    sim.add_clumps(ball, np.stack(np.meshgrid(*3 * [np.arange(side)]), axis=-1).reshape(-1, 3).astype(float))
-    return {"threads": sim.threads}
-
-
-def test_threads_of_a_run(tmp_path, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "8")
-    for threads in (1, 2):
-        [row] = run_ensemble(threads_of, {"side": [17]}, tmp_path / str(threads), workers=1, threads=threads,
-                             progress=False)                        # 4913 spheres: enough for two
-        assert row["error"] is None and 1 <= row["threads"] <= threads
 
 
 def changed(file, **new):

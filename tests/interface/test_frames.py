@@ -175,14 +175,6 @@ def test_interrupted_while_a_frame_is_written(signals, synchronous, writing, tmp
     assert files(tmp_path) == files(synchronous)
 
 
-def test_fields_of_a_scenario(tmp_path):
-    """A continued run may choose others."""
-    assert main(tmp_path, "--fields", "clump", "--time", "0.01") == 0
-    assert main(tmp_path, "--fields", "velocity", "--resume") == 0
-    fields = [tuple(meshio.read(path).point_data) for path in sorted((tmp_path / "frames").iterdir())]
-    assert set(fields[:5]) == {("radius", "clump")} and set(fields[6:]) == {("radius", "velocity")}
-
-
 # --- callbacks of scripts ---
 
 def test_files_of_a_script(synchronous, tmp_path):

@@ -194,16 +194,6 @@ def test_contacts_are_tubes(row):
     assert 180 < shown[185, 275].min() == shown[185, 275].max() < 250       # a ball, above the tubes
 
 
-def test_peaks_do_not_set_the_scale():
-    """One impact among a thousand contacts at rest."""
-    force = np.append(np.linspace(0.0, 1.0, 999), 1000.0)
-    chains = scene.Contacts(np.zeros((1000, 3)), {"force": force, "length": np.ones(1000)})
-    assert colour.value_range([chains], "force") == (0.0, pytest.approx(0.99, abs=0.002))
-    assert scene.Tubes([chains], 0.01).largest == pytest.approx(0.99, abs=0.002)
-    none = scene.Contacts(np.zeros((0, 3)), {"force": force[:0], "length": force[:0]})
-    assert colour.value_range([none], "force") == (0.0, 1.0) and scene.Tubes([none], 0.01).thickest == 0.0
-
-
 def test_movie_of_contacts_and_walls_that_move(tmp_path):
     """A plate moves away from two balls that touch only at first; frames have the walls and contacts of their time."""
     walls = [md.MeshWall(PLATE, velocity=(0, 0, -1.0)), md.Plane((0, 0, -1.0), (0, 0, 1))]

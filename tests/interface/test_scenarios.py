@@ -5,7 +5,6 @@ Studies of papers are run by tests/analytic/test_paper_free_bodies.py and test_e
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import angle_of_repose
 import clump_gas as gas
@@ -226,17 +225,6 @@ def test_a_rheology_run_is_kept_and_read(tmp_path, monkeypatch):
         shear_rheology.shear(**arguments)
 
 
-def test_laws_are_fitted():
-    x = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
-    points = [{"inertial_number": i, "mu": shear_rheology.friction_law(i, 0.38, 0.7, 0.2), "mu_error": 1e-3,
-               "solid_fraction": shear_rheology.fraction_law(i, 0.59, 0.15, 0.9), "solid_fraction_error": 1e-3}
-              for i in x]
-    (friction, _), (fraction, _) = shear_rheology.fit(points)
-    assert friction == pytest.approx([0.38, 0.7, 0.2], rel=1e-4)
-    assert fraction == pytest.approx([0.59, 0.15, 0.9], rel=1e-4)
-    assert shear_rheology.fit(points[:3]) is None
-
-
 # --- settling and beds ---
 
 @pytest.mark.parametrize("shape", settling.SHAPES)
@@ -287,24 +275,6 @@ def test_energy_of_torsion():
     assert len(lying.contacts()) == 3 and len(upright.contacts()) == 1
     assert settling.torsion_energy(lying) == 0.0
     assert settling.torsion_energy(upright) == pytest.approx(settling.kinetic_energy(upright), rel=1e-12)
-
-
-def test_torsion_is_rest_and_nothing_else_is(tmp_path, monkeypatch):
-    """Rows of a heap in which one clump turns for ever: by torsion, or by something else."""
-    monkeypatch.setattr(settling, "save", lambda *_: False)
-    times, still = np.arange(100) / 10.0, 1e-15
-    sim = heap("sphere", [(0, 0, 0.02)], [(0, 0, 0)])
-
-    def conclude(torsion):
-        table = {"time": times, "kinetic_energy": np.where(times < 3.0, 1e-3, 1e-10 + still),
-                 "torsion_energy": np.full(100, torsion), "coordination_number": times, "packing_fraction": times}
-        observed = type("Rows", (dict,), {"rows": times})(table)
-        return settling.conclude(sim, SimpleNamespace(observed=observed), tmp_path)
-
-    result, text = conclude(1e-10)
-    assert result["at_rest"] and result["rest_time"] == 3.0 and "1.0e-10 m g r of spin" in text
-    assert text.startswith("At rest from 3 s on: kinetic energy per clump at the end 1.0e-15 m g r (limit 1e-12)")
-    assert not conclude(0.0)[0]["at_rest"]
 
 
 def test_settled_bed():
@@ -492,18 +462,6 @@ def test_oblique_impacts():
     assert error["test 3", "restitution"] < 5e-4
     rows = np.loadtxt("run/test1.csv", delimiter=",", skiprows=1)
     assert rows[:, 1].max() == pytest.approx(10.70e3, rel=2e-3) and rows[-1, 0] == pytest.approx(40.35e-6, rel=2e-3)
-
-
-def test_only_known_deviations_are_a_known_limit():
-    """Smaller ones are reproduced, larger ones not, nor are any where all laws agree."""
-    def judged(error, known):
-        report = SimpleNamespace(found=[], say=lambda text: None)
-        report.find = report.found.append
-        impacts.deviation(report, "test 4", "spin", np.array([1.0 + error]), np.array([1.0]), 0.02, "", known=known)
-        return report.found[0].verdict
-
-    assert [judged(*pair) for pair in ((0.01, 0.1), (0.05, 0.1), (0.11, 0.1), (0.05, 0.0))] == [
-        "reproduced", "known limit", "not reproduced", "not reproduced"]
 
 
 def test_partial_slip():

@@ -4,11 +4,9 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
-import time
+import threading
 from dataclasses import replace
-from pathlib import Path
 
 import examples
 import pytest
@@ -174,32 +172,17 @@ def test_failure_keeps_findings(tmp_path, capsys):
     assert summary["ended"] == "failed" and len(summary["findings"]) == 1
 
 
-def test_interrupted(tmp_path):
-    """During a long integration, by SIGTERM; earlier findings are written."""
-    script = tmp_path / "long_experiment.py"
-    script.write_text("""
-import sys
-import minidem as md
-from minidem.scenario import Scenario
-from minidem.scenarios.papers import Finding
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(number, tmp_path, capsys):
+    """During a long integration; earlier findings are written."""
+    def study(options, report):
+        report.find(PRINTED)
+        threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
+        md.rotation.integrate("rk4", (1, 2, 3), (1, 0, 0, 0), (1, 1, 1), (0, 0, 0), 1e-9, 10**12)
 
-def run(options, report):
-    report.find(Finding("Somebody 1999", "Table 1", "a length", "1.0", 1.0))
-    report.say("begun")
-    md.rotation.integrate("rk4", (1, 2, 3), (1, 0, 0, 0), (1, 1, 1), (0, 0, 0), 1e-9, 10**12)
-
-sys.exit(Scenario("long_experiment", "", study=run).main())
-""")
-    package = str(Path(md.__file__).parents[1])
-    with subprocess.Popen(
-            [sys.executable, str(script), "--out", str(tmp_path / "out")], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": package}) as process:
-        assert process.stdout.readline() == "begun\n"
-        time.sleep(0.2)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=100) == 130
-        assert process.stderr.read() == "long_experiment: interrupted\n"
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert replace(EXPERIMENT, study=study).main(["--out", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == "some_experiment: interrupted\n"
+    summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["ended"] == "interrupted" and summary["findings"][0]["verdict"] == "reproduced"
 
 

@@ -117,13 +117,6 @@ def test_processes_of_a_measurement(tmp_path):
         benchmark.run_processes([None, "v9"], tmp_path / "start", 1, 10, 10, 2)
 
 
-def test_ratio_to_the_best_level():
-    """Of processor time on one thread, of elapsed time on more; median over the turns, not of the times."""
-    found = [{"processor": [6.0, 3.0, 8.0], "elapsed": [1.0, 1.0, 1.0]},
-             {"processor": [2.0, 1.0, 4.0], "elapsed": [4.0, 2.0, 3.0]}]
-    assert benchmark.ratios(found, 1) == [3.0, 1.0] and benchmark.ratios(found, 2) == [1.0, 3.0]
-
-
 def test_a_tree_beside_itself(capsys):
     assert compare_trees.main([str(compare_trees.ROOT), "--cases", "A", "--turns", "2"]) == 0
     heads, row = capsys.readouterr().out.splitlines()
@@ -174,19 +167,13 @@ def test_differences_are_reported():
         f"{gone['scheme']} is in the table and no scheme", "`mine` is not in the table"])
 
 
-def test_a_table_of_orders(tmp_path, monkeypatch):
-    """Written and read again; instants of the stored state in words."""
-    for name, value in {"TABLE": tmp_path / "ORDERS.md", "names": lambda: ["euler", "rk4"], "BODIES": 8,
-                        "STEPS": 10}.items():
-        monkeypatch.setattr(order_table, name, value)
-    assert order_table.main([]) == 0
-    rows = order_table.read_page((tmp_path / "ORDERS.md").read_text(encoding="utf-8"))
-    assert list(rows) == ["`euler`", "`rk4`"] and rows["`rk4`"]["forces"] == "4"
-    assert all(np.isfinite(float(row["ns"])) for row in rows.values())
+def test_facts_of_schemes():
+    """Instants of the stored state in words, and evaluations of the forces per step."""
     for offset, text in ((0.0, "t"), (-0.5, "t - dt/2"), (0.5, "t + dt/2"), (-1.0, "t - 1 dt")):
         assert order_table.instant(offset) == text
     assert order_table.facts("spiral")["q, w stored at"] == "t, t - dt/2"
     assert order_table.facts("improved-pcdm")["q, w stored at"] == "t + dt/2, t + dt/2"
+    assert order_table.facts("rk4")["forces"] == "4"
 
 
 # --- paraview_view.py ---
@@ -237,22 +224,3 @@ def test_paraview_shows_contacts_as_tubes_and_a_box(words, low, high, tmp_path):
     image, grey = picture_of(tmp_path, *words)
     coloured = np.ptp(image[:380, :500], axis=2) > 0.1      # without axes and scale
     assert low < coloured.mean() < high and 1e-3 < (grey & (image.mean(axis=2) < 0.6)).mean() < 0.1
-
-
-@pytest.mark.slow
-@needs_paraview
-def test_paraview_shows_a_mesh_as_glass_with_its_outline(tmp_path):
-    """Not dark with the edges of its 3200 triangles; the edges of the periodic box are there."""
-    i, j = np.indices((40, 40)).reshape(2, -1)
-    corner = 41 * i + j
-    x, y = np.indices((41, 41)).reshape(2, -1) / 40
-    plate = md.MeshWall((np.column_stack([x, y, 0.0 * x]), np.concatenate([
-        np.column_stack([corner, corner + 41, corner + 42]), np.column_stack([corner, corner + 42, corner + 1])])))
-    sim = md.Simulation(md.Material(1e9, 0.1), [plate], dt=1e-4,
-                        periodic=((0, 0, -1), (1, 1, 1), (True, True, False)))
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.5, 0.5, 0.5)])
-    md.Frames(tmp_path, name="run")(sim)
-    image, grey = picture_of(tmp_path)
-    dark, glass = ((grey & (low < image.mean(axis=2)) & (image.mean(axis=2) < high)).mean()
-                   for low, high in ((0.0, 0.6), (0.85, 0.97)))
-    assert 5e-3 < dark < 0.04 and glass > 0.03

@@ -1,17 +1,14 @@
 """VTU files of spheres, walls, contacts and bonds, and their series: read back with meshio and with VTK itself."""
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import meshio
 import numpy as np
 import pytest
-from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.output import vtu, wall_shapes
 from minidem.output.vtu import Pvd
 from minidem.output.wall_shapes import wall_polygons
-from minidem.render.movie import frame_list
 
 POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (3,), "orientation": (4,),
               "template": (), "clump_center": (3,), "contact_force": (3,)}
@@ -306,20 +303,6 @@ def test_a_series(tmp_path):
         with pytest.raises(ValueError, match="run.pvd: not a series"):
             Pvd(path, keep=lambda time: True)
         assert path.read_text() == text
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_contacts_of_a_scenario(tmp_path):
-    """They are part 2 of the series, and no frames of a movie, but belong to them."""
-    assert RODS.main(["--time", "0.05", "--frames", "6", "--quiet", "--out", str(tmp_path), "--contacts"]) == 0
-    series = tmp_path / "rods_in_box.pvd"
-    listed = vtu.Pvd(series, keep=lambda time: True).frames
-    assert len(listed) == 12 and all((tmp_path / file).exists() for _, file in listed)
-    assert [vtu.part_number(file) for _, file in listed] == 6 * [0, 2]
-    assert series.read_text().count('part="2"') == 6
-    frames = frame_list(series, SimpleNamespace(every=1, seconds=None, contacts=True))
-    assert [(when, file.name) for when, file, *_ in frames] == [(when, file[7:]) for when, file in listed[::2]]
-    assert [(walls, file.name) for _, _, walls, file in frames] == [(None, file[7:]) for _, file in listed[1::2]]
 
 
 def test_frames_with_contacts_and_moving_walls(tmp_path):
