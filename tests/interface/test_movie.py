@@ -74,7 +74,7 @@ def test_mp4_and_gif(run, tmp_path):
     widths = [columns.max() - columns.min() for columns in middle]
     assert widths[0] > widths[1] + 5 > widths[2] + 10
     gif = tmp_path / "two.gif"
-    assert movie(run / "two.pvd", "--out", gif, "--size", "160x120", "--every", "2", "--color", "clump") == 0
+    assert movie(run / "two.pvd", "--out", gif, "--size", "160x120", "--every", "2", "--color", "template") == 0
     with Image.open(gif) as shown:
         assert shown.format == "GIF" and shown.size == (160, 120) and shown.n_frames == 2
 

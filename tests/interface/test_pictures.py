@@ -1,6 +1,7 @@
 """Pictures: numbers of axes, labels of curves, what the pictures of some scenarios say."""
 import angle_of_repose as repose
 import drum
+import hopper
 import numpy as np
 import pytest
 
@@ -100,3 +101,13 @@ def test_drum(tmp_path):
     assert "x > 0, z > 0" in figure.axes[0].get_title() and "x < 0, z < 0" in figure.axes[1].get_title()
     assert [text.get_text().partition(",")[0] for text in figure.legends[0].get_texts()] == [
         "M2: grains of 4 mm", "M1: grains of 2 mm"]
+
+
+def test_beverloo(tmp_path):
+    ratio = np.array([6.0, 8.0, 11.0])
+    rate = 0.02 * (ratio - hopper.K) ** 2.4
+    law, flow = drawn(lambda figure: hopper.draw(figure, ratio, rate, 2.4, np.log(0.02), {6.0: np.ones((2, 2))}),
+                      tmp_path).axes
+    assert not any("10^" in text for axis in (law.xaxis, law.yaxis) for text in numbers(axis))
+    assert [text.get_text() for text in law.get_legend().get_texts()] == [
+        "minidem", "fit, exponent 2.40", "Beverloo, exponent 5/2"]

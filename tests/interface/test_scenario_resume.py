@@ -226,7 +226,7 @@ def settled(few_rows, without_pictures, tmp_path_factory):
     return out, sim
 
 
-def test_balance_and_forces_on_walls(settled):
+def test_balance_and_forces_on_walls(settled, monkeypatch):
     out, sim = settled
     rows, energy = columns(out / "energy.csv"), sim.energy()
     assert rows.dtype.names == ("time", *ENERGIES)
@@ -242,10 +242,15 @@ def test_balance_and_forces_on_walls(settled):
     assert found["energy_balance_error"] == pytest.approx(error, rel=1e-12) and 0.0 < error < 5e-4
     for key in ("max_relative_energy_error", "lasting_relative_energy_error", "relative_energy_drift"):
         assert found[key] is None
-    curves = plot.stacked(Table(out / "energy.csv", ENERGIES, lambda time: True))       # of the picture
+    stored = Table(out / "energy.csv", ENERGIES, lambda time: True)
+    curves = plot.stacked(stored)                                                       # of the picture
     shift = rows["balance"] - sum(curves.values())
     np.testing.assert_allclose(shift, rows["potential"].min(), rtol=1e-9)
     assert all(np.any(curve) == (name != "fracture") for name, curve in curves.items())
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(plot, "save", SAVE)
+    plot.energies(out / "energy.png", stored, "settling")
+    assert (out / "energy.png").read_bytes().startswith(b"\x89PNG")
     walls = columns(out / "walls.csv")
     assert len(walls) == 101 and len(walls.dtype) == 1 + 6 * 6
     for k in range(6):
