@@ -152,23 +152,32 @@ def test_without_its_tables_a_run_cannot_be_continued(tmp_path, capsys):
     assert "energy.csv is missing" in capsys.readouterr().err
 
 
-def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path, capsys):
-    comparison = ["--time", "0.05", "--frames", "0", "--compare", "spiral,omelyan,fincham"]
+def test_comparisons(tmp_path, capsys, monkeypatch):
+    """All runs start from the same state; one that is interrupted goes on where it was."""
+    names = ["spiral", "omelyan:iterations=20", "fincham"]
+    words = ["--time", "0.05", "--frames", "2", "--compare", ",".join(names)]
 
     def spin(sim):
-        if sim.rotation == "omelyan" and sim.time > 0.02:
+        if sim.rotation == names[1] and sim.time > 0.02:
             os.kill(os.getpid(), signal.SIGINT)
         return 0.0
 
-    calm = watching(lambda sim: 0.0)
-    assert main(tmp_path / "a", *comparison, scenario=watching(spin)) == 130
-    assert not (tmp_path / "a" / "fincham").exists()
-    assert main(tmp_path / "a", *comparison, "--resume", scenario=calm) == 0
-    assert main(tmp_path / "b", *comparison, scenario=calm) == 0
-    for name in ("spiral", "omelyan", "fincham"):
-        assert state(tmp_path / "a" / name) == state(tmp_path / "b" / name)
-        for file in ("energy.csv", "observables.csv"):
-            assert (tmp_path / "a" / name / file).read_bytes() == (tmp_path / "b" / name / file).read_bytes()
+    calm, parts, whole = watching(lambda sim: 0.0), tmp_path / "parts", tmp_path / "whole"
+    assert main(parts, *words, scenario=watching(spin)) == 130 and not (parts / "fincham").exists()
+    assert main(parts, *words, "--resume", scenario=calm) == 0
+    monkeypatch.setattr(plot, "save", SAVE)
+    monkeypatch.setattr(plot, "energies", lambda *_: False)
+    capsys.readouterr()
+    assert calm.main([*words, "--seed", "3", "--out", str(whole)]) == 0
+    said = capsys.readouterr().out
+    assert all(f"with {name}:" in said for name in names)
+    folders = [name.replace(":", "_") for name in names]
+    assert [files(parts / name) for name in folders] == [files(whole / name) for name in folders]
+    assert [summary(whole / name)["integrator"] for name in folders] == names
+    rows = [(whole / name / "energy.csv").read_text().splitlines() for name in folders]
+    assert len({table[1] for table in rows}) == 1 and len({table[-1] for table in rows}) == len(names)
+    assert len({(whole / name / "frames" / "rods_in_box_000000000.vtu").read_bytes() for name in folders}) == 1
+    assert (whole / "compare.png").exists()
 
 
 def test_user_forces_act_in_a_continued_run_too(tmp_path):

@@ -188,20 +188,3 @@ def test_unstable_runs_end(tmp_path, capsys):
     assert wild.main(["--time", "0.2", "--frames", "0", "--out", str(tmp_path), "--compare", "euler,spiral"]) == 0
     ended = {name: json.loads((tmp_path / name / "summary.json").read_text())["ended"] for name in ("euler", "spiral")}
     assert ended == {"euler": "not finite", "spiral": "done"} and "not finite" not in capsys.readouterr().err
-
-
-def test_comparison_starts_all_from_the_same_state(tmp_path, capsys, undrawn):
-    names = ["spiral", "omelyan:iterations=20", "fincham-published"]
-    arguments = ["--time", "0.05", "--frames", "2", "--out", str(tmp_path)]
-    assert RODS.main([*arguments, "--compare", ",".join(names)]) == 0
-    folders = [tmp_path / name.replace(":", "_") for name in names]
-    summaries = [json.loads((folder / "summary.json").read_text()) for folder in folders]
-    assert [summary["integrator"] for summary in summaries] == names
-    first, last = zip(*((folder / "energy.csv").read_text().splitlines()[1::1000][:2] for folder in folders))
-    assert len(set(first)) == 1 and len(set(last)) == len(names)
-    frames = [(folder / "frames" / "rods_in_box_000000000.vtu").read_bytes() for folder in folders]
-    assert len(set(frames)) == 1
-    said = capsys.readouterr().out
-    assert all(f"with {name}:" in said for name in names)
-    pytest.importorskip("matplotlib")
-    assert (tmp_path / "compare.png").read_bytes().startswith(b"\x89PNG")
