@@ -61,12 +61,6 @@ def test_parallel_rods(axis):
     assert flow.nematic_tensor(sim) == pytest.approx(1.5 * np.outer(axis, axis) - 0.5 * np.eye(3), abs=1e-14)
 
 
-def test_rods_in_a_plane():
-    angles = np.arange(6) * np.pi / 6
-    sim = rods(np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles]))
-    assert flow.nematic_order(sim) == pytest.approx(0.25, rel=1e-13)
-
-
 def test_order_of_random_rods():
     sim = gas(MOTIONS["shear"], solid_fraction=0.05)
     axes = flow.clump_axes(sim)

@@ -258,17 +258,6 @@ def test_deep_overlap(twice, part, tmp_path, capsys):
         assert format_above(DEEP * (1 + excess), DEEP) == shown
 
 
-def test_through_a_wall(tmp_path, capsys):
-    scenario = ball(20.0, 1e6, dt=1e-4)
-    assert main(tmp_path, scenario=scenario) == 0
-    warnings = summary(tmp_path)["warnings"]
-    assert ["overlap" in text for text in warnings] == [True, False]
-    sim = contact_of(scenario, lambda sim, contact: sim.position[0, 2] < 0)
-    assert (f"step {sim.step_count} (time {sim.time:.6g} s): the centre of clump 0 has passed through wall 0 and is "
-            f"{-sim.position[0, 2]:.3g} m behind") in warnings[1]
-    assert capsys.readouterr().err.count("warning") == 2
-
-
 def test_steps_that_are_too_large(tmp_path):
     """Above the period of a contact: k grows as sqrt(d), and at a fast enough impact half the Rayleigh step is too
     large. Above the Rayleigh step itself."""

@@ -2,23 +2,10 @@
 import pytest
 from rods_in_box import SCENARIO as RODS
 
-import minidem as md
 from minidem.scenario import Scenario
 from minidem.scenarios import module_of, paper_report
 
 EXPERIMENT = Scenario("nothing", "Nothing.", study=lambda options, report: None)
-
-
-def test_help_tells_options_and_integrators(capsys):
-    with pytest.raises(SystemExit) as end:
-        RODS.main(["--help"])
-    assert end.value.code == 0
-    text = capsys.readouterr().out
-    for option in ("--integrator", "--dt", "--time", "--out", "--threads", "--seed", "--frames", "--fields", "--quiet",
-                   "--checkpoint-every", "--resume", "--compare", "--rods", "--box"):
-        assert option in text
-    for name in md.rotation.available():
-        assert name in text
 
 
 @pytest.mark.parametrize("required", [False, True])

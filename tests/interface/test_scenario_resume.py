@@ -18,7 +18,7 @@ from minidem.scenario.record import ENERGIES
 
 pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 SAVE = plot.save        # what the fixture replaces
-RUN = ["--time", "0.2", "--frames", "6", "--seed", "3", "--quiet"]
+RUN = ["--time", "0.2", "--frames", "6", "--seed", "3", "--checkpoint-every", "0.03", "--quiet"]
 
 
 def main(out, *arguments, scenario=RODS):
@@ -46,9 +46,12 @@ def summary(out):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(few_rows, without_pictures, tmp_path_factory):
+def uninterrupted(few_rows, tmp_path_factory):
+    """The folder of a run, with its picture."""
     out = tmp_path_factory.mktemp("uninterrupted")
-    assert main(out) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plot, "save", SAVE)
+        assert main(out) == 0
     return out
 
 
@@ -66,33 +69,22 @@ def interrupting(at):
     return watching(spin)
 
 
-def test_after_an_interrupt(uninterrupted, tmp_path, capsys):
-    """It ends at once, between two scheduled rows as well as on one, with all files whole."""
+def test_after_an_interrupt(uninterrupted, tmp_path, capsys, monkeypatch):
+    """The run ends at once, between two scheduled rows, with all files whole. Continued, it differs from one that was
+    not interrupted by times of the clock in summary.json and the checkpoints, and by nothing else."""
     assert main(tmp_path, scenario=interrupting(0.07)) == 130
     assert "--resume" in capsys.readouterr().err
-    there = summary(tmp_path)
+    there, kept = summary(tmp_path), md.Simulation.load(tmp_path / "checkpoint.npz")
     assert there["ended"] == "interrupted" and 0.07 < there["time"] < 0.08
-    state = md.Simulation.load(tmp_path / "checkpoint.npz")
-    assert (state.time, state.energy().total) == (there["time"], there["energy_final"])
-    assert main(tmp_path, "--resume", "--threads", "2") == 0
-    assert files(tmp_path) == files(uninterrupted)
-    assert summary(tmp_path) == summary(uninterrupted)
-
-
-def test_what_differs_from_an_uninterrupted_run(tmp_path, monkeypatch):
-    """Wall-clock times in summary.json, the checkpoints, which hold them too, and nothing else; pictures included."""
+    assert (kept.time, kept.energy().total) == (there["time"], there["energy_final"])
     monkeypatch.setattr(plot, "save", SAVE)
-    options = "--checkpoint-every", "0.03", "--frames", "3"
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    assert main(whole, *options) == 0
-    assert main(broken, *options, scenario=interrupting(0.11)) == 130
-    assert main(broken, *options, "--resume") == 0
+    assert main(tmp_path, "--resume", "--threads", "2") == 0
     ours, theirs = ({str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-                    for out in (broken, whole))
+                    for out in (tmp_path, uninterrupted))
     assert ours.keys() == theirs.keys() and "energy.png" in ours
-    differ = {name for name in ours if ours[name] != theirs[name]}
-    assert differ == {"summary.json", "checkpoint.npz", "checkpoint_before.npz"}
-    assert summary(broken) == summary(whole) and state(broken) == state(whole)
+    assert {name for name in ours if ours[name] != theirs[name]} == {"summary.json", "checkpoint.npz",
+                                                                     "checkpoint_before.npz"}
+    assert summary(tmp_path) == summary(uninterrupted) and state(tmp_path) == state(uninterrupted)
 
 
 def test_infinite_walls_cover_where_clumps_have_been(tmp_path):

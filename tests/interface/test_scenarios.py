@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import angle_of_repose
 import clump_gas as gas
 import compression
 import dense_rods
@@ -358,14 +357,6 @@ def test_silo_has_the_published_geometry():
         assert points[:, 2].max() == pytest.approx(start, abs=1e-12)
         np.testing.assert_allclose(points[:, 2] - points[:, 2].min(), radius - radius.min(), atol=1e-12)
         assert len(triangles) == 2 * silo.SIDES * silo.RINGS
-
-
-def test_angle_of_a_known_slope():
-    """Spheres along a line of 30 degrees."""
-    x = np.linspace(0.0, angle_of_repose.LENGTH, 200)
-    sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-6)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [1e-4]), np.column_stack([x, 0 * x, 0.2 - np.tan(np.pi / 6) * x]))
-    assert angle_of_repose.angle(sim) == pytest.approx(30.0, abs=1.0)
 
 
 def test_hopper_flows_faster_through_larger_orifices(monkeypatch):
