@@ -75,15 +75,6 @@ def test_text_numbers_its_references():
     assert str(citation) == f"{citation.text}\n{citation.bibtex}"
 
 
-def test_the_original_behind_a_scheme():
-    """The source of the formula, beside the paper that prints it."""
-    found = entries(md.cite(simulation("fincham")).bibtex)
-    assert {"fincham1992leapfrog", "delvalle2024spiral"} <= found.keys()
-    assert "shu1988efficient" in entries(md.cite(simulation("spiral")).bibtex)
-    inner = entries(md.cite(simulation("spiral:inner=rk4")).bibtex)
-    assert "kutta1901beitrag" in inner and "shu1988efficient" not in inner
-
-
 @pytest.mark.parametrize("how, hertz, union", [
     ({"walls": False}, False, False), ({"walls": False, "n": 2}, True, False), ({}, True, False),
     ({"centers": APART}, True, False), ({"centers": OVERLAPPING}, True, True)])

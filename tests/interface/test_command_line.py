@@ -98,14 +98,6 @@ def test_exit_status_and_missing_packages(tmp_path):
         assert done.returncode == status and message in done.stderr.splitlines()[-1] and "stale" not in done.stderr
 
 
-@pytest.mark.slow
-def test_run_of_a_study_in_several_processes(tmp_path):
-    """Its function is imported by worker processes."""
-    subprocess.run([sys.executable, "-m", "minidem", "run", "rods_energy_study", "--quick", "--time", "0.02",
-                    "--workers", "2", "--out", "study"], cwd=tmp_path, check=True, env=ENVIRONMENT)
-    assert (tmp_path / "study" / "table.csv").read_text().count("\n") > 3
-
-
 @pytest.mark.parametrize("words, message", [
     (["runs"], "there is no command 'runs'; known are scenarios, run,"),
     (["run"], "run: give the name of a scenario"),

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS, run
-from peers.liggghts_peer import motion_of_clumps
 from peers.state import clump_state, elastic_energy, total_energy
 from peers.traces import CONTACT
 
@@ -112,21 +111,6 @@ def test_states_and_energies(colliding):
             (mass * sim.velocity, mass * state["velocity_before"], sim.force),
             (state["angular_momentum"], state["angular_momentum_before"], sim.torque)):
         np.testing.assert_allclose(now - before, 0.5 * sim.dt * rate, rtol=0, atol=8 * EPS * np.abs(now).max())
-
-
-def test_motion_of_clumps_from_motion_of_spheres(colliding, tmp_path):
-    """Velocities of rigid bodies, in a dump with unsorted rows."""
-    sim, rounding = colliding
-    center, clump = sim.sphere_centers(), sim.sphere_clump
-    omega = sim.angular_velocity[clump]
-    velocity = sim.velocity[clump] + np.cross(omega, center - sim.position[clump])
-    rows = np.column_stack([np.arange(1, len(clump) + 1), center, velocity, omega])
-    np.savetxt(tmp_path / "dump", np.random.default_rng(1).permutation(rows), "%d" + 9 * " %.17g",
-               header="\n" * 8, comments="")
-    position, energy = motion_of_clumps(sim, tmp_path / "dump")
-    edge = center.max()
-    np.testing.assert_allclose(position, sim.position, rtol=0, atol=100 * np.finfo(float).eps * edge)
-    assert energy == pytest.approx(sim.energy().total, abs=rounding)
 
 
 # --- beside LAMMPS ---

@@ -244,27 +244,6 @@ def test_energy_change_agrees_with_energy_csv(clumps):
     assert result["authors_change"] == min(np.mean(changes), changes[-1]) > 0.0
 
 
-@pytest.mark.slow
-def test_study_of_chess_pieces(clumps, tmp_path, capsys):
-    arguments = ["--clumps", str(clumps), "--time", "0.05", "--steps", "4e-6,1e-6,2e-5,2.5e-4",
-                 "--workers", "2", "--seeds", "2", "--out", str(tmp_path)]
-    assert CHESS.main(arguments) == 1            # runs have failed
-    table = read(tmp_path / "table.csv") + read(tmp_path / "corrected" / "table.csv")
-    curves = read(tmp_path / "curves.csv")
-    assert len(table) == 4 * 4 * 2 and [row["dt"] for row in curves] == ["1e-06", "4e-06", "2e-05", "0.00025"] * 4
-    for line in curves:
-        rows = [row for row in table
-                if (row["integrator"], row["contact"], row["dt"]) == (*CHESS.CURVES[line["scheme"]], line["dt"])]
-        for measure in ("mean_change", "authors_change"):
-            if line["dt"] == "0.00025":             # a hundred times the Rayleigh step: nothing but failures
-                assert line[measure] == "" and all("FloatingPointError" in row["error"] for row in rows)
-            else:
-                assert float(line[measure]) == np.mean([float(row[measure]) for row in rows])
-    spiral = [float(row["mean_change"]) for row in curves if row["scheme"] == "SPIRAL" and row["mean_change"]]
-    assert 4.0 * spiral[0] < spiral[1]          # first order at the least
-    assert "SPIRAL reaches 0.0068% (mean over time) at" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("change, error, verdict", [
     (6.8e-5, 1e-5, "reproduced"), (6.8e-5, 3e-5, "too short to tell"), (6.8e-5, None, "too short to tell"),
     (1e-3, 1e-4, "not reproduced"), (1e-3, 5e-4, "too short to tell")])

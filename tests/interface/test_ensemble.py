@@ -336,21 +336,22 @@ def test_cluster(study, cluster):
 KINDS = """
 import functools, sys
 from minidem.ensemble import run_ensemble
+from .neighbour import FACTOR
 
-def doubled(function):
+def multiplied(function):
     @functools.wraps(function)
     def wrapper(**parameters):
-        return {name: 2 * value for name, value in function(**parameters).items()}
+        return {name: FACTOR * value for name, value in function(**parameters).items()}
     return wrapper
 
-@doubled
+@multiplied
 def decorated(a):
     return {"x": a}
 
 def plain(a):
     return {"x": a}
 
-other_name = doubled(plain)                     # called "plain" by functools.wraps, and is not
+other_name = multiplied(plain)                  # called "plain" by functools.wraps, and is not
 partial = functools.partial(plain)
 
 class Model:
@@ -370,42 +371,22 @@ if __name__ == "__main__":
 
 
 def test_functions(tmp_path, monkeypatch):
-    """Of a module; by name, all that can be called at the top level there. Of a script that is run."""
-    (tmp_path / "kinds_of_functions.py").write_text(KINDS)
+    """By name, all that can be called at the top level of a module, also of one of a package that is run."""
+    package = tmp_path / "package"
+    package.mkdir()
+    for name, text in (("__init__", ""), ("neighbour", "FACTOR = 6"), ("kinds", KINDS)):
+        (package / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    module = importlib.import_module("kinds_of_functions")
-    for name, factor in {"decorated": 2, "other_name": 2, "bound": 4, "partial": 1}.items():
-        assert worker.perform(f"kinds_of_functions:{name}", {"a": 7})["result"] == {"x": 7 * factor}
+    module = importlib.import_module("package.kinds")
+    for name, factor in {"decorated": 6, "other_name": 6, "bound": 4, "partial": 1}.items():
+        assert worker.perform(f"package.kinds:{name}", {"a": 7})["result"] == {"x": 7 * factor}
         if name == "decorated":
-            assert reference_to(module.decorated) == "kinds_of_functions:decorated"
+            assert reference_to(module.decorated) == "package.kinds:decorated"
         else:
             with pytest.raises(ValueError, match="top level of a module or script"):
                 reference_to(getattr(module, name))
-    done = subprocess.run([sys.executable, module.__file__, str(tmp_path / "study")], text=True, capture_output=True)
-    assert done.stdout.split() == ["10", "True", "True"], done.stderr
-
-
-def test_a_module_of_a_package_that_is_run(tmp_path):
-    """python -m: its import of a neighbour works in the runs."""
-    package = tmp_path / "package"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "neighbour.py").write_text("FACTOR = 6\n")
-    (package / "study.py").write_text("""
-import sys
-from minidem.ensemble import run_ensemble
-from .neighbour import FACTOR
-
-def function(a):
-    return {"x": FACTOR * a}
-
-if __name__ == "__main__":
-    [row] = run_ensemble(function, {"a": [7]}, sys.argv[1], workers=1, progress=False)
-    print(row["error"] or row["x"])
-""")
-    done = subprocess.run([sys.executable, "-m", "package.study", str(tmp_path / "study")], text=True,
-                          capture_output=True, cwd=tmp_path)
-    assert done.stdout == "42\n", done.stderr
+    done = subprocess.run([sys.executable, "-m", "package.kinds", "study"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == ["30", "True", "True"], done.stderr
 
 
 UNGUARDED = """

@@ -1,8 +1,6 @@
 """Tools of this project: benchmark.py, compare_trees.py, order_table.py, paraview_view.py."""
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -100,8 +98,7 @@ def test_timers():
     sim.loop.time_phases()
     sim.run(steps)
     spent = sim.loop.phase_seconds
-    assert min(spent.values()) >= 0.0 and sum(spent.values()) < time.perf_counter() - begin
-    assert spent["outside"] > steps * pause
+    assert steps * pause < spent["outside"] and sum(spent.values()) < time.perf_counter() - begin
     sim.loop.time_phases(False)
     sim.run(10)
     assert set(sim.loop.phase_seconds.values()) == {0.0}
@@ -178,49 +175,14 @@ def test_facts_of_schemes():
 
 # --- paraview_view.py ---
 
-DISPLAY = ["xvfb-run", "-a"] if shutil.which("xvfb-run") else []
-needs_paraview = pytest.mark.skipif(not (shutil.which("pvbatch") and (DISPLAY or os.environ.get("DISPLAY"))),
-                                    reason="needs ParaView, and a display or xvfb-run")
-
-
-def look(program, *words):
-    tool = ROOT / "tools" / "paraview_view.py"
-    done = subprocess.run([*program, tool, *map(str, words)], capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stderr
-
-
 @pytest.mark.parametrize("words, told", [
     ("none.pvd", "no file none.pvd"), ("run.pvd --pgn a.png", "--pgn"), ("0.vtu --time 1", "--time"),
     ("run.pvd --png picture", "--png"), ("run.pvd --png no/such/folder/a.png", "no/such/folder"),
     ("run.pvd --png a.png", "pvbatch")])
-def test_views_are_refused(words, told, tmp_path, monkeypatch):
+def test_views_are_refused(words, told, tmp_path):
+    """Before ParaView is needed, and without it."""
     for name in ("run.pvd", "0.vtu"):
         (tmp_path / name).write_text("")
-    monkeypatch.chdir(tmp_path)
-    status, said = look([sys.executable], *words.split())
-    assert status != 0 and told in said and "Traceback" not in said
-
-
-def picture_of(folder, *words):
-    """Pixels of ParaView's picture of a run, and those that are grey."""
-    from matplotlib.image import imread
-    status, said = look([*DISPLAY, "pvbatch"], folder / "run.pvd", *words, "--png", folder / "a.png",
-                        "--size", "640", "480")
-    assert status == 0, said
-    image = imread(folder / "a.png")[..., :3]
-    assert image.shape == (480, 640, 3)
-    return image, np.ptp(image, axis=2) < 0.02
-
-
-@pytest.mark.slow
-@needs_paraview
-@pytest.mark.parametrize("words, low, high", [([], 0.003, 0.01), (["--no-contacts"], 0.012, 0.03)])
-def test_paraview_shows_contacts_as_tubes_and_a_box(words, low, high, tmp_path):
-    """Beside walls that move, as three parts of a frame; nothing is drawn around the ends of lines."""
-    walls = [*md.box((0, 0, 0), (1, 1, 1))[:5], md.Plane((0, 0, 1), (0, 0, -1), velocity=(0, 0, 1e-9))]
-    sim = md.Simulation(md.Material(1e6, 0.1), walls, dt=1e-4)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.4, 0.5, 0.5), (0.595, 0.5, 0.5)])
-    md.Frames(tmp_path, contacts=True, name="run")(sim)
-    image, grey = picture_of(tmp_path, *words)
-    coloured = np.ptp(image[:380, :500], axis=2) > 0.1      # without axes and scale
-    assert low < coloured.mean() < high and 1e-3 < (grey & (image.mean(axis=2) < 0.6)).mean() < 0.1
+    done = subprocess.run([sys.executable, ROOT / "tools" / "paraview_view.py", *words.split()], cwd=tmp_path,
+                          capture_output=True, text=True)
+    assert done.returncode != 0 and told in done.stderr and "Traceback" not in done.stderr
