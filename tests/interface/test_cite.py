@@ -24,25 +24,17 @@ def simulation(rotation="spiral", centers=TOUCHING, n=1, walls=True):
 
 def entries(bibtex):
     """Key -> fields. Fails for anything that is not a list of entries with balanced braces."""
-    found, rest = {}, bibtex
-    while rest.strip():
-        head = re.match(r"\s*@(\w+)\{(\w+),\n", rest)
-        assert head, rest
-        fields, rest = {}, rest[head.end():]
-        while not rest.startswith("}\n"):
-            name = re.match(r"  (\w+) = \{", rest)
-            assert name, rest
-            depth, end = 1, name.end()
-            while depth:
-                depth += {"{": 1, "}": -1}.get(rest[end], 0)
-                end += 1
-            assert name[1] not in fields
-            fields[name[1]] = rest[name.end():end - 1]
-            assert rest[end:end + 2] == ",\n"
-            rest = rest[end + 2:]
-        assert head[2] not in found
-        found[head[2]], rest = {"kind": head[1], **fields}, rest[2:]
+    found, field = {}, r"  (\w+) = \{(.*)\},\n"
+    listed = re.findall(r"\s*@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},\n)+)\}\n", bibtex)
+    assert len(listed) == bibtex.count("@") and bibtex.count("\n}\n") == len(listed)
+    for kind, key, text in listed:
+        fields = re.findall(field, text)
+        assert key not in found and len(dict(fields)) == len(fields) == text.count("\n")
+        assert all(value.count("{") == value.count("}") for _, value in fields)
+        found[key] = {"kind": kind, **dict(fields)}
     return found
+
+
 NEEDED = {"article": {"author", "title", "journal", "volume", "pages", "year"},
           "book": {"author", "title", "publisher", "year"},
           "techreport": {"author", "title", "institution", "year"},
