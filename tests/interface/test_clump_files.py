@@ -18,7 +18,7 @@ def random_clump():
 
 
 @pytest.mark.parametrize("style", ["csv", "lammps", "liggghts"])
-def test_same_spheres_after_writing(tmp_path, style):
+def test_same_spheres_after_writing(tmp_path, style, coarse_fits):
     """With LAMMPS also the mass properties of a mesh."""
     clump = random_clump()
     clump.to_file(tmp_path / "clump", style)

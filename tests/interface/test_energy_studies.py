@@ -31,7 +31,7 @@ INTEGRATORS = "omelyan:iterations=4", "fincham-published"
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     out = tmp_path_factory.mktemp("study")
-    assert RODS.main(["--integrators", *INTEGRATORS, "--time", "0.3", "--out", str(out)]) == 0
+    assert RODS.main(["--integrators", *INTEGRATORS, "--time", "0.3", "--workers", "1", "--out", str(out)]) == 0
     return out
 
 
