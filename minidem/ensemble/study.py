@@ -25,8 +25,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                  cost: Callable[[dict], float] | None = None, timeout: float | None = None) -> list[dict]:
     """Call ``function(**parameters)`` for every combination of the values of a grid.
 
-    Runs are made in other processes, with an empty standard input. A run that raises, exceeds `timeout`, or whose
-    process dies twice gives a row with its error; the others continue. Ctrl-C ends the current runs.
+    Each run is made in a process of its own, with an empty standard input. A run that raises, exceeds `timeout`, or
+    whose process dies twice gives a row with its error; the others continue. Ctrl-C ends the current runs.
 
     Parameters
     ----------
@@ -52,8 +52,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     cost : callable, optional
         Parameters (a dictionary) -> estimated duration of the run in any unit. Expensive runs start first.
     timeout : float, optional
-        Maximum duration of a run [s], including the start of its process (about 1 s). Default: no limit; of a process
-        that is stopped, as by SIGSTOP, a RuntimeWarning tells.
+        Maximum duration of a run [s], including the start of its process (about 1 s). Default: no limit.
 
     Returns
     -------

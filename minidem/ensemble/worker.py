@@ -1,14 +1,12 @@
-"""Processes that make the runs of a study, on this machine and on the workers of a dask cluster.
+"""Processes that make the runs of a study, one for each run, on this machine and on the workers of a dask cluster.
 
-Such a process takes tasks, (reference of a function, parameters), from a socket and returns records. Standard input is
-empty, and what it prints is kept for the record of a run that kills it. When the socket is closed, the process group is
-killed, within a run too. A reference, "module:function" or "path/script.py:function", names a function to import.
+Such a process reads its task from a file and writes its record to another. When its standard input is closed, since the
+study has ended or was killed, it kills itself and the processes that it has started. A reference,
+"module:function" or "path/script.py:function", names a function to import.
 """
 import importlib.util
-import math
-import multiprocessing
+import json
 import os
-import queue
 import signal
 import subprocess
 import sys
@@ -16,11 +14,8 @@ import tempfile
 import threading
 import time
 import traceback
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import lru_cache
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -28,12 +23,10 @@ import numpy as np
 from minidem.core.checks import short_repr
 
 ATTEMPTS = 2            # of a run whose process dies, which may have been killed by chance
-POLL = 1.0              # [s] between looks at a process that does not answer
 CONNECT = 10            # timeout for reaching a scheduler [s]
 OWN_COLUMNS = ("run_seconds", "error")
 PROGRAM = "from minidem.ensemble.worker import main; main()"
 loading: list = []      # references being imported
-_of_thread = threading.local()
 
 
 def reference_to(function):
@@ -106,98 +99,79 @@ def failure(error, trace="", seconds=None):
     return {"result": {}, "seconds": seconds, "error": readable(words), "traceback": readable(trace)}
 
 
-class Worker:
-    """A process that makes one run after the other with `threads` OpenMP threads, replaced when it dies."""
+class Stopped(Exception):
+    """The study has ended."""
 
-    def __init__(self, threads=1):
-        self.threads, self._process, self._stopped = threads, None, False
-        self._output = tempfile.TemporaryFile()
 
-    def run(self, function, parameters, timeout=None):
-        """The record of a run. It has failed if its process dies, or takes longer than `timeout` [s] with its start."""
-        deadline = math.inf if timeout is None else time.monotonic() + timeout
-        for _ in range(ATTEMPTS):
-            if self._process is None and not self._stopped:
-                self._process = self._start()
-            if self._stopped:                           # perhaps meanwhile
-                self.stop()
-                raise InterruptedError
-            self._output.seek(0)                        # the offset is shared with the process
-            self._output.truncate()
-            try:
-                return self._attempt((function, parameters), deadline)
-            except TimeoutError:
-                self._discard()
-                end = f"the run was ended after timeout = {timeout:g} s"
-                break
-            except (OSError, EOFError):
-                end = f"the process of the run {self._discard()}, {ATTEMPTS} times"
-        self._output.seek(0)
-        return failure(end, self._output.read().decode(errors="replace")[-4000:])
+class Runs:
+    """Makes runs, each in a process of its own with `threads` OpenMP threads, until it is stopped."""
 
-    def stop(self):
-        """Kill the process and its process group at once, for another thread too, and start no other."""
-        self._stopped, process = True, self._process
-        if process:
-            _kill(process)
+    def __init__(self, threads, timeout):
+        self.threads, self.timeout = threads, timeout
+        self._processes, self._stopped = set(), False
 
-    def _start(self):
-        self._socket, theirs = multiprocessing.Pipe()
+    def make(self, reference, parameters):
+        """The record of a run. It has failed if its process dies twice, or takes longer than the timeout."""
+        end = None if self.timeout is None else time.monotonic() + self.timeout
+        with tempfile.TemporaryDirectory() as folder:
+            task, record, output = (Path(folder, name) for name in ("task", "record", "output"))
+            task.write_text(json.dumps([reference, parameters]))
+            for _ in range(ATTEMPTS):
+                try:
+                    status = self._run(folder, None if end is None else max(0.0, end - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    reason = f"the run was ended after timeout = {self.timeout:g} s"
+                    break
+                with suppress(FileNotFoundError, ValueError):           # it has died, also while writing
+                    return json.loads(record.read_text())
+                reason = f"the process of the run {_how_it_ended(status)}, {ATTEMPTS} times"
+            return failure(reason, output.read_text(errors="replace")[-4000:])
+
+    def _run(self, folder, timeout):
+        """Exit status of a process for the task in a folder."""
         environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads), "PYTHONUNBUFFERED": "1",
                        "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        with theirs:                                    # in a new session Ctrl-C of the terminal does not reach it
-            return subprocess.Popen([sys.executable, "-c", PROGRAM, str(theirs.fileno())], env=environment,
-                                    pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=self._output,
-                                    stderr=self._output, start_new_session=True)
+        with open(Path(folder, "output"), "wb") as output:      # in a new session, which Ctrl-C does not reach
+            process = subprocess.Popen([sys.executable, "-c", PROGRAM, folder], env=environment, stdin=subprocess.PIPE,
+                                       stdout=output, stderr=output, start_new_session=True)
+        self._processes.add(process)
+        try:
+            if self._stopped:
+                raise Stopped
+            return process.wait(timeout)
+        finally:
+            self._processes.discard(process)
+            _kill(process)
 
-    def _attempt(self, task, deadline):
-        """The record; TimeoutError, EOFError if the process died, OSError."""
-        def send():
-            with suppress(OSError):                     # closed
-                self._socket.send(task)
-
-        # The task may be larger than a socket holds, and the process may not read.
-        threading.Thread(target=send, daemon=True).start()
-        while not self._socket.poll(min(POLL, deadline - time.monotonic())):
-            if time.monotonic() >= deadline:
-                raise TimeoutError
-            number = self._process.pid
-            if self._process.poll() is not None:        # and a process that it started holds the socket
-                raise EOFError
-            with suppress(AttributeError, ChildProcessError):       # macOS; it ended meanwhile
-                if os.waitid(os.P_PID, number, os.WSTOPPED | os.WNOHANG):
-                    warnings.warn(f"process {number} of a run is stopped, and the study waits for it: continue it by "
-                                  f"kill -CONT {number}, or give a timeout", RuntimeWarning, stacklevel=2)
-        return self._socket.recv()
-
-    def _discard(self):
-        """Kill the process if it is alive; returns how it ended."""
-        process, self._process = self._process, None
-        status = _kill(process)
-        self._socket.close()
-        names = {-each.value: f"was killed by {each.name}" for each in signal.Signals}      # but for real-time signals
-        return names.get(status, f"ended with status {status}" if status >= 0 else f"was killed by signal {-status}")
+    def stop(self):
+        """Kill all processes, and start no other."""
+        self._stopped = True
+        for process in list(self._processes):
+            _kill(process)
 
 
 def _kill(process):
-    """Kill the process group; returns the exit status of the process."""
+    """Kill a process and those that it has started."""
     with suppress(ProcessLookupError, PermissionError):     # ended already; macOS denies it then
         os.killpg(process.pid, signal.SIGKILL)
-    return process.wait()
+    process.stdin.close()
+    process.wait()
+
+
+def _how_it_ended(status):
+    names = {-each.value: f"was killed by {each.name}" for each in signal.Signals}          # but for real-time signals
+    return names.get(status, f"ended with status {status}" if status >= 0 else f"was killed by signal {-status}")
 
 
 @contextmanager
 def local(workers, threads, timeout):
-    """Yield submit(function, parameters) -> Future of a record, made on this machine."""
-    made = [Worker(threads) for _ in range(workers)]
-    idle = iter(made)                                   # each thread of the pool takes one
-    executor = ThreadPoolExecutor(workers, initializer=lambda: setattr(_of_thread, "worker", next(idle)))
+    """Yield submit(reference, parameters) -> Future of a record, made on this machine."""
+    runs, executor = Runs(threads, timeout), ThreadPoolExecutor(workers)
     try:
-        yield lambda *task: executor.submit(_run, *task, threads, timeout)
+        yield lambda *task: executor.submit(runs.make, *task)
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
-        for worker in made:
-            worker.stop()
+        runs.stop()
 
 
 @contextmanager
@@ -213,26 +187,20 @@ def cluster(scheduler, threads, timeout):
         raise ValueError(f"scheduler = {scheduler!r}: cannot be reached ({error}); start one with "
                          "'dask scheduler', workers with 'dask worker ADDRESS'") from None
     try:
-        yield lambda *task: client.submit(_run, *task, threads, timeout, pure=False)
+        yield lambda *task: client.submit(_make, *task, threads, timeout, pure=False)
     finally:
         client.close()                                  # runs that have not started are cancelled
 
 
-def _run(function, parameters, threads, timeout):
-    """Make a run in the process of this thread, which outlives a crash: one of our own pool, or of a dask worker."""
-    worker = getattr(_of_thread, "worker", None)
-    if worker is None or worker.threads != threads:
-        if worker:
-            worker.stop()
-        worker = _of_thread.worker = Worker(threads)
-    return worker.run(function, parameters, timeout)
+def _make(reference, parameters, threads, timeout):
+    return Runs(threads, timeout).make(reference, parameters)
 
 
-def perform(reference, parameters, find=load):
+def perform(reference, parameters):
     """Make a run in this process; returns its record, in types of JSON that a table can hold."""
     start, own = time.perf_counter(), os.getpid()
     try:
-        result = find(reference)(**parameters)
+        result = load(reference)(**parameters)
         if not isinstance(result, dict):
             raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")
         for name in result:
@@ -250,15 +218,14 @@ def perform(reference, parameters, find=load):
 
 
 def main():
-    """Make runs until the socket, whose number is the argument, is closed."""
-    socket, tasks, find = Connection(int(sys.argv[1])), queue.SimpleQueue(), lru_cache(load)
+    """Make the run of the task in a folder, which is the argument."""
+    folder, alive = Path(sys.argv[1]), os.dup(0)
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
 
-    def receive():
-        with suppress(EOFError, OSError):
-            while True:
-                tasks.put(socket.recv())
+    def end_with_study():
+        os.read(alive, 1)                               # nothing comes before the end
         os.killpg(0, signal.SIGKILL)
 
-    threading.Thread(target=receive, daemon=True).start()
-    while True:
-        socket.send(perform(*tasks.get(), find))
+    threading.Thread(target=end_with_study, daemon=True).start()
+    (folder / "record").write_text(json.dumps(perform(*json.loads((folder / "task").read_text()))))

@@ -15,7 +15,7 @@ import pytest
 
 from minidem.ensemble import run_ensemble, worker
 from minidem.ensemble.study import Store
-from minidem.ensemble.worker import Worker, reference_to
+from minidem.ensemble.worker import reference_to
 from minidem.scenario import Scenario
 
 # Functions of the studies. `study` leaves a mark per call in the working folder, and does what `a` says.
@@ -143,7 +143,7 @@ def outcomes(tmp_path_factory):
 
 
 def test_every_outcome_of_a_run(outcomes):
-    """Of a worker that outlives its runs, or is replaced. Standard input is empty; forked processes do not count."""
+    """Standard input is empty; forked processes do not count."""
     study, rows, _ = outcomes
     assert [row["a"] for row in rows] == list(OUTCOMES)
     for row, told in zip(rows, OUTCOMES.values(), strict=True):
@@ -179,7 +179,6 @@ def test_a_study_grows(study, monkeypatch, capfd):
     assert {row["threads"] for row in first} == {"3"}                       # whatever the environment says
     begun = sorted(study.folder.glob("calls_*"), key=lambda file: file.stat().st_mtime_ns)
     assert [file.name[6:] for file in begun] == ["2x", "2fail", "1x", "1fail"]
-    assert len({file.read_text() for file in begun}) == 1                   # one process for all
     assert capfd.readouterr().err.splitlines()[-1] == "4 runs, 0 failed"
     assert study(grid) == first
     rows = study({"a": ["fail", 2], "b": ["x"]})
@@ -272,39 +271,12 @@ def test_exit_status_of_a_study(study, value, status):
     assert experiment.main(["--out", "report", "--quiet"]) == status
 
 
-# --- time limits, stopped processes, clusters ---
+# --- time limits, clusters ---
 
-def test_a_time_limit_while_the_task_is_handed_over(tmp_path):
-    """A process that does not even read its task, which is more than a pipe holds."""
-    one = Worker()
-    one._process = one._start()
-    try:
-        os.kill(one._process.pid, signal.SIGSTOP)
-        record = one.run(f"{tmp_path}/deaf.py:f", {"text": 300_000 * "x"}, timeout=1.0)
-        assert record["error"] == "the run was ended after timeout = 1 s"
-    finally:
-        one.stop()
-
-
-@pytest.mark.skipif(not hasattr(os, "waitid"), reason="processes are not asked whether they are stopped")
-def test_a_stopped_process_is_reported(study, monkeypatch):
-    """And ended by a time limit, the others not."""
-    monkeypatch.setattr(worker, "POLL", 0.1)
-
-    def go_on():
-        wait_until(lambda: os.path.exists("stopped") and open("stopped").read().endswith("\n"))
-        time.sleep(0.5)                                 # longer than the process is not asked
-        os.kill(int(open("stopped").read()), signal.SIGCONT)
-
-    other = threading.Thread(target=go_on)
-    other.start()
-    with pytest.warns(RuntimeWarning, match=r"process (\d+) of a run is stopped, .* kill -CONT \1, or give a timeout"):
-        [row] = study({"a": ["stopped"]})
-    other.join()
-    assert row["error"] is None and row["text"] == "stoppedx"
-    with pytest.warns(RuntimeWarning):
-        rows = study({"a": ["stopped", 1]}, folder="limited", timeout=2.0)
-    assert [row["error"] for row in rows] == ["the run was ended after timeout = 2 s", None]
+def test_a_time_limit(study):
+    """It ends a run that is stopped, the others not."""
+    rows = study({"a": ["stopped", 1]}, timeout=4.0)
+    assert [row["error"] for row in rows] == ["the run was ended after timeout = 4 s", None]
     assert not alive(int(open("stopped").read()))
 
 
