@@ -20,9 +20,9 @@ import numpy as np
 import minidem as md
 from minidem.analysis.flow import nematic_order
 from minidem.core.quaternions import rotate
-from minidem.engine.driver import steps_to_reach
 from minidem.scenario import Observable, Scenario, at_least, place_densely, positive, random_directions
 from minidem.scenarios import rods_in_box as rods
+from minidem.simulation.pace import steps_to_reach
 
 STEP = rods.SCENARIO.defaults["dt"]
 # Velocities of the thermalisation run are smaller by this factor. The trajectories of rods this stiff hardly change,

@@ -8,7 +8,6 @@ One way back: `keep` copies all that steps change, and `go_back` restores it. A 
 makes a copy before each, so that the one that fails is undone. Others make a copy now and then, and are back at an
 earlier step if memory is refused.
 """
-import math
 from dataclasses import replace
 from time import perf_counter
 
@@ -43,7 +42,6 @@ from minidem.state.rows cimport ClumpBlock
 from minidem.state.state cimport State, StateView, constants_of, wrench_of
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
-PIECE = 0.05            # of a long run [s]
 BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
 MOST_COPIED = 300_000   # spheres of a loop that makes such copies, 0.7 kB each in a bed with friction
 
@@ -525,34 +523,6 @@ cdef class Driver:
         of the centres of mass [m], two tuples; contacts must be known."""
         speed, *corners = self.state.extremes()
         return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners
-
-
-class Pacer:
-    """Calls `advance(steps)` in pieces of a twentieth of a second, so that Python reacts to Ctrl-C in between.
-
-    How a run is cut does not change its result.
-    """
-
-    def __init__(self):
-        self.steps = 1
-
-    def run(self, advance, steps):
-        while steps > 0:
-            piece = min(self.steps, steps)
-            began = perf_counter()
-            advance(piece)
-            spent = perf_counter() - began
-            if piece == self.steps or spent > PIECE:
-                self.steps = max(1, int(piece * min(4.0, PIECE / max(spent, 1e-9))))
-            steps -= piece
-
-
-def steps_to_reach(time, dt):
-    """The fewest steps dt that reach `time`; a quotient that is whole but for rounding counts as whole."""
-    quotient = time / dt
-    nearest = round(quotient)
-    # 0.7 s / 0.1 s is 6.999999999999999: numerator, denominator and quotient each carry half a unit.
-    return nearest if abs(quotient - nearest) <= 2 * math.ulp(quotient) else math.ceil(quotient)
 
 
 cdef bint any_lane(const unsigned char *lanes) noexcept nogil:

@@ -21,7 +21,6 @@ from minidem.analysis.energy import energy_error
 from minidem.analysis.monitor import capture_warnings
 from minidem.core.atomic import remove_leftovers, to_disk
 from minidem.core.progress import Line
-from minidem.engine.driver import Pacer, steps_to_reach
 from minidem.output import checkpoint
 from minidem.output.background import Background
 from minidem.output.frames import Frames
@@ -30,6 +29,7 @@ from minidem.output.trajectory import Trajectory, has_gsd
 from minidem.scenario import plot, record
 from minidem.scenario.options import ALL, physics
 from minidem.simulation import Simulation
+from minidem.simulation.pace import Pacer, steps_to_reach
 
 ROWS = 1000                 # of the tables, besides the first
 UNWRITTEN = 2               # frames in memory at most: one is being written, one waits

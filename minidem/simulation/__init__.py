@@ -32,7 +32,7 @@ from minidem.core.checks import (
 )
 from minidem.core.guard import exclusive
 from minidem.core.threads import checked_threads
-from minidem.engine.driver import NotFinite, Pacer, steps_to_reach
+from minidem.engine.driver import NotFinite
 from minidem.engine.snapshot import Settings, Snapshot
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint
@@ -44,6 +44,7 @@ from minidem.simulation.contacts import Contacts, Energies
 from minidem.simulation.fields import Fields
 from minidem.simulation.files import Files
 from minidem.simulation.forces import Forces
+from minidem.simulation.pace import Pacer, steps_to_reach
 from minidem.state.periodic_box import PeriodicBox, periodic_box
 from minidem.state.state import State
 from minidem.walls import Wall, require_planes_at_rest, wall_list

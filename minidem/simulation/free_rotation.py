@@ -19,9 +19,10 @@ from minidem.core.checks import (
     unit_quaternions,
     whole,
 )
-from minidem.engine.driver import Driver, Pacer
+from minidem.engine.driver import Driver
 from minidem.engine.snapshot import Settings, Snapshot
 from minidem.rotation import registry
+from minidem.simulation.pace import Pacer
 from minidem.state.state import State
 
 STEPS_PER_CHECK = 1000  # they take a hundred times as long as the check for non-finite states

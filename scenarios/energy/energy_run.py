@@ -6,8 +6,8 @@ import numpy as np
 
 import minidem as md
 from minidem.analysis.energy import lasting_energy_error
-from minidem.engine.driver import steps_to_reach
 from minidem.scenario.record import ENERGIES, energy_row
+from minidem.simulation.pace import steps_to_reach
 
 
 @dataclass(frozen=True)
