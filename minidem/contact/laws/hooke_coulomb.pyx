@@ -33,7 +33,7 @@ from minidem.contact.friction import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels, range_of_bonds,
 )
 from minidem.contact.parts.normal import HOOKE
-from minidem.contact.record import ContactLaw
+from minidem.contact.registry import ContactLaw
 from minidem.core.parameters import Positive
 
 
