@@ -78,11 +78,11 @@ cdef struct Contacts:
     Py_ssize_t capacity             # bytes of it and the next one
     unsigned char *touched          # (eights of sums,): whether one of them may differ from zero
     IntVector sent                  # slots of spheres of other threads, one for each contact, whose owners add the sums
-    DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads 
+    DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls
-    IntVector order                 # room: (contacts, 3); for triangles
+    IntVector order                 # room: (contacts, 4), see find_own; for triangles
     IntVector contact_at            # (neighbor pairs of walls,): 1 + lane; 0: no contact
     IntVector seen                  # (lanes of walls,): whether the contact was found at this pose
     IntVector found_pairs           # room

@@ -2,25 +2,19 @@
 
 Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches
 becomes a contact, and returns to the list when the contact ends; so only pairs that do not touch are tested. The
-primitives of walls near a sphere stay in their list: a contact with a wall lasts as long as it is found there.
+primitives of walls near a sphere stay in their list: a contact with a wall lasts as long as it is found there. Of the
+triangles near a sphere some count (walls/surface.pyx); one that was a contact and counts no more gives its history to
+the one that replaced it, if their directions differ by less than the feature angle.
 
-A sphere near a mesh has contacts with those triangles that count (walls/surface.pyx). A dropped triangle that was a
-contact one step ago gives its history to the one that replaced it, if their directions differ by less than the feature
-angle.
+A rebuild of the lists changes nothing about contacts but who owns them: the owner of the sphere in the lower slot. Each
+thread collects its own from all threads, in the order of these spheres, which closes gaps (`collect_stored`). When all
+have done so, the new blocks replace the old ones, and pairs that are contacts leave the new lists (`take_collected`).
 
-Contacts of laws with history over a rebuild of the lists.
-
-Contacts know their spheres, so a rebuild changes nothing about them but who owns them: the owner of the sphere in the
-lower slot. Each thread collects its own from all threads, in the order of these spheres, which closes gaps
-(`collect_stored`). When all have done so, the new blocks replace the old ones, and pairs that are contacts leave the
-new neighbor lists (`take_collected`).
-
-Effective mass and rolling inertia of a contact, taken once when it begins.
-
-1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1 (r x n): the change of the approach velocity per impulse along
-the normal, for the arm r from the centre of mass to the contact point. With it the dashpot of a law gives a single
-contact of two rigid bodies of any shape the restitution of the material; several contacts that act together damp more
-(FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With `mass=clump` the second term is left out, as in other codes.
+The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1 (r x
+n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the
+contact point. With it the dashpot of a law gives a single contact of two rigid bodies of any shape the restitution of the
+material; several contacts that act together damp more (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With
+`mass=clump` the second term is left out, as in other codes.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -175,19 +169,24 @@ cdef void set_inertia(const Law *law, const StateView *state, int i, int j, Cont
     block.mass[k], block.rolling_inertia[k] = 1.0 / inverse, 1.4 / rolling
 
 
-cdef void count_contact(Contacts *contacts, const StateView *state, int sphere) noexcept nogil:
-    """A contact of an own sphere begins: from now on the motions of its row are written in each step.
+cdef inline int *count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:
+    """Change the number of contacts on the member row of an own sphere. Returns where it is; NULL: not an own one."""
+    cdef unsigned int own = <unsigned int> (sphere - contacts.first_slot)
+    if own >= <unsigned int> contacts.n_slots:
+        return NULL
+    contacts.row_contacts.data[row_of(own)] += change
+    return contacts.row_contacts.data + row_of(own)
+
+
+cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexcept nogil:
+    """A contact of a sphere begins: from now on the motions of its row are written in each step.
 
     Those of rows that are in the lists of other threads are written anyway.
     """
-    cdef unsigned int own = <unsigned int> (sphere - contacts.first_slot)
-    cdef int row
-    if own >= <unsigned int> contacts.n_slots:
-        return
-    if contacts.row_contacts.data[row_of(own)] == 0:
-        row = <int> row_of(sphere)
+    cdef const int *count = count_on_row(contacts, sphere, 1)
+    cdef int row = <int> row_of(sphere)
+    if count != NULL and count[0] == 1:
         write_motions(state, state.block_of_member[row], &row, 1)
-    contacts.row_contacts.data[row_of(own)] += 1
 
 
 cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateView *state, int group, int i,
@@ -205,8 +204,8 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateVie
     set_bodies(blocks, lane, i, j, pair_of(law, state, i, j))
     clear_numbers(blocks, lane)                         # which an evaluated free lane may have
     set_inertia(law, state, i, j, block_of(blocks, lane), lane_of(lane))
-    count_contact(contacts, state, i)
-    count_contact(contacts, state, j)
+    begin_on(contacts, state, i)
+    begin_on(contacts, state, j)
     return lane
 
 
@@ -227,7 +226,8 @@ cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil:
     return 0
 
 
-cdef void search(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef void find_between_spheres(Contacts *contacts, const Law *law, Neighbours *mine,
+                               const StateView *state) noexcept nogil:
     """Neighbor pairs that touch become contacts.
 
     Backwards: a pair that takes the place of a removed one has been tested.
@@ -287,7 +287,7 @@ cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, co
 
 cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """All contacts that begin at this pose."""
-    search(contacts, law, mine, state)
+    find_between_spheres(contacts, law, mine, state)
     find_at_walls(contacts, law, mine, state)
 
 
@@ -295,12 +295,9 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
                       Py_ssize_t lane) noexcept nogil:
     """A contact ends: its pair is a neighbor pair again, and its lane free."""
     cdef const ContactBlock *block = block_of(&contacts.groups[group], lane)
-    cdef unsigned int own
-    cdef int side, k = lane_of(lane)
-    for side in range(2):
-        own = <unsigned int> ((block.second[k] if side else block.first[k]) - contacts.first_slot)
-        if own < <unsigned int> contacts.n_slots:
-            contacts.row_contacts.data[row_of(own)] -= 1
+    cdef int k = lane_of(lane)
+    count_on_row(contacts, block.first[k], -1)
+    count_on_row(contacts, block.second[k], -1)
     if group == <int> WALLS:
         if block.wall_pair[k] >= 0:
             contacts.contact_at.data[block.wall_pair[k]] = 0
@@ -310,14 +307,14 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
     free_lane(&contacts.groups[group], lane)
 
 
-cdef Py_ssize_t count_own(Contacts *contacts, const Contacts *all, int n_threads, bint listed) noexcept nogil:
-    """Own contacts of all threads: how many there are, and of each own sphere, or their list in the order of these.
+cdef Py_ssize_t find_own(Contacts *contacts, const Contacts *all, int n_threads) noexcept nogil:
+    """List own contacts of all threads in `order`, (n, 4): own slot, thread, group, lane. Returns n.
 
-    listed : into `order` (count, 3), thread, group, lane; `start` is then one entry ahead.
+    Those of slot k are counted in start[k + 2].
     """
     cdef const Blocks *blocks
     cdef const ContactBlock *block
-    cdef int *start = contacts.start.data
+    cdef int *found
     cdef Py_ssize_t lane, count = 0
     cdef int t, group, i, j, key
     for t in range(n_threads):
@@ -327,23 +324,12 @@ cdef Py_ssize_t count_own(Contacts *contacts, const Contacts *all, int n_threads
                 block = block_of(blocks, lane)
                 i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
                 key = (min(i, j) if j >= 0 else i) - contacts.first_slot
-                if not 0 <= key < contacts.n_slots:     # of another thread, or a free lane
-                    continue
-                if listed:
-                    contacts.order.data[3 * start[key + 1]] = t
-                    contacts.order.data[3 * start[key + 1] + 1] = group
-                    contacts.order.data[3 * start[key + 1] + 2] = <int> lane
-                    start[key + 1] += 1
-                else:
-                    start[key + 2] += 1
-                count += 1
+                if 0 <= key < contacts.n_slots and reserve(&contacts.order, 4 * (count + 1)):       # no free lane
+                    found = contacts.order.data + 4 * count
+                    found[0], found[1], found[2], found[3] = key, t, group, <int> lane
+                    contacts.start.data[key + 2] += 1
+                    count += 1
     return count
-
-
-cdef inline void count_on_row(Contacts *contacts, int sphere) noexcept nogil:
-    cdef unsigned int own = <unsigned int> (sphere - contacts.first_slot)
-    if own < <unsigned int> contacts.n_slots:
-        contacts.row_contacts.data[row_of(own)] += 1
 
 
 cdef void copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from_lane,
@@ -357,8 +343,8 @@ cdef void copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from
         return
     set_bodies(blocks, lane, i, j, old.materials[lane_of(from_lane)])
     copy_numbers(source, from_lane, blocks, lane)
-    count_on_row(contacts, i)
-    count_on_row(contacts, j)
+    count_on_row(contacts, i, 1)
+    count_on_row(contacts, j, 1)
     contacts.n_cross += max(i, j) >= contacts.first_slot + contacts.n_slots
     contacts.entries.data[2 * entry] = j if j < 0 else max(i, j)
     contacts.entries.data[2 * entry + 1] = <int> lane
@@ -369,6 +355,7 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     cdef Contacts *contacts = all + thread
     cdef Py_ssize_t k, n_rows = contacts.n_slots // LANES, count
     cdef const int *source
+    cdef int *place
     cdef int group
     contacts.n_cross = 0
     if not (reserve(&contacts.row_contacts, n_rows + 1) and reserve(&contacts.start, contacts.n_slots + 2)):
@@ -377,18 +364,20 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     for k in range(mine.shared.size):
         contacts.row_contacts.data[mine.shared.data[k] - row_of(contacts.first_slot)] = 1
     memset(contacts.start.data, 0, (contacts.n_slots + 2) * sizeof(int))
-    count = count_own(contacts, all, n_threads, False)
+    count = find_own(contacts, all, n_threads)
     for k in range(contacts.n_slots):
         contacts.start.data[k + 2] += contacts.start.data[k + 1]
     for group in range(<int> GROUPS):
         clear_blocks(&contacts.spare[group])
-    if not (reserve(&contacts.order, 3 * count) and reserve(&contacts.entries, 2 * count)
-            and reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1)):
+    if not (reserve(&contacts.entries, 2 * count) and reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1)):
         return
-    count_own(contacts, all, n_threads, True)
+    for k in range(count):                              # sorted by slots: start[k + 1] moves to the end of those of k
+        place = contacts.start.data + contacts.order.data[4 * k] + 1
+        contacts.entries.data[2 * place[0]] = <int> k
+        place[0] += 1
     for k in range(count):
-        source = contacts.order.data + 3 * k
-        copy_contact(contacts, &all[source[0]].groups[source[1]], source[2], k)
+        source = contacts.order.data + 4 * <Py_ssize_t> contacts.entries.data[2 * k]
+        copy_contact(contacts, &all[source[1]].groups[source[2]], source[3], k)
 
 
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:

@@ -194,10 +194,32 @@ cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *st
         noted.first, noted.second = i, j
 
 
+cdef void keep_histories(const Law *law, ContactBlock *block, const double *before,
+                         const Result *result) noexcept nogil:
+    """Give the contacts for which the law has written an amount the histories that they had before.
+
+    Where no step has led to the pose no amounts are transferred, and the next step must find a contact as it was.
+    """
+    cdef int n = law.fields.n, lane, k
+    cdef bint transfers
+    for lane in range(LANES):
+        transfers = False
+        for k in range(2 * n, 4 * n):
+            transfers |= result.rates[k][lane] != 0.0
+        for k in range(4 * law.n_records if transfers else 0):
+            history_of(block)[k * LANES + lane] = before[k * LANES + lane]
+
+
 cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
                           Contact *contact, Result *result, bint stores) noexcept nogil:
-    """Evaluate the law; records, and with `stores` force and couple, into the block."""
+    """Evaluate the law; its history, and with `stores` force and couple, into the block."""
+    cdef double before[MAX_RECORDS * 4 * LANES]
+    cdef bint keeps = law.fields.law_writes and state.half_step == 0.0
+    if keeps:
+        memcpy(before, history_of(block), law.n_records * 4 * LANES * sizeof(double))
     law.history(contact, history_of(block), result, &law.parameters)
+    if keeps:
+        keep_histories(law, block, before, result)
     if stores:
         memcpy(block.force, result.force, sizeof(block.force))
     if stores and law.has_couples:
@@ -206,25 +228,6 @@ cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *s
                  contacts.ledger.lost)
     if bits_below(result.fracture, LEAST_FRACTURE) != (1 << LANES) - 1:
         note_fractures(contacts, law, state, block, result.fracture)
-
-
-cdef void call_between_steps(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
-                             Contact *contact, Result *result, bint stores) noexcept nogil:
-    """As call_law, where no step has led to the pose, and no amounts of fields are transferred.
-
-    A contact for which the law writes one keeps the records that it had, so that the next step finds it as it was.
-    """
-    cdef double records[MAX_RECORDS * 4 * LANES]
-    cdef int n = law.fields.n, lane, k
-    cdef bint transfers
-    memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
-    call_law(contacts, law, state, block, contact, result, stores)
-    for lane in range(LANES):
-        transfers = False
-        for k in range(2 * n, 4 * n):
-            transfers |= result.rates[k][lane] != 0.0
-        for k in range(4 * law.n_records if transfers else 0):
-            history_of(block)[k * LANES + lane] = records[k * LANES + lane]
 
 
 cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, bint walls, Contact *contact,
@@ -360,7 +363,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     cdef double magnitude[LANES]
     cdef double *force = &result.force[0][0]
     cdef double *couple = &result.couple[0][0]
-    cdef bint walls = group == <int> WALLS, between = state.half_step == 0.0
+    cdef bint walls = group == <int> WALLS
     cdef bint crosses = load_block(law, state, block, walls, contact, room.sides, room.images)
     cdef int ended = 0, lane
     if not history:
@@ -371,10 +374,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
             list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
     elif b >= contacts.n_kept[group]:
         preset(contacts, law, b, walls, contact, result)
-        if between and law.fields.law_writes:
-            call_between_steps(contacts, law, state, block, contact, result, True)
-        else:
-            call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
+        call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
         if law.reach > 0.0:                             # no contact goes on beyond the range for which pairs are listed
             store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
                                                     load_eight(result.goes_on)))

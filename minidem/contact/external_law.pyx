@@ -27,6 +27,21 @@ from minidem.core.lanes cimport LANES
 CONTACT_ROWS, ENERGY_ROWS = <int> (sizeof(Contact) // sizeof(Row)), <int> (sizeof(Energies) // sizeof(Row))
 SIGNATURE = "void (const double *contact, double *history, double *result, const double *parameters)"
 
+# First row and number of rows, by the name of an array.
+GIVEN = {"normal": (NORMAL, 3), "middle_normal": (MIDDLE_NORMAL, 3), "velocity": (VELOCITY, 3),
+         "angular_velocity": (ANGULAR_VELOCITY, 3), "spin": (SPIN, 1), "overlap": (OVERLAP, 1), "radius": (RADIUS, 1),
+         "mass": (MASS, 1), "step": (STEP, 1)}
+GIVEN_WITH_COUPLES = GIVEN | {"rolling_inertia": (ROLLING_INERTIA, 1)}
+FORCES = {"force": (FORCE, 3), "dissipated": (DISSIPATED, 4), "goes_on": (GOES_ON, 1), "fracture": (FRACTURE, 1)}
+FORCES_WITH_COUPLES = FORCES | {"couple": (COUPLE, 3)}
+ENERGIES = {"normal_energy": (NORMAL_ENERGY, 1), "tangential_energy": (TANGENTIAL_ENERGY, 1),
+            "rolling_energy": (ROLLING_ENERGY, 1), "sliding": (SLIDING, 1)}
+
+
+def arrays_of(rows, places):
+    """Views of rows by name: (8,) of one row, (8, n) of n."""
+    return {name: rows[first] if n == 1 else rows[first:first + n].T for name, (first, n) in places.items()}
+
 
 class EightContacts(Assignable):
     """Eight contacts, for a Python law: arrays to read, and arrays to change in place or to assign to.
@@ -81,12 +96,7 @@ class EightContacts(Assignable):
     """
 
     def __init__(self, contact, results, history=None):
-        vectors = {"normal": NORMAL, "middle_normal": MIDDLE_NORMAL, "velocity": VELOCITY,
-                   "angular_velocity": ANGULAR_VELOCITY}
-        numbers = {"spin": SPIN, "overlap": OVERLAP, "radius": RADIUS, "mass": MASS, "step": STEP}
-        numbers |= {"rolling_inertia": ROLLING_INERTIA} if "couple" in results else {}
-        super().__init__(**{name: contact[row:row + 3].T for name, row in vectors.items()},
-                         **{name: contact[row] for name, row in numbers.items()},
+        super().__init__(**arrays_of(contact, GIVEN_WITH_COUPLES if "couple" in results else GIVEN),
                          coefficients=contact[COEFFICIENTS:IDS].T, **results)
         if history is not None:
             vars(self)["history"] = history.reshape(-1, 4, LANES).transpose(2, 0, 1)
@@ -144,13 +154,8 @@ cdef object read_only(const void *rows, int count):
 
 
 def results_of(role, rows, has_couples):
-    """Names of the results of a function, and the rows to be written."""
-    if role == "describe":
-        return {"normal_energy": rows[NORMAL_ENERGY], "tangential_energy": rows[TANGENTIAL_ENERGY],
-                "rolling_energy": rows[ROLLING_ENERGY], "sliding": rows[SLIDING]}
-    couple = {"couple": rows[COUPLE:COUPLE + 3].T} if has_couples else {}
-    return {"force": rows[FORCE:FORCE + 3].T, "dissipated": rows[DISSIPATED:DISSIPATED + 4].T,
-            "goes_on": rows[GOES_ON], "fracture": rows[FRACTURE]} | couple
+    """The rows to be written, by the names of the results of a function."""
+    return arrays_of(rows, ENERGIES if role == "describe" else FORCES_WITH_COUPLES if has_couples else FORCES)
 
 
 cdef object explained(error, function, LawKernels owner):

@@ -10,8 +10,8 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from minidem.contact.blocks cimport block_at, history_of
-from minidem.contact.contact cimport Energies, MAX_COMPONENTS, MAX_RECORDS, OwnContact, Row, load3, store3
-from minidem.contact.contacts cimport GROUPS, WALLS
+from minidem.contact.contact cimport Energies, MAX_RECORDS, OwnContact, Row, load3, store3
+from minidem.contact.contacts cimport GROUPS, WALLS, Room
 from minidem.contact.law cimport LawKernels
 from minidem.core.eight cimport eight_of, load_eight, load_eight3, scale3, store_eight, store_eight3
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -280,28 +280,33 @@ cdef inline Vec3 signed(double sign, Vec3 v) noexcept nogil:
     return add(scale(sign, v), vec3(0.0, 0.0, 0.0))
 
 
+cdef void load_room(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
+                    Room *room) noexcept nogil:
+    """As load_block, into a room of zeros."""
+    memset(room, 0, sizeof(Room))
+    load_only_pair(law, &room.contact)
+    load_block(law, state, block, walls, &room.contact, room.sides, room.images)
+
+
 cdef void write_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
                       Listed *rows) noexcept nogil:
     """Rows (LANES,) of the contacts of a block; of two spheres, sphere_i < sphere_j; of a free lane, sphere_i is -1."""
-    cdef Contact contact
+    cdef Room room
+    cdef Contact *contact = &room.contact
     cdef double history[MAX_RECORDS * 4 * LANES]
     cdef double magnitude[LANES]
     cdef double force[3 * LANES]
     cdef Energies energies
-    cdef Bodies sides[2]
-    cdef double images[6 * LANES]
     cdef Listed *row
     cdef double sign
     cdef int lane, i, j, side
-    memset(&contact, 0, sizeof(contact))
     memset(&energies, 0, sizeof(energies))
-    load_only_pair(law, &contact)
-    load_block(law, state, block, walls, &contact, sides, images)
+    load_room(law, state, block, walls, &room)
     if law.history != NULL:
         memcpy(history, history_of(block), law.n_records * 4 * LANES * sizeof(double))
-        law.describe(&contact, history, &energies, &law.parameters)
+        law.describe(contact, history, &energies, &law.parameters)
     elif law.central != NULL:
-        call_central(law, &contact, magnitude, force)
+        call_central(law, contact, magnitude, force)
         for lane in range(LANES):
             energies.normal_energy[lane] = law.energy_factor * magnitude[lane] * contact.overlap[lane]
     for lane in range(LANES):
@@ -318,8 +323,8 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
             row.clump_j, row.sphere_j = state.clump_number[clump_of(state, j)], state.sphere_number[j]
         row.overlap, row.normal = contact.overlap[lane], scale(sign, load3(contact.normal, lane))
         row.force, row.couple = signed(sign, load(block.force[0] + lane)), signed(sign, load(block.couple[0] + lane))
-        row.point = add_scaled(load(sides[side].sphere + lane), (1.0 if walls else 0.5) * row.overlap
-                               - sides[side].sphere[3 * LANES + lane], row.normal)
+        row.point = add_scaled(load(room.sides[side].sphere + lane), (1.0 if walls else 0.5) * row.overlap
+                               - room.sides[side].sphere[3 * LANES + lane], row.normal)
         if law.history != NULL:
             row.tangential = add(add_scaled(row.force, -dot(row.force, row.normal), row.normal), vec3(0.0, 0.0, 0.0))
         row.energy, row.energy_tangential = energies.normal_energy[lane], energies.tangential_energy[lane]
@@ -348,50 +353,22 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
     return found
 
 
-cdef void total_rates(const Law *law, const ContactBlock *block, const Contact *contact, Row *total) noexcept nogil:
-    """Sums (2 n,) of the rates of n components by the law and all fluxes."""
-    cdef Result result
-    cdef int k, m, lane, count = 2 * law.fields.n
-    memset(&result, 0, sizeof(result))
-    describe_known(law, block, contact, &result)
-    memcpy(total, result.rates, count * sizeof(Row))
-    for k in range(law.fields.n_fluxes):
-        call_flux(law, k, contact, &result)
-        for m in range(count):
-            for lane in range(LANES):
-                total[m][lane] += result.rates[m][lane]
-
-
-cdef void write_slopes(const Law *law, const StateView *view, const ContactBlock *block, bint walls,
-                       const double[::1] changes, long long[:, ::1] clumps, double[:, :, ::1] slopes) noexcept nogil:
-    """Rows (LANES,) of `list_slopes` of the contacts of a block; of a free lane, the first clump is -1."""
-    cdef Contact contact
-    cdef Bodies sides[2]
-    cdef double images[6 * LANES]
-    cdef Row values[2 * MAX_COMPONENTS]
-    cdef Row before[2 * MAX_COMPONENTS]
-    cdef Row after[2 * MAX_COMPONENTS]
-    cdef int n = law.fields.n, k, m, lane, j
-    memset(&contact, 0, sizeof(contact))
-    load_only_pair(law, &contact)
-    load_block(law, view, block, walls, &contact, sides, images)
-    memcpy(values, contact.values, 2 * n * sizeof(Row))
-    total_rates(law, block, &contact, before)
-    for k in range(n if walls else 2 * n):
-        for lane in range(LANES):
-            contact.values[k][lane] += changes[k % n]
-            if walls and isnan(law.fields.of_walls[law.walls.wall_of[-1 - block.second[lane]] * n + k]):
-                contact.values[n + k][lane] += changes[k]       # a wall without a value has that of the clump
-        total_rates(law, block, &contact, after)
-        memcpy(contact.values, values, 2 * n * sizeof(Row))
+cdef void write_rates(const Law *law, const StateView *view, const ContactBlock *block, bint walls, int k,
+                      double change, double[:, ::1] rates) noexcept nogil:
+    """Add to rates (LANES, 2 n) of n components those of the law and all fluxes, with value k changed unless k < 0."""
+    cdef Room room
+    cdef int n = law.fields.n, flux, m, lane
+    load_room(law, view, block, walls, &room)
+    for lane in range(LANES if k >= 0 else 0):
+        room.contact.values[k][lane] += change
+        if walls and k < n and isnan(law.fields.of_walls[law.walls.wall_of[-1 - block.second[lane]] * n + k]):
+            room.contact.values[n + k][lane] += change          # a wall without a value has that of the clump
+    describe_known(law, block, &room.contact, &room.result)
+    for flux in range(-1, law.fields.n_fluxes):
+        call_flux(law, flux, &room.contact, &room.result)
         for m in range(2 * n):
             for lane in range(LANES):
-                slopes[lane, m, k] = (after[m][lane] - before[m][lane]) / changes[k % n]
-    for lane in range(LANES):
-        j = block.second[lane]
-        clumps[lane, 0] = view.clump_number[clump_of(view, block.first[lane])] \
-            if block.first[lane] != free_slot_of(view) else -1
-        clumps[lane, 1] = view.clump_number[clump_of(view, j)] if j >= 0 and clumps[lane, 0] >= 0 else -1
+                rates[lane, m] += room.result.rates[m][lane]
 
 
 cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_threads, const double[::1] changes):
@@ -402,34 +379,42 @@ cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_t
     values of i and j.
     """
     cdef const Py_ssize_t[:, ::1] blocks = all_blocks(contacts, n_threads)
+    cdef long long[:, ::1] clumps = np.full((LANES * len(blocks), 2), -1, dtype=np.int64)
+    cdef double[:, :, ::1] rates = np.zeros((2 * len(changes) + 1, len(clumps), 2 * len(changes)))
     cdef const Contacts *mine
-    cdef Py_ssize_t k, first
-    cdef long long[:, ::1] clumps = np.empty((LANES * len(blocks), 2), dtype=np.int64)
-    cdef double[:, :, ::1] slopes = np.zeros((len(clumps), 2 * len(changes), 2 * len(changes)))
-    for k in range(len(blocks)):
-        mine, first = contacts + blocks[k, 0], LANES * k
-        write_slopes(mine.law, view, block_at(&mine.groups[blocks[k, 1]], blocks[k, 2]), blocks[k, 1] == <int> WALLS,
-                     changes, clumps[first:first + LANES], slopes[first:first + LANES])
+    cdef const ContactBlock *block
+    cdef Py_ssize_t b, first
+    cdef int k, lane, n = <int> len(changes)
+    for b in range(len(blocks)):
+        mine, first = contacts + blocks[b, 0], LANES * b
+        block = block_at(&mine.groups[blocks[b, 1]], blocks[b, 2])
+        for k in range(2 * n + 1):                      # the first ones as they are
+            write_rates(mine.law, view, block, blocks[b, 1] == <int> WALLS, k - 1, changes[(k + n - 1) % n],
+                        rates[k, first:first + LANES])
+        for lane in range(LANES):
+            if block.first[lane] != free_slot_of(view):
+                clumps[first + lane, 0] = view.clump_number[clump_of(view, block.first[lane])]
+                if block.second[lane] >= 0:
+                    clumps[first + lane, 1] = view.clump_number[clump_of(view, block.second[lane])]
     (<LawKernels> contacts[0].law.parameters.context).raise_error()
-    present = np.asarray(clumps)[:, 0] >= 0
-    return np.asarray(clumps)[present], np.asarray(slopes)[present]
+    present, found = np.asarray(clumps)[:, 0] >= 0, np.asarray(rates)
+    slopes = (found[1:] - found[0]) / np.tile(changes, 2)[:, None, None]
+    return np.asarray(clumps)[present], np.moveaxis(slopes, 0, -1)[present]
 
 
 cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads):
     """The largest overlap of all contacts of all threads [m]; 0 without any."""
     cdef double deepest = 0.0
     cdef const ContactBlock *block
-    cdef Contact contact
-    cdef Bodies sides[2]
-    cdef double images[6 * LANES]
+    cdef Room room
     cdef int t, group, lane
     for t, group, b in all_blocks(contacts, n_threads):
         block = block_at(&contacts[t].groups[group], b)
-        gather_contacts(False, contacts[t].law, view, block.first, block.second, group == <int> WALLS, &contact, sides,
-                        images)
+        gather_contacts(False, contacts[t].law, view, block.first, block.second, group == <int> WALLS, &room.contact,
+                        room.sides, room.images)
         for lane in range(LANES):
             if block.first[lane] != free_slot_of(view):
-                deepest = max(deepest, contact.overlap[lane])
+                deepest = max(deepest, room.contact.overlap[lane])
     return deepest
 
 

@@ -112,21 +112,12 @@ cdef class LawKernels(External):
         return (power + 1.0) / overlap * energies.normal_energy[0]
 
     def results_at(self, contact, history, values, bint describes=False):
-        """Results of a law with history for eight contacts; rows as in contact.h.
+        """Rows of results, without rates, of a law with history for eight contacts: see contact.h.
 
-        Parameters
-        ----------
-        contact : (rows up to the last coefficient, LANES) array
-        history : (n_records, 4, LANES) array
-            Replaced by that of this step.
-        values : list
-            Of the law's parameters, in the order of the description.
-        describes : bool
-            Energies at the pose instead of forces.
-
-        Returns
-        -------
-        (rows without rates, LANES) ndarray
+        contact : rows up to the last coefficient, (rows, LANES)
+        history : (n_records, 4, LANES), replaced by that of this step
+        values : of the law's parameters, in the order of the description
+        describes : energies at the pose instead of forces
         """
         cdef Law law
         cdef Contact given

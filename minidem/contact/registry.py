@@ -12,6 +12,8 @@ from minidem.core.parameters import named_values, parameter_values
 from minidem.core.registry import Registry, check_fields, check_record, refuse_field
 from minidem.material import PAIR_PROPERTIES
 
+__all__ = ["ContactLaw", "available", "info", "register"]
+
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
 _registry = Registry("contact", "minidem.contact.laws", "LAWS")
 
@@ -249,14 +251,12 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         coefficients(pair, values) -> numbers or arrays (m, n) for pairs of m with n materials, which `force` reads.
         `pair` has the properties of these pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution,
         friction, rolling_friction, adhesion [J/m2]. `values` are the parameters by name. Numbers of a pair may depend
-        on nothing but this pair: the function is called for all materials of a new simulation, and for those that
-        clumps bring later with all others.
+        on nothing but this pair, because clumps may bring materials later.
     reads : tuple of str
         Properties of materials that it reads: young, poisson.
     reads_of_pairs : tuple of str
         Properties of pairs of materials that it reads: restitution, friction, rolling_friction, adhesion. With any, two
-        different materials that can meet need a `Pair`. Those that it does not read cause a warning where a material
-        has them.
+        different materials that can meet need a `Pair`.
     parameters : dict, optional
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given. Any
         finite number is allowed, and for a whole default any whole number; of a type of
@@ -303,10 +303,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     `contacts.goes_on`, or GOES_ON of the result. Where forces are evaluated between two steps, the step is 0, and
     nothing is dissipated.
 
-    Rates of fields and amounts count in the evaluation in which they are written, also in the last one of a contact.
-    Amounts are added in this step, once and as they are. Between two steps nothing is transferred: a new contact for
-    which the function writes an amount keeps a history of zeros, so that the next step finds it as it began. What the
-    history of a contact says is lost with a clump that is removed.
+    What the history of a contact says is lost with a clump that is removed.
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)

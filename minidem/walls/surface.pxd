@@ -53,8 +53,8 @@ cdef struct Shape:                  # of a primitive with a formula, in the fram
     TouchFunction touch             # of OTHER
     double point[3]                 # of a plane, of the axis of a cylinder [m]
     double axis[3]                  # unit; normal of a plane
-    double numbers[SHAPE_NUMBERS]   # of OTHER what its function reads; of a cylinder its radius, and 1 around the
-                                    # clumps, -1 among them
+    # Of OTHER what its function reads; of a cylinder the radius, and 1 around the clumps, -1 among them.
+    double numbers[SHAPE_NUMBERS]
 
 cdef struct TriangleGrid:           # of a mesh, in its frame: the triangles with bounding boxes that overlap each cell
     int wall

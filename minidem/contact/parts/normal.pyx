@@ -1,6 +1,6 @@
 """Normal parts without cohesion: F_n = F_e(d) + c d', attraction before lift-off included.
 
-HERTZ has F_e = 4/3 E* a d with the contact radius a = sqrt(R* d), HOOKE F_e = k d. For HOOKE the contact radius is 1, so
+HERTZ has F_e = 4/3 E* a d with the contact radius a = sqrt(R* d). HOOKE has F_e = k d, and a contact radius of 1, so
 that no stiffness depends on it.
 
 The dashpot needs the approach velocity at the pose; leapfrog has that half a step before. Extrapolated over the last
@@ -131,12 +131,10 @@ cdef inline void normal_forces(bint hertzian, GivenContact contact, OwnFriction 
     cdef int lane
     for lane in range(LANES):
         edges |= find_damping(hertzian, contact, history, normal, &forces, lane)
-        reversed |= add_damping(contact, history, normal, most, by_magnitude, &forces, lane)
     if edges:
         correct_edges(hertzian, contact, history, normal, &forces)
-        reversed = 0
-        for lane in range(LANES):
-            reversed |= add_damping(contact, history, normal, most, by_magnitude, &forces, lane)
+    for lane in range(LANES):
+        reversed |= add_damping(contact, history, normal, most, by_magnitude, &forces, lane)
     for lane in range(LANES if reversed else 0):
         restart_spring(normal, forces.force[lane], history.normal_force[lane], lane)
     store_normal(contact, history, result, &forces)
