@@ -10,8 +10,8 @@ A rebuild of the lists changes nothing about contacts but who owns them: the own
 thread collects its own from all threads, in the order of these spheres, which closes gaps (`collect_stored`). When all
 have done so, the new blocks replace the old ones, and pairs that are contacts leave the new lists (`take_collected`).
 
-The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1 (r x
-n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the
+The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1
+(r x n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the
 contact point. With it the dashpot of a law gives a single contact of two rigid bodies of any shape the restitution of the
 material; several contacts that act together damp more (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With
 `mass=clump` the second term is left out, as in other codes.
