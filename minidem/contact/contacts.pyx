@@ -12,8 +12,8 @@ have done so, the new blocks replace the old ones, and pairs that are contacts l
 
 The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1
 (r x n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the
-contact point. With it the dashpot of a law gives a single contact of two rigid bodies of any shape the restitution of the
-material; several contacts that act together damp more (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With
+contact point. With it the dashpot of a law gives a single contact of two rigid bodies of any shape the restitution of
+the material; several that act together damp more (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With
 `mass=clump` the second term is left out, as in other codes.
 """
 from libc.math cimport sqrt
@@ -303,7 +303,7 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
             contacts.contact_at.data[block.wall_pair[k]] = 0
     else:
         mine.pairs.data[mine.pairs.size], mine.pairs.data[mine.pairs.size + 1] = block.first[k], block.second[k]
-        mine.pairs.size += 2                            # there is room for all contacts (contacts.pyx)
+        mine.pairs.size += 2                            # there is room for all contacts, see take_collected
     free_lane(&contacts.groups[group], lane)
 
 

@@ -111,41 +111,32 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int free_slo
         touched[row_of(index[lane])] = 1
 
 
-cdef inline void add_to_spheres(bint moments, Contacts *contacts, const int *spheres, const Bodies *side,
-                                const uint64_t *keys, int free_slot, const double *force, double sign, Eight arm,
-                                Eight3 turned, const double *couple) noexcept nogil:
-    """Add forces (3, LANES), times sign, to the spheres on one side of eight contacts.
-
-    moments : a constant, whether there are any; arm : distance of the contact points from the centres;
-    turned : normal x force; couple : (3, LANES), NULL if there are none.
-    """
-    cdef double moment[3 * LANES]
-    cdef int index[LANES]
-    cdef Eight3 turning
-    index_sums(contacts, spheres, free_slot, index)
-    if moments:
-        turning = scale3(-arm, turned)
-        if couple != NULL:
-            turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
-        store_eight3(moment, turning)
-    add_side(force, sign, moment if moments else NULL, keys, contacts.law.unit_shift, side.sphere + 3 * LANES, index,
-             contacts.sums)
-
-
 cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
                             const double *couple, const Contact *contact, const Bodies *sides,
                             const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
-    """Add the forces on the first spheres of a block, and those on the second ones; a wall gets none."""
-    cdef Eight inside = eight_of(0.0)                   # part of the overlap on each side
-    cdef Eight3 turned = load_eight3(force)
+    """Add the forces (3, LANES) on the first spheres of a block, and those on the second ones; a wall gets none.
+
+    moments : a constant, whether there are any about the centres;  couple : (3, LANES), NULL if there are none.
+    """
+    cdef double moment[3 * LANES]
+    cdef int index[LANES]
+    cdef Eight arm
+    cdef Eight3 turned, turning
+    cdef double sign = 1.0
+    cdef int side
     if moments:
-        inside = (1.0 if walls else 0.5) * load_eight(contact.overlap)
-        turned = cross3(load_eight3(contact.normal[0]), turned)
-    add_to_spheres(moments, contacts, block.first, sides, keys[0], free_slot, force, 1.0,
-                   load_eight(sides[0].sphere + 3 * LANES) - inside, turned, couple)
-    if not walls:
-        add_to_spheres(moments, contacts, block.second, sides + 1, keys[1], free_slot, force, -1.0,
-                       load_eight(sides[1].sphere + 3 * LANES) - inside, turned, couple)
+        turned = cross3(load_eight3(contact.normal[0]), load_eight3(force))
+    for side in range(1 if walls else 2):
+        index_sums(contacts, &block.second[0] if side else &block.first[0], free_slot, index)
+        if moments:
+            arm = load_eight(sides[side].sphere + 3 * LANES) - (1.0 if walls else 0.5) * load_eight(contact.overlap)
+            turning = scale3(-arm, turned)
+            if couple != NULL:
+                turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
+            store_eight3(moment, turning)
+        add_side(force, sign, moment if moments else NULL, keys[side], contacts.law.unit_shift,
+                 sides[side].sphere + 3 * LANES, index, contacts.sums)
+        sign = -1.0
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,

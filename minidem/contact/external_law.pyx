@@ -52,16 +52,11 @@ class EightContacts(Assignable):
         Unit, from j to i, at the pose; along the normal half a step before. Their product is 1. All vectors: lab frame.
     velocity, angular_velocity : (8, 3) arrays, read-only
         Of i relative to j half a step before the pose, at the contact point [m/s]; [rad/s].
-    spin : (8,) array, read-only
-        Mean angular velocity of i and j about the normal [rad/s].
-    overlap : (8,) array, read-only
-        At the pose [m].
-    radius, mass : (8,) arrays, read-only
-        Effective radius of the spheres [m], at a plane that of i, and effective mass of the contact [kg].
-    rolling_inertia : (8,) array, read-only
-        About the contact point, of spheres with the masses of the clumps [kg m2]; of laws with couples.
-    step : (8,) array, read-only
-        [s], or 0 where forces are evaluated between two steps.
+    spin, overlap, radius, mass, rolling_inertia, step : (8,) arrays, read-only
+        Mean angular velocity of i and j about the normal [rad/s]. Overlap at the pose [m]. Effective radius of the
+        spheres, at a plane that of i [m]. Effective mass of the contact [kg]. Of laws with couples, inertia about the
+        contact point of spheres with the masses of the clumps [kg m2]. Step [s], or 0 where forces are evaluated
+        between two steps.
     coefficients : (8, n) array, read-only
         Of the pair of materials, in the order of the law, and zeros; n is at least 8.
     ids : (8, 2) array, read-only
@@ -78,21 +73,16 @@ class EightContacts(Assignable):
         step. What a wall gets is lost. For `force` and fluxes.
     history : (8, records, 4) array
         Of the last step, zero in a new contact; to be replaced by that of this one. Not for fluxes.
-    force : (8, 3) array
-        On i [N], zero at first.
-    couple : (8, 3) array
-        On i, in addition to the moment of the force [N m]; of a law with couples only.
+    force, couple : (8, 3) arrays
+        On i [N], zero at first. Of a law with couples: in addition to the moment of the force [N m].
     dissipated : (8, 4) array
         Energy dissipated in this step by damping, tangential damping, sliding, rolling [J].
-    goes_on : (8,) array
-        1 if the contact goes on, else 0; at first whether the overlap is positive.
-    fracture : (8,) array
-        Energy of what breaks in this contact at this pose [J], zero at first. Those above zero are listed by
-        `Simulation.broken_bonds`.
-    normal_energy, tangential_energy, rolling_energy : (8,) arrays
-        Elastic energies at the pose [J]; of `describe` only, instead of the force and all that follows it.
-    sliding : (8,) array
-        1 if the limit of friction is reached; likewise.
+    goes_on, fracture : (8,) arrays
+        1 if the contact goes on, else 0; at first whether the overlap is positive. Energy of what breaks in this
+        contact at this pose [J], zero at first; those above zero are listed by `Simulation.broken_bonds`.
+    normal_energy, tangential_energy, rolling_energy, sliding : (8,) arrays
+        Elastic energies at the pose [J], and 1 if the limit of friction is reached; of `describe` only, instead of the
+        force and all that follows it.
     """
 
     def __init__(self, contact, results, history=None):
