@@ -111,32 +111,37 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int free_slo
         touched[row_of(index[lane])] = 1
 
 
-cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
-                            const double *couple, const Contact *contact, const Bodies *sides,
-                            const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
-    """Add the forces (3, LANES) on the first spheres of a block, and those on the second ones; a wall gets none.
+cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const ContactBlock *block, const double *force,
+                             const double *couple, const Contact *contact, const Bodies *sides,
+                             const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
+    """Add the forces (3, LANES) to the first spheres of a block, or subtract them from the second ones.
 
-    moments : a constant, whether there are any about the centres;  couple : (3, LANES), NULL if there are none.
+    moments, side : constants, whether there are moments about the centres, and 0 or 1.
+    couple : (3, LANES), NULL if there are none.
     """
     cdef double moment[3 * LANES]
     cdef int index[LANES]
+    cdef double sign = -1.0 if side else 1.0
     cdef Eight arm
-    cdef Eight3 turned, turning
-    cdef double sign = 1.0
-    cdef int side
+    cdef Eight3 turning
+    index_sums(contacts, &block.second[0] if side else &block.first[0], free_slot, index)
     if moments:
-        turned = cross3(load_eight3(contact.normal[0]), load_eight3(force))
-    for side in range(1 if walls else 2):
-        index_sums(contacts, &block.second[0] if side else &block.first[0], free_slot, index)
-        if moments:
-            arm = load_eight(sides[side].sphere + 3 * LANES) - (1.0 if walls else 0.5) * load_eight(contact.overlap)
-            turning = scale3(-arm, turned)
-            if couple != NULL:
-                turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
-            store_eight3(moment, turning)
-        add_side(force, sign, moment if moments else NULL, keys[side], contacts.law.unit_shift,
-                 sides[side].sphere + 3 * LANES, index, contacts.sums)
-        sign = -1.0
+        arm = load_eight(sides[side].sphere + 3 * LANES) - (1.0 if walls else 0.5) * load_eight(contact.overlap)
+        turning = scale3(-arm, cross3(load_eight3(contact.normal[0]), load_eight3(force)))
+        if couple != NULL:
+            turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
+        store_eight3(moment, turning)
+    add_side(force, sign, moment if moments else NULL, keys[side], contacts.law.unit_shift,
+             sides[side].sphere + 3 * LANES, index, contacts.sums)
+
+
+cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
+                            const double *couple, const Contact *contact, const Bodies *sides,
+                            const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
+    """Add forces on the spheres of a block; a wall gets none."""
+    add_to_side(moments, 0, contacts, block, force, couple, contact, sides, keys, free_slot, walls)
+    if not walls:
+        add_to_side(moments, 1, contacts, block, force, couple, contact, sides, keys, free_slot, walls)
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
