@@ -29,7 +29,7 @@ from minidem.core.literature import references
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = tuple(f"minidem.{name}" for name in (
-    "rotation", "contact", "rotation.record", "contact.record", "initial", "analysis.coarse", "scenario", "ensemble",
+    "rotation", "contact", "rotation.record", "contact.registry", "initial", "analysis.coarse", "scenario", "ensemble",
     "shapes"))
 SETTINGS = {
     "project": "minidem", "release": md.__version__, "html_title": f"minidem {md.__version__}",

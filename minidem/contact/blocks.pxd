@@ -1,9 +1,8 @@
 """Storage for contacts with a history, in blocks of eight.
 
-A contact keeps its lane of a block from the step in which it begins to the step in which it ends, and its history is
-replaced in place. A lane without a contact is free: its two bodies are spheres at rest that never touch
-(state/layout.pyx), so that a block is always evaluated whole. A new contact takes a free lane; a rebuild of the lists
-closes the gaps (contacts.pyx).
+Between two rebuilds of the lists a contact keeps its lane of a block, and its history is replaced in place. A lane without a contact is free: its two bodies are spheres at rest that never touch
+(state/layout.pyx), so that a block is always evaluated whole. A new contact takes a free lane; a rebuild moves all contacts to
+new lanes without gaps (contacts.pyx).
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -14,11 +13,11 @@ from minidem.core.lanes cimport LANES, LOG_LANES, lane_of
 cdef struct ContactBlock:           # eight contacts; behind it their history, see history_of
     int first[LANES]                # sphere
     int second[LANES]               # sphere, or -1 - primitive of a wall
-    int place[LANES]                # of a contact with a wall: in the neighbor list; else -1
+    int wall_pair[LANES]            # of a contact with a wall: index of the pair in the neighbor list; else -1
     int materials[LANES]            # pair of materials
     double mass[LANES]              # effective, when the contact began, see contacts.pyx [kg]
     double rolling_inertia[LANES]   # likewise [kg m2]
-    double force[3][LANES]          # on the first body in the last step of a piece of a run, lab [N]
+    double force[3][LANES]          # on the first body, lab [N]; written where something reads it, see stores_forces
     double couple[3][LANES]         # likewise [N m]
 
 cdef struct Blocks:
@@ -36,7 +35,7 @@ cdef inline ContactBlock *block_at(const Blocks *blocks, Py_ssize_t b) noexcept 
 
 
 cdef inline ContactBlock *block_of(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    """The block of a contact; its place there is lane_of(lane)."""
+    """The block of a contact; there its lane is lane_of(lane)."""
     return block_at(blocks, lane >> LOG_LANES)
 
 
@@ -66,11 +65,11 @@ cdef inline bint reserve_blocks(Blocks *blocks, Py_ssize_t n) noexcept nogil:
     return True
 
 
-cdef inline void set_bodies(const Blocks *blocks, Py_ssize_t lane, int first, int second, int place,
-                            int materials) noexcept nogil:
+cdef inline void set_bodies(const Blocks *blocks, Py_ssize_t lane, int first, int second, int materials) noexcept nogil:
+    """Of a contact that is in no list of pairs yet."""
     cdef ContactBlock *block = block_of(blocks, lane)
     cdef int k = lane_of(lane)
-    block.first[k], block.second[k], block.place[k], block.materials[k] = first, second, place, materials
+    block.first[k], block.second[k], block.wall_pair[k], block.materials[k] = first, second, -1, materials
 
 
 cdef inline const double *last_number(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
@@ -98,7 +97,7 @@ cdef inline void clear_numbers(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
 
 
 cdef inline void clear_lane(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    set_bodies(blocks, lane, blocks.free_slot, blocks.free_second, -1, 0)
+    set_bodies(blocks, lane, blocks.free_slot, blocks.free_second, 0)
     clear_numbers(blocks, lane)
 
 

@@ -47,6 +47,10 @@ cdef extern from *:
     ctypedef Row *OwnRows "minidem_own_rows"
     ctypedef double *OwnNumbers "minidem_own_numbers"
 
+cdef struct Bodies:                 # of eight contacts: one of their two sides
+    double sphere[4 * LANES]        # centre [m] and radius [m]
+    double motion[8 * LANES]        # of a law with history, as in StateView: half a step before the pose
+
 ctypedef void (*FluxFunction)(const Contact *contact, const Result *result, Row *rates,
                               const double *parameters) noexcept nogil
 

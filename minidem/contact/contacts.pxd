@@ -3,15 +3,13 @@ from libc.stdint cimport int64_t, uint64_t
 
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks
-from minidem.contact.contact cimport Contact, Result
-from minidem.contact.contact_motion cimport Bodies
+from minidem.contact.contact cimport Bodies, Contact, Result
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport APART, DoubleVector, IntVector
 from minidem.state.state cimport StateView
-from minidem.walls.surface cimport Walls
+from minidem.walls.surface cimport Facet, Walls
 
 cdef enum:                          # groups of contacts, evaluated in this order
     SPHERES = 0                     # of two spheres
@@ -41,13 +39,6 @@ cdef struct FractureVector:
     Fracture *data
     Py_ssize_t size
     Py_ssize_t capacity
-
-cdef struct Facet:                  # a triangle near a sphere, in the frame of its wall
-    double height
-    Vec3 normal
-    Vec3 point                      # of the triangle, nearest to the centre
-    int primitive
-    bint dropped
 
 cdef struct FacetVector:
     Facet *data
@@ -86,16 +77,16 @@ cdef struct Contacts:
     int width                       # integers of a sum, see fixed_point.pxd
     Py_ssize_t capacity             # bytes of it and the next one
     unsigned char *touched          # (eights of sums,): whether one of them may differ from zero
-    IntVector sent                  # slots of spheres of other threads, one for each contact, whose owners add the sums
-    DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads (fluxes.pyx)
+    IntVector sent                  # slots of spheres of other threads, which add the sums behind those of own spheres
+    DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls
-    IntVector order                 # room: (contacts, 3); for triangles
+    IntVector order                 # room: (contacts, 4), see find_own; for triangles
     IntVector contact_at            # (neighbor pairs of walls,): 1 + lane; 0: no contact
     IntVector seen                  # (lanes of walls,): whether the contact was found at this pose
     IntVector found_pairs           # room
-    IntVector found_numbers
+    IntVector found_wall_pairs
     FacetVector facets              # the triangles near one sphere
     Room room
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
@@ -122,4 +113,4 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
 cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil
 cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, const StateView *state, int *pairs,
-                                int *numbers, double reach) noexcept nogil
+                                int *listed, double reach) noexcept nogil

@@ -2,36 +2,19 @@
 
 Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches
 becomes a contact, and returns to the list when the contact ends; so only pairs that do not touch are tested. The
-primitives of walls near a sphere stay in their list, because of neighbouring triangles only the nearest one counts: a
-contact with a wall lasts as long as it is found there.
+primitives of walls near a sphere stay in their list: a contact with a wall lasts as long as it is found there. Of the
+triangles near a sphere some count (walls/surface.pyx); one that was a contact and counts no more gives its history to
+the one that replaced it, if their directions differ by less than the feature angle.
 
-Spheres in contact with walls: of neighbouring triangles the nearest one counts.
+A rebuild of the lists moves contacts to new lanes; after a change of the shares also to another thread, that which owns
+the sphere in the lower slot. Each thread collects its own from all threads, in the order of these spheres, which closes gaps (`collect_stored`). When all
+have done so, the new blocks replace the old ones, and pairs that are contacts leave the new lists (`take_collected`).
 
-Each triangle within the radius of a sphere has a nearest point. Of two triangles, the one farther away is dropped if
-
-* its nearest point belongs to the nearer triangle as well: the sphere is beside a face, at an edge or corner that both
-  share, or at a joint of triangles without common corners; or
-* they have a common corner, and the directions of the nearest points differ by less than the feature angle: both are
-  parts of a surface that approximates a smooth one.
-
-What remains are the places where the distance to the surface has a local minimum: a sphere over a seam of two coplanar
-triangles feels one plane, over a convex edge a force that turns continuously, and in a concave corner two forces. The
-potential energy is continuous. A dropped triangle that was a contact one step ago gives its history to the one that
-replaced it, if their directions differ by less than the feature angle.
-
-Contacts of laws with history over a rebuild of the lists.
-
-Contacts know their spheres, so a rebuild changes nothing about them but who owns them: the owner of the sphere in the
-lower slot. Each thread collects its own from all threads, in the order of these spheres, which closes gaps
-(`collect_stored`). When all have done so, the new blocks replace the old ones, and pairs that are contacts leave the
-new neighbor lists (`take_collected`).
-
-Effective mass and rolling inertia of a contact, taken once when it begins.
-
-1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1 (r x n): the change of the approach velocity per impulse along
-the normal, for the arm r from the centre of mass to the contact point. With it the dashpot of a law gives a single
-contact of two rigid bodies of any shape the restitution of the material; several contacts that act together damp more
-(FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With `mass=clump` the second term is left out, as in other codes.
+The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1
+(r x n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the
+contact point. With it the dashpot of a law gives a single contact of two rigid bodies of any shape the restitution of
+the material; several that act together damp more (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With
+`mass=clump` the second term is left out, as in other codes.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -46,16 +29,13 @@ from minidem.contact.blocks cimport (
 from minidem.contact.law cimport pair_of
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport rotate_back
-from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, sub, times, vec3
+from minidem.core.vec3 cimport Vec3, cross, dot, scale, sub, times, vec3
 from minidem.core.vectors cimport aligned_memory, grow, release, reserve
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
 from minidem.state.rows cimport ConstantBlock, load, load_quat
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member
-from minidem.walls.surface cimport (
-    Touch, near_primitive, overlaps_simple, point_in_lab, touch_triangle, touch_wall, vector,
-)
-from minidem.walls.triangle cimport nearest_of
+from minidem.walls.surface cimport Facet, find_facets, overlaps_simple, replaces, touch_wall
 
 
 cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
@@ -160,7 +140,7 @@ cdef void release_room(Contacts *contacts) noexcept nogil:
     release(&contacts.contact_at)
     release(&contacts.seen)
     release(&contacts.found_pairs)
-    release(&contacts.found_numbers)
+    release(&contacts.found_wall_pairs)
     release(&contacts.facets)
 
 
@@ -189,19 +169,24 @@ cdef void set_inertia(const Law *law, const StateView *state, int i, int j, Cont
     block.mass[k], block.rolling_inertia[k] = 1.0 / inverse, 1.4 / rolling
 
 
-cdef void count_contact(Contacts *contacts, const StateView *state, int sphere) noexcept nogil:
-    """A contact of an own sphere begins: from now on the motions of its row are written in each step.
+cdef inline int *count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:
+    """Change the number of contacts on the member row of an own sphere. Returns where it is; NULL: not an own one."""
+    cdef unsigned int own = <unsigned int> (sphere - contacts.first_slot)
+    if own >= <unsigned int> contacts.n_slots:
+        return NULL
+    contacts.row_contacts.data[row_of(own)] += change
+    return contacts.row_contacts.data + row_of(own)
+
+
+cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexcept nogil:
+    """A contact of a sphere begins: from now on the motions of its row are written in each step.
 
     Those of rows that are in the lists of other threads are written anyway.
     """
-    cdef unsigned int own = <unsigned int> (sphere - contacts.first_slot)
-    cdef int row
-    if own >= <unsigned int> contacts.n_slots:
-        return
-    if contacts.row_contacts.data[row_of(own)] == 0:
-        row = <int> row_of(sphere)
+    cdef const int *count = count_on_row(contacts, sphere, 1)
+    cdef int row = <int> row_of(sphere)
+    if count != NULL and count[0] == 1:
         write_motions(state, state.block_of_member[row], &row, 1)
-    contacts.row_contacts.data[row_of(own)] += 1
 
 
 cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateView *state, int group, int i,
@@ -216,11 +201,11 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateVie
         return -1
     if j >= 0 and state.sphere_number[i] > state.sphere_number[j]:
         i, j = j, i
-    set_bodies(blocks, lane, i, j, -1, pair_of(law, state, i, j))
+    set_bodies(blocks, lane, i, j, pair_of(law, state, i, j))
     clear_numbers(blocks, lane)                         # which an evaluated free lane may have
     set_inertia(law, state, i, j, block_of(blocks, lane), lane_of(lane))
-    count_contact(contacts, state, i)
-    count_contact(contacts, state, j)
+    begin_on(contacts, state, i)
+    begin_on(contacts, state, j)
     return lane
 
 
@@ -241,7 +226,8 @@ cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil:
     return 0
 
 
-cdef void search(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef void find_between_spheres(Contacts *contacts, const Law *law, Neighbours *mine,
+                               const StateView *state) noexcept nogil:
     """Neighbor pairs that touch become contacts.
 
     Backwards: a pair that takes the place of a removed one has been tested.
@@ -275,18 +261,18 @@ cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, co
     """Contacts with walls: which begin, and which of the known ones are still found."""
     cdef Py_ssize_t n, k, lane, count = mine.wall_pairs.size // 2
     cdef const int *pair
-    cdef const int *numbers
+    cdef const int *listed
     cdef const double *sphere
     cdef double reach = 0.0 if law.begins_at_reach else law.reach
-    if not (reserve(&contacts.found_pairs, 2 * count + 2) and reserve(&contacts.found_numbers, count + 1)
+    if not (reserve(&contacts.found_pairs, 2 * count + 2) and reserve(&contacts.found_wall_pairs, count + 1)
             and reserve(&contacts.seen, LANES * contacts.groups[WALLS].n_blocks + 2 * count + 2 * LANES)):
         return
-    numbers = contacts.found_numbers.data
-    n = find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, contacts.found_numbers.data, law.reach)
+    listed = contacts.found_wall_pairs.data
+    n = find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, contacts.found_wall_pairs.data, law.reach)
     memset(contacts.seen.data, 0, contacts.seen.capacity * sizeof(int))
     for k in range(n):
         pair = contacts.found_pairs.data + 2 * k
-        lane = contacts.contact_at.data[numbers[k]] - 1
+        lane = contacts.contact_at.data[listed[k]] - 1
         if lane < 0:
             sphere = state.spheres + 4 * <Py_ssize_t> pair[0]
             if reach > 0.0 and touch_wall(law.walls, -1 - <Py_ssize_t> pair[1], sphere).height >= sphere[3]:
@@ -294,14 +280,14 @@ cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, co
             lane = begin_contact(contacts, law, state, WALLS, pair[0], pair[1])
             if lane < 0:
                 return
-            block_of(&contacts.groups[WALLS], lane).place[lane_of(lane)] = numbers[k]
-            contacts.contact_at.data[numbers[k]] = <int> lane + 1
+            block_of(&contacts.groups[WALLS], lane).wall_pair[lane_of(lane)] = listed[k]
+            contacts.contact_at.data[listed[k]] = <int> lane + 1
         contacts.seen.data[lane] = 1
 
 
 cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """All contacts that begin at this pose."""
-    search(contacts, law, mine, state)
+    find_between_spheres(contacts, law, mine, state)
     find_at_walls(contacts, law, mine, state)
 
 
@@ -309,29 +295,26 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
                       Py_ssize_t lane) noexcept nogil:
     """A contact ends: its pair is a neighbor pair again, and its lane free."""
     cdef const ContactBlock *block = block_of(&contacts.groups[group], lane)
-    cdef unsigned int own
-    cdef int side, k = lane_of(lane)
-    for side in range(2):
-        own = <unsigned int> ((block.second[k] if side else block.first[k]) - contacts.first_slot)
-        if own < <unsigned int> contacts.n_slots:
-            contacts.row_contacts.data[row_of(own)] -= 1
+    cdef int k = lane_of(lane)
+    count_on_row(contacts, block.first[k], -1)
+    count_on_row(contacts, block.second[k], -1)
     if group == <int> WALLS:
-        if block.place[k] >= 0:
-            contacts.contact_at.data[block.place[k]] = 0
+        if block.wall_pair[k] >= 0:
+            contacts.contact_at.data[block.wall_pair[k]] = 0
     else:
         mine.pairs.data[mine.pairs.size], mine.pairs.data[mine.pairs.size + 1] = block.first[k], block.second[k]
-        mine.pairs.size += 2                            # there is room for all contacts (contacts.pyx)
+        mine.pairs.size += 2                            # there is room for all contacts, see take_collected
     free_lane(&contacts.groups[group], lane)
 
 
-cdef Py_ssize_t count_own(Contacts *contacts, const Contacts *all, int n_threads, bint listed) noexcept nogil:
-    """Own contacts of all threads: how many there are, and of each own sphere, or their list in the order of these.
+cdef Py_ssize_t find_own(Contacts *contacts, const Contacts *all, int n_threads) noexcept nogil:
+    """List own contacts of all threads in `order`, (n, 4): own slot, thread, group, lane. Returns n.
 
-    listed : into `order` (count, 3), thread, group, lane; `start` is then one entry ahead.
+    Those of slot k are counted in start[k + 2].
     """
     cdef const Blocks *blocks
     cdef const ContactBlock *block
-    cdef int *start = contacts.start.data
+    cdef int *found
     cdef Py_ssize_t lane, count = 0
     cdef int t, group, i, j, key
     for t in range(n_threads):
@@ -341,23 +324,12 @@ cdef Py_ssize_t count_own(Contacts *contacts, const Contacts *all, int n_threads
                 block = block_of(blocks, lane)
                 i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
                 key = (min(i, j) if j >= 0 else i) - contacts.first_slot
-                if not 0 <= key < contacts.n_slots:     # of another thread, or a free lane
-                    continue
-                if listed:
-                    contacts.order.data[3 * start[key + 1]] = t
-                    contacts.order.data[3 * start[key + 1] + 1] = group
-                    contacts.order.data[3 * start[key + 1] + 2] = <int> lane
-                    start[key + 1] += 1
-                else:
-                    start[key + 2] += 1
-                count += 1
+                if 0 <= key < contacts.n_slots and reserve(&contacts.order, 4 * (count + 1)):       # no free lane
+                    found = contacts.order.data + 4 * count
+                    found[0], found[1], found[2], found[3] = key, t, group, <int> lane
+                    contacts.start.data[key + 2] += 1
+                    count += 1
     return count
-
-
-cdef inline void count_on_row(Contacts *contacts, int sphere) noexcept nogil:
-    cdef unsigned int own = <unsigned int> (sphere - contacts.first_slot)
-    if own < <unsigned int> contacts.n_slots:
-        contacts.row_contacts.data[row_of(own)] += 1
 
 
 cdef void copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from_lane,
@@ -369,10 +341,10 @@ cdef void copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from
     cdef Py_ssize_t lane = take_lane(blocks)
     if lane < 0:
         return
-    set_bodies(blocks, lane, i, j, -1, old.materials[lane_of(from_lane)])
+    set_bodies(blocks, lane, i, j, old.materials[lane_of(from_lane)])
     copy_numbers(source, from_lane, blocks, lane)
-    count_on_row(contacts, i)
-    count_on_row(contacts, j)
+    count_on_row(contacts, i, 1)
+    count_on_row(contacts, j, 1)
     contacts.n_cross += max(i, j) >= contacts.first_slot + contacts.n_slots
     contacts.entries.data[2 * entry] = j if j < 0 else max(i, j)
     contacts.entries.data[2 * entry + 1] = <int> lane
@@ -383,6 +355,7 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     cdef Contacts *contacts = all + thread
     cdef Py_ssize_t k, n_rows = contacts.n_slots // LANES, count
     cdef const int *source
+    cdef int *place
     cdef int group
     contacts.n_cross = 0
     if not (reserve(&contacts.row_contacts, n_rows + 1) and reserve(&contacts.start, contacts.n_slots + 2)):
@@ -391,18 +364,20 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     for k in range(mine.shared.size):
         contacts.row_contacts.data[mine.shared.data[k] - row_of(contacts.first_slot)] = 1
     memset(contacts.start.data, 0, (contacts.n_slots + 2) * sizeof(int))
-    count = count_own(contacts, all, n_threads, False)
+    count = find_own(contacts, all, n_threads)
     for k in range(contacts.n_slots):
         contacts.start.data[k + 2] += contacts.start.data[k + 1]
     for group in range(<int> GROUPS):
         clear_blocks(&contacts.spare[group])
-    if not (reserve(&contacts.order, 3 * count) and reserve(&contacts.entries, 2 * count)
-            and reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1)):
+    if not (reserve(&contacts.entries, 2 * count) and reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1)):
         return
-    count_own(contacts, all, n_threads, True)
+    for k in range(count):                              # sorted by slots: start[k + 1] moves to the end of those of k
+        place = contacts.start.data + contacts.order.data[4 * k] + 1
+        contacts.entries.data[2 * place[0]] = <int> k
+        place[0] += 1
     for k in range(count):
-        source = contacts.order.data + 3 * k
-        copy_contact(contacts, &all[source[0]].groups[source[1]], source[2], k)
+        source = contacts.order.data + 4 * <Py_ssize_t> contacts.entries.data[2 * k]
+        copy_contact(contacts, &all[source[1]].groups[source[2]], source[3], k)
 
 
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
@@ -424,103 +399,12 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
         known = find_known(contacts, mine.wall_pairs.data[2 * k], -1 - mine.wall_pairs.data[2 * k + 1])
         contacts.contact_at.data[k] = known
         if known:
-            block_of(&contacts.groups[WALLS], known - 1).place[lane_of(known - 1)] = <int> k
+            block_of(&contacts.groups[WALLS], known - 1).wall_pair[lane_of(known - 1)] = <int> k
     drop_known(contacts, mine)
 
 
-cdef extern from *:
-    """
-    #define MINIDEM_SAME_POINT 1e-5     /* distance of a point from a triangle / radius that counts as 0 */
-    """
-    const double SAME_POINT "MINIDEM_SAME_POINT"
-
-cdef enum:
-    FEW = 16                            # triangles that are all compared with each other
-
-
-cdef inline bint same_direction(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
-    """Whether the directions of two triangles of a mesh are within its feature angle."""
-    return dot(a.normal, b.normal) >= walls.smooth[walls.wall_of[a.primitive]]
-
-
-cdef inline bint have_common_corner(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
-    cdef const int *first = walls.vertices + 3 * (a.primitive - walls.n_simple)
-    cdef const int *second = walls.vertices + 3 * (b.primitive - walls.n_simple)
-    cdef int k, m
-    for k in range(3):
-        for m in range(3):
-            if first[k] == second[m]:
-                return True
-    return False
-
-
-cdef inline bint has_point(const Walls *walls, const Facet *facet, Vec3 point, double distance) noexcept nogil:
-    """Whether a triangle has a point, in the frame of the wall, or an image of it."""
-    cdef int wall = walls.wall_of[facet.primitive]
-    cdef Vec3 nearest
-    if walls.repeats[wall]:
-        point = near_primitive(walls, facet.primitive, point_in_lab(walls, wall, point))
-    nearest = nearest_of(walls.corners + 9 * <Py_ssize_t> (facet.primitive - walls.n_simple), point).point
-    return norm(sub(nearest, point)) < distance
-
-
-cdef inline bint drops(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
-    """Whether a triangle does not count beside another one; both are within the radius."""
-    if near.height > far.height or near.height == far.height and near.primitive >= far.primitive \
-            or walls.wall_of[near.primitive] != walls.wall_of[far.primitive]:
-        return False
-    return same_direction(walls, near, far) and have_common_corner(walls, near, far) \
-        or has_point(walls, near, far.point, SAME_POINT * radius)
-
-
-cdef bint neighbour_drops(const Walls *walls, const Facet *facets, const int *reached, Py_ssize_t n, const Facet *far,
-                          double radius) noexcept nogil:
-    """Whether a triangle with a common corner drops one; reached : positions of n facets, by ascending primitive."""
-    cdef const int *corners = walls.vertices + 3 * (far.primitive - walls.n_simple)
-    cdef Py_ssize_t k, e, low, high, middle
-    cdef int primitive
-    for k in range(3):
-        for e in range(walls.around_start[corners[k]], walls.around_start[corners[k] + 1]):
-            primitive, low, high = walls.around[e], 0, n
-            while high - low > 1:
-                middle = (low + high) // 2
-                if facets[reached[middle]].primitive <= primitive:
-                    low = middle
-                else:
-                    high = middle
-            if facets[reached[low]].primitive == primitive and drops(walls, facets + reached[low], far, radius):
-                return True
-    return False
-
-
-cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, int *reached, double radius) noexcept nogil:
-    """Mark the triangles that do not count. reached : room for n ints.
-
-    Nearly all that are dropped of many are dropped by a neighbour, and few remain to be compared with all others.
-    """
-    cdef Py_ssize_t k, m, count = 0
-    cdef Facet *far
-    for k in range(n):
-        facets[k].dropped = facets[k].height >= radius
-        reached[count] = <int> k
-        count += not facets[k].dropped
-    for k in range(count):
-        far = facets + reached[k]
-        far.dropped = count > FEW and neighbour_drops(walls, facets, reached, count, far, radius)
-        m = 0
-        while m < count and not far.dropped:
-            far.dropped = drops(walls, facets + reached[m], far, radius)
-            m += 1
-
-
-cdef inline bint replaces(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
-    """Whether a contact with a dropped triangle goes on with another one."""
-    return walls.wall_of[near.primitive] == walls.wall_of[far.primitive] and same_direction(walls, near, far) \
-        and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
-
-
 cdef void hand_over(Contacts *contacts, double radius, Py_ssize_t first) noexcept nogil:
-    """Contacts of dropped triangles become those of the triangles that replace them; first : place in the list."""
+    """Contacts of dropped triangles become those of the triangles that replace them; first : of them in the list."""
     cdef const Facet *facets = contacts.facets.data
     cdef Py_ssize_t n = contacts.facets.size
     cdef int *contact_at = contacts.contact_at.data + first
@@ -533,43 +417,33 @@ cdef void hand_over(Contacts *contacts, double radius, Py_ssize_t first) noexcep
         for m in range(n):
             if facets[m].dropped and contact_at[m] and replaces(contacts.law.walls, facets + k, facets + m, radius):
                 block, lane = block_of(&contacts.groups[WALLS], contact_at[m] - 1), lane_of(contact_at[m] - 1)
-                block.second[lane], block.place[lane] = -1 - facets[k].primitive, <int> (first + k)
+                block.second[lane], block.wall_pair[lane] = -1 - facets[k].primitive, <int> (first + k)
                 contact_at[k], contact_at[m] = contact_at[m], 0
                 break
 
 
-cdef Py_ssize_t find_facets(Contacts *contacts, const Neighbours *mine, const StateView *state, Py_ssize_t k,
-                            double reach) noexcept nogil:
-    """The triangles near one sphere from k on, into `facets`; returns the end of its part of the list."""
-    cdef const Walls *walls = contacts.law.walls
+cdef Py_ssize_t find_near_triangles(Contacts *contacts, const Neighbours *mine, const StateView *state, Py_ssize_t k,
+                                    double reach) noexcept nogil:
+    """The triangles near one sphere, from k on in the list, into `facets`; returns where those of the next begin."""
     cdef const int *near = mine.wall_pairs.data
     cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
     cdef Py_ssize_t end = k, n, m
-    cdef Facet *facets
-    cdef Touch touch
-    cdef Vec3 centre
     while end < mine.wall_pairs.size and near[end] == near[k]:
         end += 2
-    n = (end - k) // 2
-    contacts.facets.size = 0
-    if not (grow(&contacts.facets, n, sizeof(Facet)) and reserve(&contacts.order, n)):
-        return end
-    contacts.facets.size, facets = n, contacts.facets.data
-    for m in range(n):
-        facets[m].primitive = near[k + 2 * m + 1]
-        centre = near_primitive(walls, facets[m].primitive, vector(sphere))
-        touch = touch_triangle(walls, facets[m].primitive, centre)
-        facets[m].height, facets[m].normal = touch.height, touch.normal
-        facets[m].point = add_scaled(centre, -touch.height, touch.normal)
-    drop_farther(walls, facets, n, contacts.order.data, sphere[3] + reach)
+    n, contacts.facets.size = (end - k) // 2, 0
+    if grow(&contacts.facets, n, sizeof(Facet)) and reserve(&contacts.order, n):
+        contacts.facets.size = n
+        for m in range(n):
+            contacts.facets.data[m].primitive = near[k + 2 * m + 1]
+        find_facets(contacts.law.walls, sphere, sphere[3] + reach, contacts.facets.data, n, contacts.order.data)
     return end
 
 
 cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, const StateView *state, int *pairs,
-                                int *numbers, double reach) noexcept nogil:
+                                int *listed, double reach) noexcept nogil:
     """Contacts of own spheres with walls; returns how many.
 
-    pairs : room for 2 ints per pair: slot, -1 - primitive.  numbers : likewise for one, of the pair in the
+    pairs : room for 2 ints per pair: slot, -1 - primitive.  listed : likewise for one, the index of the pair in the
         list; with them contacts are handed over from triangle to triangle. NULL: of a law without history.
     reach : gap up to which they count [m].
     """
@@ -580,18 +454,18 @@ cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, cons
     for k in range(mine.n_simple // 2):
         sphere = state.spheres + 4 * <Py_ssize_t> near[2 * k]
         pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
-        if numbers != NULL:
-            numbers[n] = <int> k
+        if listed != NULL:
+            listed[n] = <int> k
         n += overlaps_simple(walls, near[2 * k + 1], sphere, sphere[3] + reach)     # no branch: it is unpredictable
     k = mine.n_simple
     while k < mine.wall_pairs.size:
-        end = find_facets(contacts, mine, state, k, reach)
-        if numbers != NULL:
+        end = find_near_triangles(contacts, mine, state, k, reach)
+        if listed != NULL:
             hand_over(contacts, state.spheres[4 * <Py_ssize_t> near[k] + 3] + reach, k // 2)
         for m in range(contacts.facets.size):
             pairs[2 * n], pairs[2 * n + 1] = near[k], -1 - near[k + 2 * m + 1]
-            if numbers != NULL:
-                numbers[n] = <int> (k // 2 + m)
+            if listed != NULL:
+                listed[n] = <int> (k // 2 + m)
             n += not contacts.facets.data[m].dropped
         k = end
     return n

@@ -1,6 +1,6 @@
 """Forces of contacts: eight are evaluated at a time, and their forces added at once.
 
-    load        geometry of the two bodies, and their motion if the law has a history (contact_motion.pyx); coefficients
+    load        geometry of the two bodies, and their motion if the law has a history (gather.pyx); coefficients
     law         force, energies, history of this step
     add         force and moment to both spheres, as integers, so that the order does not matter (fixed_point.pxd);
                 those on a sphere of another thread to a sum apart, which its owner adds (take_sent)
@@ -9,27 +9,29 @@
 Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at
 each pose, among the pairs of the inner list, and packed into blocks of eight as they are found.
 
-Reduction: the force and torque on each clump (the wrench), in an order that does not depend on the run.
+What a law or a flux does to the fields of clumps is added exactly, to sums that have no unit.
 
-The forces on each sphere are summed without an order (fixed_point.pxd), then the spheres of a clump in the order of its
-template. So the wrench depends neither on the threads nor on the order in which pairs were found or stored.
-
-Each force acts at the centre of its sphere, with its moment about it, which a central force has not. The torque is
-offset x force in the principal body frame, so a rod of spheres on one axis has an axial torque of exactly zero.
+Reduction: the force and torque on each clump (the wrench). The spheres of a clump are added in the order of its
+template, so that the wrench depends neither on the threads nor on the order in which pairs were found or stored. Each
+force acts at the centre of its sphere, with its moment about it, which a central force has not. The torque is offset x
+force in the principal body frame, so a rod of spheres on one axis has an axial torque of exactly zero.
 """
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memchr, memcpy, memmove, memset
 
 from minidem.broadphase.neighbours cimport select_near
-from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of, reserve_blocks
-from minidem.contact.contact cimport MAX_RECORDS, Contact, Result, load3
-from minidem.contact.contact_motion cimport Bodies, gather_contacts
+from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
+from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Row, load3
 from minidem.contact.contacts cimport (
     BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
 )
-from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, rounded_wide, take_sums
-from minidem.contact.fluxes cimport add_rates, clear_rates, describe_bodies, take_rates
-from minidem.contact.law cimport pair_of
+from minidem.contact.fixed_point cimport (
+    LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, rounded_wide, take_sums,
+)
+from minidem.contact.gather cimport (
+    call_central, call_flux, describe_known, load_block, load_only_pair, of_one_pair,
+)
+from minidem.contact.law cimport Law, pair_of
 from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
     store_eight3,
@@ -37,7 +39,6 @@ from minidem.core.eight cimport (
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport prefetch
 from minidem.core.quaternion cimport matrix, turn_vector
-from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, vec3
 from minidem.core.vectors cimport grow, reserve
 from minidem.state.pose cimport load_matrices, to_body3
@@ -83,54 +84,12 @@ cdef inline void prefetch_bodies(const Contacts *contacts, const StateView *stat
         prefetch(contacts.sums + contacts.width * <Py_ssize_t> (own if own < <unsigned int> contacts.n_slots else 0))
 
 
-cdef inline bint of_one_pair(const Law *law, bint walls) noexcept nogil:
-    """Whether all contacts are of the pair of materials of load_only_pair."""
-    return law.log_materials == 0 or law.only_material >= 0 and not walls
-
-
-cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil:
-    """Coefficients of contacts between clumps where these are of one material, for all blocks."""
-    cdef const double *of_pair = law.coefficients \
-        + ((law.only_material << law.log_materials) + law.only_material) * law.n_coefficients
-    cdef int lane, k
-    for k in range(law.n_coefficients if law.only_material >= 0 else 0):
-        for lane in range(LANES):
-            contact.coefficients[k][lane] = of_pair[k]
-
-
-cdef inline void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil:
-    """Coefficients of pairs of materials (LANES,)."""
-    cdef int records[LANES]
-    cdef int lane, k
-    for k in range(law.n_coefficients // 4):
-        for lane in range(LANES):
-            records[lane] = pairs[lane] * (law.n_coefficients // 4) + k
-        rows_from_records(law.coefficients, records, contact.coefficients[4 * k])
-
-
 cdef inline void load_keys(const Law *law, const int *pairs, uint64_t[2][LANES] keys) noexcept nogil:
     """pairs : of materials; not read where the clumps are of one material."""
     cdef int lane, only = law.only_material
     for lane in range(LANES):
         keys[0][lane] = law.unit_keys[only if only >= 0 else pairs[lane] >> law.log_materials]
         keys[1][lane] = law.unit_keys[only if only >= 0 else pairs[lane] & ((1 << law.log_materials) - 1)]
-
-
-cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, Contact *contact,
-                     Bodies *sides, double *images) noexcept nogil:
-    """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one pair of
-    materials, the coefficients are loaded before."""
-    cdef bint moves = law.history != NULL
-    cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, contact, sides, images)
-    if moves:
-        memcpy(contact.mass, block.mass, sizeof(block.mass))
-    if law.has_couples:
-        memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
-    if not of_one_pair(law, walls):
-        load_coefficients(law, block.materials, contact)
-    if law.fields.ids != NULL:
-        describe_bodies(law, state, block.first, block.second, walls, contact)
-    return crosses
 
 
 cdef inline void index_sums(Contacts *contacts, const int *spheres, int free_slot, int *index) noexcept nogil:
@@ -152,41 +111,37 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int free_slo
         touched[row_of(index[lane])] = 1
 
 
-cdef inline void add_to_spheres(bint moments, Contacts *contacts, const int *spheres, const Bodies *side,
-                                const uint64_t *keys, int free_slot, const double *force, double sign, Eight arm,
-                                Eight3 turned, const double *couple) noexcept nogil:
-    """Add forces (3, LANES), times sign, to the spheres on one side of eight contacts.
+cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const ContactBlock *block, const double *force,
+                             const double *couple, const Contact *contact, const Bodies *sides,
+                             const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
+    """Add the forces (3, LANES) to the first spheres of a block, or subtract them from the second ones.
 
-    moments : a constant, whether there are any; arm : distance of the contact points from the centres;
-    turned : normal x force; couple : (3, LANES), NULL if there are none.
+    moments, side : constants, whether there are moments about the centres, and 0 or 1.
+    couple : (3, LANES), NULL if there are none.
     """
     cdef double moment[3 * LANES]
     cdef int index[LANES]
+    cdef double sign = -1.0 if side else 1.0
+    cdef Eight arm
     cdef Eight3 turning
-    index_sums(contacts, spheres, free_slot, index)
+    index_sums(contacts, &block.second[0] if side else &block.first[0], free_slot, index)
     if moments:
-        turning = scale3(-arm, turned)
+        arm = load_eight(sides[side].sphere + 3 * LANES) - (1.0 if walls else 0.5) * load_eight(contact.overlap)
+        turning = scale3(-arm, cross3(load_eight3(contact.normal[0]), load_eight3(force)))
         if couple != NULL:
             turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
         store_eight3(moment, turning)
-    add_side(force, sign, moment if moments else NULL, keys, contacts.law.unit_shift, side.sphere + 3 * LANES, index,
-             contacts.sums)
+    add_side(force, sign, moment if moments else NULL, keys[side], contacts.law.unit_shift,
+             sides[side].sphere + 3 * LANES, index, contacts.sums)
 
 
 cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
                             const double *couple, const Contact *contact, const Bodies *sides,
                             const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
-    """Add the forces on the first spheres of a block, and those on the second ones; a wall gets none."""
-    cdef Eight inside = eight_of(0.0)                   # part of the overlap on each side
-    cdef Eight3 turned = load_eight3(force)
-    if moments:
-        inside = (1.0 if walls else 0.5) * load_eight(contact.overlap)
-        turned = cross3(load_eight3(contact.normal[0]), turned)
-    add_to_spheres(moments, contacts, block.first, sides, keys[0], free_slot, force, 1.0,
-                   load_eight(sides[0].sphere + 3 * LANES) - inside, turned, couple)
+    """Add forces on the spheres of a block; a wall gets none."""
+    add_to_side(moments, 0, contacts, block, force, couple, contact, sides, keys, free_slot, walls)
     if not walls:
-        add_to_spheres(moments, contacts, block.second, sides + 1, keys[1], free_slot, force, -1.0,
-                       load_eight(sides[1].sphere + 3 * LANES) - inside, turned, couple)
+        add_to_side(moments, 1, contacts, block, force, couple, contact, sides, keys, free_slot, walls)
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
@@ -235,16 +190,32 @@ cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *st
         noted.first, noted.second = i, j
 
 
-cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil:
-    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES)."""
-    law.central(contact, magnitude)
-    store_eight3(force, scale3(load_eight(magnitude), load_eight3(contact.normal[0])))
+cdef void keep_histories(const Law *law, ContactBlock *block, const double *before,
+                         const Result *result) noexcept nogil:
+    """Give the contacts for which the law has written an amount the histories that they had before.
+
+    Where no step has led to the pose no amounts are transferred, and the next step must find a contact as it was.
+    """
+    cdef int n = law.fields.n, lane, k
+    cdef bint transfers
+    for lane in range(LANES):
+        transfers = False
+        for k in range(2 * n, 4 * n):
+            transfers |= result.rates[k][lane] != 0.0
+        for k in range(4 * law.n_records if transfers else 0):
+            history_of(block)[k * LANES + lane] = before[k * LANES + lane]
 
 
 cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
                           Contact *contact, Result *result, bint stores) noexcept nogil:
-    """Evaluate the law; records, and with `stores` force and couple, into the block."""
+    """Evaluate the law; its history, and with `stores` force and couple, into the block."""
+    cdef double before[MAX_RECORDS * 4 * LANES]
+    cdef bint keeps = law.fields.law_writes and state.half_step == 0.0
+    if keeps:
+        memcpy(before, history_of(block), law.n_records * 4 * LANES * sizeof(double))
     law.history(contact, history_of(block), result, &law.parameters)
+    if keeps:
+        keep_histories(law, block, before, result)
     if stores:
         memcpy(block.force, result.force, sizeof(block.force))
     if stores and law.has_couples:
@@ -253,35 +224,6 @@ cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *s
                  contacts.ledger.lost)
     if bits_below(result.fracture, LEAST_FRACTURE) != (1 << LANES) - 1:
         note_fractures(contacts, law, state, block, result.fracture)
-
-
-cdef void call_between_steps(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
-                             Contact *contact, Result *result, bint stores) noexcept nogil:
-    """As call_law, where no step has led to the pose, and no amounts of fields are transferred.
-
-    A contact for which the law writes one keeps the records that it had, so that the next step finds it as it was.
-    """
-    cdef double records[MAX_RECORDS * 4 * LANES]
-    cdef int n = law.fields.n, lane, k
-    cdef bint transfers
-    memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
-    call_law(contacts, law, state, block, contact, result, stores)
-    for lane in range(LANES):
-        transfers = False
-        for k in range(2 * n, 4 * n):
-            transfers |= result.rates[k][lane] != 0.0
-        for k in range(4 * law.n_records if transfers else 0):
-            history_of(block)[k * LANES + lane] = records[k * LANES + lane]
-
-
-cdef inline int ended_lanes(const Contacts *contacts, const Blocks *blocks, const ContactBlock *block,
-                            const Result *result) noexcept nogil:
-    """Bits 1 << lane of the contacts that do not go on."""
-    cdef int lane, bits = bits_below(result.goes_on, 0.5)
-    if bits:
-        for lane in range(LANES):
-            bits &= ~((block.first[lane] == blocks.free_slot) << lane)
-    return bits
 
 
 cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, bint walls, Contact *contact,
@@ -296,15 +238,57 @@ cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, 
     store_eight(result.goes_on, eight_where(load_eight(overlap), eight_of(1.0)))
 
 
-cdef inline void limit_range(const Contacts *contacts, const Law *law, Py_ssize_t b, bint walls, const Contact *contact,
-                             Result *result) noexcept nogil:
-    """No contact goes on beyond the range for which pairs are listed."""
-    cdef double *goes_on = &result.goes_on[0]
-    cdef int lane
-    store_eight(goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach), load_eight(goes_on)))
-    for lane in range(LANES if walls else 0):
-        if not contacts.seen.data[b * LANES + lane]:
-            goes_on[lane] = 0.0
+cdef void add_to_clump(const Law *law, Py_ssize_t clump, const double *rates) noexcept nogil:
+    """Add rates (n,), and amounts (n,) behind them, to the sums of a clump."""
+    cdef int n = law.fields.n, c
+    for c in range(n):
+        add_exactly(rates[c], law.fields.sums + (clump * n + c) * SUM_PARTS)
+        if rates[n + c] != 0.0:
+            law.fields.transfers[row_of(<int> clump)] = 1
+            add_exactly(rates[n + c], law.fields.amounts + (clump * n + c) * SUM_PARTS)
+
+
+cdef void add_rates_on(Contacts *contacts, const Law *law, const StateView *state, const int *bodies,
+                       const double *lasts, const Row *rates) noexcept nogil:
+    """Add rates and amounts of one side of contacts to the sums of own clumps; write down those of other threads.
+
+    lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : n, amounts 2 n rows behind them.
+    """
+    cdef double one[2 * MAX_COMPONENTS]
+    cdef double *sent
+    cdef int n = law.fields.n, lane, c
+    for lane in range(LANES):
+        if not 0 <= bodies[lane] < free_slot_of(state):      # a wall
+            continue
+        for c in range(n):
+            one[c] = rates[c][lane] if lasts == NULL or lasts[lane] > 0.5 else 0.0
+            one[n + c] = rates[2 * n + c][lane]
+        if <unsigned int> (bodies[lane] - contacts.first_slot) < <unsigned int> contacts.n_slots:
+            add_to_clump(law, clump_of(state, bodies[lane]), one)
+            continue
+        if not reserve(&contacts.sent_rates, contacts.sent_rates.size + 1 + 2 * n):
+            return
+        sent = contacts.sent_rates.data + contacts.sent_rates.size
+        sent[0] = bodies[lane]
+        memcpy(sent + 1, one, 2 * n * sizeof(double))
+        contacts.sent_rates.size += 1 + 2 * n
+
+
+cdef void add_rates(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
+                    const Contact *contact, Result *result) noexcept nogil:
+    """Add what the law and all fluxes have written.
+
+    The law knows which of its contacts end, and its rates count in the last evaluation, too. A flux that is driven by a
+    difference alone does not: its rates count in contacts that last.
+    """
+    cdef int k
+    cdef const double *lasts
+    for k in range(-1 if law.fields.law_writes else 0, law.fields.n_fluxes):
+        call_flux(law, k, contact, result)
+        lasts = NULL if k < 0 else &result.goes_on[0]
+        add_rates_on(contacts, law, state, block.first, lasts, result.rates)
+        add_rates_on(contacts, law, state, block.second, lasts, result.rates + law.fields.n)
+    memset(result.rates, 0, 4 * law.fields.n * sizeof(Row))
 
 
 cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
@@ -321,19 +305,6 @@ cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, co
             for part in range(2):
                 power = dot(load(force + lane), load(images + 3 * LANES * part + lane))
                 contacts.box_work[part] += rounded_wide(0.5 * contacts.law.dt * power * contacts.law.per_energy)
-
-
-cdef void describe_kept(const Law *law, const ContactBlock *block, const Contact *contact,
-                        Result *result) noexcept nogil:
-    """Results of contacts whose forces are known, for fluxes; rates of the law, which changes a copy of its records."""
-    cdef double records[MAX_RECORDS * 4 * LANES]
-    if law.fields.law_writes:
-        memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
-        law.history(contact, records, result, &law.parameters)
-    memset(result, 0, <size_t> (<char *> result.rates - <char *> result))
-    memcpy(result.force, block.force, sizeof(block.force))
-    memcpy(result.couple, block.couple, sizeof(block.couple))
-    store_eight(result.goes_on, eight_of(1.0))
 
 
 cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept nogil:
@@ -388,8 +359,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     cdef double magnitude[LANES]
     cdef double *force = &result.force[0][0]
     cdef double *couple = &result.couple[0][0]
-    cdef bint walls = group == <int> WALLS, between = state.half_step == 0.0
-    cdef bint crosses
+    cdef bint walls = group == <int> WALLS, crosses
     cdef int ended = 0, lane
     if law.only_material < 0:
         load_keys(law, block.materials, room.keys)      # long before they are read as a vector
@@ -402,25 +372,23 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
             list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
     elif b >= contacts.n_kept[group]:
         preset(contacts, law, b, walls, contact, result)
-        if between and law.fields.law_writes:
-            call_between_steps(contacts, law, state, block, contact, result, True)
-        else:
-            call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
-        if law.reach > 0.0:
-            limit_range(contacts, law, b, walls, contact, result)
-        ended = ended_lanes(contacts, &contacts.groups[group], block, result)
+        call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
+        # No contact persists beyond the range for which pairs are listed.
+        store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
+                                                load_eight(result.goes_on)))
+        ended = bits_below(result.goes_on, 0.5)
     else:
         force, couple = block.force[0], block.couple[0]
         if law.fields.sums != NULL:
-            describe_kept(law, block, contact, result)
+            describe_known(law, block, contact, result)
     if history and law.fields.sums != NULL:
-        add_rates(contacts, law, state, block.first, block.second, contact, result)
+        add_rates(contacts, law, state, block, contact, result)
     add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
                free_slot_of(state), walls)
     if crosses:
         add_image_work(contacts, block.first, free_slot_of(state), force, room.images)
     for lane in range(LANES if ended else 0):
-        if ended >> lane & 1:
+        if ended >> lane & 1 and block.first[lane] != free_slot_of(state):
             check_ended(contacts, block, result, law.has_couples, lane)
             end_contact(contacts, mine, state, group, b * LANES + lane)
 
@@ -522,6 +490,16 @@ cdef void clear_sent(Contacts *contacts) noexcept nogil:
     contacts.sent.size = contacts.sent_rates.size = 0
 
 
+cdef void clear_rates(const Law *law, Py_ssize_t first_block, Py_ssize_t last_block) noexcept nogil:
+    """Of the clumps of these blocks."""
+    cdef Py_ssize_t size = LANES * law.fields.n * SUM_PARTS, b
+    memset(law.fields.sums + first_block * size, 0, (last_block - first_block) * size * sizeof(Wide))
+    for b in range(first_block, last_block):
+        if law.fields.transfers[b]:
+            memset(law.fields.amounts + b * size, 0, size * sizeof(Wide))
+            law.fields.transfers[b] = 0
+
+
 cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Forces of all own contacts, added to the sums."""
     clear_sent(contacts)
@@ -538,10 +516,11 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
 
 
 cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
-    """Add the forces on own spheres that other threads have evaluated; likewise rates."""
+    """Add the forces on own spheres, and the rates of own clumps, that other threads have evaluated."""
     cdef Contacts *contacts = all + thread
     cdef const Contacts *other
-    cdef Py_ssize_t k
+    cdef const double *rates
+    cdef Py_ssize_t k, size = 1 + 2 * contacts.law.fields.n
     cdef unsigned int own
     cdef int t, m
     for t in range(n_threads):
@@ -553,7 +532,10 @@ cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *s
                 for m in range(contacts.width):
                     contacts.sums[contacts.width * <Py_ssize_t> own + m] += other.sums[
                         contacts.width * (other.n_slots + 1 + k) + m]
-        take_rates(contacts.law, &other.sent_rates, contacts, state)
+        for k in range(other.sent_rates.size // size):
+            rates = other.sent_rates.data + k * size
+            if <unsigned int> (<int> rates[0] - contacts.first_slot) < <unsigned int> contacts.n_slots:
+                add_to_clump(contacts.law, clump_of(state, <int> rates[0]), rates + 1)
 
 
 cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py_ssize_t last) noexcept nogil:

@@ -27,6 +27,21 @@ from minidem.core.lanes cimport LANES
 CONTACT_ROWS, ENERGY_ROWS = <int> (sizeof(Contact) // sizeof(Row)), <int> (sizeof(Energies) // sizeof(Row))
 SIGNATURE = "void (const double *contact, double *history, double *result, const double *parameters)"
 
+# First row and number of rows, by the name of an array.
+GIVEN = {"normal": (NORMAL, 3), "middle_normal": (MIDDLE_NORMAL, 3), "velocity": (VELOCITY, 3),
+         "angular_velocity": (ANGULAR_VELOCITY, 3), "spin": (SPIN, 1), "overlap": (OVERLAP, 1), "radius": (RADIUS, 1),
+         "mass": (MASS, 1), "step": (STEP, 1)}
+GIVEN_WITH_COUPLES = GIVEN | {"rolling_inertia": (ROLLING_INERTIA, 1)}
+FORCES = {"force": (FORCE, 3), "dissipated": (DISSIPATED, 4), "goes_on": (GOES_ON, 1), "fracture": (FRACTURE, 1)}
+FORCES_WITH_COUPLES = FORCES | {"couple": (COUPLE, 3)}
+ENERGIES = {"normal_energy": (NORMAL_ENERGY, 1), "tangential_energy": (TANGENTIAL_ENERGY, 1),
+            "rolling_energy": (ROLLING_ENERGY, 1), "sliding": (SLIDING, 1)}
+
+
+def arrays_of(rows, places):
+    """Views of rows by name: (8,) of one row, (8, n) of n."""
+    return {name: rows[first] if n == 1 else rows[first:first + n].T for name, (first, n) in places.items()}
+
 
 class EightContacts(Assignable):
     """Eight contacts, for a Python law: arrays to read, and arrays to change in place or to assign to.
@@ -37,16 +52,11 @@ class EightContacts(Assignable):
         Unit, from j to i, at the pose; along the normal half a step before. Their product is 1. All vectors: lab frame.
     velocity, angular_velocity : (8, 3) arrays, read-only
         Of i relative to j half a step before the pose, at the contact point [m/s]; [rad/s].
-    spin : (8,) array, read-only
-        Mean angular velocity of i and j about the normal [rad/s].
-    overlap : (8,) array, read-only
-        At the pose [m].
-    radius, mass : (8,) arrays, read-only
-        Effective radius of the spheres [m], at a plane that of i, and effective mass of the contact [kg].
-    rolling_inertia : (8,) array, read-only
-        About the contact point, of spheres with the masses of the clumps [kg m2]; of laws with couples.
-    step : (8,) array, read-only
-        [s], or 0 where forces are evaluated between two steps.
+    spin, overlap, radius, mass, rolling_inertia, step : (8,) arrays, read-only
+        Mean angular velocity of i and j about the normal [rad/s]. Overlap at the pose [m]. Effective radius of the
+        spheres, at a plane that of i [m]. Effective mass of the contact [kg]. Of laws with couples, inertia about the
+        contact point of spheres with the masses of the clumps [kg m2]. Step [s], or 0 where forces are evaluated
+        between two steps.
     coefficients : (8, n) array, read-only
         Of the pair of materials, in the order of the law, and zeros; n is at least 8.
     ids : (8, 2) array, read-only
@@ -63,30 +73,20 @@ class EightContacts(Assignable):
         step. What a wall gets is lost. For `force` and fluxes.
     history : (8, records, 4) array
         Of the last step, zero in a new contact; to be replaced by that of this one. Not for fluxes.
-    force : (8, 3) array
-        On i [N], zero at first.
-    couple : (8, 3) array
-        On i, in addition to the moment of the force [N m]; of a law with couples only.
+    force, couple : (8, 3) arrays
+        On i [N], zero at first. Of a law with couples: in addition to the moment of the force [N m].
     dissipated : (8, 4) array
         Energy dissipated in this step by damping, tangential damping, sliding, rolling [J].
-    goes_on : (8,) array
-        1 if the contact goes on, else 0; at first whether the overlap is positive.
-    fracture : (8,) array
-        Energy of what breaks in this contact at this pose [J], zero at first. Those above zero are listed by
-        `Simulation.broken_bonds`.
-    normal_energy, tangential_energy, rolling_energy : (8,) arrays
-        Elastic energies at the pose [J]; of `describe` only, instead of the force and all that follows it.
-    sliding : (8,) array
-        1 if the limit of friction is reached; likewise.
+    goes_on, fracture : (8,) arrays
+        1 if the contact goes on, else 0; at first whether the overlap is positive. Energy of what breaks in this
+        contact at this pose [J], zero at first; those above zero are listed by `Simulation.broken_bonds`.
+    normal_energy, tangential_energy, rolling_energy, sliding : (8,) arrays
+        Elastic energies at the pose [J], and 1 if the limit of friction is reached; of `describe` only, instead of the
+        force and all that follows it.
     """
 
     def __init__(self, contact, results, history=None):
-        vectors = {"normal": NORMAL, "middle_normal": MIDDLE_NORMAL, "velocity": VELOCITY,
-                   "angular_velocity": ANGULAR_VELOCITY}
-        numbers = {"spin": SPIN, "overlap": OVERLAP, "radius": RADIUS, "mass": MASS, "step": STEP}
-        numbers |= {"rolling_inertia": ROLLING_INERTIA} if "couple" in results else {}
-        super().__init__(**{name: contact[row:row + 3].T for name, row in vectors.items()},
-                         **{name: contact[row] for name, row in numbers.items()},
+        super().__init__(**arrays_of(contact, GIVEN_WITH_COUPLES if "couple" in results else GIVEN),
                          coefficients=contact[COEFFICIENTS:IDS].T, **results)
         if history is not None:
             vars(self)["history"] = history.reshape(-1, 4, LANES).transpose(2, 0, 1)
@@ -144,13 +144,8 @@ cdef object read_only(const void *rows, int count):
 
 
 def results_of(role, rows, has_couples):
-    """Names of the results of a function, and the rows to be written."""
-    if role == "describe":
-        return {"normal_energy": rows[NORMAL_ENERGY], "tangential_energy": rows[TANGENTIAL_ENERGY],
-                "rolling_energy": rows[ROLLING_ENERGY], "sliding": rows[SLIDING]}
-    couple = {"couple": rows[COUPLE:COUPLE + 3].T} if has_couples else {}
-    return {"force": rows[FORCE:FORCE + 3].T, "dissipated": rows[DISSIPATED:DISSIPATED + 4].T,
-            "goes_on": rows[GOES_ON], "fracture": rows[FRACTURE]} | couple
+    """The rows to be written, by the names of the results of a function."""
+    return arrays_of(rows, ENERGIES if role == "describe" else FORCES_WITH_COUPLES if has_couples else FORCES)
 
 
 cdef object explained(error, function, LawKernels owner):

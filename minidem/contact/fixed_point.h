@@ -71,19 +71,17 @@ static inline __attribute__((always_inline)) void minidem_add_rows(
 static inline __attribute__((always_inline)) void minidem_add_side(
         const double *force, double sign, const double *moment, const uint64_t *keys, int shift, const double *radii,
         const int *index, int64_t *sums) {
+    const int vectors = moment ? 2 : 1;
+    const double *given[2] = {force, moment};
     const minidem_eight most = MINIDEM_EIGHT_OF((double) MINIDEM_BOUND);
-    const int width = moment ? 8 : 4;
     minidem_eight_bits bits = minidem_per_force(keys, shift, radii);
-    minidem_eight per_force = sign * (minidem_eight) bits, per_moment = (minidem_eight) minidem_per_moment(bits, radii);
+    minidem_eight per_unit[2] = {sign * (minidem_eight) bits, (minidem_eight) minidem_per_moment(bits, radii)};
     minidem_eight rows[8], all = {0.0};
-    for (int k = 0; k < 3; k++) {
-        rows[k] = per_force * MINIDEM_EIGHT(force + k * MINIDEM_LANES);
-        all += MINIDEM_MAGNITUDE(rows[k]);
-        if (moment) {
-            rows[4 + k] = per_moment * MINIDEM_EIGHT(moment + k * MINIDEM_LANES);
-            all += MINIDEM_MAGNITUDE(rows[4 + k]);
+    for (int v = 0; v < vectors; v++)
+        for (int k = 0; k < 3; k++) {
+            rows[4 * v + k] = per_unit[v] * MINIDEM_EIGHT(given[v] + k * MINIDEM_LANES);
+            all += MINIDEM_MAGNITUDE(rows[4 * v + k]);
         }
-    }
     all = all * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
     minidem_eight_long below = (minidem_eight_long) (all < most);               /* false if it is not a number */
     rows[3] = (minidem_eight) (((minidem_eight_long) all & below) | ((minidem_eight_long) most & ~below));
@@ -91,11 +89,11 @@ static inline __attribute__((always_inline)) void minidem_add_side(
 #if !defined(__AVX512DQ__)
     if (__builtin_expect(minidem_bits_below((const double *) &all, MINIDEM_SMALL / MINIDEM_BOUND_UNIT)
                          == (1 << MINIDEM_LANES) - 1, 1)) {
-        minidem_add_rows(rows, width, 1, index, sums);
+        minidem_add_rows(rows, 4 * vectors, 1, index, sums);
         return;
     }
 #endif
-    minidem_add_rows(rows, width, 0, index, sums);
+    minidem_add_rows(rows, 4 * vectors, 0, index, sums);
 }
 
 /* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless these are
@@ -103,21 +101,17 @@ static inline __attribute__((always_inline)) void minidem_add_side(
 static inline __attribute__((always_inline)) void minidem_take_sums(
         int64_t *sums, const uint64_t *keys, int shift, const double *radii, double *force, double *moment) {
     const int w = moment ? 2 : 1, order[MINIDEM_LANES] = {0, w, 2 * w, 3 * w, 4 * w, 5 * w, 6 * w, 7 * w};
-    double rows[4 * MINIDEM_LANES];
+    double *result[2] = {force, moment}, rows[4 * MINIDEM_LANES];
     minidem_eight_bits bits = minidem_per_force(keys, shift, radii);
     minidem_eight_bits present = (minidem_eight_bits) (MINIDEM_EIGHT(radii) > 0.0);
-    minidem_rows_from_records((const double *) sums, order, rows);
-    for (int k = 0; k < 3; k++)
-        MINIDEM_EIGHT(force + k * MINIDEM_LANES) = (minidem_eight) ((2 * MINIDEM_ONE - bits) & present)
-            * __builtin_convertvector(MINIDEM_EIGHT_LONG(rows + k * MINIDEM_LANES), minidem_eight);
-    /* All bits set: not a number, where a sum may have overflowed. */
-    MINIDEM_EIGHT_LONG(force) |= MINIDEM_EIGHT_LONG(rows + 3 * MINIDEM_LANES) >= MINIDEM_BOUND;
-    if (moment) {
-        bits = minidem_per_moment(bits, radii);
-        minidem_rows_from_records((const double *) (sums + 4), order, rows);
+    for (int v = 0; v < w; v++) {
+        minidem_eight unit = (minidem_eight) ((2 * MINIDEM_ONE - (v ? minidem_per_moment(bits, radii) : bits)) & present);
+        minidem_rows_from_records((const double *) (sums + 4 * v), order, rows);
         for (int k = 0; k < 3; k++)
-            MINIDEM_EIGHT(moment + k * MINIDEM_LANES) = (minidem_eight) ((2 * MINIDEM_ONE - bits) & present)
+            MINIDEM_EIGHT(result[v] + k * MINIDEM_LANES) = unit
                 * __builtin_convertvector(MINIDEM_EIGHT_LONG(rows + k * MINIDEM_LANES), minidem_eight);
+        if (v == 0)         /* all bits set: not a number, where a sum may have overflowed */
+            MINIDEM_EIGHT_LONG(force) |= MINIDEM_EIGHT_LONG(rows + 3 * MINIDEM_LANES) >= MINIDEM_BOUND;
     }
     memset(sums, 0, 4 * w * MINIDEM_LANES * sizeof *sums);
 }
@@ -129,8 +123,8 @@ static inline minidem_wide minidem_rounded(double x) {
     return fabs(x) < 0x1p120 ? (minidem_wide) nearbyint(x) : 0;
 }
 
-/* Energies (4, LANES), added to sums (4, LANES); of blocks with large ones to totals (4,), what is not finite to
- * `lost` (4,). */
+/* Energies (4, LANES), added to sums (4, LANES); of blocks with large ones to totals (4,), what is not finite, or
+ * beyond MINIDEM_LARGEST, to `lost` (4,). */
 static inline __attribute__((always_inline)) void minidem_add_energies(
         const double *energies, double per_energy, int64_t *restrict sums, minidem_wide *totals,
         double *restrict lost) {

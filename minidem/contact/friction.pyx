@@ -3,8 +3,8 @@ from collections import Counter
 
 import numpy as np
 
-from minidem.contact.parts import bond, epsd, jkr
-from minidem.contact.parts.tangential import MODELS
+from minidem.contact.parts import bond, jkr
+from minidem.contact.parts.springs import MODELS, ROLLING
 from minidem.core.parameters import NonNegative, Positive
 
 from libc.string cimport memset
@@ -17,18 +17,18 @@ from minidem.core.lanes cimport LANES
 FRICTION_RECORDS = <int> (sizeof(FrictionHistory) // (4 * sizeof(Row)))
 
 # Parts by the words of their parameters; the first word is the default.
-TANGENTIAL, ROLLING = MODELS, {"none": None, "epsd": epsd.PART}
+PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING},
+         "bonds": {"none": None, "parallel": bond.PART}}
 COHESION = {"none": None, "jkr": jkr.PART}      # replaces the normal part
-BONDS = {"none": None, "parallel": bond.PART}
 
 READS_OF_PAIRS = ("restitution", "friction")
 READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",),
               **{f"tangential={name}": tuple(model.parameters) for name, model in MODELS.items() if model.parameters}}
 SHARED_PARAMETERS = {          # the first three in the order of part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
-    "tangential": tuple(TANGENTIAL), "tangential_damping": ("stiffness-ratio", NonNegative),
-    "rolling": tuple(ROLLING), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
-    "bonds": tuple(BONDS),
+    "tangential": tuple(MODELS), "tangential_damping": ("stiffness-ratio", NonNegative),
+    "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
+    "bonds": tuple(PARTS["bonds"]),
 }
 FRICTION_PARAMETERS = SHARED_PARAMETERS | {
     name: default for model in MODELS.values() for name, default in model.parameters.items()}
@@ -109,7 +109,7 @@ def friction_kernels(normal, values):
         raise ValueError("limit_damping = yes: it clips attraction, and contacts with cohesion attract; leave one out")
     if cohesion is not None and values["bonds"] != "none":
         raise ValueError("bonds = parallel: bonds beside contacts with cohesion are not defined; leave one out")
-    parts = (cohesion or normal, TANGENTIAL[values["tangential"]], ROLLING[values["rolling"]], BONDS[values["bonds"]])
+    parts = (cohesion or normal, *(PARTS[name][values[name]] for name in PARTS))
     bonds, parts = parts[-1], tuple(part for part in parts if part is not None)
     return LawKernels(history=<size_t> (forces if bonds is None else forces_with_bonds), describe=<size_t> describe,
                       n_records=FRICTION_RECORDS, parts=parts, touch_records=0 if bonds is None else

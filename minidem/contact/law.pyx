@@ -85,55 +85,40 @@ cdef class LawKernels(External):
         for k in range(ZETA_TERMS):
             law.zeta[0][k], law.zeta[1][k] = zeta[0][k], zeta[1][k]
 
-    def force_at(self, double overlap, double radius, coefficients):
-        """Force [N] of a law without history, at an overlap and an effective radius [m].
+    def force_at(self, double overlap, double radius, coefficients, values=(), double power=0.0):
+        """Elastic normal force [N] at an overlap and an effective radius [m].
 
-        coefficients : of the pair of materials, in the order of the law.
-        """
-        cdef Contact contact
-        cdef double force[LANES]
-        if self.central == NULL:
-            raise ValueError("the force of a law with history is no function of the overlap alone; energy_at has the "
-                             "elastic part")
-        set_contact(&contact, overlap, radius, coefficients)
-        self.central(&contact, force)
-        return force[0]
-
-    def energy_at(self, double overlap, double radius, coefficients, values):
-        """Elastic energy [J] of the normal force of a law with history; arguments as for force_at.
-
-        values : of the law's parameters, in the order of the description.
+        coefficients : of the pair of materials, in the order of the law;  values : likewise, of its parameters.
+        power : p of the force k d^p, for a law with history, of which the energy is known.
         """
         cdef Law law
         cdef Contact contact
+        cdef double force[LANES]
         cdef double history[MAX_RECORDS * 4 * LANES]
         cdef Energies energies
-        if self.describe == NULL:
-            raise ValueError("the law has no history: force_at has its force")
+        cdef int lane, k
         self.fill(&law, values)
+        memset(&contact, 0, sizeof(Contact))
         memset(history, 0, sizeof(history))
-        set_contact(&contact, overlap, radius, coefficients)
+        for lane in range(LANES):
+            contact.overlap[lane], contact.radius[lane] = overlap, radius
+            for k in range(len(coefficients)):
+                contact.coefficients[k][lane] = coefficients[k]
+        if self.central != NULL:
+            self.central(&contact, force)
+            return force[0]
         self.n_coefficients = len(coefficients)
         self.describe(&contact, history, &energies, &law.parameters)
         self.raise_error()
-        return energies.normal_energy[0]
+        return (power + 1.0) / overlap * energies.normal_energy[0]
 
     def results_at(self, contact, history, values, bint describes=False):
-        """Results of a law with history for eight contacts; rows as in contact.h.
+        """Rows of results, without rates, of a law with history for eight contacts: see contact.h.
 
-        Parameters
-        ----------
-        contact : (rows up to the last coefficient, LANES) array
-        history : (n_records, 4, LANES) array
-            Replaced by that of this step.
-        values : list
-            Of the law's parameters, in the order of the description.
-        describes : bool
-            Energies at the pose instead of forces.
-
-        Returns
-        -------
-        (rows without rates, LANES) ndarray
+        contact : rows up to the last coefficient, (rows, LANES)
+        history : (n_records, 4, LANES), replaced by that of this step
+        values : of the law's parameters, in the order of the description
+        describes : energies at the pose instead of forces
         """
         cdef Law law
         cdef Contact given
@@ -175,16 +160,6 @@ cdef class LawKernels(External):
             onsets.force[lane], onsets.mobility[lane] = self.force_at(overlap, radius, coefficients), mobility
         onset_forces(&law, &onsets, force)
         return force[0]
-
-
-cdef object set_contact(Contact *contact, double overlap, double radius, coefficients):
-    """Eight equal contacts, of which nothing else is known."""
-    cdef int lane, k
-    memset(contact, 0, sizeof(Contact))
-    for lane in range(LANES):
-        contact.overlap[lane], contact.radius[lane] = overlap, radius
-        for k in range(len(coefficients)):
-            contact.coefficients[k][lane] = coefficients[k]
 
 
 cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table, state):

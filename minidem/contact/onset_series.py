@@ -18,20 +18,10 @@ BERNOULLI = "1/6", "-1/30", "1/42", "-1/30", "5/66", "-691/2730", "7/6", "-3617/
 
 
 def hurwitz_zeta(s: float | Decimal, q: float | Decimal) -> Decimal:
-    """The Hurwitz zeta function by the Euler-Maclaurin formula.
+    """Sum of (q + k)^-s over k = 0, 1, ..., continued analytically to s < 1: the Hurwitz zeta function.
 
-    Parameters
-    ----------
-    s : float
-        Not 1; between -4 and 4.
-    q : float
-        Between 1 and 2.
-
-    Returns
-    -------
-    Decimal
-        Sum of (q + k)^-s over k = 0, 1, ..., continued analytically to s < 1. F. W. J. Olver et al., NIST Handbook of
-        Mathematical Functions (2010), Eq. 25.11.5 with 25.11.7.
+    By the Euler-Maclaurin formula: F. W. J. Olver et al., NIST Handbook of Mathematical Functions (2010), Eq. 25.11.5
+    with 25.11.7. -4 < s < 4, not 1;  1 <= q <= 2.
     """
     with localcontext(ARITHMETIC):
         s, q = Decimal(s), Decimal(q)
@@ -60,17 +50,11 @@ def interpolate(nodes, values):
 
 @cache
 def zeta_polynomials(power: float) -> np.ndarray:
-    """Coefficients of polynomials that agree with -zeta(-p, 1 + a) and -zeta(-p - 1, 1 + a) for 0 <= a <= 1.
+    """Coefficients (2, TERMS) of polynomials that agree with -zeta(-p, 1 + a) and -zeta(-p - 1, 1 + a) for 0 <= a <= 1.
 
-    Parameters
-    ----------
-    power : float
-        p of the force k d^p.
+    By ascending powers of a, interpolated near Chebyshev nodes; off by 3e-12 at most for 1 <= p <= 2.5.
 
-    Returns
-    -------
-    (2, TERMS) array, read-only
-        By ascending powers of a, interpolated near Chebyshev nodes; off by 3e-12 at most for 1 <= p <= 2.5.
+    power : p of the force k d^p
     """
     terms = TERMS
     chebyshev = 0.5 - 0.5 * np.cos(np.pi * (np.arange(terms) + 0.5) / terms)

@@ -9,23 +9,16 @@ PROPERTIES = (*ELASTIC, *PAIR_PROPERTIES)
 
 
 class GrowingTable:
-    """Numbers for each two of some materials, in an array with room for more.
+    """Numbers (n, n, width) for each two of n `materials`, the first ones of an `array` with room for more.
 
-    Attributes
-    ----------
-    materials : tuple of Material
-    array : (size, size, width) ndarray, size a power of two
-        The first rows and columns are those of `materials`.
+    The array has a power of two of rows and columns.
     """
 
     def __init__(self):
         self.materials, self.array = (), np.zeros((0, 0, 0))
 
     def extend(self, materials, rows):
-        """Append materials. Numbers that are known stay in place, unless there is no room.
-
-        rows : (new, all, width), of the new materials with all.
-        """
+        """Append materials, with rows (new, all, width) of the new ones with all."""
         known, n = len(self.materials), len(materials)
         if n > len(self.array):
             size = 1 << (n - 1).bit_length()
@@ -41,27 +34,10 @@ class GrowingTable:
 class PairTable:
     """Materials and pairs. Materials are only ever appended, so that an index stays valid.
 
-    Parameters
-    ----------
-    material : Material
-        The simulation's, index 0.
-    walls : sequence of Plane
-        A wall without a material is of the simulation's.
-    pairs : iterable of Pair
-        Materials that do not occur may be among them.
+    material : the simulation's, of index 0, and of walls without one
+    pairs : materials that do not occur may be among them; ValueError for two pairs of the same two materials
 
-    Attributes
-    ----------
-    materials : tuple of Material
-        All different ones: the simulation's, those of the walls, those appended.
-    wall_index : (n_walls,) int32 ndarray
-        Index of each wall's material.
-    pairs : tuple of Pair
-
-    Raises
-    ------
-    ValueError
-        Two pairs of the same two materials.
+    The different materials are `materials`, indices of those of the walls `wall_index` (n_walls,) int32.
     """
 
     def __init__(self, material, walls=(), pairs=()):
@@ -77,7 +53,7 @@ class PairTable:
             self._others[pair.a][pair.b] = self._others.setdefault(pair.b, {})[pair.a] = pair
         self._own = {name: np.array([getattr(m, name) for m in self.materials])
                      for name in (*ELASTIC.values(), *PAIR_PROPERTIES)}
-        self._properties, self._coefficients, self._checked = GrowingTable(), GrowingTable(), set()
+        self._coefficients, self._checked = GrowingTable(), set()
 
     def with_material(self, material):
         """The table with a material appended; this one if it has it."""
@@ -94,24 +70,13 @@ class PairTable:
         return self._index[material]
 
     def properties(self, names, first=0):
-        """Properties of contacts of the materials from index `first` on.
+        """Properties of contacts of the materials from index `first` on with all.
 
-        Parameters
-        ----------
-        names : iterable of str
-            Of PROPERTIES; 'modulus' is E* [Pa], 'shear_modulus' G* [Pa].
-
-        Returns
-        -------
-        dict of str to (n - first, n) float64 ndarray
-            By the indices of both materials. NaN where a pair is not given: `require_pairs` refuses those that can
-            meet.
+        names : of PROPERTIES; 'modulus' is E* [Pa], 'shear_modulus' G* [Pa].
+        Returns arrays (n - first, n) by name. NaN where a pair is not given: `require_pairs` refuses those that can
+        meet.
         """
-        def rows(known):
-            return [self._property(name, known) for name in PROPERTIES]
-
-        n, table = len(self.materials), self._grown("_properties", rows)
-        return {name: table[first:n, :n, PROPERTIES.index(name)].copy() for name in names}
+        return {name: self._property(name, first) for name in names}
 
     def _property(self, name, first):
         """Rows (n - first, n) of one property, of the materials from index `first` on."""
@@ -127,29 +92,19 @@ class PairTable:
                     table[row, self._index[other]] = getattr(pair, name)
         return table
 
-    def _grown(self, name, rows):
-        """The array of a GrowingTable that has all materials; rows : of the materials from an index on, a function."""
-        table, n = getattr(self, name), len(self.materials)
-        if table.materials[:n] != self.materials[:len(table.materials)]:        # of a PairTable that was given up
-            table = GrowingTable()
-            setattr(self, name, table)
-        if len(table.materials) < n:
-            table.extend(self.materials, np.stack(rows(len(table.materials)), axis=-1))
-        return table.array
-
     def coefficients(self, law, values):
-        """Coefficients of a contact law; law, values : always the same.
+        """Coefficients (size, size, width) of a contact law, the first ones those of `materials`.
 
-        Returns
-        -------
-        (size, size, width) float64 ndarray
-            The first rows and columns are those of `materials`. Tables with further materials share the array, in which
-            their coefficients are computed only: n materials added one by one take n^2 operations in total.
+        law, values : always the same. Tables with further materials share the array, in which only their coefficients
+        are computed.
         """
-        def rows(known):
-            return law.coefficient_rows(self.properties(PROPERTIES, known), values)
-
-        return self._grown("_coefficients", rows)
+        table, n = self._coefficients, len(self.materials)
+        if table.materials[:n] != self.materials[:len(table.materials)]:        # of a PairTable that was given up
+            table = self._coefficients = GrowingTable()
+        if len(table.materials) < n:
+            new = self.properties(PROPERTIES, len(table.materials))
+            table.extend(self.materials, np.stack(law.coefficient_rows(new, values), axis=-1))
+        return table.array
 
     def force_scale(self, law, values, radius, material):
         """Elastic normal force of a material (index) with itself, at an overlap of one radius [N].
@@ -166,18 +121,9 @@ class PairTable:
         return 2.0 * modulus * radius ** 2
 
     def require_pairs(self, law, values, material_index):
-        """Refuse two different materials without a pair that can meet, for a law that reads properties of pairs.
+        """ValueError for two different materials without a pair that can meet, if the law reads properties of pairs.
 
-        Parameters
-        ----------
-        law, values : ContactLaw and the values of its parameters
-        material_index : (n_clumps,) int32
-            Materials of all clumps; without any, those of clumps to come are assumed to be of the simulation's.
-
-        Raises
-        ------
-        ValueError
-            With the names, or the values, of both materials.
+        material_index : (n_clumps,) int32; without any, clumps to come are assumed to be of the simulation's material.
         """
         read = law.pair_properties(values)
         if not read:

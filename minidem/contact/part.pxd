@@ -1,4 +1,4 @@
-"""Interface of the parts of a law with friction: normal force, friction, rolling resistance, bonds.
+"""Parts of a law with friction, normal force, friction, rolling resistance, bonds: interface, and what they share.
 
 A law is the sum of its parts (friction.pyx). Each part is a function of eight contacts, of the form of `PartFunction`:
 
@@ -11,9 +11,9 @@ A law is the sum of its parts (friction.pyx). Each part is a function of eight c
 A second function, for observables, writes energies. Of `normal` it has the contact radii, equal, and the load. Results
 are zero before the first part.
 """
-from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, Row
+from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, Row, load3, store3
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, add_scaled, sub
+from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, scale, sub
 
 cdef enum:
     MAX_PARAMETERS = 16
@@ -53,6 +53,13 @@ cdef struct FrictionHistory "minidem_friction_history":     # three records
     Row damping                     # normal dashpot [N]
     Row dashpot[3]                  # T_d on i [N]
     Row normal_force                # F_n [N]
+
+cdef struct NormalForces:           # of eight contacts: what normal parts compute
+    Row rate                        # approach velocity at the pose
+    Row elastic                     # F_e [N]
+    Row damping                     # c * rate: normal dashpot [N]
+    Row force                       # F_n [N]
+    Row kept                        # contact radius for the history; negative if the damping until lift-off has acted
 
 cdef struct Stretch "minidem_stretch":      # what a step does to springs
     Row kept                        # factor of the old force
@@ -100,3 +107,59 @@ cdef struct LawParameters:          # what a law gets as its parameters; a user'
 cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:
     """Velocity at the pose by those half and one and a half steps before; old : 0 in a new contact, else 1."""
     return add_scaled(now, 0.5 * old, sub(now, last))
+
+
+cdef inline double positive(double x, double instead) noexcept nogil:
+    return x if x > 0.0 else instead
+
+
+cdef inline Vec3 flat(Vec3 v, Vec3 normal, Vec3 middle) noexcept nogil:
+    """Into the plane of the normal."""
+    return add_scaled(v, -dot(v, normal), middle)
+
+
+cdef inline Vec3 turned(Vec3 old, Vec3 stretched, Vec3 normal, Vec3 middle, double turn) noexcept nogil:
+    """A spring after a step: the old one, turned with the contact and by `turn` about it, and what was added."""
+    cdef Vec3 sum = flat(add_scaled(stretched, 1.0 - 0.5 * turn * turn, old), normal, middle)
+    return add_scaled(sum, turn, cross(normal, flat(add_scaled(old, 0.5, stretched), normal, middle)))
+
+
+cdef inline double mean_over_step(double part) noexcept nogil:
+    """Mean of d^(1/4) over overlap * (1 +- part), divided by its value at overlap: a series, within 1 % at part = 1."""
+    cdef double square = part * part
+    square = square if square < 1.0 else 1.0
+    return 1.0 - square * (1.0 / 32.0 + 77.0 / 10240.0 * square)
+
+
+cdef inline double load_of(double force, double by_magnitude) noexcept nogil:
+    """L of the limits mu L of friction and mu_r R* L of rolling resistance [N], of a normal force."""
+    return force if force > 0.0 else -force * by_magnitude + 0.0        # never -0.0
+
+
+cdef inline bint lifts_off(double overlap, double mass, double step, double rate, double force) noexcept nogil:
+    """Whether the contact will have ended at the next pose, by its own force."""
+    return mass * (overlap + step * rate) <= 0.5 * step * step * force
+
+
+cdef inline void restart_spring(OwnNormal normal, double now, double last, int lane) noexcept nogil:
+    """If the force that limits friction changed its sign in this step; now, last : at the pose, one step ago [N]."""
+    cdef bint changed = now * last < 0.0
+    normal.stretched[lane] *= now / (now - last) if changed else 1.0
+    normal.keeps[lane] = 0.0 if changed else 1.0
+
+
+cdef inline void store_normal(GivenContact contact, OwnFriction history, OwnResult result,
+                              const NormalForces *forces) noexcept nogil:
+    """Force, energy dissipated by the dashpot, and history."""
+    cdef Vec3 u
+    cdef int lane
+    for lane in range(LANES):
+        u = load3(contact.velocity, lane)
+        result.dissipated[0][lane] = -0.5 * contact.step[lane] \
+            * (history.damping[lane] + forces.damping[lane]) \
+            * dot(u, load3(contact.middle_normal, lane))
+        store3(result.force, lane, scale(forces.force[lane], load3(contact.normal, lane)))
+        history.radius[lane] = forces.kept[lane]
+        store3(history.slip, lane, u)
+        history.damping[lane] = forces.damping[lane]
+        history.normal_force[lane] = forces.force[lane]

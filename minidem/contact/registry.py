@@ -1,14 +1,176 @@
-"""All contact laws by name; every module of laws/ that has LAWS is discovered."""
+"""Contact laws: what describes one, and all of them by name; every module of laws/ that has LAWS is discovered."""
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from minidem.contact.law import MOST_RECORDS
-from minidem.contact.record import ContactLaw
-from minidem.core.checks import flag, whole
-from minidem.core.registry import Registry, check_fields
+import numpy as np
+
+from minidem.contact.law import MOST_COEFFICIENTS, MOST_PARAMETERS, MOST_RECORDS, LawKernels
+from minidem.core.checks import check_call, flag, non_negative, positive, whole
+from minidem.core.literature import Reference
+from minidem.core.parameters import named_values, parameter_values
+from minidem.core.registry import Registry, check_fields, check_record, refuse_field
+from minidem.material import PAIR_PROPERTIES
+
+__all__ = ["ContactLaw", "available", "info", "register"]
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
 _registry = Registry("contact", "minidem.contact.laws", "LAWS")
+
+
+@dataclass(frozen=True)
+class ContactLaw:
+    """The description of a contact law; registry, help, checkpoints and citation follow from it.
+
+    Attributes
+    ----------
+    name, title : str
+        As in `contact="name"`, and as in texts.
+    kernels : LawKernels or callable
+        Its compiled functions (contact/law.pxd); of a law that is composed of parts kernels(values), `values` being the
+        parameters by name.
+    coefficients, reads, reads_of_pairs, range, begins, parameters
+        As for `register`. A law without history has at most four coefficients.
+    cites : tuple of Reference
+        Sources of the formula, the first one printing it: keys of minidem/references.bib, or
+        `minidem.core.literature.article`.
+    doi : str
+        Of the work that prints the formula; default: that of the first reference.
+    equations : str
+        Numbers of the equations.
+    doc : str
+        Description; default: the docstring of the law's file.
+    used_in : str
+        Codes that use the law.
+    power : float
+        p of the normal force k d^p of an overlap d. Its elastic energy is F d / (p + 1), its stiffness p F / d.
+    needs_velocity : bool
+        Whether the force depends on velocities. The onset correction reads them, of contacts about to begin or end.
+    has_history : bool
+        Whether the force depends on the past of the contact.
+    dashpots : bool
+        Whether the first coefficients are those of contact/part.pxd, so that runs can check the damping.
+    conservative : bool
+        Whether the force has a potential.
+    reads_with : dict
+        Parameters, such as "rolling=epsd", to the properties of pairs, and other parameters, that it reads with them
+        only.
+    """
+
+    name: str
+    title: str
+    kernels: LawKernels | Callable = field(repr=False)
+    coefficients: Callable | None = field(default=None, repr=False)
+    cites: tuple[Reference, ...] = field(default=(), repr=False)
+    doi: str = ""
+    equations: str = ""
+    doc: str = field(default="", repr=False)
+    used_in: str = ""
+    power: float = 1.5
+    needs_velocity: bool = False
+    has_history: bool = False
+    dashpots: bool = False
+    conservative: bool = True
+    reads: tuple[str, ...] = ()
+    reads_of_pairs: tuple[str, ...] = ()
+    reads_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    range: float | Callable = 0.0
+    begins: str = "touch"
+    parameters: Mapping[str, float | tuple[str, ...] | None] = field(default_factory=dict)
+
+    def __post_init__(self):
+        """ValueError for a description that the loop could not use."""
+        check_record(self, MOST_PARAMETERS)
+        positive("power", self.power)
+        for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", PAIR_PROPERTIES)):
+            if not _is_tuple_of(known, getattr(self, name)):
+                refuse_field(self, name, f"give a tuple of {', '.join(known)}, or ()")
+        if not isinstance(self.reads_with, Mapping) or not all(
+                str(given).partition("=")[0] in self.parameters
+                and _is_tuple_of((*PAIR_PROPERTIES, *self.parameters), read)
+                for given, read in self.reads_with.items()):
+            refuse_field(self, "reads_with", "give a dict of 'parameter=word', of the parameters of the law, to a "
+                                             f"tuple of {', '.join(PAIR_PROPERTIES)} and of its other parameters")
+        if self.coefficients is not None:
+            if not callable(self.coefficients):
+                refuse_field(self, "coefficients", "give a function of (pair, values)")
+            check_call("coefficients", self.coefficients, "pair", "values")
+        if callable(self.range):
+            check_call("range", self.range, "pair", "values", "radius")
+        else:
+            non_negative("range", self.range)
+        if self.begins not in ("touch", "range"):
+            refuse_field(self, "begins", "give 'touch' or 'range'")
+
+    def values(self, given: str = "") -> list[float | int]:
+        """Parameter values, in their order, from text such as 'stiffness=1e6'; see `parameter_values`."""
+        return parameter_values(f"contact {self.name!r}", self.parameters, given)
+
+    def kernels_for(self, values: list[float | int]) -> LawKernels:
+        """The compiled functions for these parameter values."""
+        if callable(self.kernels):
+            return self.kernels(named_values(self.parameters, values))
+        return self.kernels
+
+    def pair_properties(self, values: list[float | int]) -> tuple[str, ...]:
+        """The properties of pairs of materials that the law reads with these parameter values."""
+        chosen = sum((read for given, read in self.reads_with.items() if self._has(given, values)), ())
+        return (*self.reads_of_pairs, *(name for name in chosen if name in PAIR_PROPERTIES))
+
+    def unread_parameters(self, values: list[float | int]) -> dict[str, str]:
+        """Parameters that differ from their default and are not read with these values, to what would read them."""
+        named, unread = named_values(self.parameters, values), {}
+        for given, read in self.reads_with.items():
+            for name in set(read) & set(named) if not self._has(given, values) else ():
+                default = self.parameters[name]
+                if named[name] != (default[0] if isinstance(default, tuple) else default):
+                    unread[name] = given
+        return unread
+
+    def _has(self, given, values):
+        """Whether these values have the 'parameter=word'."""
+        name, _, word = given.partition("=")
+        return str(named_values(self.parameters, values).get(name)) == word
+
+    def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
+        """`coefficients` of these parameter values, (m, n) arrays, and zeros up to a multiple of four."""
+        named = named_values(self.parameters, values)
+        given = [] if self.coefficients is None else list(self.coefficients(pair, named))
+        shape, missing = pair["modulus"].shape, max(8, -(-len(given) // 4) * 4) - len(given)
+        if len(given) > MOST_COEFFICIENTS or any(np.shape(row) not in ((), shape) for row in given):
+            raise ValueError(f"contact {self.name!r}: coefficients returned {len(given)} values of shapes "
+                             f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or "
+                             f"arrays of the shape of pair['friction'], here {shape}")
+        return [np.broadcast_to(np.asarray(row, dtype=float), shape) for row in [*given, *missing * [0.0]]]
+
+    def normal_force(self, overlap: float, radius: float, pair: Mapping, values: list[float | int]) -> np.ndarray:
+        """(n, n) elastic normal forces [N] of n materials at an overlap and an effective radius [m].
+
+        pair, values : as for `coefficients`.
+        """
+        force_at = self.kernels_for(values).force_at
+        rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(pair["modulus"].size, -1)
+        return np.reshape([force_at(overlap, radius, row, values, self.power) for row in rows], pair["modulus"].shape)
+
+    def largest_gap(self, pair: Mapping, values: list[float | int], radius: float) -> float:
+        """Largest gap of contacts up to an effective radius [m]; pair, values : as for `coefficients`."""
+        gaps = self.range(pair, named_values(self.parameters, values), radius) if callable(self.range) else self.range
+        largest = float(np.nanmax(gaps, initial=0.0))       # nan: of pairs that are not given
+        if not (np.min(gaps) >= 0.0 or np.isnan(gaps).any()) or not np.isfinite(largest):
+            raise ValueError(f"contact {self.name!r}: range returned {gaps!r}; return gaps [m], 0 or greater")
+        return largest
+
+    def mass_of_clumps(self, values: list[float | int]) -> bool:
+        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/contacts.pyx)."""
+        return self._has("mass=clump", values)
+
+    def corrects_onsets(self, values: list[float | int]) -> bool:
+        """Whether these parameter values select the onset correction."""
+        return self._has("onset=corrected", values)
+
+
+def _is_tuple_of(known, given):
+    return isinstance(given, tuple) and set(given) <= set(known)
 
 
 def available() -> list[str]:
@@ -48,13 +210,11 @@ def select(specification, scheme=None):
     ValueError if there is none such, or if it cannot be combined with a rotation scheme.
     """
     law, values = _registry.select(specification)
-    if scheme is not None and len(scheme.stages) > 1 and law.corrects_onsets(values):
-        raise ValueError(f"contact = {specification!r}: the onset correction needs a rotation scheme with one force "
-                         f"evaluation per step, and {scheme.name!r} has {len(scheme.stages)}; take another scheme, or "
-                         f"onset=plain")
-    if scheme is not None and len(scheme.stages) > 1 and law.needs_velocity:
-        raise ValueError(f"contact = {specification!r}: a law with history needs a rotation scheme with one force "
-                         f"evaluation per step, and {scheme.name!r} has {len(scheme.stages)}; take another scheme")
+    corrects = law.corrects_onsets(values)
+    if scheme is not None and len(scheme.stages) > 1 and (corrects or law.needs_velocity):
+        raise ValueError(f"contact = {specification!r}: {'the onset correction' if corrects else 'a law with history'} "
+                         f"needs a rotation scheme with one force evaluation per step, and {scheme.name!r} has "
+                         f"{len(scheme.stages)}; take another scheme{', or onset=plain' if corrects else ''}")
     return law, values
 
 
@@ -91,14 +251,12 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         coefficients(pair, values) -> numbers or arrays (m, n) for pairs of m with n materials, which `force` reads.
         `pair` has the properties of these pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution,
         friction, rolling_friction, adhesion [J/m2]. `values` are the parameters by name. Numbers of a pair may depend
-        on nothing but this pair: the function is called for all materials of a new simulation, and for those that
-        clumps bring later with all others.
+        on nothing but this pair, because clumps may bring materials later.
     reads : tuple of str
         Properties of materials that it reads: young, poisson.
     reads_of_pairs : tuple of str
         Properties of pairs of materials that it reads: restitution, friction, rolling_friction, adhesion. With any, two
-        different materials that can meet need a `Pair`. Those that it does not read cause a warning where a material
-        has them.
+        different materials that can meet need a `Pair`.
     parameters : dict, optional
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given. Any
         finite number is allowed, and for a whole default any whole number; of a type of
@@ -109,8 +267,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     begins : str
         Whether a contact begins at "touch", or at a gap of its "range".
     **further : object
-        Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power, reads_with (properties
-        and parameters that it reads with a certain word of another parameter only) and others.
+        Further fields of `ContactLaw`: title, doi, doc, cites, power, reads_with and others.
 
     Returns
     -------
@@ -134,19 +291,10 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     * a C function ``void f(const double *contact, double *history, double *result, const double *parameters)``,
       compiled anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a
       capsule whose name is the signature. In C the pointers are those to the structs of contact/contact.h
-      (`md.get_include`), ``contact->overlap[k]`` of contact k of eight. Elsewhere they are rows of eight doubles, one
-      per contact, with the names of `md.contact.columns`, ``contact[columns.OVERLAP]``::
-
-         contact  NORMAL, MIDDLE_NORMAL, VELOCITY, ANGULAR_VELOCITY: 3 each   SPIN   OVERLAP   RADIUS   MASS
-                  ROLLING_INERTIA   STEP   COEFFICIENTS: as many as the law has   IDS: 2, of i and j, -1 - k of wall k
-                  VALUES of fields (`Simulation.add_field`) with n components: n of i, n of j
-         history  4 for each record
-         result   FORCE: 3   COUPLE: 3 (with couples)   DISSIPATED: 4 energies   GOES_ON: 1 or 0; before the call 1 if
-                  the overlap is positive   FRACTURE: energy of what breaks in this contact at this pose [J]
-                  RATES times capacity: n of i, n of j, and amounts n of i, n of j; FRACTURE and RATES are 0 before
-         result   NORMAL_ENERGY, TANGENTIAL_ENERGY, ROLLING_ENERGY of the springs, SLIDING: of `describe`
-
-      The parameters are doubles. Deprecated: rows by number, valid in this version as in 0.12.
+      (`md.get_include`), which says what they hold: ``contact->overlap[k]`` of contact k of eight. Elsewhere they are
+      rows of eight doubles, one per contact, with the names of `md.contact.columns`: ``contact[columns.OVERLAP]``, of
+      a vector the first of its three rows. The parameters are doubles. Deprecated: rows by number, valid in this
+      version as in 0.12.
 
     Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. Of two
     spheres, i is the one with the lower number, as long as the contact lasts. A contact that does not go on ends in
@@ -155,10 +303,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     `contacts.goes_on`, or GOES_ON of the result. Where forces are evaluated between two steps, the step is 0, and
     nothing is dissipated.
 
-    Rates of fields and amounts count in the evaluation in which they are written, also in the last one of a contact.
-    Amounts are added in this step, once and as they are. Between two steps nothing is transferred: a new contact for
-    which the function writes an amount keeps a history of zeros, so that the next step finds it as it began. What the
-    history of a contact says is lost with a clump that is removed.
+    What the history of a contact says is lost with a clump that is removed.
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)

@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from minidem.contact.contact_list import with_history
+from minidem.contact.gather import with_history
 from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import field_rows, field_values, keep_rates, require_sound
 from minidem.engine.snapshot import Snapshot
@@ -24,8 +24,8 @@ from minidem.state.layout import row_major
 from minidem.state.state import COLUMNS
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, drop_lists
-from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_slopes
 from minidem.contact.contacts cimport release_copy, release_room, restore_contacts, save_contacts
+from minidem.contact.gather cimport deepest_overlap, list_contacts, list_slopes
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vectors cimport require_memory
@@ -490,7 +490,7 @@ cdef class Driver:
         pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
 
     def contacts(self):
-        """Contacts at the present pose, a structured array (contact/contact_list.pyx); of a user-defined law with their
+        """Contacts at the present pose, a structured array (contact/gather.pyx); of a user-defined law with their
         history."""
         if not self.contacts_known:
             self.evaluate()

@@ -13,10 +13,10 @@ from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of
-from minidem.contact.contact cimport Contact, load3
-from minidem.contact.contact_motion cimport Bodies, gather_contacts
+from minidem.contact.contact cimport Bodies, Contact, load3
 from minidem.contact.evaluate cimport add_image_work
 from minidem.contact.fixed_point cimport Wide, add_energies, fold, join_wide, rounded_wide, split_wide
+from minidem.contact.gather cimport gather_contacts
 from minidem.contact.law cimport Law
 from minidem.contact.part cimport (
     DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,

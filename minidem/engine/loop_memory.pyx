@@ -257,7 +257,7 @@ cdef class LoopMemory:
             lane = take_lane(blocks)
             require_memory("the contacts of the time loop")
             block, at = block_of(blocks, lane), lane_of(lane)
-            set_bodies(blocks, lane, slots[k, 0], slots[k, 1], -1, materials[k])
+            set_bodies(blocks, lane, slots[k, 0], slots[k, 1], materials[k])
             block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
             for m in range(3):
                 block.force[m][at], block.couple[m][at] = force[k, m], couple[k, m]

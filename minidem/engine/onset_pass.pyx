@@ -22,12 +22,10 @@ from libc.string cimport memcpy
 from minidem.broadphase.broadphase cimport wait
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_of
-from minidem.contact.contact cimport Contact, load3
-from minidem.contact.contact_motion cimport Bodies
+from minidem.contact.contact cimport Bodies, Contact, load3
 from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
-from minidem.contact.evaluate cimport (
-    add_central, call_central, clear_sent, load_block, load_only_pair, reduce_block, take_sent,
-)
+from minidem.contact.evaluate cimport add_central, clear_sent, reduce_block, take_sent
+from minidem.contact.gather cimport call_central, load_block, load_only_pair
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag

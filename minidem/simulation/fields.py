@@ -1,7 +1,7 @@
 """Topic of a `Simulation`: fields of the clumps, such as a temperature or a charge.
 
 Values and rates are in the blocks of the state, so that sorting, checkpoints, threads and steps that are undone treat
-them like positions. How they go on in time: engine/loop.pyx; fluxes through contacts: contact/fluxes.pyx.
+them like positions. How they go on in time: engine/loop.pyx; fluxes through contacts: contact/evaluate.pyx.
 """
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, non_negative, refuse, unit_vector
 from minidem.material import Material
+from minidem.walls.cone_surface import TOUCH
 from minidem.walls.wall import Limits, Wall, region_axis
 
 
@@ -70,12 +71,12 @@ class Cone(Wall):
 
     def primitives(self):
         """Two: the nearer side and that beyond the axis, of which both can touch a sphere."""
-        side = np.cross(self.axis, np.eye(3)[np.argmin(np.abs(self.axis))])
+        across = np.cross(self.axis, np.eye(3)[np.argmin(np.abs(self.axis))])
         rise = np.array([self.radii[1] - self.radii[0], self.height])
         length = np.sqrt((rise * rise).sum())
-        return [{"kind": "cone", "point": self.point, "axis": self.axis, "radii": self.radii, "side": sign,
-                 "height": self.height, "across": side / np.sqrt((side * side).sum()), "slope": rise / length,
-                 "length": length} for sign in (1.0, -1.0)]
+        numbers = (*self.radii, *(rise / length), length, *(across / np.sqrt((across * across).sum())))
+        return [{"kind": "other", "touch": TOUCH, "point": self.point, "axis": self.axis, "height": self.height,
+                 "numbers": (*numbers, side)} for side in (1.0, -1.0)]
 
     def limits(self):
         ends = np.array([np.subtract(self.point, self.center) + h * np.array(self.axis) for h in (0.0, self.height)])

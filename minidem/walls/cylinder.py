@@ -72,8 +72,8 @@ class Cylinder(Wall):
         return not self.outside
 
     def primitives(self):
-        return [{"kind": "cylinder", "point": self.point, "axis": self.axis, "radii": (self.radius, self.radius),
-                 "side": -1.0 if self.outside else 1.0}]
+        return [{"kind": "cylinder", "point": self.point, "axis": self.axis,
+                 "numbers": (self.radius, -1.0 if self.outside else 1.0)}]
 
     def limits(self):
         return Limits(self.axis, arm=tuple(np.subtract(self.point, self.center)), radius=self.radius)

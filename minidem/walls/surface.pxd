@@ -1,17 +1,16 @@
 """Walls as the time loop sees them: primitives, and the pose of each wall at the present instant.
 
 A plane and a cylinder are one primitive each, a cone has two, a mesh one per triangle. Primitives with a Shape, those
-with a formula, come first, in the order of the walls, then the triangles. Primitives are given in the frame of their
-wall, which is the lab frame at time zero with its origin in the centre of the wall's motion.
+with a formula, come first, in the order of the walls, then the triangles. Planes, cylinders and triangles are computed
+here, where the compiler sees them; of another shape a function says how a point is to it (cone_surface.pyx). Primitives
+are given in the frame of their wall, which is the lab frame at time zero with its origin in the centre of the wall's
+motion.
 
 In a periodic box a wall that is not the same along all its axes has images. A sphere touches the image of a primitive
 that is nearest to the primitive's reference; primitives are small enough that no other image can touch it.
 """
-from libc.math cimport sqrt
-
 from minidem.core.vectors cimport IntVector
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, vec3
-from minidem.walls.cone cimport Foot, Outline, foot_on
 from minidem.walls.triangle cimport Nearest, nearest_of
 
 cdef extern from *:
@@ -32,15 +31,30 @@ cdef struct WallPose:               # of a wall at one instant, as POSE of motio
     double turning_now[3]
 
 cdef enum Kind:
-    PLANE, CYLINDER, CONE
+    PLANE, CYLINDER, OTHER
+
+cdef enum:
+    SHAPE_NUMBERS = 12
+
+cdef struct Touch:                  # of a sphere and a primitive
+    double height                   # distance of the centre from the surface, positive on the side of the clumps [m]
+    Vec3 normal                     # unit, from the surface to the centre, lab
+    double curvature                # of the surface of equal height through the centre: change of the normal per length
+    Vec3 straight                   # direction of less curvature, lab; its squared length is the missing part of it
+
+cdef struct Shape
+
+# How the point shape.point + d is to a shape; vectors in the frame of the wall. Returns whether the shape counts for a
+# sphere there: another primitive of the wall may have the same nearest point. The height changes by no more than d.
+ctypedef bint (*TouchFunction)(const Shape *shape, Vec3 d, Touch *touch) noexcept nogil
 
 cdef struct Shape:                  # of a primitive with a formula, in the frame of its wall
     Kind kind
-    double point[3]                 # of a plane, of the axis of a cylinder, centre of the first circle of a cone [m]
+    TouchFunction touch             # of OTHER
+    double point[3]                 # of a plane, of the axis of a cylinder [m]
     double axis[3]                  # unit; normal of a plane
-    double side                     # cylinder: 1 around the clumps, -1 among them; cone: 1 nearer side, -1 other side
-    Outline line                    # of a cone; the first radius is that of a cylinder
-    double across[3]                # of a cone: unit, towards the nearer side for points on the axis
+    # Of OTHER what its function reads; of a cylinder the radius, and 1 around the clumps, -1 among them.
+    double numbers[SHAPE_NUMBERS]
 
 cdef struct TriangleGrid:           # of a mesh, in its frame: the triangles with bounding boxes that overlap each cell
     int wall
@@ -74,11 +88,12 @@ cdef struct Walls:
     const WallPose *now             # (count,)
     double travelled                # bound of the distance that any surface has moved until now [m]
 
-cdef struct Touch:                  # of a sphere and a primitive
-    double height                   # distance of the centre from the surface, positive on the side of the clumps [m]
-    Vec3 normal                     # unit, from the surface to the centre, lab
-    double curvature                # of the surface of equal height through the centre: change of the normal per length
-    Vec3 straight                   # direction of less curvature, lab; its squared length is the missing part of it
+cdef struct Facet:                  # a triangle near a sphere, in the frame of its wall
+    double height
+    Vec3 normal
+    Vec3 point                      # of the triangle, nearest to the centre
+    int primitive
+    bint dropped                    # another triangle counts instead: see surface.pyx
 
 
 cdef inline Vec3 to_wall(const WallPose *pose, Vec3 x) noexcept nogil:
@@ -129,21 +144,21 @@ cdef inline double simple_height(const Walls *walls, Py_ssize_t primitive, const
     It changes by no more than the centre moves.
     """
     cdef const Shape *shape = walls.shapes + primitive
-    cdef Vec3 d = sub(near_primitive(walls, primitive, vector(sphere)), vector(shape.point)), out
-    cdef double along
+    cdef Vec3 d = sub(near_primitive(walls, primitive, vector(sphere)), vector(shape.point))
+    cdef Touch touch
     if shape.kind == PLANE:
         return d.x * shape.axis[0] + d.y * shape.axis[1] + d.z * shape.axis[2]
-    along = dot(d, vector(shape.axis))
-    out = sub(d, scale(along, vector(shape.axis)))
     if shape.kind == CYLINDER:
-        return shape.side * (shape.line.radii[0] - norm(out))
-    return foot_on(&shape.line, shape.side * norm(out), along).height
+        return shape.numbers[1] * (shape.numbers[0] - norm(sub(d, scale(dot(d, vector(shape.axis)),
+                                                                        vector(shape.axis)))))
+    shape.touch(shape, d, &touch)
+    return touch.height
 
 
 cdef inline bint overlaps_simple(const Walls *walls, Py_ssize_t primitive, const double *sphere,
                                  double reach) noexcept nogil:
     """Whether a primitive with a shape counts for a sphere whose centre is within `reach` of it."""
-    if walls.shapes[primitive].kind == CONE:
+    if walls.shapes[primitive].kind == OTHER:
         return touch_wall(walls, primitive, sphere).height < reach
     return simple_height(walls, primitive, sphere) < reach
 
@@ -151,36 +166,14 @@ cdef inline bint overlaps_simple(const Walls *walls, Py_ssize_t primitive, const
 cdef inline Touch touch_cylinder(const Shape *shape, Vec3 d) noexcept nogil:
     """d : from shape.point to the centre, in the frame of the wall, as all vectors of the result."""
     cdef Vec3 axis = vector(shape.axis)
-    cdef double distance
+    cdef double distance, side = shape.numbers[1]
     cdef Touch touch
     d = sub(d, scale(dot(d, axis), axis))
     distance = norm(d)
-    touch.height = shape.side * (shape.line.radii[0] - distance)
+    touch.height = side * (shape.numbers[0] - distance)
     distance = 1.0 / distance if distance > 0.0 else 0.0            # on the axis: no direction, no force
-    touch.normal = scale(-shape.side * distance, d)
-    touch.curvature, touch.straight = -shape.side * distance, axis
-    return touch
-
-
-cdef inline Touch touch_cone(const Shape *shape, Vec3 d) noexcept nogil:
-    """As touch_cylinder. An apex counts for the nearer side only."""
-    cdef Vec3 axis = vector(shape.axis), out
-    cdef double along = dot(d, axis), distance
-    cdef Foot foot
-    cdef Touch touch
-    out = sub(d, scale(along, axis))
-    distance = norm(out)
-    out = scale(shape.side / distance, out) if distance > 0.0 else scale(shape.side, vector(shape.across))
-    foot = foot_on(&shape.line, shape.side * distance, along)
-    touch.height = FAR if foot.on_axis and shape.side < 0.0 else foot.height
-    touch.normal = add_scaled(scale(foot.radial, out), foot.axial, axis)
-    if foot.bend > 0.0 and foot.bend >= foot.around:                # an edge seen from outside its circle, or the apex
-        touch.curvature, touch.straight = foot.bend, scale(sqrt(1.0 - foot.around / foot.bend), cross(axis, out))
-    else:
-        touch.curvature = foot.around
-        touch.straight = add_scaled(scale(foot.axial, out), -foot.radial, axis)
-        if foot.bend > 0.0:
-            touch.straight = scale(sqrt(1.0 - foot.bend / foot.around), touch.straight)
+    touch.normal = scale(-side * distance, d)
+    touch.curvature, touch.straight = -side * distance, axis
     return touch
 
 
@@ -191,8 +184,10 @@ cdef inline Touch touch_simple(const Walls *walls, Py_ssize_t primitive, Vec3 x)
     cdef Touch touch
     if shape.kind == CYLINDER:
         return touch_cylinder(shape, d)
-    if shape.kind == CONE:
-        return touch_cone(shape, d)
+    if shape.kind == OTHER:
+        if not shape.touch(shape, d, &touch):
+            touch.height = FAR
+        return touch
     touch.curvature, touch.straight = 0.0, vec3(0.0, 0.0, 0.0)
     touch.height = d.x * shape.axis[0] + d.y * shape.axis[1] + d.z * shape.axis[2]
     touch.normal = vector(shape.axis)
@@ -245,3 +240,6 @@ cdef inline Vec3 velocity_at(const double *velocity, const double *turning, Vec3
 
 
 cdef void find_triangles(const Walls *walls, const double *sphere, double skin, IntVector *found) noexcept nogil
+cdef void find_facets(const Walls *walls, const double *sphere, double radius, Facet *facets, Py_ssize_t n,
+                      int *room) noexcept nogil
+cdef bint replaces(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil

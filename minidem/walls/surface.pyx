@@ -1,8 +1,21 @@
-"""Search of the triangles near a sphere, by the grids of the meshes."""
+"""Triangles near a sphere: search by the grids of the meshes, and which of neighbouring ones count.
+
+Each triangle within the radius of a sphere has a nearest point. Of two triangles, the one farther away is dropped if
+
+* its nearest point belongs to the nearer triangle as well: the sphere is beside a face, at an edge or corner that both
+  share, or at a joint of triangles without common corners; or
+* they have a common corner, and the directions of the nearest points differ by less than the feature angle: both are
+  parts of a surface that approximates a smooth one.
+
+What remains are the places where the distance to the surface has a local minimum: a sphere over a seam of two coplanar
+triangles feels one plane, over a convex edge a force that turns continuously, and in a concave corner two forces. The
+potential energy is continuous.
+"""
 from libc.math cimport ceil, floor, sqrt
 from libc.stdlib cimport qsort
 
 from minidem.core.vectors cimport push
+from minidem.walls.triangle cimport nearest_of
 
 
 cdef int compare(const void *a, const void *b) noexcept nogil:
@@ -78,3 +91,111 @@ cdef void find_triangles(const Walls *walls, const double *sphere, double skin, 
             n += 1
         last = primitive
     found.size = n
+
+
+cdef extern from *:
+    """
+    #define MINIDEM_SAME_POINT 1e-5     /* distance of a point from a triangle / radius that counts as 0 */
+    """
+    const double SAME_POINT "MINIDEM_SAME_POINT"
+
+cdef enum:
+    FEW = 16                            # triangles that are all compared with each other
+
+
+cdef inline bint same_direction(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
+    """Whether the directions of two triangles of a mesh are within its feature angle."""
+    return dot(a.normal, b.normal) >= walls.smooth[walls.wall_of[a.primitive]]
+
+
+cdef inline bint have_common_corner(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
+    cdef const int *first = walls.vertices + 3 * (a.primitive - walls.n_simple)
+    cdef const int *second = walls.vertices + 3 * (b.primitive - walls.n_simple)
+    cdef int k, m
+    for k in range(3):
+        for m in range(3):
+            if first[k] == second[m]:
+                return True
+    return False
+
+
+cdef inline bint has_point(const Walls *walls, const Facet *facet, Vec3 point, double distance) noexcept nogil:
+    """Whether a triangle has a point, in the frame of the wall, or an image of it."""
+    cdef int wall = walls.wall_of[facet.primitive]
+    cdef Vec3 nearest
+    if walls.repeats[wall]:
+        point = near_primitive(walls, facet.primitive, point_in_lab(walls, wall, point))
+    nearest = nearest_of(walls.corners + 9 * <Py_ssize_t> (facet.primitive - walls.n_simple), point).point
+    return norm(sub(nearest, point)) < distance
+
+
+cdef inline bint drops(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
+    """Whether a triangle does not count beside another one; both are within the radius."""
+    if near.height > far.height or near.height == far.height and near.primitive >= far.primitive \
+            or walls.wall_of[near.primitive] != walls.wall_of[far.primitive]:
+        return False
+    return same_direction(walls, near, far) and have_common_corner(walls, near, far) \
+        or has_point(walls, near, far.point, SAME_POINT * radius)
+
+
+cdef bint neighbour_drops(const Walls *walls, const Facet *facets, const int *reached, Py_ssize_t n, const Facet *far,
+                          double radius) noexcept nogil:
+    """Whether a triangle with a common corner drops one; reached : positions of n facets, by ascending primitive."""
+    cdef const int *corners = walls.vertices + 3 * (far.primitive - walls.n_simple)
+    cdef Py_ssize_t k, e, low, high, middle
+    cdef int primitive
+    for k in range(3):
+        for e in range(walls.around_start[corners[k]], walls.around_start[corners[k] + 1]):
+            primitive, low, high = walls.around[e], 0, n
+            while high - low > 1:
+                middle = (low + high) // 2
+                if facets[reached[middle]].primitive <= primitive:
+                    low = middle
+                else:
+                    high = middle
+            if facets[reached[low]].primitive == primitive and drops(walls, facets + reached[low], far, radius):
+                return True
+    return False
+
+
+cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, int *reached, double radius) noexcept nogil:
+    """Mark the triangles that do not count. reached : room for n ints.
+
+    Nearly all that are dropped of many are dropped by a neighbour, and few remain to be compared with all others.
+    """
+    cdef Py_ssize_t k, m, count = 0
+    cdef Facet *far
+    for k in range(n):
+        facets[k].dropped = facets[k].height >= radius
+        reached[count] = <int> k
+        count += not facets[k].dropped
+    for k in range(count):
+        far = facets + reached[k]
+        far.dropped = count > FEW and neighbour_drops(walls, facets, reached, count, far, radius)
+        m = 0
+        while m < count and not far.dropped:
+            far.dropped = drops(walls, facets + reached[m], far, radius)
+            m += 1
+
+
+cdef bint replaces(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
+    """Whether a contact with a dropped triangle goes on with another one."""
+    return walls.wall_of[near.primitive] == walls.wall_of[far.primitive] and same_direction(walls, near, far) \
+        and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
+
+
+cdef void find_facets(const Walls *walls, const double *sphere, double radius, Facet *facets, Py_ssize_t n,
+                      int *room) noexcept nogil:
+    """Measure n triangles near a sphere, whose primitives are given, and mark those that do not count.
+
+    radius : distance within which they count [m].  room : for n ints.
+    """
+    cdef Touch touch
+    cdef Vec3 centre
+    cdef Py_ssize_t k
+    for k in range(n):
+        centre = near_primitive(walls, facets[k].primitive, vector(sphere))
+        touch = touch_triangle(walls, facets[k].primitive, centre)
+        facets[k].height, facets[k].normal = touch.height, touch.normal
+        facets[k].point = add_scaled(centre, -touch.height, touch.normal)
+    drop_farther(walls, facets, n, room, radius)

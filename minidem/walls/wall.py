@@ -24,8 +24,8 @@ class Wall:
     """Base class of `Plane`, `Cylinder`, `Cone` and `MeshWall`.
 
     A shape says here all that the package needs of it, so that nothing else depends on its class. The defaults are
-    those of a finite surface that clumps touch from both sides. A shape of one formula gives `primitives`, and its
-    distance in compiled code (surface.pxd); another one `surface`.
+    those of a finite surface that clumps touch from both sides. A shape with a formula gives `primitives`, and the
+    address of a compiled function of the distance (cone_surface.pyx); another one `surface`.
 
     Attributes
     ----------
@@ -44,7 +44,11 @@ class Wall:
     encloses = False
 
     def primitives(self) -> list[dict]:
-        """Values of the struct Shape (surface.pxd), of each primitive, lab frame at time 0."""
+        """Members of the struct Shape (surface.pxd) of each primitive, lab frame at time 0.
+
+        `kind` is "other", and `touch` the address of a `TouchFunction`, except for a plane and a cylinder. `height` is
+        that of a finite one along its axis, default 0.
+        """
         return []
 
     def limits(self) -> Limits:

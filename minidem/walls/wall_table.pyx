@@ -10,10 +10,10 @@ from minidem.walls.motion import POSE, Motions, Servo
 
 from minidem.core.vectors cimport IntVector, release, require_memory
 from minidem.walls.surface cimport (
-    CONE, CYLINDER, PLANE, Shape, TriangleGrid, Walls, find_triangles, touch_wall,
+    CYLINDER, OTHER, PLANE, Shape, TouchFunction, TriangleGrid, Walls, find_triangles, touch_wall,
 )
 
-KINDS, NONE = {"plane": PLANE, "cylinder": CYLINDER, "cone": CONE}, (0.0, 0.0, 0.0)
+KINDS = {"plane": PLANE, "cylinder": CYLINDER, "other": OTHER}
 ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
 
 
@@ -90,17 +90,15 @@ cdef class WallPrimitives:
         if shapes == NULL:
             raise MemoryError("no memory for the walls")
         self.view.shapes = shapes
-        for m, (number, given) in enumerate(simple):
-            wall = self.walls[number]
+        for m, (k, given) in enumerate(simple):
+            wall = self.walls[k]
             point = np.array(given["point"]) - (np.array(wall.center) if wall.moves else 0.0)
             shapes[m].kind = KINDS[given["kind"]]
-            shapes[m].side, shapes[m].line.length = given.get("side", 1.0), given.get("length", 0.0)
+            shapes[m].touch = <TouchFunction> <size_t> given.get("touch", 0)
             for k in range(3):
                 shapes[m].point[k], shapes[m].axis[k] = point[k], given["axis"][k]
-                shapes[m].across[k] = given.get("across", NONE)[k]
-            for k in range(2):
-                shapes[m].line.radii[k] = given.get("radii", NONE)[k]
-                shapes[m].line.slope[k] = given.get("slope", NONE)[k]
+            for k, number in enumerate(given.get("numbers", ())):
+                shapes[m].numbers[k] = number
 
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple):
         """Arrays of triangles, in the frames of their walls. Returns the centres of all (n, 3)."""

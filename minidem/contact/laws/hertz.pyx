@@ -13,7 +13,7 @@ H. Hertz, J. reine angew. Math. 92, 156 (1882); K. L. Johnson, Contact Mechanics
 """
 from libc.math cimport sqrt
 
-from minidem.contact.record import ContactLaw
+from minidem.contact.registry import ContactLaw
 
 from minidem.contact.contact cimport GivenContact, OwnNumbers
 from minidem.contact.law cimport LawKernels

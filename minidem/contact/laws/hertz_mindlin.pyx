@@ -80,7 +80,7 @@ from minidem.contact.friction import (
 )
 from minidem.contact.parts.jkr import length_root
 from minidem.contact.parts.normal import HERTZ
-from minidem.contact.record import ContactLaw
+from minidem.contact.registry import ContactLaw
 from minidem.core.parameters import Positive
 
 

@@ -8,7 +8,7 @@ The law of soft-sphere simulations, where the duration of a collision, :math:`\p
 depend on its speed: P. A. Cundall and O. D. L. Strack, Geotechnique 29, 47 (1979). Overlap :math:`d` [m], stiffness
 :math:`k` [N/m]. The elastic constants of the material are not used.
 """
-from minidem.contact.record import ContactLaw
+from minidem.contact.registry import ContactLaw
 from minidem.core.parameters import Positive
 
 from minidem.contact.contact cimport GivenContact, OwnNumbers

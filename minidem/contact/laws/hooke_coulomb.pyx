@@ -13,16 +13,7 @@ Tangential force, where :math:`k_t` is :math:`k` times ``tangential_stiffness``:
    \boldsymbol T = -k_t \boldsymbol\xi, \quad \boldsymbol T_d = -x\, c\, \boldsymbol u_t, \quad
    \left|\boldsymbol T + \boldsymbol T_d\right| \le \mu L, \quad L = \max(F, 0)
 
-Rolling resistance:
-
-.. math::
-
-   \begin{split}
-   \mathrm d \boldsymbol M &= -k_r\, \mathrm d \boldsymbol\theta, \quad
-     k_r = 2.25\, \mu_r^2 R^{*2} k, \quad
-     \boldsymbol M_d = -2 \eta \sqrt{I_r k_r}\, \dot{\boldsymbol\theta} \\
-   \left|\boldsymbol M + \boldsymbol M_d\right| &\le \mu_r R^* L
-   \end{split}
+Rolling resistance is that of ``hertz-mindlin`` with :math:`k_r = 2.25\, \mu_r^2 R^{*2} k`.
 
 Symbols and parameters as for ``hertz-mindlin``; "stiffness-ratio" is :math:`x = \sqrt{k_t / k}`. The stiffness does not
 depend on a contact radius, so that all models of ``tangential`` are this one. The duration of a collision does not
@@ -33,7 +24,7 @@ from minidem.contact.friction import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels, range_of_bonds,
 )
 from minidem.contact.parts.normal import HOOKE
-from minidem.contact.record import ContactLaw
+from minidem.contact.registry import ContactLaw
 from minidem.core.parameters import Positive
 
 

@@ -18,8 +18,7 @@ from libc.math cimport M_SQRT2, fabs, pi, sqrt
 
 from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, Row, load3, store3
 from minidem.contact.law cimport Part
-from minidem.contact.part cimport BOND_RANGE, LawParameters, OwnFriction, OwnNormal, predicted
-from minidem.contact.spring cimport positive, turned
+from minidem.contact.part cimport BOND_RANGE, LawParameters, OwnFriction, OwnNormal, positive, predicted, turned
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
 

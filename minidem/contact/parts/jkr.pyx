@@ -2,7 +2,7 @@
 
 A contact begins at touch and ends at tear-off, at a gap d_c. There the force jumps, and before tear-off its slope is
 that of a root: where a contact begins or ends in a step, the force is the difference of the energies over the path, and
-the damping coefficient that of its integral. Whether it ends is predicted, as in damped_normal.pxd. What the jumps
+the damping coefficient that of its integral. Whether it ends is predicted, as in normal.pyx. What the jumps
 lose, -U at touch and U at tear-off, is dissipated by damping.
 
 L = max(F_n + 2 F_c, 0) with the pull-off force F_c (C. Thornton, J. Phys. D 24, 1942 (1991), doi
@@ -31,12 +31,10 @@ import numpy as np
 from libc.math cimport fabs, sqrt
 
 from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, load3, store3
-from minidem.contact.damped_normal cimport (
-    NormalForces, lifts_off, load_of, mean_over_step, restart_spring, store_normal,
-)
 from minidem.contact.law cimport Part
 from minidem.contact.part cimport (
-    ADHESION, DAMPING, FRICTION_LIMIT, LawParameters, OwnFriction, OwnNormal, STIFFNESS, predicted,
+    ADHESION, DAMPING, FRICTION_LIMIT, LawParameters, NormalForces, OwnFriction, OwnNormal, STIFFNESS, lifts_off,
+    load_of, mean_over_step, predicted, restart_spring, store_normal,
 )
 from minidem.core.cube_root cimport cube_root
 from minidem.core.lanes cimport LANES

@@ -1,21 +1,40 @@
-"""A spring and a dashpot in parallel, limited in length: friction, and with couples for forces rolling resistance.
+"""Springs with dashpots, whose sum is limited: friction, and rolling resistance, with couples for forces.
 
-A spring is turned from the old normal to the new one by the smallest rotation, then about it with the mean spin of the
-bodies; what is added in a step is turned by half of it. How its stiffness follows the contact radius is a
-`StretchRule` (part.pxd).
-
-Springs are stretched by the velocity half a step before the pose, which is exact over the step. The dashpots have the
-velocity at the pose: 3/2 of this velocity minus 1/2 of that of the last step.
+A spring T is turned from the old normal to the new one by the smallest rotation, then about it with the mean spin of
+the bodies; what is added in a step is turned by half of it. Springs are stretched by the velocity half a step before
+the pose, which is exact over the step. Dashpots have the velocity at the pose: 3/2 of this velocity minus 1/2 of that
+of the last step.
 
 If the sum of spring and dashpot exceeds the limit, it slides: the sum gets the length of the limit, the spring is what
 the dashpot leaves of it, or zero if the dashpot leaves nothing. The direction of the sum turns towards that of the
 motion, d(angle) = -k u / limit sin(angle) dt; adding the stretch of the step and cutting the length would be of first
 order.
+
+Friction: |T + T_d| <= mu L. A model says how the stiffness k a follows the contact radius a, of spheres with k = 8 G*.
+It is a `StretchRule` (part.pxd) and a line of MODELS. With s, xi: displacement of the contact points, turned with the
+contact, xi is cut where T reaches its limit:
+
+    rescale     dT = -k a ds while the contact grows, d(T / a) = -k ds while it shrinks; creates no energy
+    mindlin     T = -k a xi; a contact that grows at a given xi gains energy, one that shrinks loses it: FRICTION.md
+    linear      T = -k xi, one stiffness whatever the contact radius
+
+Parameters of a model of its own, `model(rule, name=default)`, become parameters of the laws; the rule reads them as
+contact.coefficients[MODEL], [MODEL + 1] and so on.
+
+Rolling resistance: the elastic-plastic spring-dashpot model (EPSD, model C) of Ai et al. 2011; FRICTION.md. A couple M
+with the stiffness k_r a is stretched by the relative rotation; |M + M_d| <= mu_r R* L.
 """
 from libc.math cimport sqrt
 
-from minidem.contact.contact cimport GivenContact, OwnRows, Row, load3, store3
-from minidem.contact.part cimport GivenNormal, OwnStretch, Stretch, StretchRule
+from minidem.contact.contact cimport (
+    Energies, GivenContact, OwnNumbers, OwnResult, OwnRows, Row, load3, store3,
+)
+from minidem.contact.law cimport Part
+from minidem.contact.part cimport (
+    FRICTION, GivenNormal, LawParameters, OwnFriction, OwnNormal, OwnStretch, ROLLING_DAMPING, ROLLING_FRICTION,
+    ROLLING_STIFFNESS, Stretch, StretchRule, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, flat, positive, predicted,
+    turned,
+)
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 
@@ -32,13 +51,13 @@ cdef struct Springs:                # of eight contacts
     Row longest                     # square of the length that a sliding spring may have
     Stretch stretch
 
+cdef struct RollingHistory:         # three records; one number of each is not used
+    Row spring[4]                   # M on i [N m]
+    Row rate[4]                     # relative angular velocity, half a step before the pose [rad/s]
+    Row dashpot[4]                  # M_d on i [N m]
 
-cdef inline double positive(double x, double instead) noexcept nogil:
-    return x if x > 0.0 else instead
 
-
-cdef inline void rescaled(GivenContact contact, const double *stiffness, GivenNormal normal,
-                          OwnStretch stretch) noexcept nogil:
+cdef void rescale(GivenContact contact, const double *stiffness, GivenNormal normal, OwnStretch stretch) noexcept nogil:
     """dT = -k a ds while a grows, d(T / a) = -k ds while it shrinks: otherwise energy is created.
 
     C. Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013), doi 10.1016/j.powtec.2012.08.012.
@@ -57,15 +76,22 @@ cdef inline void rescaled(GivenContact contact, const double *stiffness, GivenNo
             * (inverse * first * second * twice)
 
 
-cdef inline Vec3 flat(Vec3 v, Vec3 normal, Vec3 middle) noexcept nogil:
-    """Into the plane of the normal."""
-    return add_scaled(v, -dot(v, normal), middle)
+cdef void mindlin(GivenContact contact, const double *stiffness, GivenNormal normal, OwnStretch stretch) noexcept nogil:
+    cdef double first, second, twice, inverse
+    cdef int lane
+    for lane in range(LANES):
+        first = positive(normal.old_radius[lane], positive(normal.contact_radius[lane], 1.0))
+        second, twice = positive(normal.contact_radius[lane], first), positive(2.0 * stiffness[lane], 1.0)
+        inverse = 1.0 / (twice * first * second)
+        stretch.compliance_old[lane], stretch.compliance[lane] = inverse * second, inverse * first
+        stretch.kept[lane], stretch.added[lane] = second * (stretch.compliance_old[lane] * twice), second
 
 
-cdef inline Vec3 turned(Vec3 old, Vec3 stretched, Vec3 normal, Vec3 middle, double turn) noexcept nogil:
-    """A spring after a step: the old one, turned with the contact and by `turn` about it, and what was added."""
-    cdef Vec3 sum = flat(add_scaled(stretched, 1.0 - 0.5 * turn * turn, old), normal, middle)
-    return add_scaled(sum, turn, cross(normal, flat(add_scaled(old, 0.5, stretched), normal, middle)))
+cdef void linear(GivenContact contact, const double *stiffness, GivenNormal normal, OwnStretch stretch) noexcept nogil:
+    cdef int lane
+    for lane in range(LANES):
+        stretch.kept[lane] = stretch.added[lane] = 1.0
+        stretch.compliance_old[lane] = stretch.compliance[lane] = 1.0 / positive(2.0 * stiffness[lane], 1.0)
 
 
 cdef inline double reciprocal(double x) noexcept nogil:
@@ -173,3 +199,86 @@ cdef inline void resist(StretchRule rule, GivenContact contact, const Row *motio
         store3(old_spring, lane, spring)
         store3(old_dashpot, lane, damped)
         store3(force, lane, add(load3(force, lane), add(spring, damped)))
+
+
+cdef inline void spring_energies(StretchRule rule, GivenContact contact, const double *stiffness, GivenNormal normal,
+                                 const Row *spring, double *energy) noexcept nogil:
+    """Elastic energies (LANES,) [J] of springs, three rows of a history."""
+    cdef Stretch stretch
+    cdef int lane
+    rule(contact, stiffness, normal, &stretch)
+    for lane in range(LANES):
+        energy[lane] = dot(load3(spring, lane), load3(spring, lane)) * stretch.compliance[lane]
+
+
+cdef void friction(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                   const LawParameters *parameters) noexcept nogil:
+    cdef Springs springs
+    cdef int lane
+    for lane in range(LANES):
+        springs.stiffness[lane] = contact.coefficients[TANGENTIAL_STIFFNESS][lane]
+        springs.coefficient[lane] = contact.coefficients[TANGENTIAL_DAMPING][lane] * normal.dashpot[lane]
+        springs.limit[lane] = contact.coefficients[FRICTION][lane] * normal.load[lane]
+    resist(parameters.rule, contact, contact.velocity, normal.pose_velocity, history.spring, history.dashpot, normal,
+           &springs, result.force)
+    for lane in range(LANES):
+        result.dissipated[1][lane], result.dissipated[2][lane] = springs.by_dashpot[lane], springs.by_spring[lane]
+
+
+cdef void describe_friction(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                            Energies *energies, const LawParameters *parameters) noexcept nogil:
+    """The energy of the spring, and whether the contact slides."""
+    cdef Vec3 total
+    cdef double limit
+    cdef int lane
+    spring_energies(parameters.rule, contact, contact.coefficients[TANGENTIAL_STIFFNESS], normal, history.spring,
+                    energies.tangential_energy)
+    for lane in range(LANES):
+        limit = contact.coefficients[FRICTION][lane] * normal.load[lane]
+        total = add(load3(history.spring, lane), load3(history.dashpot, lane))
+        energies.sliding[lane] = 1.0 if dot(total, total) >= limit * limit * (1.0 - 1e-9) else 0.0
+
+
+cdef inline double rolling_stiffness(GivenContact contact, int lane) noexcept nogil:
+    """Times the contact radius: k_r [N m]."""
+    return contact.coefficients[ROLLING_STIFFNESS][lane] * (contact.radius[lane] * contact.radius[lane])
+
+
+cdef void rolling(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                  const LawParameters *parameters) noexcept nogil:
+    cdef RollingHistory *couple = <RollingHistory *> own
+    cdef Springs springs
+    cdef Row velocity[3]
+    cdef Vec3 w
+    cdef int lane
+    for lane in range(LANES):
+        w = load3(contact.angular_velocity, lane)
+        store3(velocity, lane, predicted(w, load3(couple.rate, lane), normal.old[lane]))
+        store3(couple.rate, lane, w)
+        springs.stiffness[lane] = rolling_stiffness(contact, lane)
+        springs.coefficient[lane] = contact.coefficients[ROLLING_DAMPING][lane] * 2.0 * sqrt(
+            contact.rolling_inertia[lane] * springs.stiffness[lane] * normal.contact_radius[lane])
+        springs.limit[lane] = contact.coefficients[ROLLING_FRICTION][lane] * contact.radius[lane] * normal.load[lane]
+    resist(rescale, contact, contact.angular_velocity, velocity, couple.spring, couple.dashpot, normal, &springs,
+           result.couple)
+    for lane in range(LANES):
+        result.dissipated[3][lane] = springs.by_spring[lane] + springs.by_dashpot[lane]
+
+
+cdef void describe_rolling(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                           Energies *energies, const LawParameters *parameters) noexcept nogil:
+    cdef Row stiffness
+    cdef int lane
+    for lane in range(LANES):
+        stiffness[lane] = rolling_stiffness(contact, lane)
+    spring_energies(rescale, contact, stiffness, normal, (<RollingHistory *> own).spring, energies.rolling_energy)
+
+
+def model(size_t rule, **parameters):
+    """A part with this rule. parameters : of its own, name to default."""
+    return Part(forces=<size_t> friction, describe=<size_t> describe_friction, rule=rule, parameters=parameters)
+
+
+MODELS = {"rescale": model(<size_t> rescale), "mindlin": model(<size_t> mindlin), "linear": model(<size_t> linear)}
+ROLLING = Part(forces=<size_t> rolling, describe=<size_t> describe_rolling,
+               n_records=sizeof(RollingHistory) // (4 * sizeof(Row)), has_couples=True)

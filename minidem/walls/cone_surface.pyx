@@ -1,6 +1,9 @@
 """Distance of a point from a cone between two circles (cone.py), in a half plane that the axis bounds."""
 from libc.math cimport sqrt
 
+from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, sub
+from minidem.walls.surface cimport Shape, Touch, vector
+
 cdef extern from *:
     """
     #define MINIDEM_NEAR_AXIS 0.01      /* distance from the axis / height, below which the curvature grows no more */
@@ -11,6 +14,11 @@ cdef struct Outline:                    # of a cone in the half plane: a line be
     double radii[2]                     # of the circles [m]
     double slope[2]                     # unit: radial and axial, from the first circle to the second
     double length                       # [m]
+
+cdef struct ConeNumbers:                # the numbers of a Shape
+    Outline line
+    double across[3]                    # unit, towards the nearer side for points on the axis
+    double side                         # 1: the nearer side, -1: that beyond the axis
 
 cdef struct Foot:                       # the point of the outline nearest to another one
     double height                       # distance of the two [m]
@@ -40,3 +48,27 @@ cdef inline Foot foot_on(const Outline *line, double across, double along) noexc
     away = max(abs(across), NEAR_AXIS * foot.height)
     foot.around = foot.radial / (away if across >= 0.0 else -away) if away > 0.0 else 0.0
     return foot
+
+
+cdef bint touch_cone(const Shape *shape, Vec3 d, Touch *touch) noexcept nogil:
+    """A `TouchFunction`. An apex counts for the nearer side only."""
+    cdef const ConeNumbers *cone = <const ConeNumbers *> shape.numbers
+    cdef Vec3 axis = vector(shape.axis), out
+    cdef double along = dot(d, axis), distance
+    cdef Foot foot
+    out = sub(d, scale(along, axis))
+    distance = norm(out)
+    out = scale(cone.side / distance, out) if distance > 0.0 else scale(cone.side, vector(cone.across))
+    foot = foot_on(&cone.line, cone.side * distance, along)
+    touch.height, touch.normal = foot.height, add_scaled(scale(foot.radial, out), foot.axial, axis)
+    if foot.bend > 0.0 and foot.bend >= foot.around:                # an edge seen from outside its circle, or the apex
+        touch.curvature, touch.straight = foot.bend, scale(sqrt(1.0 - foot.around / foot.bend), cross(axis, out))
+    else:
+        touch.curvature = foot.around
+        touch.straight = add_scaled(scale(foot.axial, out), -foot.radial, axis)
+        if foot.bend > 0.0:
+            touch.straight = scale(sqrt(1.0 - foot.bend / foot.around), touch.straight)
+    return not (foot.on_axis and cone.side < 0.0)
+
+
+TOUCH = <size_t> touch_cone

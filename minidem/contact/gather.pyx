@@ -1,0 +1,443 @@
+"""Contacts at the present pose: eight as laws and fluxes see them (contact.h), and all of them for Python.
+
+Velocities are those half a step before the pose: the displacement of a body in the step, divided by the step. So they
+do not depend on the rotation scheme, and a spring that is stretched by them is of second order. They are taken at the
+contact point, and split along the normal, half a step before the pose as well.
+"""
+from libc.math cimport isnan, sqrt
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from minidem.contact.blocks cimport block_at, history_of
+from minidem.contact.contact cimport Energies, MAX_RECORDS, OwnContact, Row, load3, store3
+from minidem.contact.contacts cimport GROUPS, WALLS, Room
+from minidem.contact.law cimport LawKernels
+from minidem.core.eight cimport eight_of, load_eight, load_eight3, scale3, store_eight, store_eight3
+from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.transpose cimport rows_from_lines, rows_from_records
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
+from minidem.state.periodic_box cimport BoxPose, box_moves, image_velocities, nearest_differences
+from minidem.state.rows cimport load, store
+from minidem.state.state cimport clump_of, field_of, free_slot_of
+from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
+
+CONTACT = np.dtype([
+    ("clump_i", np.int32), ("clump_j", np.int32),       # both j fields of wall k are -1 - k
+    ("sphere_i", np.int32), ("sphere_j", np.int32),
+    ("overlap", float),                                 # [m]
+    ("normal", float, 3),                               # unit, from j to i
+    ("force", float, 3),                                # on i [N]
+    ("point", float, 3),                                # middle of the overlap, at sphere_i; at a wall the point of
+                                                        # the wall [m]
+    ("energy", float),                                  # elastic, of the normal force [J]
+    ("tangential", float, 3),                           # part of the force, of laws with friction [N]
+    ("couple", float, 3),                               # on i, of rolling resistance [N m]
+    ("energy_tangential", float), ("energy_rolling", float),        # of their springs [J]
+    ("sliding", bool),                                  # the limit of friction is reached
+], align=True)
+
+
+cdef struct Listed:                 # a row of CONTACT
+    int clump_i, clump_j, sphere_i, sphere_j
+    double overlap
+    Vec3 normal, force, point
+    double energy
+    Vec3 tangential, couple
+    double energy_tangential, energy_rolling
+    unsigned char sliding
+
+if sizeof(Listed) != CONTACT.itemsize:
+    raise ImportError("a contact has another layout in C than in NumPy")
+
+cdef struct Bending:                    # of eight contacts: how the normal changes with the tangential displacement
+    double curvature[LANES]             # 1 / distance of the centres [1/m]
+    double straight[3 * LANES]          # of walls: direction in which there is none; see Touch
+
+
+cdef inline void pair_geometry(const BoxPose *box, const Bodies *a, const Bodies *b, OwnContact contact,
+                               Bending *bending) noexcept nogil:
+    """Of contacts of two spheres. box : a constant NULL where no axis is periodic, so that the loop vectorises."""
+    cdef double nearest[3 * LANES]
+    cdef Vec3 between
+    cdef double distance, reach, inverse
+    cdef int lane
+    if box != NULL:
+        nearest_differences(box, a.sphere, b.sphere, nearest)
+    for lane in range(LANES):
+        between = load(nearest + lane) if box != NULL else sub(load(a.sphere + lane), load(b.sphere + lane))
+        distance = sqrt(dot(between, between))
+        reach = a.sphere[3 * LANES + lane] + b.sphere[3 * LANES + lane]
+        inverse = 1.0 / (distance * reach)              # one division instead of two
+        inverse = inverse if distance > 0.0 else 0.0    # coincident centres: no direction, no force
+        bending.curvature[lane] = inverse * reach
+        store3(contact.normal, lane, scale(inverse * reach, between))
+        contact.overlap[lane] = reach - distance
+        contact.radius[lane] = a.sphere[3 * LANES + lane] * b.sphere[3 * LANES + lane] * (inverse * distance)
+
+
+cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, double half, Bodies *b,
+                           int lane) noexcept nogil:
+    """Motion of a wall at the centre of a sphere, half a step before the pose; arguments : those of the sphere."""
+    cdef Vec3 before = sub(vec3(pose.position[0], pose.position[1], pose.position[2]),
+                           scale(half, vec3(pose.velocity[0], pose.velocity[1], pose.velocity[2])))
+    store(b.motion + lane, velocity_at(pose.velocity, pose.turning, sub(add_scaled(centre, -half, velocity), before)))
+    store(b.motion + 4 * LANES + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
+
+
+cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const Bodies *a,
+                               double half, Bodies *b, OwnContact contact, Bending *bending) noexcept nogil:
+    """Of contacts with walls. half : of the step.  b : with `moves`, set to the walls, as bodies at the centres of i.
+    """
+    cdef Touch touch
+    cdef double sphere[4]
+    cdef int lane, k, primitive, wall
+    if moves:
+        memset(b, 0, sizeof(Bodies))
+    for lane in range(LANES):
+        if lane == 0 or i[lane] != i[lane - 1] or primitives[lane] != primitives[lane - 1]:     # not one more free lane
+            primitive = -1 - primitives[lane]
+            wall = law.walls.wall_of[primitive]
+            for k in range(4):
+                sphere[k] = a.sphere[k * LANES + lane]
+            touch = touch_wall(law.walls, primitive, sphere)
+        store3(contact.normal, lane, touch.normal)
+        store(bending.straight + lane, touch.straight)
+        contact.overlap[lane] = sphere[3] - touch.height
+        contact.radius[lane] = sphere[3]
+        bending.curvature[lane] = touch.curvature
+        if moves and law.walls.moves[wall]:
+            move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.motion + lane), half, b, lane)
+
+
+cdef inline void write_motion(bint walls, const Bending *bending, double step, const double *images, OwnContact contact,
+                              Bodies *a, Bodies *b) noexcept nogil:
+    """Motion of the contacts.
+
+    images : velocities (3, LANES) of the images of the second bodies; a constant NULL where all are zero.
+    """
+    cdef double half = 0.5 * step, share = 1.0 if walls else 0.5        # of the overlap on the side of i
+    cdef double overlap, middle_overlap, approach, lever_i, lever_j
+    cdef Vec3 normal, middle, relative, tangential, straight, w_i, w_j
+    cdef int lane
+    for lane in range(LANES):
+        normal, overlap = load3(contact.normal, lane), contact.overlap[lane]
+        w_i, w_j = load(a.motion + 4 * LANES + lane), load(b.motion + 4 * LANES + lane)
+        relative = sub(load(a.motion + lane), load(b.motion + lane))
+        if images != NULL:
+            relative = sub(relative, load(images + lane))
+        approach = dot(relative, normal)
+        tangential = add_scaled(relative, -approach, normal)
+        if walls:                                       # the curved part of the motion, and the rotation of the wall
+            straight = load(bending.straight + lane)
+            tangential = add_scaled(tangential, -dot(tangential, straight), straight)
+        middle = add_scaled(normal, -half * bending.curvature[lane], tangential)
+        if walls:
+            middle = add_scaled(middle, -half, cross(w_j, normal))
+        middle_overlap = overlap + half * approach
+        lever_i = a.sphere[3 * LANES + lane] - share * middle_overlap
+        lever_j = -lever_i if walls else b.sphere[3 * LANES + lane] - share * middle_overlap
+        contact.step[lane] = step
+        store3(contact.middle_normal, lane, middle)
+        store3(contact.velocity, lane, sub(relative, cross(add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
+        store3(contact.angular_velocity, lane, sub(w_i, w_j))
+        contact.spin[lane] = 0.5 * dot(add(w_i, w_j), normal)
+
+
+cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
+                          Contact *contact, Bodies *sides, double *images) noexcept nogil:
+    """Geometry of eight contacts, and with `moves` their motion: all up to their step without mass and rolling inertia.
+
+    i, j : (LANES,) their bodies.  walls : all are contacts with walls.
+    sides : (2,), of each body.
+    images : (6, LANES), where the function returns True: velocities of those images of the second bodies that touch, in
+        the step that ends here and in the one that begins [m/s]. False: they are zero.
+    """
+    cdef Bodies *a = sides
+    cdef Bodies *b = sides + 1
+    cdef Bending bending
+    cdef bint crosses = False
+    cdef double step = 2.0 * state.half_step
+    rows_from_records(state.spheres, i, a.sphere)
+    if moves:
+        rows_from_lines(state.motions, i, a.motion)
+    if walls:
+        wall_geometry(moves, law, i, j, a, state.half_step, b, contact, &bending)
+        if moves:
+            write_motion(True, &bending, step, NULL, contact, a, b)
+        return False
+    rows_from_records(state.spheres, j, b.sphere)
+    if moves:
+        rows_from_lines(state.motions, j, b.motion)
+    if law.box != NULL:
+        pair_geometry(law.box, a, b, contact, &bending)
+        crosses = box_moves(law.box) and image_velocities(law.box, a.sphere, b.sphere, images, images + 3 * LANES)
+    else:
+        pair_geometry(NULL, a, b, contact, &bending)
+    if moves and crosses:
+        write_motion(False, &bending, step, images, contact, a, b)
+    elif moves:
+        write_motion(False, &bending, step, NULL, contact, a, b)
+    return crosses
+
+
+cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil:
+    """Coefficients of contacts between clumps where these are of one material, for all blocks."""
+    cdef const double *of_pair = law.coefficients \
+        + ((law.only_material << law.log_materials) + law.only_material) * law.n_coefficients
+    cdef int lane, k
+    for k in range(law.n_coefficients if law.only_material >= 0 else 0):
+        for lane in range(LANES):
+            contact.coefficients[k][lane] = of_pair[k]
+
+
+cdef inline void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil:
+    """Coefficients of pairs of materials (LANES,)."""
+    cdef int records[LANES]
+    cdef int lane, k
+    for k in range(law.n_coefficients // 4):
+        for lane in range(LANES):
+            records[lane] = pairs[lane] * (law.n_coefficients // 4) + k
+        rows_from_records(law.coefficients, records, contact.coefficients[4 * k])
+
+
+cdef void load_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
+                      Contact *contact) noexcept nogil:
+    """Ids and values of the fields of both bodies. i, j : (LANES,), as of gather_contacts."""
+    cdef int n = law.fields.n, lane, side, c, body, clump, wall
+    cdef double *values
+    for lane in range(LANES):
+        for side in range(2):
+            body, values = (j if side else i)[lane], &contact.values[side * n][lane]
+            if walls and side:
+                wall = law.walls.wall_of[-1 - body]
+                contact.ids[1][lane] = -1 - wall
+                for c in range(n):                      # a wall without a value: no difference to the clump
+                    values[c * LANES] = law.fields.of_walls[wall * n + c]
+                    if isnan(values[c * LANES]):
+                        values[c * LANES] = contact.values[c][lane]
+            elif body >= free_slot_of(state):
+                contact.ids[side][lane] = -1.0
+                for c in range(n):
+                    values[c * LANES] = 0.0
+            else:
+                clump = clump_of(state, body)
+                contact.ids[side][lane] = law.fields.ids[state.clump_number[clump]]
+                for c in range(n):
+                    values[c * LANES] = field_of(state, row_of(clump), c, n).value[lane_of(clump)]
+
+
+cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, Contact *contact,
+                     Bodies *sides, double *images) noexcept nogil:
+    """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one pair of
+    materials, the coefficients are loaded before."""
+    cdef bint moves = law.history != NULL
+    cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, contact, sides, images)
+    if moves:
+        memcpy(contact.mass, block.mass, sizeof(block.mass))
+    if law.has_couples:
+        memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
+    if not of_one_pair(law, walls):
+        load_coefficients(law, block.materials, contact)
+    if law.fields.ids != NULL:
+        load_bodies(law, state, block.first, block.second, walls, contact)
+    return crosses
+
+
+cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil:
+    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES)."""
+    law.central(contact, magnitude)
+    store_eight3(force, scale3(load_eight(magnitude), load_eight3(contact.normal[0])))
+
+
+cdef void describe_known(const Law *law, const ContactBlock *block, const Contact *contact,
+                         Result *result) noexcept nogil:
+    """Results of contacts whose forces are known, for fluxes; rates of the law, which changes a copy of its records."""
+    cdef double records[MAX_RECORDS * 4 * LANES]
+    if law.fields.law_writes:
+        memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
+        law.history(contact, records, result, &law.parameters)
+    memset(result, 0, <size_t> (<char *> result.rates - <char *> result))
+    memcpy(result.force, block.force, sizeof(block.force))
+    memcpy(result.couple, block.couple, sizeof(block.couple))
+    store_eight(result.goes_on, eight_of(1.0))
+
+
+cdef void call_flux(const Law *law, int k, const Contact *contact, Result *result) noexcept nogil:
+    """Rates and amounts of flux k into the result; of flux -1, the law, they are there."""
+    if k >= 0:
+        memset(result.rates, 0, 4 * law.fields.n * sizeof(Row))
+        law.fields.fluxes[k].function(contact, result, result.rates, law.fields.fluxes[k].parameters)
+
+
+cdef object all_blocks(const Contacts *contacts, int n_threads):
+    """(n, 3) of all threads: thread, group and number in the group."""
+    return np.array([(t, group, b) for t in range(n_threads) for group in range(<int> GROUPS)
+                     for b in range(contacts[t].groups[group].n_blocks)], dtype=np.intp).reshape(-1, 3)
+
+
+cdef inline Vec3 signed(double sign, Vec3 v) noexcept nogil:
+    """Without a negative zero."""
+    return add(scale(sign, v), vec3(0.0, 0.0, 0.0))
+
+
+cdef void load_room(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
+                    Room *room) noexcept nogil:
+    """As load_block, into a room of zeros."""
+    memset(room, 0, sizeof(Room))
+    load_only_pair(law, &room.contact)
+    load_block(law, state, block, walls, &room.contact, room.sides, room.images)
+
+
+cdef void write_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
+                      Listed *rows) noexcept nogil:
+    """Rows (LANES,) of the contacts of a block; of two spheres, sphere_i < sphere_j; of a free lane, sphere_i is -1."""
+    cdef Room room
+    cdef Contact *contact = &room.contact
+    cdef double history[MAX_RECORDS * 4 * LANES]
+    cdef double magnitude[LANES]
+    cdef double force[3 * LANES]
+    cdef Energies energies
+    cdef Listed *row
+    cdef double sign
+    cdef int lane, i, j, side
+    memset(&energies, 0, sizeof(energies))
+    load_room(law, state, block, walls, &room)
+    if law.history != NULL:
+        memcpy(history, history_of(block), law.n_records * 4 * LANES * sizeof(double))
+        law.describe(contact, history, &energies, &law.parameters)
+    elif law.central != NULL:
+        call_central(law, contact, magnitude, force)
+        for lane in range(LANES):
+            energies.normal_energy[lane] = law.energy_factor * magnitude[lane] * contact.overlap[lane]
+    for lane in range(LANES):
+        i, j, side, row = block.first[lane], block.second[lane], 0, rows + lane
+        row.sphere_i = -1
+        if i == free_slot_of(state):
+            continue
+        if j >= 0 and state.sphere_number[j] < state.sphere_number[i]:
+            i, j, side = j, i, 1
+        sign = -1.0 if side else 1.0
+        row.clump_i, row.sphere_i = state.clump_number[clump_of(state, i)], state.sphere_number[i]
+        row.clump_j = row.sphere_j = j
+        if not walls:
+            row.clump_j, row.sphere_j = state.clump_number[clump_of(state, j)], state.sphere_number[j]
+        row.overlap, row.normal = contact.overlap[lane], scale(sign, load3(contact.normal, lane))
+        row.force, row.couple = signed(sign, load(block.force[0] + lane)), signed(sign, load(block.couple[0] + lane))
+        row.point = add_scaled(load(room.sides[side].sphere + lane), (1.0 if walls else 0.5) * row.overlap
+                               - room.sides[side].sphere[3 * LANES + lane], row.normal)
+        if law.history != NULL:
+            row.tangential = add(add_scaled(row.force, -dot(row.force, row.normal), row.normal), vec3(0.0, 0.0, 0.0))
+        row.energy, row.energy_tangential = energies.normal_energy[lane], energies.tangential_energy[lane]
+        row.energy_rolling, row.sliding = energies.rolling_energy[lane], energies.sliding[lane] > 0.0
+
+
+cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads):
+    """All contacts, a structured array of CONTACT by ascending sphere_i and sphere_j, walls first; spheres are posed.
+
+    Compiled, because a scenario lists all contacts a thousand times in a run.
+    """
+    cdef const Py_ssize_t[:, ::1] blocks = all_blocks(contacts, n_threads)
+    cdef const Contacts *mine
+    cdef Py_ssize_t k
+    found = np.zeros(LANES * len(blocks) + 1, dtype=CONTACT)
+    cdef unsigned char[::1] rows = found.view(np.uint8)
+    for k in range(len(blocks)):
+        mine = contacts + blocks[k, 0]
+        write_block(mine.law, view, block_at(&mine.groups[blocks[k, 1]], blocks[k, 2]), blocks[k, 1] == <int> WALLS,
+                    <Listed *> &rows[0] + LANES * k)
+    (<LawKernels> contacts[0].law.parameters.context).raise_error()
+    order = np.argsort((found["sphere_i"][:-1].astype(np.int64) << 32) + found["sphere_j"][:-1])
+    found = found.take(order[np.count_nonzero(found["sphere_i"] < 0):])        # with its padding; free lanes are first
+    if state.box is not None:                           # points in unbounded space
+        found["point"] += state.shift[found["clump_i"]] * state.box.start.length
+    return found
+
+
+cdef void write_rates(const Law *law, const StateView *view, const ContactBlock *block, bint walls, int k,
+                      double change, double[:, ::1] rates) noexcept nogil:
+    """Add to rates (LANES, 2 n) of n components those of the law and all fluxes, with value k changed unless k < 0."""
+    cdef Room room
+    cdef int n = law.fields.n, flux, m, lane
+    load_room(law, view, block, walls, &room)
+    for lane in range(LANES if k >= 0 else 0):
+        room.contact.values[k][lane] += change
+        if walls and k < n and isnan(law.fields.of_walls[law.walls.wall_of[-1 - block.second[lane]] * n + k]):
+            room.contact.values[n + k][lane] += change          # a wall without a value has that of the clump
+    describe_known(law, block, &room.contact, &room.result)
+    for flux in range(-1, law.fields.n_fluxes):
+        call_flux(law, flux, &room.contact, &room.result)
+        for m in range(2 * n):
+            for lane in range(LANES):
+                rates[lane, m] += room.result.rates[m][lane]
+
+
+cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_threads, const double[::1] changes):
+    """Derivatives of the rates of fields in contacts, by differences of the values; nothing else is changed.
+
+    changes : (components,) of the values.
+    Returns clumps (n, 2), -1 for a wall, and slopes (n, 2 components, 2 components): of each rate of i and j, by the
+    values of i and j.
+    """
+    cdef const Py_ssize_t[:, ::1] blocks = all_blocks(contacts, n_threads)
+    cdef long long[:, ::1] clumps = np.full((LANES * len(blocks), 2), -1, dtype=np.int64)
+    cdef double[:, :, ::1] rates = np.zeros((2 * len(changes) + 1, len(clumps), 2 * len(changes)))
+    cdef const Contacts *mine
+    cdef const ContactBlock *block
+    cdef Py_ssize_t b, first
+    cdef int k, lane, n = <int> len(changes)
+    for b in range(len(blocks)):
+        mine, first = contacts + blocks[b, 0], LANES * b
+        block = block_at(&mine.groups[blocks[b, 1]], blocks[b, 2])
+        for k in range(2 * n + 1):                      # the first ones as they are
+            write_rates(mine.law, view, block, blocks[b, 1] == <int> WALLS, k - 1, changes[(k + n - 1) % n],
+                        rates[k, first:first + LANES])
+        for lane in range(LANES):
+            if block.first[lane] != free_slot_of(view):
+                clumps[first + lane, 0] = view.clump_number[clump_of(view, block.first[lane])]
+                if block.second[lane] >= 0:
+                    clumps[first + lane, 1] = view.clump_number[clump_of(view, block.second[lane])]
+    (<LawKernels> contacts[0].law.parameters.context).raise_error()
+    present, found = np.asarray(clumps)[:, 0] >= 0, np.asarray(rates)
+    slopes = (found[1:] - found[0]) / np.tile(changes, 2)[:, None, None]
+    return np.asarray(clumps)[present], np.moveaxis(slopes, 0, -1)[present]
+
+
+cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads):
+    """The largest overlap of all contacts of all threads [m]; 0 without any."""
+    cdef double deepest = 0.0
+    cdef const ContactBlock *block
+    cdef Room room
+    cdef int t, group, lane
+    for t, group, b in all_blocks(contacts, n_threads):
+        block = block_at(&contacts[t].groups[group], b)
+        gather_contacts(False, contacts[t].law, view, block.first, block.second, group == <int> WALLS, &room.contact,
+                        room.sides, room.images)
+        for lane in range(LANES):
+            if block.first[lane] != free_slot_of(view):
+                deepest = max(deepest, room.contact.overlap[lane])
+    return deepest
+
+
+def with_history(contacts, records):
+    """The same array with one more column: history (n_records, 4), of records (n_records, n, 4) in the same order."""
+    joined = np.zeros(len(contacts), np.dtype([*((name, CONTACT[name]) for name in CONTACT.names),
+                                               ("history", float, (len(records), 4))], align=True))
+    for name in CONTACT.names:
+        joined[name] = contacts[name]
+    joined["history"] = records.transpose(1, 0, 2)
+    return joined
+
+
+def columns(contacts):
+    """A dict of arrays (n,) of an array of CONTACT: vectors as NAME_x, NAME_y, NAME_z; history_0_0 ... by number."""
+    found = {}
+    for name in contacts.dtype.names:
+        values = contacts[name]
+        if values.ndim == 1:
+            found[name] = values
+        elif name == "history":
+            found |= {f"{name}_{record}_{k}": values[:, record, k] for record, k in np.ndindex(values.shape[1:])}
+        else:
+            found |= {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
+    return found
