@@ -72,10 +72,10 @@ from minidem.render.show import show
 from minidem.render.view import view
 from minidem.scenario.table import Table
 from minidem.simulation import Simulation
-from minidem.state.periodic_box import PeriodicBox, Pressure
 from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
+from minidem.walls.periodic_box import PeriodicBox, Pressure
 
 __version__ = "0.16.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", "MeshWall", "Oscillation", "Pair",

@@ -18,10 +18,10 @@ from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.output.wall_records import pack_walls, unpack_walls
-from minidem.state.periodic_box import FUNCTION, periodic_box
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import MeshWall
+from minidem.walls.periodic_box import FUNCTION, periodic_box
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
             "forces_known", "user_forces", "callback_due", "next_id", "fields")

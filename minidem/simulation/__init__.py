@@ -45,9 +45,9 @@ from minidem.simulation.fields import Fields
 from minidem.simulation.files import Files
 from minidem.simulation.forces import Forces
 from minidem.simulation.pace import Pacer, steps_to_reach
-from minidem.state.periodic_box import PeriodicBox, periodic_box
 from minidem.state.state import State
 from minidem.walls import Wall, require_planes_at_rest, wall_list
+from minidem.walls.periodic_box import PeriodicBox, periodic_box
 from minidem.walls.wall_table import WallPrimitives
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal

@@ -12,8 +12,8 @@ from minidem.core.checks import finite_array, whole
 from minidem.core.guard import exclusive
 from minidem.core.read_only import observable
 from minidem.simulation.topic import Topic
-from minidem.state.periodic_box import Box, PeriodicBox
 from minidem.walls.motion import at_rest
+from minidem.walls.periodic_box import Box, PeriodicBox
 from minidem.walls.wall_table import rounding_errors
 
 

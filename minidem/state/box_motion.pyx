@@ -9,7 +9,7 @@ import numpy as np
 from libc.math cimport exp, expm1, fabs, rint, sqrt
 from libc.string cimport memcpy, memset
 
-from minidem.state.periodic_box import Box, Pressure
+from minidem.walls.periodic_box import Box, Pressure
 
 from minidem.state.periodic_box cimport BoxPose
 
