@@ -196,25 +196,3 @@ def test_settings_of_openmp(setting, default, requested):
     sim.run(100)
     assert bits == same == hashlib.sha1(sim.position.tobytes()).hexdigest()
     assert int(of_two) == requested and int(of_default) == (default or min(2, available_processors()))
-
-
-def test_errors_of_python_schemes_are_separate(own):
-    """Two simulations with one scheme: what is raised in the one is of no concern to the other."""
-    fails = [False]
-
-    def move(bodies, dt, stage):
-        if fails[0]:
-            raise ValueError("said by the scheme")
-
-    own("still", move)
-    one, other = (scenes.rods_in_box(seed=4, n=6).simulation(DT, rotation="still") for _ in range(2))
-    other.run(3)
-    fails[0] = True
-    with pytest.raises(ValueError, match="said by the scheme"):
-        one.run(5)
-    fails[0] = False
-    before = one.position
-    assert one.step_count == 0 and np.array_equal(before, scenes.rods_in_box(seed=4, n=6).position)
-    other.run(3)
-    one.run(6)
-    assert np.array_equal(one.position, other.position)

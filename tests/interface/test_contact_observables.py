@@ -137,29 +137,6 @@ def test_contacts_of_neighbours():
     assert sim.coordination_number(walls=False, neighbours=True) == 1.0
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ({}, "volume = None: walls and periodic axes do not enclose a box; give volume, or low and high"),
-    ({"volume": 0.0}, "volume"),
-    ({"volume": 1.0, "low": (0, 0, 0)}, "give the volume, or both corners"),
-    ({"low": (0, 0, 0)}, "low and high belong together"),
-    ({"low": (0, 0, 0), "high": (1, 0, 1)}, r"high\[1\] = 0.0: give high above low"),
-    ({"low": (0, 0), "high": (1, 1, 1)}, "low")])
-def test_refused_volumes(arguments, words):
-    floor = [md.Plane((0, 0, 0), (0, 0, 1))]
-    with pytest.raises(ValueError, match=words):
-        spheres([(0.0, 0.0, 0.1)], floor).stress(**arguments)
-
-
-def test_refused_walls():
-    sim, _ = column()
-    for call in (sim.wall_force, sim.wall_torque):
-        for k, words in ((6, "k = 6: there are 6 walls, numbered from 0"), (-1, "k"), (0.5, "k")):
-            with pytest.raises(ValueError, match=words):
-                call(k)
-    with pytest.raises(ValueError, match="about"):
-        sim.wall_torque(0, about=(0, 0))
-
-
 @pytest.mark.filterwarnings("ignore:dt =:UserWarning")
 @pytest.mark.parametrize("pair", [("hertz", "hertz-mindlin"), ("hooke:stiffness=2e5", "hooke-coulomb:stiffness=2e5")])
 def test_checks_of_laws_with_history(pair):

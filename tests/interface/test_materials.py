@@ -24,31 +24,6 @@ without_friction = pytest.mark.filterwarnings(
     "ignore:contact law 'hertz' does not read restitution, friction:UserWarning")
 
 
-@without_friction
-@pytest.mark.parametrize("make, words", [
-    (lambda: md.Material(1e9, 0.2, restitution=0.0), "restitution = 0.0.*above 0 and up to 1"),
-    (lambda: md.Material(1e9, 0.2, restitution=1.01), "restitution = 1.01"),
-    (lambda: md.Material(1e9, 0.2, friction=-0.1), "friction = -0.1.*0 or"),
-    (lambda: md.Material(1e9, 0.2, rolling_friction=float("nan")), "rolling_friction = nan"),
-    (lambda: md.Material(1e9, 0.2, adhesion=-0.1), "adhesion = -0.1.*0 or"),
-    (lambda: md.Pair(GLASS, STEEL, adhesion=-1.0), "adhesion = -1.0"),
-    (lambda: md.Material(1e9, 0.2, density=0.0), "density = 0.0"),
-    (lambda: md.Material(1e9, 0.2, name=3), "name = 3"),
-    (lambda: md.Pair(GLASS, 3), "b = 3: give a minidem.Material"),
-    (lambda: md.Pair(GLASS, STEEL, friction=-1.0), "friction = -1.0"),
-    (lambda: md.Pair(GLASS, replace(GLASS)), "equals a"),
-    (lambda: md.effective_shear_modulus(GLASS, None), "second = None"),
-    (lambda: md.Simulation(GLASS, dt=DT, pairs=PAIR), "pairs = Pair.*give a list"),
-    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, GLASS]), r"pairs\[1\] = Material"),
-    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, md.Pair(STEEL, GLASS)]), r"pairs\[1\].*another pair"),
-    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, PAIR]), r"pairs\[1\].*another pair"),
-    (lambda: md.Simulation(GLASS, dt=DT).add_clumps(BALL, (0, 0, 0), material="steel"), "material = 'steel'"),
-    (lambda: md.Simulation(replace(GLASS, density=2600.0), dt=DT).add_clumps(BALL, (0, 0, 0)), "2600.0.*2500.0")])
-def test_refused(make, words):
-    with pytest.raises(ValueError, match=words):
-        make()
-
-
 def test_effective_shear_modulus():
     """Of the materials M1 and M2 of Dosta et al. 2024, Comput. Phys. Commun. 296, 109066."""
     first, second = md.Material(1e9, 0.2), md.Material(0.5e9, 0.2)

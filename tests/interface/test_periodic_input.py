@@ -26,22 +26,6 @@ def filled(**options):
     return sim
 
 
-@pytest.mark.parametrize("periodic, message", [
-    (True, "periodic = True: give .low .3,., high .3,., .True, False, True.., a minidem.PeriodicBox, or None"),
-    (((0, 0, 0), (1, 1, 1)), "periodic = .*: give .low"),
-    (((0, 0), (1, 1, 1), (True,) * 3), r"periodic: low has shape \(2,\); give shape \(3,\)"),
-    (((0, 0, 0), (1, np.nan, 1), (True,) * 3), r"periodic: high\[1\] = nan: give finite numbers"),
-    (((0, 0, 0), (1, 1, 0), (True,) * 3), r"periodic: high\[2\] = 0.0: give high above low = \[0.0, 0.0, 0.0\]"),
-    (((0, 0, 0), (1, 1, 1), (True, 1, False)), r"periodic: axes = \(True, 1, False\): give three times True or False"),
-    (((0, 0, 0), (1, 1, 1), (True, False)), "periodic: axes = .*: give three times True or False"),
-    (((0, 0, 0), (1, 1, 1), "xyz"), "periodic: axes = 'xyz': give three times True or False"),
-    (((0, 0, 0), (1, 1, 1), (False,) * 3), "periodic: axes = .*: no axis is periodic; leave periodic out"),
-])
-def test_malformed_box(periodic, message):
-    with pytest.raises(ValueError, match=message):
-        simulation(periodic)
-
-
 @pytest.mark.parametrize("wall, axis", [
     (md.Plane((0, 0, 0), (0, 1, 0)), None), (md.Plane((0, 0, 0), (1, 0, 0)), "x"),
     (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
@@ -180,13 +164,6 @@ def test_stress_needs_a_closed_box():
     assert sim.stress(low=(0, -5, 0), high=(1, 5, 0.6)).shape == (3, 3)
     planes = [md.Plane((0, 0, 0), (0, 1, 0)), md.Plane((0, 2, 0), (0, -1, 0))]
     assert filled(walls=planes).stress().shape == (3, 3)
-
-
-def test_settings_cannot_be_changed():
-    sim = simulation()
-    for name in ("periodic", "image", "wrapped_position"):
-        with pytest.raises(AttributeError, match=f"{name} cannot be set"):
-            setattr(sim, name, None)
 
 
 def test_deform_is_refused():

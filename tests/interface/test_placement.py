@@ -133,21 +133,6 @@ def test_advice_for_a_full_box(rod, monkeypatch):
     assert "use" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("change, words", [
-    ({"templates": md.ClumpTemplate([(0, 0, 0)], [0.1])}, "templates = <ClumpTemplate.*give a list .*template"),
-    ({"templates": [0.1]}, r"templates\[0\] = 0.1: give minidem.ClumpTemplate"),
-    ({"numbers": 5}, "numbers = 5: give a list of whole numbers, one for each template"),
-    ({"numbers": [5, 6]}, "numbers = .5, 6.: give a list"), ({"numbers": [2.5]}, r"numbers\[0\] = 2.5: give a whole"),
-    ({"low": 1}, "low, high: the box from 1.0"), ({"rng": 1}, "rng = 1: give a numpy.random.Generator, .*default_rng"),
-    ({"rng": None}, "rng = None: give")])
-@pytest.mark.parametrize("how", [place, place_densely])
-def test_wrong_arguments(how, change, words):
-    good = {"templates": [md.ClumpTemplate([(0, 0, 0)], [0.1])], "numbers": [5], "low": np.zeros(3),
-            "high": np.ones(3), "rng": np.random.default_rng(1)}
-    with pytest.raises(ValueError, match=f"^{words}"):
-        how(**good | change)
-
-
 def test_a_hopeless_search_ends_early(rod, monkeypatch):
     """After a small part of the proposals that it might make; beyond the limit of all shapes before the first one."""
     made, propose = [], random_placement.propose
@@ -225,21 +210,3 @@ def test_dense_same_seed_same_poses_and_no_absolute_length(rod):
     [(x_small, q_small)] = place_densely([small], [200], np.zeros(3), high, np.random.default_rng(5))
     np.testing.assert_array_equal(x_small, x * 2.0 ** -20)
     np.testing.assert_array_equal(q_small, q)
-
-
-def test_few_are_placed_as_by_random_addition(rod):
-    by_both = [placement([rod.template], [10], np.zeros(3), np.full(3, 2.0), np.random.default_rng(3))[0]
-               for placement in (place, place_densely)]
-    np.testing.assert_array_equal(by_both[0][0], by_both[1][0])
-
-
-@pytest.mark.parametrize("solid_fraction", [0.7, 1.5], ids=["jammed", "less volume than they have"])
-def test_too_dense(rod, solid_fraction):
-    with pytest.raises(ValueError, match="200 clumps .*solid fraction .*larger box"):
-        dense_rods(rod.template, 200, solid_fraction, 1)
-
-
-@pytest.mark.parametrize("low, high", [((0, 0, 0), (1, 1, 0)), ((0, 0, 0), (1, np.nan, 1)), ((0, 0), (1, 1))])
-def test_no_box(rod, low, high):
-    with pytest.raises(ValueError, match="low < high"):
-        place([rod.template], [1], low, high, np.random.default_rng(1))

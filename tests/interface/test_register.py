@@ -11,7 +11,6 @@ import pytest
 from user_functions import COMPILED, POINTER, capsule, functions_of
 
 import minidem as md
-from minidem.core.threads import most_threads
 
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
 SIGNATURE = b"void (double *, double const *, double const *, double const *)"      # spaces do not matter
@@ -96,27 +95,6 @@ def test_many_body_run_is_the_same_through_every_interface(own, compiled):
     assert found.energy().rotational != built_in.rotational
 
 
-def test_threads_do_not_change_a_bit(own, compiled):
-    own("mine-python", **example.numpy_interface())
-    own("mine", **compiled)
-    one = rods("mine", steps=5, side=12)                            # 5184 spheres: enough for two threads
-    for name in ("mine", "mine-python"):
-        two = rods(name, threads=2, steps=5, side=12)
-        assert two.threads == min(2, most_threads())
-        assert same(state(one), state(two))
-
-
-def test_checkpoint_with_a_user_scheme(own, tmp_path):
-    own("mine", **example.numpy_interface())
-    sim = rods("mine", steps=100)
-    sim.save(tmp_path / "here.npz")
-    again = md.Simulation.load(tmp_path / "here.npz")
-    sim.run(50)
-    again.run(50)
-    assert again.rotation == "mine"
-    assert same(state(sim), state(again))
-
-
 def leapfrog_functions():
     """SPIRAL's leapfrog in Python, and a count of its steps in the scratch."""
     flow, turn = example.flow, example.turn
@@ -198,34 +176,6 @@ def nothing(bodies, dt, stage):
     pass
 
 
-@pytest.mark.parametrize("name, functions, record, words", [
-    ("spiral", {"move": nothing}, {}, ["'spiral'", "built-in"]),
-    ("", {"move": nothing}, {}, ["''"]), ("a:b", {"move": nothing}, {}, ["'a:b'", "letters"]),
-    ("a,b", {"move": nothing}, {}, ["'a,b'"]), ("a b", {"move": nothing}, {}, ["'a b'"]),
-    ("mine", {"move": None}, {}, ["move"]), ("mine", {"move": 3}, {}, ["move", "3"]),
-    ("mine", {"move": nothing, "finish": "x"}, {}, ["finish", "'x'"]),
-    ("mine", {"move": nothing}, {"colour": 1}, ["colour"]),
-    ("mine", {"move": nothing}, {"kernels": 1}, ["kernels"]),
-    (None, {"move": nothing}, {}, ["name", "None"]), ("a\n", {"move": nothing}, {}, ["name"]),
-    ("mine", {"move": nothing}, {"n_scratch": -1}, ["n_scratch", "-1"]),
-    ("mine", {"move": nothing}, {"n_scratch": "x"}, ["n_scratch", "'x'"]),
-    ("mine", {"move": nothing}, {"stages": ()}, ["stages"]),
-    ("mine", {"move": nothing}, {"stages": (2.0,)}, ["stages"]),
-    ("mine", {"move": nothing}, {"angular_velocity_scratch": 5}, ["angular_velocity_scratch", "5"]),
-    ("mine", {"move": nothing}, {"parameters": {"x": "word"}}, ["parameters", "word"]),
-    ("mine", {"move": nothing}, {"orientation_offset": float("inf")}, ["orientation_offset = inf", "finite"]),
-    ("mine", {"move": nothing}, {"angular_velocity_offset": "half"}, ["offset = 'half'", "real numbers"]),
-    ("mine", {"move": nothing}, {"cites": "10.1063/1.1473654"}, ["cites", "10.1063", "article"]),
-    ("mine", {"move": nothing}, {"parameters": {f"p{k}": 1.0 for k in range(9)}}, ["parameters", "8"]),
-])
-def test_register_refuses(own, name, functions, record, words):
-    before = md.rotation.available()
-    with pytest.raises(ValueError) as error:
-        own(name, **functions, **record)
-    assert all(word in str(error.value) for word in words)
-    assert md.rotation.available() == before
-
-
 @pytest.mark.parametrize("field", ["angular_velocity_offset", "orientation_offset"])
 @pytest.mark.parametrize("given", [(), ("start",), ("sync",)])
 def test_what_is_stored_at_another_instant_needs_start_and_sync(own, field, given):
@@ -266,10 +216,3 @@ def test_an_error_in_a_python_scheme_is_raised(own, role):
     own("failing", **{"move": nothing, role: fails})
     with pytest.raises(ArithmeticError, match=f"in {role}"):
         turned("failing", steps=3)
-
-
-def test_an_error_in_a_python_scheme_stops_a_simulation(own):
-    calls = iter(range(12))
-    own("failing", lambda bodies, dt, stage: next(calls))
-    with pytest.raises(StopIteration):
-        rods("failing")

@@ -192,28 +192,6 @@ def nothing(contacts, *parameters):
     pass
 
 
-@pytest.mark.parametrize("name, arguments, words", [
-    ("hertz", {}, ["'hertz'", "built-in"]), ("hooke-coulomb", {}, ["built-in"]), ("", {}, ["name"]),
-    ("a:b", {}, ["'a:b'", "letters"]), (None, {}, ["name", "None"]),
-    ("mine", {"force": None}, ["force"]), ("mine", {"force": 3}, ["force", "3"]),
-    ("mine", {"describe": "x"}, ["describe", "'x'"]), ("mine", {"colour": 1}, ["colour"]),
-    ("mine", {"kernels": 1}, ["kernels"]), ("mine", {"has_history": False}, ["has_history"]),
-    ("mine", {"records": 0}, ["records", "0"]), ("mine", {"records": 14}, ["records", "14", "13"]),
-    ("mine", {"records": "x"}, ["records", "'x'"]), ("mine", {"couples": 1}, ["couples", "1"]),
-    ("mine", {"coefficients": 1.0}, ["coefficients", "1.0"]), ("mine", {"reads": ("youn",)}, ["reads", "youn"]),
-    ("mine", {"reads_of_pairs": "friction"}, ["reads_of_pairs", "tuple"]),
-    ("mine", {"power": 0.0}, ["power = 0.0", "greater than 0"]), ("mine", {"power": "x"}, ["power = 'x'", "numbers"]),
-    ("mine", {"parameters": {"x": "word"}}, ["parameters", "word"]),
-    ("mine", {"parameters": {f"p{k}": 1.0 for k in range(17)}}, ["parameters", "16"]),
-    ("mine", {"cites": "10.1122/1.549893"}, ["cites", "article"])])
-def test_register_refuses(own_law, name, arguments, words):
-    before = md.contact.available()
-    with pytest.raises(ValueError) as error:
-        own_law(name, **{"force": nothing} | arguments)
-    assert all(word in str(error.value) for word in words)
-    assert md.contact.available() == before
-
-
 @pytest.mark.parametrize("rows", [lambda pair, values: 65 * [1.0], lambda pair, values: [np.ones(3)]])
 def test_coefficients_are_checked(own_law, rows):
     own_law("mine", nothing, coefficients=rows)
