@@ -71,14 +71,6 @@ def in_child(act):
     return answer
 
 
-def test_simulation_continues_in_a_forked_process():
-    sim = many_rods()
-    sim.run(STEPS)
-    answer = in_child(lambda: sim.run(STEPS) or hashlib.sha1(sim.position.tobytes()).hexdigest())
-    sim.run(STEPS)
-    assert answer == hashlib.sha1(sim.position.tobytes()).hexdigest()
-
-
 class BackgroundRun:
     """A run in another thread that has begun and lasts until the end of the block."""
 
@@ -157,21 +149,6 @@ def test_callback_may_use_its_simulation(tmp_path):
         if use is not USES["run_until"]:
             sim.run(4, every=2, callback=lambda sim, use=use: sim.n_clumps < 7 and sim.step_count < 12 and use(
                 sim, tmp_path / "f"))
-
-
-def test_clumps_added_in_a_callback_start_half_a_step_back():
-    scene = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
-
-    def add(sim):
-        if sim.n_clumps == 6:
-            sim.add_clumps(scene.shapes[0].template, *(values[6:] for values in scene.state))
-
-    sim, other = (scene.part(range(6)).simulation(DT) for _ in range(2))
-    sim.run(20, every=10, callback=add)
-    other.run(10)
-    add(other)
-    other.run(10)
-    assert np.array_equal(sim.position, other.position) and sim.energy() == other.energy()
 
 
 @pytest.mark.parametrize("setting, default, requested", [

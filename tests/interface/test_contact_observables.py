@@ -153,11 +153,3 @@ def test_checks_of_laws_with_history(pair):
     assert forces[0] == pytest.approx(forces[1], rel=1e-12) and overlaps[0] == pytest.approx(overlaps[1], rel=1e-12)
     assert "times sqrt(m/k)" in warnings[0]["step"]
     assert warnings[0]["step"] == warnings[1]["step"]
-
-
-def test_forces_of_laws_with_history_are_no_function_of_the_overlap():
-    kernels = md.contact.info("hertz-mindlin").kernels_for(md.contact.info("hertz-mindlin").values())
-    with pytest.raises(ValueError, match="no function of the overlap alone; energy_at"):
-        kernels.force_at(1e-5, 0.01, [1e7])
-    with pytest.raises(ValueError, match="force_at has its force"):
-        md.contact.info("hertz").kernels.energy_at(1e-5, 0.01, [1e7], [0])

@@ -4,7 +4,7 @@ import warnings
 import numpy as np
 import pytest
 import scenes
-from scipy import integrate, stats
+from scipy import stats
 from settling_scene import BALL, CLUMP, ELASTIC
 
 import minidem as md
@@ -75,14 +75,6 @@ def test_hatch_choate(sigma):
     np.testing.assert_allclose(sizes.mean_volume, np.pi / 6 * stats.lognorm(sigma, scale=4e-3).moment(3), rtol=1e-4)
 
 
-def test_rosin_rammler_by_number():
-    """Of a curve by mass, against an integral."""
-    sizes, curve = RosinRammler(4e-3, 2.0), stats.weibull_min(2.0, scale=4e-3)
-    sieves = np.geomspace(sizes.low, sizes.high, 6)[1:]
-    number = [integrate.quad(lambda d: curve.pdf(d) / d ** 3, sizes.low, sieve)[0] for sieve in sieves]
-    np.testing.assert_allclose(sizes.passing(sieves, "number"), np.array(number) / number[-1], atol=1e-4)
-
-
 def test_sieve_curve_between_sieves():
     """Straight over the logarithm, through the points, with no mass between two sieves that as much passes."""
     sizes = SieveCurve(GAP_GRADED)
@@ -148,13 +140,6 @@ def test_placed_without_overlap(how, fraction):
         sim.add_clumps(template, *pose, scale=scale)
     assert len(sim.contacts()) == 0 and sim.n_clumps == 600
     assert np.array_equal(sim.scale, np.concatenate(scales)) and error(sim, SAND) < 0.04
-
-
-def test_scale_one_changes_no_bit():
-    for how, edge in (place, 1.0), (place_densely, 0.6):
-        plain, ones = (how([ROD, BALL], [60, 9], (0, 0, 0), (edge,) * 3, np.random.default_rng(1), scales)
-                       for scales in (None, [1, np.ones(9)]))
-        assert all(np.array_equal(a, b) for one, other in zip(plain, ones) for a, b in zip(one, other))
 
 
 def inflow(pieces, folder):

@@ -265,6 +265,7 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
                  "stages": [(), (2.0,)], "angular_velocity_offset": ["half", np.inf]},
     "register_law": {"name": ["hertz", "", "a:b"], "force": [3], "describe": ["x"], "records": [0, 14, "x"],
                      "couples": [1], "coefficients": [1.0], "reads": [("youn",)], "reads_of_pairs": ["friction"],
+                     "reads_with": [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"}],
                      "power": [0.0, "x"], "parameters": [{"x": "word"}, {f"p{k}": 1.0 for k in range(17)}]},
 }
 FLAGS = {       # public functions with arguments that are True or False

@@ -141,34 +141,6 @@ def test_friction_of_each_contact():
     assert len(met) == 3 + 2 * len(walls)
 
 
-@pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected"])
-def test_bits_depend_on_the_own_material_alone(contact):
-    """As in a simulation of that material, also where another one occurs far away or in the pairs."""
-    scene = scenes.packed_rods(3, (3, 5, 5), walls=False).changed(young=SOFT.young, poisson=SOFT.poisson)
-    scene = scene.changed(walls=[md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), STEEL)], contact=contact)
-    sims = [scene.simulation(DT), scene.changed(materials=[SOFT] * 75, young=1e9).simulation(DT, pairs=[PAIR]),
-            scene.simulation(DT)]
-    sims[2].add_clumps(BALL, (0.0, 0.0, 50.0), material=GLASS)
-    for sim in sims:
-        sim.run(300)
-    assert len(sims[0].contacts()) > 5 and len(sims[2].materials) == 3
-    for sim in sims[1:]:
-        assert np.array_equal(sim.contacts(), sims[0].contacts())
-        assert all(np.array_equal(a, b[:75]) for a, b in zip(scenes.state_of(sims[0]), scenes.state_of(sim)))
-
-
-@pytest.mark.parametrize("contact, most", [("hertz", 2e-5), ("hertz:onset=corrected", 2e-8)])
-def test_energy_is_conserved(contact, most):
-    """Every other rod is ten times stiffer."""
-    scene = scenes.rods_in_box(seed=1).changed(materials=[md.Material(1e9, 0.1), md.Material(1e10, 0.3)] * 15)
-    sim = scene.simulation(1e-5, contact=contact)
-    before, largest = sim.energy().total, 0.0
-    for _ in range(50):
-        sim.run(1000)
-        largest = max(largest, abs(sim.energy(shadow=True).lasting / before - 1.0))
-    assert largest < most
-
-
 @without_friction
 def test_add_a_material_while_running(tmp_path):
     def second(sim):

@@ -1,6 +1,4 @@
 """Arguments, files, regions and error messages of periodic boxes."""
-import copy
-import pickle
 
 import meshio
 import numpy as np
@@ -86,18 +84,6 @@ def test_least_length():
 def test_overlap_across_a_face_is_refused():
     with pytest.raises(ValueError, match="position of clump 0: it overlaps clump 1 by 0.02 m"):
         simulation().add_clumps(scenes.ball(0.05).template, [(0.02, 0.4, 0.3), (0.94, 0.4, 0.3)])
-
-
-def test_checkpoint_pickle_copy(tmp_path):
-    sim = filled()
-    sim.run(50_000)
-    assert np.any(sim.loop.state.shift)
-    sim.save(tmp_path / "state.npz")
-    for other in md.Simulation.load(tmp_path / "state.npz"), pickle.loads(pickle.dumps(sim)), copy.deepcopy(sim):
-        assert other.periodic == sim.periodic == BOX
-        assert np.array_equal(other.position, sim.position) and np.array_equal(other.image, sim.image)
-    md.Simulation(MATERIAL, dt=1e-5).save(tmp_path / "open.npz")
-    assert md.Simulation.load(tmp_path / "open.npz").periodic is None
 
 
 def test_frames(tmp_path):

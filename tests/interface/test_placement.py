@@ -51,15 +51,6 @@ def test_same_seed_same_poses(rod):
     assert not np.any(a[0] == c[0])
 
 
-def test_no_absolute_length(rod):
-    """In units 2^-20 times as large every bit of the poses is the same but for that factor."""
-    small = md.ClumpTemplate(rod.template.centers * 2.0 ** -20, rod.template.radii * 2.0 ** -20)
-    [(x, q)] = place([rod.template], [50], np.zeros(3), np.ones(3), np.random.default_rng(5))
-    [(x_small, q_small)] = place([small], [50], np.zeros(3), np.full(3, 2.0 ** -20), np.random.default_rng(5))
-    np.testing.assert_array_equal(x_small, x * 2.0 ** -20)
-    np.testing.assert_array_equal(q_small, q)
-
-
 def check_isotropic(vectors):
     """Moments of unit vectors (n, 3) are those of isotropic ones, within five standard errors."""
     n = len(vectors)

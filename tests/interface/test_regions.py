@@ -149,15 +149,6 @@ def test_bits_of_a_stream(threads, pieces, tmp_path):
     assert bits(sim) == bits(undisturbed()[0])
 
 
-def test_seeds():
-    ends = []
-    for seed in (1, 1, 2):
-        sim = md.Simulation(ELASTIC, dt=1e-3)
-        through(sim, Inlet(CLUMP, LOW, HIGH, rate=20.0, every=10, seed=seed), ABOVE, 100)
-        ends.append(sim.position.tolist())
-    assert ends[0] == ends[1] != ends[2]
-
-
 @pytest.mark.parametrize("every", [5, 20])
 def test_an_inlet_refuses_other_intervals_than_its_own(every):
     """It would deliver less in silence; calls in runs, in functions and by hand, also after a copy or a restart."""

@@ -8,6 +8,7 @@ import ctypes
 import custom_integrator as example
 import numpy as np
 import pytest
+from bit_systems import python_scheme
 from user_functions import COMPILED, POINTER, capsule, functions_of
 
 import minidem as md
@@ -55,15 +56,6 @@ def test_many_bodies_are_as_many_single_ones(own):
     assert same((q[8], w[8]), (last.orientation, last.angular_velocity))
 
 
-def test_order_of_the_example(own):
-    """Order 2 for a torque that varies with everything. The next term of the error is smaller by about dt, so
-    that the slope of the last halving, to 1/128, is off by log2(1 + 1/128) = 0.011, twice that at most."""
-    own("mine", **example.numpy_interface())
-    reference = np.concatenate(turned("rk4", steps=2048))
-    errors = [np.linalg.norm(np.concatenate(turned("mine", steps=n)) - reference) for n in (64, 128)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.022)
-
-
 def rods(name, threads=1, steps=300, side=3):
     """side^3 rods in a box with random velocities and spins; within 300 steps most of 27 have touched another."""
     rod = md.ClumpTemplate([(-0.06, 0, 0), (0, 0, 0), (0.06, 0, 0)], [0.04] * 3, density=2500.0)
@@ -95,31 +87,10 @@ def test_many_body_run_is_the_same_through_every_interface(own, compiled):
     assert found.energy().rotational != built_in.rotational
 
 
-def leapfrog_functions():
-    """SPIRAL's leapfrog in Python, and a count of its steps in the scratch."""
-    flow, turn = example.flow, example.turn
-
-    def kicked(bodies, h):
-        return flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, h)
-
-    def start(bodies, dt, stage):
-        bodies.w.T[:] = kicked(bodies, -0.5 * dt)
-
-    def move(bodies, dt, stage):
-        bodies.w.T[:] = kicked(bodies, dt)
-        bodies.q.T[:] = turn(bodies.q.T, bodies.w.T, dt)
-        bodies.scratch[:, 1] += 1.0
-
-    def sync(bodies, dt, stage):
-        bodies.predicted.T[:] = kicked(bodies, 0.5 * dt)
-
-    return {"start": start, "move": move, "sync": sync, "n_scratch": 2, "angular_velocity_offset": -0.5}
-
-
 @pytest.mark.parametrize("sync", [True, False])
 def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
     """32 steps, each with some ten roundings of w and q, which are of size 1 and below."""
-    record = own("my-leapfrog", **leapfrog_functions())
+    record = own("my-leapfrog", **python_scheme(), n_scratch=2)
     assert (record.title, record.n_scratch, record.angular_velocity_offset) == ("my-leapfrog", 2, -0.5)
     for one, other in zip(turned("my-leapfrog", steps=32, sync=sync), turned("spiral", steps=32, sync=sync)):
         np.testing.assert_allclose(one, other, rtol=0, atol=10 * 32 * np.finfo(float).eps)
