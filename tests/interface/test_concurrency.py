@@ -152,8 +152,8 @@ def test_callback_may_use_its_simulation(tmp_path):
 
 
 @pytest.mark.parametrize("setting, default, requested", [
-    ("OMP_THREAD_LIMIT=1", 1, 1), ("OMP_STACKSIZE=64k", None, 2),
-    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+    ("OMP_THREAD_LIMIT=1", 1, 1),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (("OMP_STACKSIZE=64k", None, 2),
         ("OMP_DYNAMIC=true", None, 2), ("OMP_NUM_THREADS=1", 1, 2), ("OMP_MAX_ACTIVE_LEVELS=0", 1, 1)))])
 def test_settings_of_openmp(setting, default, requested):
     """They decide how many threads there are at most, and no bit of the result."""

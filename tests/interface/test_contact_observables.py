@@ -101,7 +101,7 @@ def test_forces_on_walls_change_the_momentum(contact):
     sim, about = settling(contact=contact, template=BALL), (0.3, 0.1, 0.2)
     mass, impulse, twist = sim.mass.sum(), np.zeros(3), np.zeros(3)
     momentum, spin = sim.linear_momentum(), sim.angular_momentum(about)
-    last, steps = None, 1200
+    last, steps = None, 800
     for k in range(steps + 1):
         force = mass * np.array(sim.gravity) - sum(sim.wall_force(w) for w in range(6))
         weights = sim.mass[:, None] * np.array(sim.gravity)
