@@ -33,7 +33,7 @@ def heap(contact, order, materials=(STEEL,)):
     turn = 2.4 * np.arange(15)
     across = np.sqrt(np.maximum(1.0 - height ** 2, 0.0))
     outward = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)
-    sim = md.Simulation(STEEL, contact=contact, dt=1e-7)
+    sim = md.Simulation(STEEL, contact=contact, dt=1e-7, threads=1)
     for k in order:
         radius = RADIUS if k == 14 else RADIUS / (4 + 3 * (k % 2))
         distance = 0.0 if k == 14 else RADIUS + (0.99 - 0.004 * k) * radius
@@ -140,7 +140,7 @@ def test_order_of_added_clumps():
     places = np.column_stack([np.repeat([-0.5, 0.0, 0.5], 3), np.tile([-0.6, 0.0, 0.6], 3), np.full(9, 0.12)])
     velocity = rng.normal(size=(9, 3))
     for order in np.arange(9), rng.permutation(9):
-        sim = simulation(walls, ROLLING, 2e-4, gravity=(0, 0, -9.81))
+        sim = simulation(walls, ROLLING, 2e-4, gravity=(0, 0, -9.81), threads=1)
         for k in order:
             sim.add_clumps(MIXED, places[[k]], velocity=0.1 * velocity[k])
         sim.run(2000)
