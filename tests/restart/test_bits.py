@@ -144,7 +144,8 @@ def compare_disturbed(name, law, rotation, disturbances, folder):
     assert bits(sim) == undisturbed(name, law, rotation)
 
 
-@pytest.mark.parametrize("name, law, rotation", CASES)
+@pytest.mark.parametrize("name, law, rotation", [*MAIN, *bit_systems.some(
+    [case for case in CASES if case not in MAIN], [()], 3)])
 def test_disturbed(name, law, rotation, tmp_path):
     first = CASES.index((name, law, rotation)) % len(DISTURBANCES)
     compare_disturbed(name, law, rotation, DISTURBANCES[first:] + DISTURBANCES[:first], tmp_path)
@@ -185,7 +186,7 @@ def raising(sim, calls, error=ValueError):
 
 
 @pytest.mark.parametrize("name, law, rotation, threads", bit_systems.some(
-    [*MAIN, *(("with force", ONSET, scheme) for scheme in ("improved-pcdm", "pfc4"))], [(1,), (3,)], 2))
+    [*MAIN, *(("with force", ONSET, scheme) for scheme in ("improved-pcdm", "pfc4"))], [(1,), (3,)], 4))
 def test_undone_steps(name, law, rotation, threads, tmp_path):
     """Steps in which a force, a law or a scheme raises are undone: the first one, in a row, around wraps, read
     afterwards or not."""
