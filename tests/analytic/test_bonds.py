@@ -279,7 +279,9 @@ def test_refused_laws_and_gaps():
     with pytest.raises(ValueError, match="have a bond"):
         sim.add_bonds([(0, 1)], young=1e6)
     assert sim.add_bonds(2e-3, young=1e6) == 0
-    with pytest.warns(UserWarning, match="a step below .* is safe"):
+    k_n, inertia = 1e9 * np.pi * RADIUS ** 2 / 0.0215, BALL.inertia[0]         # rotation is the fastest
+    rate = np.sqrt(2.0 * (k_n * 0.01075 ** 2 / 2.5 + 0.25 * k_n * RADIUS ** 2) / inertia)
+    with pytest.warns(UserWarning, match=f"a step below {1.0 / rate:.2g} s is safe"):
         pair(1e-4).add_bonds([(0, 1)], young=1e9)
 
 

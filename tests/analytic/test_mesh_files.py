@@ -2,6 +2,7 @@
 import struct
 import sys
 
+import meshio
 import numpy as np
 import pytest
 import trimesh
@@ -76,6 +77,12 @@ def test_off_and_glb(tmp_path):
     for name in ("cube.off", "cube.glb"):
         mesh.export(tmp_path / name)
         assert is_unit_cube(TriangleMesh.read(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["cube.vtk", "cube.vtu"])
+def test_quads_of_other_formats(tmp_path, name):
+    meshio.Mesh(np.array(CORNERS, dtype=float), {"quad": np.array(QUADS) - 1}).write(tmp_path / name)
+    assert is_unit_cube(TriangleMesh.read(tmp_path / name))
 
 
 def test_vertices_that_differ_by_rounding(tmp_path):

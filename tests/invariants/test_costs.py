@@ -160,9 +160,9 @@ def test_coefficients_of_materials_one_by_one():
              for b in materials[:k] if k % 3]
     table = PairTable(materials[0], [], pairs)
     for k, material in enumerate(materials):
-        if k:
+        if k % 3 == 2:
             table.with_material(md.Material(1.0, 0.1)).coefficients(law, law.values())          # given up
-            table = table.with_material(material)
+        table = table.with_material(material)
         found = table.coefficients(law, law.values())[:k + 1, :k + 1]
         assert np.array_equal(found, coefficients_at_once(materials[:k + 1], pairs, law), equal_nan=True)
 
