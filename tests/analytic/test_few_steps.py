@@ -17,20 +17,24 @@ pytestmark = pytest.mark.filterwarnings("ignore:dt = .*above the Rayleigh step:U
 RADIUS, PHASES = 1e-3, (np.arange(8) + 0.5) / 8         # fractions of a step at which the spheres touch
 
 
+def head_on(material, speed, dt, steps, phases, gap, pairs=None):
+    """Rebound over approach of spheres that meet in pairs, each at another fraction of a step."""
+    n = len(phases)
+    sim = md.Simulation(material, pairs=pairs, contact="hertz-mindlin", dt=dt, threads=1)
+    half = RADIUS + 0.5 * (gap + phases * speed * dt)
+    place = np.column_stack([np.append(-half, half), np.tile(0.01 * np.arange(n), 2), np.zeros(2 * n)])
+    sim.add_clumps(ball(RADIUS).template, place, velocity=np.outer(np.repeat([0.5, -0.5], n), [speed, 0.0, 0.0]))
+    sim.run(steps)
+    assert len(sim.contacts()) == 0
+    return (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
+
+
 @pytest.mark.parametrize("dt, error", [(1e-4, 4e-3), (2.5e-5, 5e-5)])
 def test_restitution_with_few_steps(dt, error):
     """Grains of scenarios/drum.py --soft at 0.02, 0.1 and 0.3 m/s have nine to five steps per contact with 1e-4 s."""
     materials, pairs = dosta.with_moduli({"M1": 2e6, "M2": 1e6})
-    n = len(PHASES)
     for speed in 0.02, 0.1, 0.3:
-        sim = md.Simulation(materials["M1"], pairs=pairs, contact="hertz-mindlin", dt=dt, threads=1)
-        gap = 0.5 * (1e-6 + PHASES * speed * dt)
-        x, y = np.concatenate([-RADIUS - gap, RADIUS + gap]), np.tile(0.01 * np.arange(n), 2)
-        velocity = np.outer(np.repeat([0.5, -0.5], n), [speed, 0.0, 0.0])
-        sim.add_clumps(ball(RADIUS).template, np.column_stack([x, y, 0.0 * x]), velocity=velocity)
-        sim.run(round(6e-3 / dt))
-        assert len(sim.contacts()) == 0
-        rebound = (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
+        rebound = head_on(materials["M1"], speed, dt, round(6e-3 / dt), PHASES, 1e-6, pairs)
         assert np.mean(rebound) == pytest.approx(0.5, abs=error)
 
 
@@ -39,16 +43,10 @@ def test_restitution_with_few_steps(dt, error):
     (50, 0.5, 2.8e-5), (100, 0.5, 3.9e-6)])
 def test_restitution_of_two_spheres(steps, mean, error):
     """The table of FRICTION.md."""
-    speed, density, n = 0.1, 2500.0, 64
-    mass, modulus = density * 4 / 3 * np.pi * RADIUS**3 / 2, 2e6 / 2 / (1 - 0.25**2)
-    dt = 2.94 * (15 / 16 * mass / (modulus * np.sqrt(RADIUS / 2)))**0.4 * speed**-0.2 / steps
-    sim = md.Simulation(md.Material(2e6, 0.25, restitution=0.5), contact="hertz-mindlin", dt=dt, threads=1)
-    gap = 0.5 * (1e-7 + (np.arange(n) + 0.5) / n * speed * dt)
-    x, y = np.concatenate([-RADIUS - gap, RADIUS + gap]), np.tile(0.01 * np.arange(n), 2)
-    sim.add_clumps(ball(RADIUS, density=density).template, np.column_stack([x, y, 0.0 * x]),
-                   velocity=np.outer(np.repeat([0.5, -0.5], n), [speed, 0.0, 0.0]))
-    sim.run(4 * steps + 20)
-    rebound = (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
+    speed, modulus = 0.1, 2e6 / 2 / (1 - 0.25**2)
+    dt = 2.94 * (15 / 16 * ball(RADIUS).template.mass / 2 / (modulus * np.sqrt(RADIUS / 2)))**0.4 * speed**-0.2 / steps
+    rebound = head_on(md.Material(2e6, 0.25, restitution=0.5), speed, dt, 4 * steps + 20, (np.arange(64) + 0.5) / 64,
+                      1e-7)
     assert np.mean(rebound) == pytest.approx(mean, abs=6e-5)
     assert np.sqrt(np.mean((rebound - 0.5)**2)) == pytest.approx(error, rel=0.03)
 

@@ -183,19 +183,6 @@ def test_number_of_coefficients(own_law):
     assert sum(computed) <= 16 ** 2
 
 
-def test_materials_one_by_one():
-    """With all pairs given: three times as many materials take at most 3^2.5 times as long."""
-    def add(n):
-        materials = [md.Material(1e7, 0.2, friction=0.01 * k) for k in range(n)]
-        pairs = [md.Pair(a, b, friction=0.3) for k, a in enumerate(materials) for b in materials[:k]]
-        sim, start = md.Simulation(materials[0], dt=1e-6, contact=MINDLIN, pairs=pairs), time.process_time()
-        for k, material in enumerate(materials):
-            sim.add_clumps(BALL, [(3.0 * k, 0.0, 0.0)], material=material)
-        return time.process_time() - start
-
-    assert add(36) < 3.0 ** 2.5 * min(add(12) for _ in range(3))
-
-
 @pytest.mark.parametrize("periodic", [None, ((0.0, -0.7, -0.7), (1.4, 0.7, 0.7), (True, True, False))])
 def test_bonds_of_unequal_spheres(periodic):
     """Those of a comparison of all pairs; the memory is not that of all pairs within the largest radius."""
