@@ -269,18 +269,6 @@ def test_the_spring_turns_with_the_spin():
         assert abs(x + 1j * y - expected) < 0.01 * 2 / 7 * speed / spin
 
 
-def test_energy_of_a_linear_spring():
-    """T^2 / 2 k, with T = k s at the displacement s of a heavy sphere."""
-    stiffness, speed, shape = 2e4, 1e-3, ball(RADIUS, density=1e9)
-    sim = md.Simulation(md.Material(STIFF, 0.3, friction=10.0), [md.Plane([0.0] * 3, UP)], dt=1e-6,
-                        contact=f"hertz-mindlin:tangential=linear,tangential_stiffness={stiffness},tangential_damping=0")
-    sim.add_clumps(shape.template, [[0.0, 0.0, 0.999 * RADIUS]], velocity=[[speed, 0.0, 0.0]])
-    sim.run(100)
-    force = sim.contacts()["tangential"][0, 0]
-    assert force == pytest.approx(-stiffness * speed * sim.time, rel=1e-3)
-    assert sim.energy().elastic_tangential == pytest.approx(0.5 * force**2 / stiffness, rel=1e-9)
-
-
 HARD, SOFT = dict(young=210e9, poisson=0.2), dict(young=1e9, poisson=0.2)
 
 
