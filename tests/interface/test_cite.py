@@ -24,24 +24,14 @@ def simulation(rotation="spiral", centers=TOUCHING, n=1, walls=True):
 
 def entries(bibtex):
     """Key -> fields. Fails for anything that is not a list of entries with balanced braces."""
-    found, rest = {}, bibtex
-    while rest.strip():
-        head = re.match(r"\s*@(\w+)\{(\w+),\n", rest)
-        assert head, rest
-        fields, rest = {}, rest[head.end():]
-        while not rest.startswith("}\n"):
-            name = re.match(r"  (\w+) = \{", rest)
-            assert name, rest
-            depth, end = 1, name.end()
-            while depth:
-                depth += {"{": 1, "}": -1}.get(rest[end], 0)
-                end += 1
-            assert name[1] not in fields
-            fields[name[1]] = rest[name.end():end - 1]
-            assert rest[end:end + 2] == ",\n"
-            rest = rest[end + 2:]
-        assert head[2] not in found
-        found[head[2]], rest = {"kind": head[1], **fields}, rest[2:]
+    found, field = {}, r"  (\w+) = \{(.*)\},\n"
+    listed = re.findall(r"\s*@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},\n)+)\}\n", bibtex)
+    assert len(listed) == bibtex.count("@") and bibtex.count("\n}\n") == len(listed)
+    for kind, key, text in listed:
+        fields = re.findall(field, text)
+        assert key not in found and len(dict(fields)) == len(fields) == text.count("\n")
+        assert all(value.count("{") == value.count("}") for _, value in fields)
+        found[key] = {"kind": kind, **dict(fields)}
     return found
 
 
@@ -77,68 +67,39 @@ def test_text_numbers_its_references():
     assert str(citation) == f"{citation.text}\n{citation.bibtex}"
 
 
-def test_the_original_behind_a_scheme():
-    """The source of the formula, beside the paper that prints it."""
-    found = entries(md.cite(simulation("fincham")).bibtex)
-    assert {"fincham1992leapfrog", "delvalle2024spiral"} <= found.keys()
-    assert "shu1988efficient" in entries(md.cite(simulation("spiral")).bibtex)
-    inner = entries(md.cite(simulation("spiral:inner=rk4")).bibtex)
-    assert "kutta1901beitrag" in inner and "shu1988efficient" not in inner
-
-
-@pytest.mark.parametrize("n, walls, cited", [(1, False, False), (2, False, True), (1, True, True)])
-def test_hertz_only_where_anything_could_touch(n, walls, cited):
-    citation = md.cite(simulation(n=n, walls=walls))
-    assert ("hertz1882beruehrung" in entries(citation.bibtex)) == cited == ("Hertz" in citation.text)
-
-
-@pytest.mark.parametrize("centers, cited", [(APART, False), (TOUCHING, False), (OVERLAPPING, True)])
-def test_union_of_spheres_only_where_a_template_overlaps(centers, cited):
-    assert ("union" in md.cite(simulation(centers=centers)).text) == cited
-
-
-def test_one_overlapping_template_among_others():
-    sim = simulation()
-    assert "union" not in md.cite(sim).text
+@pytest.mark.parametrize("how, hertz, union", [
+    ({"walls": False}, False, False), ({"walls": False, "n": 2}, True, False), ({}, True, False),
+    ({"centers": APART}, True, False), ({"centers": OVERLAPPING}, True, True)])
+def test_only_what_is_used(how, hertz, union, tmp_path):
+    """Hertz only where anything could touch, the union of spheres where a template overlaps; the same after a
+    restart, and more with another template."""
+    sim = simulation("omelyan:iterations=20", **how)
+    citation = md.cite(sim)
+    assert ("hertz1882beruehrung" in entries(citation.bibtex)) == hertz == ("Hertz" in citation.text)
+    assert ("union" in citation.text) == union
+    sim.run(3)
+    sim.save(tmp_path / "state.npz")
+    assert md.cite(md.Simulation.load(tmp_path / "state.npz")) == citation
     sim.add_clumps(md.ClumpTemplate(OVERLAPPING, [0.01, 0.01]), [(0.2, 0.2, 0.2)])
     assert "union" in md.cite(sim).text
 
 
-def test_after_a_restart_the_same(tmp_path):
-    sim = simulation("omelyan:iterations=20", OVERLAPPING, n=2)
-    sim.run(3)
-    sim.save(tmp_path / "state.npz")
-    assert md.cite(md.Simulation.load(tmp_path / "state.npz")) == md.cite(sim)
-
-
-def cited(own, **record):
-    """(text, BibTeX entries) of a run with a user's scheme."""
+@pytest.mark.parametrize("record, key, entry, told", [
+    ({"cites": (article("doe2030turns", ("Doe, Jane",), "Turns", "Journal of Turns", "1", "1--9", "2030",
+                        "10.1234/own.5"),)}, "doe2030turns",
+     {"kind": "article", "author": "Doe, Jane", "title": "{Turns}", "volume": "1", "journal": "Journal of Turns",
+      "pages": "1--9", "year": "2030", "doi": "10.1234/own.5"},
+     "Jane Doe, Turns, Journal of Turns, 1, 1-9, 2030, doi:10.1234/own.5"),
+    ({"doi": "10.1234/own.5", "equations": "7 of 10.1016/j.cpc.2023.109077"}, "10_1234_own_5",
+     {"kind": "misc", "title": "{My own scheme}", "doi": "10.1234/own.5", "url": "https://doi.org/10.1234/own.5"},
+     "My own scheme, doi:10.1234/own.5"), ({}, "delvalle2024spiral", None, "My own scheme")])
+def test_user_defined_schemes(own, record, key, entry, told):
+    """With a reference, a DOI alone, which leads to the paper, or no source; one of another scheme has its entry."""
     own("mine", lambda bodies, dt, stage: None, title="My own scheme", **record)
     citation = md.cite(simulation("mine"))
-    assert "My own scheme" in citation.text
-    return citation.text, entries(citation.bibtex)
-
-
-def test_a_user_scheme_with_a_reference(own):
-    paper = article("doe2030turns", ("Doe, Jane",), "Turns", "Journal of Turns", "1", "1--9", "2030", "10.1234/own.5")
-    text, found = cited(own, cites=(paper,))
-    assert found["doe2030turns"] == {"kind": "article", "author": "Doe, Jane", "title": "{Turns}", "volume": "1",
-                                     "journal": "Journal of Turns", "pages": "1--9", "year": "2030",
-                                     "doi": "10.1234/own.5"}
-    assert "Jane Doe, Turns, Journal of Turns, 1, 1-9, 2030, doi:10.1234/own.5" in text
-
-
-def test_a_user_scheme_with_a_doi_alone(own):
-    """The entry has a title and leads to the paper; a DOI that another scheme cites gets that scheme's entry."""
-    text, found = cited(own, doi="10.1234/own.5", equations="7 of 10.1016/j.cpc.2023.109077")
-    assert found["10_1234_own_5"] == {"kind": "misc", "title": "{My own scheme}", "doi": "10.1234/own.5",
-                                      "url": "https://doi.org/10.1234/own.5"}
-    assert "My own scheme, doi:10.1234/own.5" in text
-    assert "delvalle2024spiral" in found
-
-
-def test_a_user_scheme_without_source(own):
-    assert entries(md.cite(simulation("euler")).bibtex).keys() - cited(own)[1].keys() == {"delvalle2024spiral"}
+    found = entries(citation.bibtex)
+    assert "My own scheme" in citation.text and told in citation.text and found.get(key) == entry
+    assert ("delvalle2024spiral" in found) == ("equations" in record)
 
 
 def test_minidem_itself():

@@ -1,8 +1,7 @@
-"""Files of spheres and folders of MercuryDPM: reading, writing, invalid files; and tools/make_clump.py."""
+"""Files of spheres, molecules of LAMMPS and folders of MercuryDPM: reading, writing, invalid ones; make_clump.py."""
 import math
 import subprocess
 
-import make_clump
 import meshio
 import numpy as np
 import pytest
@@ -13,30 +12,24 @@ import minidem as md
 from minidem.shapes import platonic_mesh
 
 
-def test_same_bits_after_writing(tmp_path):
+def random_clump():
     rng = np.random.default_rng(1)
-    clump = md.ClumpTemplate(rng.normal(size=(30, 3)) * 1e-3, rng.uniform(1e-4, 1e-3, 30), 1234.5)
-    clump.to_file(tmp_path / "clump.txt")
-    again = md.ClumpTemplate.from_file(tmp_path / "clump.txt", density=1234.5)
-    assert np.array_equal(clump.centers, again.centers) and np.array_equal(clump.radii, again.radii)
-    assert clump.mass == again.mass
+    return md.ClumpTemplate(rng.normal(size=(30, 3)) * 1e-3, rng.uniform(1e-4, 1e-3, 30), 1234.5)
 
 
-@pytest.mark.parametrize("style", ["lammps", "liggghts"])
-def test_files_of_other_codes(tmp_path, style):
-    """The same spheres after writing and reading; with LAMMPS also the mass properties of a mesh."""
-    rng = np.random.default_rng(2)
-    clump = md.ClumpTemplate(rng.normal(size=(30, 3)) * 1e-3, rng.uniform(1e-4, 1e-3, 30), 1234.5)
+@pytest.mark.parametrize("style", ["csv", "lammps", "liggghts"])
+def test_same_spheres_after_writing(tmp_path, style, coarse_fits):
+    """With LAMMPS also the mass properties of a mesh."""
+    clump = random_clump()
     clump.to_file(tmp_path / "clump", style)
     again = md.ClumpTemplate.from_file(tmp_path / "clump", density=1234.5)
     assert np.array_equal(clump.centers, again.centers) and clump.radii == pytest.approx(again.radii, rel=1e-15)
+    assert style == "lammps" or clump.mass == again.mass and np.array_equal(clump.radii, again.radii)
     if style == "lammps":
         of_mesh = md.ClumpTemplate.from_mesh(platonic_mesh("cube", 1e-3), spheres=8, match="mesh", density=2000.0)
         of_mesh.to_file(tmp_path / "cube", style)
         again = md.ClumpTemplate.from_file(tmp_path / "cube", density=2000.0)
         assert again.mass == of_mesh.mass and np.array_equal(again.inertia, of_mesh.inertia)
-    with pytest.raises(ValueError, match="style = 'yade': give one of 'csv', 'lammps', 'liggghts'"):
-        clump.to_file(tmp_path / "clump", "yade")
 
 
 MOLECULE = """two spheres
@@ -117,8 +110,7 @@ def test_folder_of_mercurydpm(tmp_path, spelled):
 @pytest.mark.parametrize("kind", ["spheres", "folder", "rod", "ball"])
 def test_mercurydpm_after_writing(tmp_path, kind):
     """The principal frame becomes the input frame; a long rod and one sphere keep their equal moments."""
-    rng = np.random.default_rng(3)
-    clump = {"spheres": lambda: md.ClumpTemplate(rng.normal(size=(30, 3)) * 1e-3, rng.uniform(1e-4, 1e-3, 30), 1234.5),
+    clump = {"spheres": random_clump,
              "folder": lambda: md.ClumpTemplate.from_file(write_mercury(tmp_path / "two"), scale=1e-4),
              "rod": lambda: md.ClumpTemplate([(0, 0, 0.01 * k) for k in range(200)], [0.01] * 200),
              "ball": lambda: md.ClumpTemplate([(1, 2, 3)], [0.1])}[kind]()
@@ -178,15 +170,17 @@ def test_read(tmp_path, text):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("", ["no spheres"]), ("# nothing\n", ["no spheres"]), ("1,2,3\n", ["line 1", "four numbers"]),
-    ("1,2,3,4\n1,2,x,4\n", ["line 2", "four numbers"]), ("1,2,3,4\nend\n", ["line 2"]),
-    ("1,2,3,nan\n", ["line 1", "finite"]), ("1,2,3,-4\n", ["line 1", "-4", "greater than 0"])])
+    ("", ["no spheres"]), ("1,2,3\n", ["line 1", "four numbers"]), ("1,2,3,4\n1,2,x,4\n", ["line 2", "four numbers"]),
+    ("1,2,3,4\nend\n", ["line 2"]), ("1,2,3,nan\n", ["line 1", "finite"]),
+    ("1,2,3,-4\n", ["line 1", "-4", "greater than 0"])])
 def test_invalid_files(tmp_path, text, words):
     path = tmp_path / "spheres.txt"
     path.write_text(text)
     with pytest.raises(ValueError) as error:
         md.ClumpTemplate.from_file(path)
     assert all(word in str(error.value) for word in [*words, str(path)]), error.value
+    with pytest.raises(ValueError, match="style = 'yade': give one of 'csv', 'lammps', 'liggghts'"):
+        random_clump().to_file(path, "yade")
 
 
 @pytest.mark.parametrize("read, name", [
@@ -194,32 +188,6 @@ def test_invalid_files(tmp_path, text, words):
 def test_missing_files(read, name, tmp_path):
     with pytest.raises(FileNotFoundError, match=f"path = .*{name}': there is no such file; give .*{tmp_path / name}"):
         read(tmp_path / name)
-
-
-def test_make_clump(tmp_path, run_tool, coarse_fits):
-    mesh = platonic_mesh("octahedron", 0.02)
-    meshio.Mesh(mesh.vertices, {"triangle": mesh.triangles}).write(tmp_path / "grain.stl")
-    done = run_tool("make_clump", tmp_path / "grain.stl", "--spheres", "12", "--out", tmp_path / "grain.txt")
-    assert done.returncode == 0, done.stderr
-    assert "volume" in done.stdout
-    clump = md.ClumpTemplate.from_file(tmp_path / "grain.txt")
-    assert len(clump.radii) == 12 and 0.7 * mesh.volume < clump.volume < mesh.volume
-    pytest.importorskip("matplotlib")
-    assert (tmp_path / "grain.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_picture_of_make_clump_has_a_scale():
-    """The bar is as long as its text says, beside the mesh and beside the clump."""
-    figure = pytest.importorskip("matplotlib.figure").Figure()
-    mesh = platonic_mesh("octahedron", 0.02)
-    clump = md.ClumpTemplate([(0, 0, 0)], [0.5 * np.ptp(mesh.vertices[:, 0])])
-    make_clump.draw(figure, make_clump.MeshReport(mesh, clump))
-    assert len(figure.axes) == 2
-    for axes in figure.axes:
-        (x, y, z), = [np.array(line.get_data_3d()) for line in axes.lines]
-        text, = [text.get_text().strip() for text in axes.texts]
-        length = math.dist((x[0], y[0], z[0]), (x[1], y[1], z[1]))
-        assert text == f"{1e3 * length:.4g} mm" and 0.2 < length / np.ptp(mesh.vertices[:, 0]) <= 0.5
 
 
 def test_output_of_make_clump(tmp_path, run_tool, coarse_fits):
@@ -231,6 +199,8 @@ def test_output_of_make_clump(tmp_path, run_tool, coarse_fits):
     done = run_tool("make_clump", *words)
     assert done.returncode == 0 and "WARNING" in done.stderr and "fit badly" in done.stderr
     assert md.ClumpTemplate.from_file(tmp_path / "cube.txt", density=1000).mass < 700.0
+    pytest.importorskip("matplotlib")
+    assert (tmp_path / "cube.png").read_bytes().startswith(b"\x89PNG")
     done = run_tool("make_clump", *words, "--match", "mesh")
     assert done.returncode == 0 and "inertia of the mesh" in done.stdout
     assert md.ClumpTemplate.from_file(tmp_path / "cube.txt", density=1000).mass == pytest.approx(1000.0)
@@ -239,9 +209,3 @@ def test_output_of_make_clump(tmp_path, run_tool, coarse_fits):
     done = run_tool("make_clump", tmp_path / "open.stl", "--spheres", 5, "--table", "--repair")
     assert "no clump" not in done.stdout and not (tmp_path / "open.txt").exists()
     assert run_tool("make_clump", tmp_path / "open.stl", tmp_path / "cube.stl").returncode == 2
-
-
-def test_bad_arguments_of_make_clump(tmp_path, run_tool):
-    for words in (["--bogus"], [tmp_path / "none.stl"], [make_clump.__file__], []):
-        done = run_tool("make_clump", *words)
-        assert done.returncode == 2 and done.stderr and not list(tmp_path.iterdir()), (words, done)

@@ -1,28 +1,24 @@
-"""python -m minidem: commands, scenarios, self-test, errors."""
+"""python -m minidem: commands, scenarios, self-test, errors; and the progress of a run."""
+import io
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import drum
 import pytest
 
 import minidem as md
 from minidem import __main__ as command_line, selftest
-from minidem.core import interpreter
+from minidem.core import interpreter, progress
 from minidem.core.interpreter import this_python
 from minidem.scenarios.collisions import oblique_impact
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
-
-
-def minidem(*words, folder=None, status=0):
-    """What `python -m minidem` prints; on failure what it prints as an error."""
-    done = subprocess.run([sys.executable, "-m", "minidem", *map(str, words)], cwd=folder, capture_output=True,
-                          text=True, timeout=300, env=ENVIRONMENT)
-    assert done.returncode == status, done.stderr
-    return done.stderr if status else done.stdout
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
@@ -32,17 +28,21 @@ def test_all_commands_are_listed(words, capsys):
     assert all(f"\n    {name} " in text for name in command_line.COMMANDS)
 
 
-def test_scenarios_have_a_line_each(capsys):
+def test_scenarios_and_version(capsys):
+    """A line for each scenario; the version with its build."""
     assert command_line.main(["scenarios"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(interpreter.scenario_scripts())
     assert "rods_in_box           Rods of three spheres bounce in a box without gravity, friction or damping." in lines
+    assert command_line.main(["version"]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if " " in line.strip())
+    build = md.build_info()
+    assert lines["version"] == md.__version__ and lines["compiler"] == build["compiler"]
+    assert list(build) == ["version", "isa", "isa_levels", "openmp", "compiler"]
 
 
 @pytest.mark.parametrize("words, unbuffered", [
-    (["scenarios"], ""), (["run", "oblique_impact", "--help"], "1"), *(
-        pytest.param(*case, marks=pytest.mark.slow) for case in (
-            (["scenarios"], "1"), (["--help"], ""), (["run", "drum", "--help"], "")))])
+    pytest.param(["scenarios"], "", marks=pytest.mark.slow), (["run", "oblique_impact", "--help"], "1")])
 def test_a_reader_that_has_ended_is_no_error(words, unbuffered):
     """As in `minidem scenarios | head`: here the pipe is closed before anything is written."""
     reader, writer = os.pipe()
@@ -72,32 +72,30 @@ def test_help_shows_commands_that_work(tmp_path, monkeypatch, capsys):
     assert shown(oblique_impact).startswith("usage: oblique_impact [")         # as of a script of a user's own
 
 
-def test_run_is_the_same_as_the_script(tmp_path, path_without_matplotlib, monkeypatch):
-    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", path_without_matplotlib)         # pictures take most of the time
-    words = "--time", "0.005", "--frames", "0", "--quiet", "--out"
-    minidem("run", "rods_in_box", *words, tmp_path / "command", folder=tmp_path)
-    subprocess.run([sys.executable, ROOT / "scenarios" / "rods_in_box.py", *words, tmp_path / "script"], check=True,
-                   env=ENVIRONMENT)
-    one, other = ((tmp_path / name / "energy.csv").read_bytes() for name in ("command", "script"))
+def test_a_run_and_the_command_for_a_movie_that_it_shows(tmp_path, path_without_matplotlib, capsys):
+    """Run as a command and as a script, also where this Python is not the first on the path, as in a venv that is not
+    active. Both have the same results, and their command works."""
+    elsewhere = ENVIRONMENT | {"PATH": "/bin:/usr/bin", "PYTHONPATH": path_without_matplotlib}
+    words = "--time", "0.005", "--frames", "2", "--out"
+    for program, out in ((["-m", "minidem", "run", "rods_in_box"], "my results"),
+                         ([ROOT / "scenarios" / "rods_in_box.py"], "script")):
+        done = subprocess.run([sys.executable, *program, *words, out], cwd=tmp_path, capture_output=True, text=True,
+                              check=True, env=elsewhere)
+        command = done.stdout.splitlines()[-1]
+    one, other = ((tmp_path / name / "energy.csv").read_bytes() for name in ("my results", "script"))
     assert one == other and one.count(b"\n") > 100
+    assert command.endswith(" -m minidem movie script")
+    subprocess.run(f"{command} --help", shell=True, cwd=tmp_path, check=True, env=elsewhere)
 
 
-def test_run_of_a_scenario_that_imports_another(tmp_path):
-    text = minidem("run", "impact", "--help", folder=tmp_path)
-    assert text.startswith("usage: python scenarios/impact.py ") and "--particles FILE" in text
-
-
-def test_run_passes_on_the_exit_status(tmp_path):
-    assert "rods_in_box: error: argument --time" in minidem("run", "rods_in_box", "--time", "-1", folder=tmp_path,
-                                                            status=2)
-
-
-@pytest.mark.slow
-def test_run_of_a_study_in_several_processes(tmp_path):
-    """Its function is imported by worker processes."""
-    minidem("run", "rods_energy_study", "--quick", "--time", "0.02", "--workers", "2", "--out", tmp_path / "study",
-            folder=tmp_path)
-    assert (tmp_path / "study" / "table.csv").read_text().count("\n") > 3
+def test_exit_status_and_missing_packages(tmp_path):
+    """A package that is missing is named: it is not a reason to build minidem again."""
+    failing = ["-m", "minidem", "run", "rods_in_box", "--time", "-1"]
+    for words, status, message in (
+            (failing, 2, "rods_in_box: error: argument --time"),
+            (["-c", "import sys; sys.modules['scipy'] = None; import minidem"], 1, "scipy")):
+        done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
+        assert done.returncode == status and message in done.stderr.splitlines()[-1] and "stale" not in done.stderr
 
 
 @pytest.mark.parametrize("words, message", [
@@ -114,13 +112,7 @@ def test_bad_arguments(words, message, capsys):
     assert f"minidem: error: {message}" in capsys.readouterr().err
 
 
-def test_version_has_the_build(capsys):
-    assert command_line.main(["version"]) == 0
-    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if " " in line.strip())
-    build = md.build_info()
-    assert lines["version"] == md.__version__ and lines["compiler"] == build["compiler"]
-    assert list(build) == ["version", "isa", "isa_levels", "openmp", "compiler"]
-
+# --- self-test ---
 
 @pytest.mark.filterwarnings("error")
 def test_selftest_passes(capsys):
@@ -130,20 +122,12 @@ def test_selftest_passes(capsys):
     assert last.startswith(f"{len(lines)} of {len(lines)} checks passed in ")
 
 
-def only(monkeypatch, check):
-    """Leave one check; return its name."""
-    name, = (name for name, (function, _) in selftest.CHECKS.items() if function is check)
-    monkeypatch.setattr(selftest, "CHECKS", {name: selftest.CHECKS[name]})
-    return name
-
-
-def wrong_order(monkeypatch):
+def wrong_order(patch):
     integrate = md.rotation.integrate
-    monkeypatch.setattr(md.rotation, "integrate",
-                        lambda name, **how: integrate("euler" if name == "spiral" else name, **how))
+    patch.setattr(md.rotation, "integrate", lambda name, **how: integrate("euler" if name == "spiral" else name, **how))
 
 
-def one_step_more(monkeypatch):
+def one_step_more(patch):
     load = md.Simulation.load
 
     def loaded(path):
@@ -151,46 +135,24 @@ def one_step_more(monkeypatch):
         sim.run(1)
         return sim
 
-    monkeypatch.setattr(md.Simulation, "load", loaded)
-
-
-def large_step(monkeypatch):
-    monkeypatch.setattr(selftest, "STEP", 4 * selftest.STEP)
-
-
-def unstable_step(monkeypatch):
-    monkeypatch.setattr(selftest, "STEP", 20 * selftest.STEP)
-
-
-def other_restitution(monkeypatch):
-    monkeypatch.setattr(selftest, "GLASS", md.Material(1e7, 0.2, restitution=0.51, friction=0.3))
+    patch.setattr(md.Simulation, "load", loaded)
 
 
 @pytest.mark.filterwarnings("ignore:dt = :UserWarning")
 @pytest.mark.parametrize("check, fault, message", [
     (selftest.orders, wrong_order, "limit 0.1"), (selftest.checkpoint, one_step_more, "limit 0"),
-    (selftest.energy, large_step, "limit 0.0001"), (selftest.energy, unstable_step, "FloatingPointError: step "),
-    (selftest.restitution, other_restitution, "limit 0.002"),
-])
+    (selftest.energy, lambda patch: patch.setattr(selftest, "STEP", 4 * selftest.STEP), "limit 0.0001"),
+    (selftest.energy, lambda patch: patch.setattr(selftest, "STEP", 20 * selftest.STEP), "FloatingPointError: step "),
+    (selftest.restitution, lambda patch: patch.setattr(
+        selftest, "GLASS", md.Material(1e7, 0.2, restitution=0.51, friction=0.3)), "limit 0.002")])
 def test_selftest_fails_for_wrong_results(check, fault, message, monkeypatch, capsys):
-    name = only(monkeypatch, check)
+    name, = (name for name, (function, _) in selftest.CHECKS.items() if function is check)
+    monkeypatch.setattr(selftest, "CHECKS", {name: selftest.CHECKS[name]})
     fault(monkeypatch)
     assert command_line.main(["selftest"]) == 1
     line, last = capsys.readouterr().out.splitlines()
     assert line.startswith("FAILED") and name in line and message in line
     assert last.startswith("0 of 1 checks passed")
-
-
-def test_the_command_for_a_movie_works_as_shown(tmp_path):
-    """Also where this Python is not the first on the path, as in a venv that is not active."""
-    elsewhere = ENVIRONMENT | {"PATH": "/bin:/usr/bin"}
-    words = "run", "rods_in_box", "--time", "0.01", "--frames", "2", "--out", "my results"
-    done = subprocess.run([sys.executable, "-m", "minidem", *words], cwd=tmp_path, capture_output=True, text=True,
-                          check=True, env=elsewhere)
-    assert "matplotlib" not in done.stdout
-    command = done.stdout.splitlines()[-1]
-    assert command.endswith(" -m minidem movie 'my results'")
-    subprocess.run(f"{command} --help", shell=True, cwd=tmp_path, check=True, env=elsewhere)
 
 
 def test_this_python_is_named_as_shortly_as_possible(monkeypatch, tmp_path):
@@ -206,8 +168,45 @@ def test_this_python_is_named_as_shortly_as_possible(monkeypatch, tmp_path):
         assert this_python() == said
 
 
-def test_a_missing_package_is_named(tmp_path):
-    """It is not a reason to build minidem again."""
-    code = "import sys; sys.modules['scipy'] = None; import minidem"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
-    assert done.returncode == 1 and "scipy" in done.stderr.splitlines()[-1] and "stale" not in done.stderr
+# --- progress ---
+
+NOON = 1_700_049_600.0          # 2023-11-15 12:00:00 UTC
+STEPS, PER_SECOND = 86_400_000, 1000.0
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The seconds since noon, which a test sets; the zone is UTC."""
+    now = SimpleNamespace(seconds=0.0)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(
+        perf_counter=lambda: now.seconds, time=lambda: NOON + now.seconds, localtime=time.gmtime,
+        strftime=lambda form, moment=None: time.strftime(form, moment or time.gmtime(NOON + now.seconds))))
+    return now
+
+
+def shown(clock, stream, hours, quiet=False):
+    """What a run of a thousand steps a second shows, with an update every ten seconds."""
+    clock.seconds = 0.0
+    line = progress.Line(quiet, stream)
+    for clock.seconds in range(10, round(3600 * hours) + 1, 10):
+        step = round(PER_SECOND * clock.seconds)
+        line.update(lambda step=step: f"step {step} of {STEPS}", step / STEPS)
+    return stream.getvalue()
+
+
+def test_progress(clock):
+    """Lines in a file are dated and ever rarer; on a terminal one line changes; none if quiet."""
+    lines = shown(clock, io.StringIO(), 24).splitlines()
+    assert lines[0] == ("2023-11-15 12:00:10 step 10000 of 86400000, 23 h 59 min left, end about 2023-11-16 12:00:00")
+    steps = [0, *(int(re.search(r"step (\d+) of", line)[1]) for line in lines)]
+    intervals = [(later - earlier) / PER_SECOND for earlier, later in zip(steps, steps[1:])]
+    assert intervals[:7] == [10, 20, 40, 80, 160, 320, 600] and set(intervals[7:]) == {600} and len(lines) < 150
+    text = shown(clock, Terminal(), 0.01)
+    assert text.count("\r") == 3 and text.startswith(
+        "\rstep 10000 of 86400000, 23 h 59 min left\x1b[K\rstep 20000 of 86400000")
+    assert shown(clock, io.StringIO(), 0.1, quiet=True) == shown(clock, Terminal(), 0.1, quiet=True) == ""

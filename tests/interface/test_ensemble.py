@@ -1,163 +1,127 @@
 """Parameter studies: every run is made once, also after failures and kills, and stands in one table."""
+import contextlib
 import csv
+import importlib
+import io
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 
-import numpy as np
 import pytest
 
-import minidem as md
-from minidem.ensemble import run_ensemble
+from minidem.ensemble import run_ensemble, worker
 from minidem.ensemble.study import Store
+from minidem.ensemble.worker import Worker, reference_to
+from minidem.scenario import Scenario
 
-# The function of the studies. It leaves a mark per call in the folder `marks`, and does what the mark's
-# neighbours ask for: a file `fail`, `die` or `die_once` with the name of a run.
-SCRIPT = """
-import os, signal, sys, time
-from pathlib import Path
+# Functions of the studies. `study` leaves a mark per call in the working folder, and does what `a` says.
+SCRIPT = r"""
+import multiprocessing, os, signal, sys, time
 from minidem.ensemble import run_ensemble
 
-def study(a, b, marks, delay=0.0):
-    marks, name = Path(marks), f"{a}{b}"
-    with open(marks / f"calls_{name}", "a") as file:
-        file.write(f"{os.getpid()}\\n")
+def study(a, b="x", delay=0.0):
+    name = f"{a}{b}"
+    with open(f"calls_{name}", "a") as file:
+        file.write(f"{os.getpid()}\n")
     print("noise on standard output")
     time.sleep(delay)
-    if (marks / f"fail_{name}").exists():
-        raise RuntimeError("two\\nlines")
-    if (marks / f"die_{name}").exists():
+    if a == "fail":
+        raise RuntimeError("two\nlines")
+    if a == "killed":
         os.write(2, b"last words")
         os.kill(os.getpid(), signal.SIGKILL)
-    if (marks / f"die_once_{name}").exists():
-        (marks / f"die_once_{name}").unlink()
+    if a == "killed once" and open(f"calls_{name}").read().count("\n") == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    return {"text": name, "third": a / 3.0, "threads": os.environ["OMP_NUM_THREADS"]}
+    if a == "by signal":
+        os.kill(os.getpid(), signal.SIGRTMIN + 3)
+    if a == "child" and os.fork() == 0:         # has a session of its own, and lives on
+        os.setsid()
+        time.sleep(30)
+        os._exit(0)
+    if a == "child":
+        os._exit(5)
+    if a == "read":
+        return {"answer": input("how many? ")}
+    if a == "fork":                             # the forked process comes back from the function as well, later
+        child = os.fork()
+        time.sleep(0.2 if child == 0 else 0.0)
+        return {"text": "child" if child == 0 else name}
+    if a == "exit":
+        child = os.fork()
+        if child == 0:
+            sys.exit(7)
+        return {"text": name + str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))}
+    if a == "pool":
+        with multiprocessing.get_context("fork").Pool(2) as workers:
+            return {"text": name + str(sum(workers.map(abs, [-1, 2, 3])))}
+    if a == "stopped":
+        print(os.getpid(), file=open("stopped", "w"))
+        os.kill(os.getpid(), signal.SIGSTOP)
+    bad = {"number": 1.0, "own name": {"a": 1}, "list": {"x": [1]}, "column": {"error": 1}, "text": {"text": "\ud800"},
+           "name": {"\udcff": 1.0}, "digits": {"digits": 10 ** 5000}}
+    if a == "surrogate":
+        raise RuntimeError("\ud800 in the error")
+    return bad.get(a, {"text": name, "third": len(name) / 3.0, "threads": os.environ["OMP_NUM_THREADS"]})
+
+def other(a):
+    return {"text": "no"}
+
+def any_names(**parameters):
+    return {"count": len(parameters)}
 
 if __name__ == "__main__":
-    rows = run_ensemble(study, {"a": list(range(6)), "b": ["x", "y"], "marks": [sys.argv[2]], "delay": [0.1]},
-                        sys.argv[1], workers=2)
+    rows = run_ensemble(study, {"a": list(range(6)), "b": ["x", "y"], "delay": [0.1]}, "out", workers=2)
     sys.exit(0 if len(rows) == 12 and all(row["error"] is None for row in rows) else 1)
 """
+OUTCOMES = {        # value of a: words of the error, or the text of the result
+    1: "1x", "fail": "RuntimeError: two lines", "fork": "forkx", "\U0001f600 \u00e9 \r": "\U0001f600 \u00e9 \rx",
+    "exit": "exitx7", "killed": "the process of the run was killed by SIGKILL, 2 times", "killed once": "killed oncex",
+    "by signal": f"the process of the run was killed by signal {signal.SIGRTMIN + 3}, 2 times",
+    "child": "the process of the run ended with status 5, 2 times", "read": "EOFError: EOF when reading a line",
+    "pool": "poolx6", "number": "ValueError: the function returned 1.0; return a dictionary",
+    "own name": "the function returned a result 'a'", "list": "result 'x' = [1]", "column": "a result 'error'",
+    "text": "result 'text' = '\\ud800'", "name": "'\\udcff'", "digits": "digits",
+    "surrogate": "\\ud800 in the error"}
 
 
 class Study:
-    """The function in a script, and the calls that it got."""
+    """Calling it makes runs of a function of the script in a working folder."""
 
     def __init__(self, folder):
-        self.script, self.marks, self.folder = folder / "script.py", folder / "marks", folder / "study"
-        self.script.write_text(SCRIPT)
-        self.marks.mkdir()
+        self.folder, self.runs, self.file = folder, folder / "out" / "runs", folder / "out" / "table.csv"
+        (folder / "script.py").write_text(SCRIPT)
 
-    def __call__(self, a=(1, 2, 3), b=("x", "y"), delay=(0.0,), **arguments):
-        grid = {"a": list(a), "b": list(b), "marks": [str(self.marks)], "delay": list(delay)}
-        return run_ensemble(f"{self.script}:study", grid, self.folder, progress=False,
-                            **({"workers": 2} | arguments))
-
-    def ask(self, what, name):
-        (self.marks / f"{what}_{name}").touch()
+    def __call__(self, grid, name="study", folder="out", **options):
+        return run_ensemble(f"script.py:{name}", grid, folder, **({"workers": 1, "progress": False} | options))
 
     def calls(self):
-        """name -> number of calls"""
-        return {file.name[6:]: len(file.read_text().split()) for file in self.marks.glob("calls_*")}
+        """Name of a run -> how often it was begun."""
+        return {file.name[6:]: file.read_text().count("\n") for file in self.folder.glob("calls_*")}
 
-    def process_ids(self):
-        return {int(word) for file in self.marks.glob("calls_*") for word in file.read_text().split()}
+    def records(self):
+        return [json.loads(file.read_text()) for file in self.runs.glob("[!.]*.json")]
 
     def table(self):
-        with open(self.folder / "table.csv", newline="") as file:
+        with open(self.file, newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
 
 @pytest.fixture
-def study(tmp_path):
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     return Study(tmp_path)
 
 
-NAMES = [f"{a}{b}" for a in (1, 2, 3) for b in "xy"]
-
-
-def test_every_combination_in_the_order_of_the_grid(study, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    rows = study()
-    assert [row["text"] for row in rows] == NAMES
-    assert list(rows[0]) == ["a", "b", "marks", "delay", "text", "third", "threads", "run_seconds", "error"]
-    assert all(row["third"] == row["a"] / 3.0 and row["error"] is None for row in rows)
-    assert [(line["text"], float(line["third"]), line["error"]) for line in study.table()] == [
-        (row["text"], row["third"], "") for row in rows]
-    assert len(study.process_ids()) <= 2                        # workers are kept from run to run
-    assert {row["threads"] for row in rows} == {"1"}            # whatever the environment says
-
-
-def threads_of(side):
-    """Threads of a simulation that is made without `threads`."""
-    ball = md.ClumpTemplate([(0, 0, 0)], [0.4], density=2500.0)
-    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
-    sim.add_clumps(ball, np.stack(np.meshgrid(*3 * [np.arange(side)]), axis=-1).reshape(-1, 3).astype(float))
-    return {"threads": sim.threads}
-
-
-def test_threads_of_a_run(study, tmp_path, monkeypatch):
-    """Those of run_ensemble, whatever the environment sets."""
-    [row] = study(a=[1], b=["x"], threads=3)
-    assert row["threads"] == "3"
-    monkeypatch.setenv("OMP_NUM_THREADS", "8")
-    for threads in (1, 2):
-        [row] = run_ensemble(threads_of, {"side": [17]}, tmp_path / str(threads), workers=1, threads=threads,
-                             progress=False)                        # 4913 spheres: enough for two
-        assert row["error"] is None and 1 <= row["threads"] <= threads
-
-
-def test_only_missing_runs_are_run(study):
-    first = study(a=[1, 2], workers=1)
-    assert study(a=[1, 2], workers=1) == first
-    assert study(a=[2, 3], workers=1)[:2] == first[2:]          # another grid, part of it known
-    assert study.calls() == dict.fromkeys(NAMES, 1)
-    (study.folder / "runs" / next(iter(os.listdir(study.folder / "runs")))).write_text('{"broken')
-    assert [row["text"] for row in study(workers=1)] == NAMES
-    assert sorted(study.calls().values()) == [1, 1, 1, 1, 1, 2]
-
-
-def test_failed_run_is_recorded_and_repeated(study):
-    study.ask("fail", "2x")
-    rows = study()
-    assert [row["error"] for row in rows] == [None, None, "RuntimeError: two lines", None, None, None]
-    assert "text" not in rows[2] and study.table()[2]["error"] == "RuntimeError: two lines"
-    records = [json.loads(file.read_text()) for file in (study.folder / "runs").iterdir()]
-    [failed] = [record for record in records if record["error"]]
-    assert failed["parameters"]["a"] == 2 and "Traceback" in failed["traceback"]
-    (study.marks / "fail_2x").unlink()
-    assert [row["error"] for row in study()] == [None] * 6
-    assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 2}
-
-
-def test_killed_worker(study):
-    study.ask("die_once", "2x")
-    assert [row["text"] for row in study()] == NAMES
-    assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 2}
-
-
-def test_run_that_always_kills_its_worker(study):
-    study.ask("die", "2x")
-    rows = study()
-    assert rows[2]["error"] == "the process of the run was killed by SIGKILL, 2 times"
-    assert [row["error"] for k, row in enumerate(rows) if k != 2] == [None] * 5
-    [record] = [json.loads(file.read_text()) for file in (study.folder / "runs").iterdir()
-                if "SIGKILL" in file.read_text()]
-    assert record["traceback"].endswith("last words")
-
-
-def alive(process_id):
+def alive(process):
     try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
         return False
-    return True
 
 
 def wait_until(condition, seconds=100.0):
@@ -167,24 +131,119 @@ def wait_until(condition, seconds=100.0):
         time.sleep(0.02)
 
 
+# --- runs and their table ---
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory):
+    """(study, rows, standard error) of a run of every kind, by one worker."""
+    study = Study(tmp_path_factory.mktemp("outcomes"))
+    with contextlib.chdir(study.folder), contextlib.redirect_stderr(io.StringIO()) as said:
+        rows = study({"a": list(OUTCOMES)}, progress=True, timeout=25.0)
+    return study, rows, said.getvalue()
+
+
+def test_every_outcome_of_a_run(outcomes):
+    """Of a worker that outlives its runs, or is replaced. Standard input is empty; forked processes do not count."""
+    study, rows, _ = outcomes
+    assert [row["a"] for row in rows] == list(OUTCOMES)
+    for row, told in zip(rows, OUTCOMES.values(), strict=True):
+        assert row.get("text") == told if row["error"] is None else told in row["error"]
+        assert not isinstance(row["a"], int) or list(row) == ["a", "text", "third", "threads", "run_seconds", "error"]
+    twice = {"killedx", "killed oncex", "by signalx", "childx"}
+    assert study.calls() == {f"{a}x": 1 + (f"{a}x" in twice) for a in OUTCOMES}
+
+
+def test_files_of_a_study(outcomes):
+    study, rows, said = outcomes
+    assert [(line["text"], line["error"]) for line in study.table()] == [
+        (row.get("text", ""), row["error"] or "") for row in rows]
+    records = {record["parameters"]["a"]: record for record in study.records()}
+    assert len(records) == len(rows)
+    assert "Traceback" in records["fail"]["traceback"] and records["killed"]["traceback"].endswith("last words")
+    *lines, last = said.splitlines()
+    failed = sum(row["error"] is not None for row in rows)
+    assert last == f"{len(rows)} runs, {failed} failed: out/table.csv has the reasons; the same call repeats them"
+    assert [line for line in lines if "first" in line] == [
+        "the first run that failed, {'a': 'fail'}: RuntimeError: two lines"]
+
+
+def test_a_study_grows(study, monkeypatch, capfd):
+    """Rows are in the order of the grid, runs in that of their cost; runs are repeated only if they failed."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    grid = {"a": [1, 2], "b": ["x", "fail"]}
+    first = study(grid, threads=3, cost=lambda parameters: 2 * parameters["a"] + (parameters["b"] == "x"),
+                  progress=True)
+    assert [row["text"] for row in first] == ["1x", "1fail", "2x", "2fail"]
+    assert [(line["text"], float(line["third"]), line["error"]) for line in study.table()] == [
+        (row["text"], row["third"], "") for row in first]
+    assert {row["threads"] for row in first} == {"3"}                       # whatever the environment says
+    begun = sorted(study.folder.glob("calls_*"), key=lambda file: file.stat().st_mtime_ns)
+    assert [file.name[6:] for file in begun] == ["2x", "2fail", "1x", "1fail"]
+    assert len({file.read_text() for file in begun}) == 1                   # one process for all
+    assert capfd.readouterr().err.splitlines()[-1] == "4 runs, 0 failed"
+    assert study(grid) == first
+    rows = study({"a": ["fail", 2], "b": ["x"]})
+    assert rows[0]["error"] and rows[1] == first[2] and study.calls() == dict.fromkeys(
+        ["1x", "1fail", "2x", "2fail", "failx"], 1)
+    assert [line["a"] for line in study.table()][:2] == ["fail", "2"] and len(study.table()) == 5
+    study({"a": ["fail"], "b": ["x"]})
+    assert study.calls()["failx"] == 2
+    before = study.file.read_bytes()
+    for grid, name, message in (({"a": [1]}, "other", "not of script.py:other with a"),
+                                ({"a": [1]}, "study", "^folder: out holds runs of script.py:study with a, b, not of")):
+        with pytest.raises(ValueError, match=message):
+            study(grid, name=name)
+    assert study.file.read_bytes() == before
+
+
+def changed(file, **new):
+    content = json.loads(file.read_text()) | new
+    file.write_text(json.dumps({name: value for name, value in content.items() if value != "gone"}))
+
+
+DAMAGE = {
+    "cut": lambda file: file.write_bytes(file.read_bytes()[:-20]),
+    "bytes": lambda file: file.write_bytes(b"\xff\xfe\x00"),
+    "another kind": lambda file: file.write_text("[1, 2]"),
+    "deep": lambda file: file.write_text(100_000 * "["),
+    "no result": lambda file: changed(file, result="gone"),
+    "another result": lambda file: changed(file, result={"text": "no"}),
+    "other parameters": lambda file: changed(file, parameters={"a": -1}),
+    "of another run": lambda file: file.write_bytes(sorted(file.parent.iterdir())[0].read_bytes())}
+
+
+def test_damaged_records_are_replaced(study):
+    """One of each kind, behind a good one; and what a killed study has left is removed."""
+    grid = {"a": list(range(len(DAMAGE) + 1))}
+    first = study(grid)
+    for damage, file in zip(DAMAGE.values(), sorted(study.runs.iterdir())[1:], strict=True):
+        damage(file)
+    program = ("import os, signal, sys\nfrom minidem.core.atomic import replacing\n"
+               "with replacing(sys.argv[1]):\n    os.kill(os.getpid(), signal.SIGKILL)\n")
+    subprocess.run([sys.executable, "-c", program, study.file])
+    assert len(list(study.file.parent.glob(".minidem-*"))) == 1
+    for _ in range(2):
+        assert [row["text"] for row in study(grid)] == [row["text"] for row in first]
+    assert sorted(study.calls().values()) == [1, *(2 for _ in DAMAGE)]
+    assert [row["text"] for row in study.table()] == [row["text"] for row in first]
+    assert not list(study.file.parent.rglob(".*"))
+
+
 @pytest.mark.parametrize("sent", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT])
-def test_killed_study_is_resumed(study, sent):
-    command = [sys.executable, str(study.script), str(study.folder), str(study.marks)]
+def test_a_killed_study_continues(study, sent):
+    command = [sys.executable, "script.py"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    runs = study.folder / "runs"
-    wait_until(lambda: runs.exists() and len(list(runs.glob("[!.]*.json"))) >= 3)
+    wait_until(lambda: study.runs.exists() and len(list(study.runs.glob("[!.]*.json"))) >= 3)
     process.send_signal(sent)
     assert process.wait() != 0
-    before = {file: file.stat().st_mtime_ns for file in runs.glob("[!.]*.json")}
-    assert len(before) < 12
-    if sent == signal.SIGINT:
-        assert len(study.table()) == len(before)
-    wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans
+    before = {file: file.stat().st_mtime_ns for file in study.runs.glob("[!.]*.json")}
+    assert len(before) < 12 and (sent == signal.SIGKILL or len(study.table()) == len(before))
+    begun = {word for file in study.folder.glob("calls_*") for word in file.read_text().split()}
+    wait_until(lambda: not any(alive(one) for one in begun))                    # no orphans
     assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
     assert all(file.stat().st_mtime_ns == then for file, then in before.items())
-    assert len(study.table()) == 12
     # Begun again: of two workers the run under way, and one that had ended but was not yet written down.
-    assert sum(study.calls().values()) <= 12 + 2 * 2
+    assert len(study.table()) == 12 and sum(study.calls().values()) <= 12 + 2 * 2
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -200,53 +259,157 @@ def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
 
     monkeypatch.setattr(Store, "save", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        study(workers=1)
-    assert len(study.table()) == len(list((study.folder / "runs").glob("[!.]*.json"))) == 2 + kept
+        study({"a": list(range(6))})
+    assert len(study.table()) == len(study.records()) == 2 + kept
+
+
+@pytest.mark.parametrize("value, status", [(1, 0), ("fail", 1)])
+def test_exit_status_of_a_study(study, value, status):
+    def run(options, report):
+        report.runs("script.py:study", {"a": [value]})
+
+    experiment = Scenario("mine", "A study.", study=run, defaults={"workers": None})
+    assert experiment.main(["--out", "report", "--quiet"]) == status
+
+
+# --- time limits, stopped processes, clusters ---
+
+def test_a_time_limit_while_the_task_is_handed_over(tmp_path):
+    """A process that does not even read its task, which is more than a pipe holds."""
+    one = Worker()
+    one._process = one._start()
+    try:
+        os.kill(one._process.pid, signal.SIGSTOP)
+        record = one.run(f"{tmp_path}/deaf.py:f", {"text": 300_000 * "x"}, timeout=1.0)
+        assert record["error"] == "the run was ended after timeout = 1 s"
+    finally:
+        one.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="processes are not asked whether they are stopped")
+def test_a_stopped_process_is_reported(study, monkeypatch):
+    """And ended by a time limit, the others not."""
+    monkeypatch.setattr(worker, "POLL", 0.1)
+
+    def go_on():
+        wait_until(lambda: os.path.exists("stopped") and open("stopped").read().endswith("\n"))
+        time.sleep(0.5)                                 # longer than the process is not asked
+        os.kill(int(open("stopped").read()), signal.SIGCONT)
+
+    other = threading.Thread(target=go_on)
+    other.start()
+    with pytest.warns(RuntimeWarning, match=r"process (\d+) of a run is stopped, .* kill -CONT \1, or give a timeout"):
+        [row] = study({"a": ["stopped"]})
+    other.join()
+    assert row["error"] is None and row["text"] == "stoppedx"
+    with pytest.warns(RuntimeWarning):
+        rows = study({"a": ["stopped", 1]}, folder="limited", timeout=2.0)
+    assert [row["error"] for row in rows] == ["the run was ended after timeout = 2 s", None]
+    assert not alive(int(open("stopped").read()))
 
 
 def test_cluster(study, cluster):
-    """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster."""
-    study.ask("die", "2x")
-    study.ask("fail", "3y")
-    rows = study(workers=None, scheduler=cluster.scheduler_address, threads=3)
-    assert [row["error"] for row in rows] == [
-        None, None, "the process of the run was killed by SIGKILL, 2 times", None, None,
-        "RuntimeError: two lines"]
-    assert {row["threads"] for row in rows if row["error"] is None} == {"3"}
-    for mark in study.marks.glob("die_*"), study.marks.glob("fail_*"):
-        for file in mark:
-            file.unlink()
-    assert [row["text"] for row in study(workers=None, scheduler=cluster.scheduler_address)] == NAMES
-    assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 3, "3y": 2}
+    """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster. Then kill -9
+    of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
+    where = {"workers": None, "scheduler": cluster.scheduler_address}
+    rows = study({"a": [1, "killed", "fail", "stopped"]}, threads=3, timeout=5.0, **where)
+    assert [row["error"] for row in rows] == [None, OUTCOMES["killed"], OUTCOMES["fail"],
+                                              "the run was ended after timeout = 5 s"]
+    assert rows[0]["threads"] == "3"
 
-
-def test_killed_worker_of_a_cluster(study, cluster):
-    """kill -9 of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
     def kill_one():
-        wait_until(lambda: len(study.calls()) >= 3)
-        victim = next(iter(cluster.workers.values())).pid
-        os.kill(victim, signal.SIGKILL)
+        wait_until(lambda: len(study.calls()) >= 7)
+        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
 
     killer = threading.Thread(target=kill_one)
     killer.start()
-    rows = study(delay=[0.5], workers=None, scheduler=cluster.scheduler_address)
+    rows = study({"a": list(range(10, 16)), "b": ["x"], "delay": [0.5]}, folder="killed", **where)
     killer.join()
-    assert [row["text"] for row in rows] == NAMES and all(row["error"] is None for row in rows)
-    assert 6 <= sum(study.calls().values()) <= 8                # again: one under way, one not handed over yet
+    assert [row["text"] for row in rows] == [f"{a}x" for a in range(10, 16)]
     cluster.close()
-    wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans
+    begun = {word for file in study.folder.glob("calls_*") for word in file.read_text().split()}
+    wait_until(lambda: not any(alive(one) for one in begun))                    # no orphans
 
 
-def test_message_without_dask(study, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match=r"pip install -e '\.\[cluster\]'"):
-        study(workers=None, scheduler="tcp://127.0.0.1:1")
+# --- functions ---
+
+KINDS = """
+import functools, sys
+from minidem.ensemble import run_ensemble
+from .neighbour import FACTOR
+
+def multiplied(function):
+    @functools.wraps(function)
+    def wrapper(**parameters):
+        return {name: FACTOR * value for name, value in function(**parameters).items()}
+    return wrapper
+
+@multiplied
+def decorated(a):
+    return {"x": a}
+
+def plain(a):
+    return {"x": a}
+
+other_name = multiplied(plain)                  # called "plain" by functools.wraps, and is not
+partial = functools.partial(plain)
+
+class Model:
+    def method(self, a):
+        return {"x": 4 * a}
+
+bound = Model().method
+
+if __name__ == "__main__":
+    for function in decorated, bound, lambda a: {"x": a}:
+        try:
+            [row] = run_ensemble(function, {"a": [5]}, sys.argv[1], workers=1, progress=False)
+            print(row["error"] or row["x"])
+        except ValueError as error:
+            print("top level of a module or script" in str(error))
+"""
 
 
-def test_expensive_runs_start_first(study):
-    study(a=[1, 2, 3], b=["x"], workers=1, cost=lambda parameters: parameters["a"])
-    begun = sorted(study.marks.glob("calls_*"), key=lambda file: file.stat().st_mtime_ns)
-    assert [file.name for file in begun] == ["calls_3x", "calls_2x", "calls_1x"]
+def test_functions(tmp_path, monkeypatch):
+    """By name, all that can be called at the top level of a module, also of one of a package that is run."""
+    package = tmp_path / "package"
+    package.mkdir()
+    for name, text in (("__init__", ""), ("neighbour", "FACTOR = 6"), ("kinds", KINDS)):
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("package.kinds")
+    for name, factor in {"decorated": 6, "other_name": 6, "bound": 4, "partial": 1}.items():
+        assert worker.perform(f"package.kinds:{name}", {"a": 7})["result"] == {"x": 7 * factor}
+        if name == "decorated":
+            assert reference_to(module.decorated) == "package.kinds:decorated"
+        else:
+            with pytest.raises(ValueError, match="top level of a module or script"):
+                reference_to(getattr(module, name))
+    command = [sys.executable, "-m", "package.kinds", "study"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == ["30", "True", "True"], done.stderr
+
+
+UNGUARDED = """
+from minidem.ensemble import run_ensemble
+
+def function(a):
+    return {"x": a}
+
+print([row["error"] for row in run_ensemble(function, {"a": [1]}, "study", workers=1, progress=False)])
+"""
+
+
+def test_a_script_that_runs_its_study_when_it_is_imported(tmp_path):
+    """No run starts a study of its own, which would start runs, and so on."""
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED)
+    done = subprocess.run([sys.executable, str(script)], text=True, cwd=tmp_path,
+                          capture_output=True, timeout=100)
+    assert "__main__" in done.stdout and "run_ensemble is called while its function is imported" in done.stdout
+    with pytest.raises(ValueError, match="cannot be imported .RuntimeError: run_ensemble is called while"):
+        run_ensemble(f"{script}:function", {"a": [1]}, tmp_path / "other", workers=1, progress=False)
+    assert not (tmp_path / "other").exists()
 
 
 def outer():
@@ -256,44 +419,34 @@ def outer():
 
 
 @pytest.mark.parametrize("change, match", [
-    ({"grid": {}}, "grid = {}"),
-    ({"grid": {"a": []}}, r"grid\['a'\] is empty"),
-    ({"grid": {"a": 1}}, r"grid\['a'\] = 1: give a list"),
-    ({"grid": {"a": "xy"}}, r"give a list of values, \['xy'\]"),
-    ({"grid": {"a b": [1]}}, "'a b' is no name"),
-    ({"grid": {"a": [1, 2, 1]}}, r"grid\['a'\]\[2\] = 1 comes twice"),
+    ({"grid": {}}, "grid = {}"), ({"grid": {"a": []}}, r"grid\['a'\] is empty"),
+    ({"grid": {"a": 1}}, r"grid\['a'\] = 1: give a list"), ({"grid": {"a": "xy"}}, r"give a list of values, \['xy'\]"),
+    ({"grid": {"a b": [1]}}, "'a b' is no name"), ({"grid": {"a": [1, 2, 1]}}, r"grid\['a'\]\[2\] = 1 comes twice"),
     ({"grid": {"a": [1.0, float("nan")]}}, r"grid\['a'\]\[1\] = nan"),
     ({"grid": {"a": [(1, 2)]}}, r"grid\['a'\]\[0\] = \(1, 2\)"),
     ({"grid": {"error": [2.0]}}, "grid: 'error' is a column"),
     ({"grid": {"a": ["\ud800"]}}, r"grid\['a'\]\[0\].*surrogate"),
+    ({"grid": {"a": [1], "dela": [2]}}, r"^grid: script.py:study takes \(a, b='x', delay=0.0\).*did you mean 'delay'"),
+    ({"grid": {"b": ["x"]}}, "^grid: .*missing a required argument: 'a'"),
     ({"cost": lambda: 1.0}, r"cost = .* called with \(parameters\), and takes \(\)"),
     *(({"timeout": timeout}, "timeout") for timeout in (0.0, -1.0, float("nan"), "10", True)),
-    ({"workers": 0}, "workers = 0"),
-    ({"threads": 0}, "threads = 0"),
+    ({"workers": 0}, "workers = 0"), ({"threads": 0}, "threads = 0"), ({"folder": ""}, "folder = '': give a folder"),
     ({"scheduler": "tcp://here:1", "workers": 2}, "workers = 2 and scheduler"),
-    ({"function": lambda a: {}}, "top level"),
-    ({"function": outer()}, "top level"),
-    ({"function": "no_such_module:run"}, "no_such_module"),
-    ({"function": "math:no_such_function"}, "no_such_function"),
-    ({"function": "math.sqrt"}, "module:function"),
-])
-def test_what_is_refused_before_any_run(change, match, tmp_path):
+    ({"function": lambda a: {}}, "top level"), ({"function": outer()}, "top level"),
+    ({"function": "no_such_module:run"}, "no_such_module"), ({"function": "math:no_such_function"}, "no_such_function"),
+    ({"function": "math.sqrt"}, "module:function"), ({"text": "raise SystemExit(0)"}, "SystemExit: 0"),
+    ({"text": "import sys\nsys.argv[999]"}, "IndexError"), ({"text": "def f(:"}, "SyntaxError"),
+    ({"text": "study = 3"}, "is 3; name a function")])
+def test_what_is_refused_before_any_run(change, match, study):
+    (study.folder / "script.py").write_text(change.pop("text", SCRIPT))
     with pytest.raises(ValueError, match=match):
-        run_ensemble(**({"function": "math:sqrt", "grid": {"a": [1]}, "folder": tmp_path / "new"} | change))
-    assert not (tmp_path / "new").exists()
+        run_ensemble(**({"function": "script.py:study", "grid": {"a": [1]}, "folder": "new"} | change))
+    assert [path.name for path in study.folder.iterdir() if path.name != "__pycache__"] == ["script.py"]
 
 
-def test_a_folder_belongs_to_one_function(study):
-    study(a=[1], b=["x"])
-    with pytest.raises(ValueError, match="runs of script.py:study with a, b, marks, delay, not of statistics:mean"):
-        run_ensemble("statistics:mean", {"data": [1]}, study.folder)
-
-
-def test_results_that_no_table_can_hold(tmp_path):
-    bad = {"1.0": "return a dictionary", "{'a': 1}": "a result 'a'", "{'x': [1]}": r"result 'x' = \[1\]",
-           "{'error': 1}": "a result 'error'"}
-    script = tmp_path / "bad.py"
-    script.write_text(f"def run(a):\n    return [{', '.join(bad)}][a]\n")
-    rows = run_ensemble(f"{script}:run", {"a": list(range(len(bad)))}, tmp_path / "study", workers=1, progress=False)
-    for row, match in zip(rows, bad.values(), strict=True):
-        assert re.match(f"ValueError: .*{match}", row["error"])
+def test_parameters_of_any_name(study, monkeypatch):
+    [row] = study({"x": [1], "y": [2]}, name="any_names")
+    assert row["count"] == 2 and row["error"] is None
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match=r"pip install -e '\.\[cluster\]'"):
+        study({"x": [1], "y": [2]}, name="any_names", workers=None, scheduler="tcp://127.0.0.1:1")

@@ -1,5 +1,4 @@
-"""Order, temperature and profiles of flows; the scenario of a sheared box."""
-import json
+"""Order, temperature and profiles of flows; means of blocks; rattlers."""
 from math import sqrt
 
 import numpy as np
@@ -9,7 +8,7 @@ from sheared_scenes import MOTIONS, ROD, gas
 import minidem as md
 from minidem.analysis import flow
 from minidem.analysis.averages import block_mean
-from minidem.scenarios import shear_flow
+from minidem.analysis.contacts import rattlers
 
 
 def test_temperature_is_that_of_the_kinetic_stress():
@@ -74,12 +73,6 @@ def test_angle_of_the_director(flow_axis, gradient, expected):
     assert flow.director_angle(sim) == pytest.approx(expected, rel=1e-12)
 
 
-def test_rods_in_a_plane():
-    angles = np.arange(6) * np.pi / 6
-    sim = rods(np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles]))
-    assert flow.nematic_order(sim) == pytest.approx(0.25, rel=1e-13)
-
-
 def test_order_of_random_rods():
     sim = gas(MOTIONS["shear"], solid_fraction=0.05)
     axes = flow.clump_axes(sim)
@@ -104,21 +97,16 @@ def test_block_mean():
     assert block_mean(noise, 100).error == pytest.approx(1.0 / sqrt(40000), rel=0.3)
 
 
-def test_scenario_at_constant_pressure(tmp_path):
-    words = ["--count", "100", "--strain", "1.5", "--inertial", "0.5", "--frames", "2", "--quiet",
-             "--out", str(tmp_path)]
-    assert shear_flow.main(words) == 0
-    result = json.loads((tmp_path / "summary.json").read_text())["result"]
-    assert 0.4 < result["mu"] < 0.8 and 0.48 < result["solid_fraction"] < 0.6
-    assert result["normal_stress"] == pytest.approx(1000.0, rel=0.1)
-    assert result["rotation"] == pytest.approx(1.0, abs=0.2)
-
-
-@pytest.mark.slow
-def test_scenario_at_constant_volume(tmp_path):
-    words = ["--count", "100", "--strain", "0.5", "--fraction", "0.45", "--aspect", "2",
-             "--inertial", "0.3", "--frames", "2", "--quiet",
-             "--out", str(tmp_path)]
-    assert shear_flow.main(words) == 0
-    result = json.loads((tmp_path / "summary.json").read_text())["result"]
-    assert result["solid_fraction"] == pytest.approx(0.45, rel=0.01) and 0.0 < result["mu"] < 1.0
+def test_rattlers():
+    """What is held by others that are not held is left out in the end; walls hold."""
+    corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / np.sqrt(3.0)
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.5], density=1000.0)
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
+    sim.add_clumps(ball, [(0, 0, 0), *(0.999 * corners)])               # the outer ones have one contact each
+    assert rattlers(sim, 1).sum() == 0 and rattlers(sim, 2).all()
+    assert sim.coordination_number() == pytest.approx(8 / 5) and sim.coordination_number(rattling=False) == 0.0
+    box = md.box((-0.499,) * 3, (0.499,) * 3)
+    sim = md.Simulation(md.Material(1e7, 0.3), box, dt=1e-5)
+    sim.add_clumps(ball, [(0, 0, 0)])
+    assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0
+    assert rattlers(sim, 7).all()

@@ -1,4 +1,4 @@
-"""python -m minidem movie and md.show: size, number and content of pictures, spheres of the right radius, errors."""
+"""python -m minidem movie, md.show and md.view: pictures of the right size, number and content; errors."""
 import base64
 import math
 import re
@@ -18,8 +18,8 @@ pyvista = pytest.importorskip("pyvista")
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
 Image = pytest.importorskip("PIL.Image")
 
-SIZE = 160, 120
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0)
+PLATE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]
 
 
 @pytest.fixture(scope="module")
@@ -65,41 +65,29 @@ def coloured(pixels):
     return found
 
 
-def test_mp4(run):
-    assert movie(run, "--size", "160x120", "--fps", "10") == 0
+def test_mp4_and_gif(run, tmp_path):
+    """The spheres come closer; 3 frames in 1.2 s at 10 pictures per second are repeated."""
+    assert movie(run, "--size", "160x120", "--fps", "10", "--seconds", "1.2") == 0
     shown, seconds = pictures(run / "two.mp4")
-    assert shown.shape == (3, SIZE[1], SIZE[0], 3) and seconds == pytest.approx(0.3)
-    middle = [np.flatnonzero(coloured(picture.astype(int))[:, :130].any(axis=0)) for picture in shown]
+    assert shown.shape == (12, 120, 160, 3) and seconds == pytest.approx(1.2)
+    middle = [np.flatnonzero(coloured(picture.astype(int))[:, :130].any(axis=0)) for picture in shown[[0, 6, 11]]]
     widths = [columns.max() - columns.min() for columns in middle]
-    assert widths[0] > widths[1] + 5 > widths[2] + 10           # the spheres come closer
-
-
-def test_gif(run, tmp_path):
-    file = tmp_path / "two.gif"
-    assert movie(run / "two.pvd", "--out", file, "--size", "160x120", "--every", "2", "--color", "clump") == 0
-    with Image.open(file) as gif:
-        assert gif.format == "GIF" and gif.size == SIZE and gif.n_frames == 2
-
-
-def test_duration(run, tmp_path):
-    """Frames are repeated: 3 frames in 1.2 s at 10 pictures per second."""
-    file = tmp_path / "two.mp4"
-    assert movie(run, "--out", file, "--size", "64x48", "--fps", "10", "--seconds", "1.2") == 0
-    shown, seconds = pictures(file)
-    assert len(shown) == 12 and seconds == pytest.approx(1.2)
+    assert widths[0] > widths[1] + 5 > widths[2] + 10
+    gif = tmp_path / "two.gif"
+    assert movie(run / "two.pvd", "--out", gif, "--size", "160x120", "--every", "2", "--color", "template") == 0
+    with Image.open(gif) as shown:
+        assert shown.format == "GIF" and shown.size == (160, 120) and shown.n_frames == 2
 
 
 @pytest.mark.parametrize("words, message", [
     (["--color", "mass"], "color: the frames have no field 'mass'; known are solid, speed, radius, clump, velocity,"),
     (["--colormap", "nothing"], "colormap: 'nothing' is unknown"),
     (["--background", "nothing"], "background: 'nothing' is no colour"),
-    (["--camera", "1"], "camera: '1'; give azimuth,elevation"),
-    (["--camera", "0,0,0"], "camera: '0,0,0'; give"),
+    (["--camera", "0,0,0"], "camera: '0,0,0'; give azimuth,elevation"),
     (["--size", "161x120"], "give two even numbers from 16 to 4096 as in 1280x720, not '161x120'"),
     (["--out", "movie.avi"], "--out: movie.avi does not end in .mp4 or .gif"),
     (["--out", "nowhere/movie.mp4"], "--out: there is no folder nowhere"),
-    (["--fps", "0"], "must be above 0"),
-])
+    (["--contacts"], "two.pvd has no contacts at 3 of 3 times, the first 0 s; run the scenario with --contacts")])
 def test_bad_arguments(run, words, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (run / "two.mp4").unlink(missing_ok=True)
@@ -119,14 +107,13 @@ def test_no_frames(run, tmp_path, capsys):
     assert movie(tmp_path / "empty.pvd") == 2 and "there is no file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["pyvista", "imageio_ffmpeg"])
-def test_missing_package(run, name, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, name, None)
-    assert movie(run) == 1
-    assert re.search(rf"need the package {name}.*\n.*-m pip install pyvista imageio-ffmpeg", capsys.readouterr().err)
-
-
-def test_no_library_to_render(run, monkeypatch, capsys):
+def test_what_is_not_installed(run, monkeypatch, capsys):
+    for name in ("pyvista", "imageio_ffmpeg"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, name, None)
+            assert movie(run) == 1
+        told = capsys.readouterr().err
+        assert re.search(rf"need the package {name}.*\n.*-m pip install pyvista imageio-ffmpeg", told)
     monkeypatch.setenv("VTK_DEFAULT_OPENGL_WINDOW", "vtkOSOpenGLRenderWindow")
     monkeypatch.setattr(scene, "find_library", lambda name: None)
     assert movie(run) == 1 and "apt-get install libegl1" in capsys.readouterr().err
@@ -145,24 +132,18 @@ def test_a_sphere_is_round_and_has_its_radius():
     assert shown.sum() == pytest.approx(math.pi / 4 * pixels ** 2, rel=0.01)
 
 
-@pytest.mark.parametrize("camera", [scene.CAMERA, (0.0, 0.0, 1.0)])
-def test_a_sphere_that_fills_the_picture_is_whole(camera):
+def test_a_sphere_that_fills_the_picture_is_whole():
     """Its outline has no straight sides, and the scale of lengths agrees with its diameter."""
-    shown = still([(0.0, 0.0, 0.0)], camera, size=(640, 480))
+    shown = still([(0.0, 0.0, 0.0)], size=(640, 480))
     disc = np.any(shown[:435, 100:540] < 245, axis=-1)          # without time, axes and scale
     rows, columns = (disc.sum(axis=axis) for axis in (1, 0))
     width, height = np.count_nonzero(columns), np.count_nonzero(rows)
     assert width == pytest.approx(height, rel=0.02) and height > 300
     assert max(rows[rows > 0][[0, -1]]) < 0.16 * width
+    position, focus, _, _ = scene.view(scene.CAMERA, np.array([(-0.1,) * 3, (0.1,) * 3]), 4 / 3)
     bar = (shown[440:, 480:].max(axis=-1) < 120).sum(axis=1).max()                   # the longest dark row
-    length = 0.2 / math.sqrt(1.0 - (0.1 / distance(camera)) ** 2) * bar / width     # of the outline, which is wider
-    assert length == pytest.approx(scene.nice_length(scene.SCALE * 640 / width * 0.2)[0], rel=0.02)
-
-
-def distance(camera):
-    """Of the camera from a ball of radius 0.1 in a picture of 4 to 3."""
-    position, focus, _, _ = scene.view(camera, np.array([(-0.1,) * 3, (0.1,) * 3]), 4 / 3)
-    return np.linalg.norm(position - focus)
+    outline = 0.2 / math.sqrt(1.0 - (0.1 / np.linalg.norm(position - focus)) ** 2)  # wider than the diameter
+    assert outline * bar / width == pytest.approx(scene.nice_length(scene.SCALE * 640 / width * 0.2)[0], rel=0.02)
 
 
 def test_lengths_of_the_scale():
@@ -170,35 +151,26 @@ def test_lengths_of_the_scale():
         "0.5 m", "0.1 m", "50 mm", "2 mm", "5 µm", "20 m"]
 
 
-PERIODIC = {"open": ((True, True, True), []), "floor": ((True, True, False), [md.Plane((0, 0, 0), (0, 0, 1))]),
-            "slit": ((True, True, False), md.box((0, 0, 0), (1, 1, 1))[4:]),
-            "pipe": ((False, False, True), [md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8)])}
-
-
-@pytest.mark.parametrize("axes, walls", PERIODIC.values(), ids=PERIODIC.keys())
-@pytest.mark.parametrize("transparent", [False, True])
-def test_periodic_boxes(axes, walls, transparent, tmp_path):
-    """Twelve edges, beside the walls."""
-    sim = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-5, periodic=((0, 0, 0), (1, 1, 1), axes))
-    sim.add_clumps(BALL, [(0.5, 0.5, 0.5)])
-    shown = np.asarray(md.show(sim, "solid", (200, 150), transparent_walls=transparent)).astype(int)
-    assert 100 < coloured(shown).sum() < 0.2 * shown[..., 0].size       # the camera shows the box
-    write_walls(tmp_path / "walls.vtu", sim)
-    planes, others, edges = scene.split_walls(render.read(tmp_path / "walls.vtu"))
-    assert (planes.n_cells, edges.n_cells) == (sum(isinstance(wall, md.Plane) for wall in walls), 12)
-    assert others.n_cells == (96 if len(walls) == 1 and isinstance(walls[0], md.Cylinder) else 0)
-
-
-ALL_WALLS = {"none": [], "planes": md.box((0, 0, 0), (1, 1, 1)), "inside": [md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8)],
-             "outside": [md.Cylinder((0.5, 0.5, -0.5), (1, 0, 0), 0.4, outside=True)],
-             "mesh": [md.MeshWall(([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]))]}
-
-
-@pytest.mark.parametrize("walls", ALL_WALLS.values(), ids=ALL_WALLS.keys())
-def test_every_wall(walls):
-    shown = still([(0.3, 0.5, 0.5), (0.7, 0.5, 0.5)], walls=walls)
-    light = (shown.sum(axis=-1) < 750) & ~coloured(shown)
-    assert coloured(shown).sum() > 200 and (light[30:110].mean() > 0.1) == bool(walls)
+def test_walls(tmp_path):
+    """Walls of every kind are seen, do not hide spheres, and are glass if wanted; a periodic box has twelve edges."""
+    kinds = [(md.box((0, 0, 0), (1, 1, 1)), 6, 0, None), ([md.MeshWall(PLATE)], 0, 2, (True, True, False)),
+             ([md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8)], 0, 96, (False, False, True)),
+             ([md.Cylinder((0.5, 0.5, -0.5), (1, 0, 0), 0.4, outside=True)], 0, 96, (True, False, False)),
+             ([], 0, 0, (True, True, True))]
+    for walls, planes, others, axes in kinds:
+        shown = still([(0.3, 0.5, 0.5), (0.7, 0.5, 0.5)], walls=walls)
+        light = (shown.sum(axis=-1) < 750) & ~coloured(shown)
+        assert coloured(shown).sum() > 200 and (light[30:110].mean() > 0.1) == bool(walls)
+        periodic = ((0, 0, 0), (1, 1, 1), axes) if axes else None
+        sim = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-5, periodic=periodic)
+        sim.add_clumps(BALL, [(0.5, 0.5, 0.5)])
+        write_walls(tmp_path / "walls.vtu", sim)
+        found = scene.split_walls(render.read(tmp_path / "walls.vtu"))
+        assert [mesh.n_cells for mesh in found] == [planes, others, 12 if axes else 0]
+        solid, glass = (np.asarray(md.show(sim, "solid", (200, 150), transparent_walls=transparent)).astype(int)
+                        for transparent in (False, True))
+        assert 100 < coloured(solid).sum() < 0.2 * solid[..., 0].size       # the camera shows the box
+        assert np.any(solid != glass) == (planes > 0)
 
 
 @pytest.fixture(scope="module")
@@ -222,48 +194,21 @@ def test_contacts_are_tubes(row):
     assert 180 < shown[185, 275].min() == shown[185, 275].max() < 250       # a ball, above the tubes
 
 
-def test_colours_of_contacts(row):
-    with pytest.raises(ValueError, match="the contacts have no field 'speed'; known are solid, force, normal_force"):
-        md.show(row, "speed", contacts=True)
-    assert np.asarray(md.show(row, "sliding", (64, 48), contacts=True)).shape == (48, 64, 3)
-
-
-def test_peaks_do_not_set_the_scale():
-    """One impact among a thousand contacts at rest."""
-    force = np.append(np.linspace(0.0, 1.0, 999), 1000.0)
-    chains = scene.Contacts(np.zeros((1000, 3)), {"force": force, "length": np.ones(1000)})
-    assert colour.value_range([chains], "force") == (0.0, pytest.approx(0.99, abs=0.002))
-    assert scene.Tubes([chains], 0.01).largest == pytest.approx(0.99, abs=0.002)
-    none = scene.Contacts(np.zeros((0, 3)), {"force": force[:0], "length": force[:0]})
-    assert colour.value_range([none], "force") == (0.0, 1.0) and scene.Tubes([none], 0.01).thickest == 0.0
-
-
-def test_no_contacts():
-    sim = md.Simulation(md.Material(1e6, 0.1), dt=1e-6)
-    sim.add_clumps(BALL, [(0, 0, 0), (0.5, 0, 0)])
-    shown = np.asarray(md.show(sim, contacts=True, size=(200, 150))).astype(int)
-    assert not coloured(shown[:, :160]).any() and (shown[:, :160].max(axis=-1) < 250).sum() > 500
-
-
-def test_movie_of_contacts(row, run, tmp_path, capsys):
-    """Also where a frame has no contacts; files that are missing are asked for."""
-    apart = md.Simulation(md.Material(1e6, 0.1), dt=1e-6)
-    apart.add_clumps(BALL, [(0, 0, 0), (0.3, 0, 0)])
-    (tmp_path / "frames").mkdir()
-    series = vtu.Pvd(tmp_path / "row.pvd")
-    for k, sim in enumerate((row, apart)):
-        files = [tmp_path / "frames" / f"{k}.vtu", tmp_path / "frames" / f"{k}_contacts.vtu"]
-        sim.write_vtu(files[0])
-        sim.write_contacts(files[1])
-        series.add(k, *files)
-    assert movie(tmp_path, "--contacts", "--size", "320x240") == 0
-    (first, second), _ = pictures(tmp_path / "row.mp4")
-    assert coloured(first.astype(int)[:, :270]).sum() > 500 > 10 > coloured(second.astype(int)[:, :270]).sum()
-    assert movie(tmp_path, "--size", "320x240") == 0                        # without, the spheres are coloured
-    assert coloured(pictures(tmp_path / "row.mp4")[0][1].astype(int)[:, :270]).sum() > 2000
-    assert movie(run, "--contacts") == 2
-    assert re.search(r"--contacts: .*two.pvd has no contacts at 3 of 3 times, the first 0 s; run the scenario with "
-                     "--contacts", capsys.readouterr().err)
+def test_movie_of_contacts_and_walls_that_move(tmp_path):
+    """A plate moves away from two balls that touch only at first; frames have the walls and contacts of their time."""
+    walls = [md.MeshWall(PLATE, velocity=(0, 0, -1.0)), md.Plane((0, 0, -1.0), (0, 0, 1))]
+    sim = md.Simulation(md.Material(1e6, 0.1), walls, dt=1e-4)
+    sim.add_clumps(BALL, [(0.4, 0.5, 0.5), (0.598, 0.5, 0.5)])
+    frames = md.Frames(tmp_path / "two", contacts=True)
+    frames(sim)
+    sim.run(4000)
+    frames(sim)
+    assert movie(tmp_path / "two", "--contacts", "--size", "320x240") == 0
+    first, second = pictures(tmp_path / "two" / "two.mp4")[0].astype(int)
+    assert coloured(first[:, :270]).sum() > 100 > 10 > coloured(second[:, :270]).sum()
+    assert np.abs(first - second)[:, :100].max() > 20
+    planes, others, edges = scene.split_walls(render.read(tmp_path / "two" / "frames" / "two_000004000_walls.vtu"))
+    assert (planes.n_cells, others.n_cells, edges.n_cells) == (1, 2, 0)
 
 
 def test_templates_have_colours_of_their_own():
@@ -301,26 +246,6 @@ def test_views_along_axes():
     assert coloured(still(spheres, "x")).any(axis=0).sum() < along_y.any(axis=0).sum()
 
 
-def test_walls_are_visible_and_not_in_the_way():
-    walls = md.box((0, 0, 0), (1, 1, 1))
-    center = [(0.5, 0.5, 0.5)]
-    shown, glass = still(center, walls=walls), still(center, walls=walls, transparent_walls=True)
-    assert coloured(shown).sum() > 100                          # the sphere is not hidden
-    assert (shown.sum(axis=-1) < 750).mean() > 0.25             # walls are not white
-    assert np.any(shown != glass)
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_clumps():
-    """Of three spheres each, with contacts: 5 s each on a busy machine."""
-    rod = md.ClumpTemplate([(-0.1, 0, 0), (0, 0, 0), (0.1, 0, 0)], [0.06] * 3, density=1000.0)
-    k = np.stack(np.meshgrid(np.arange(20.0), np.arange(50), np.arange(100), indexing="ij"), axis=-1).reshape(-1, 3)
-    sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-5)
-    sim.add_clumps(rod, k * (0.319, 0.2, 0.2))
-    assert coloured(np.asarray(md.show(sim, "template")).astype(int)).mean() > 0.1
-    assert coloured(np.asarray(md.show(sim, contacts=True)).astype(int)).mean() > 0.1
-
-
 def test_values():
     frame = pyvista.PolyData(np.zeros((3, 3), np.float32))
     frame["radius"] = np.array([1.0, 1.0, 2.0])
@@ -336,14 +261,14 @@ def test_values():
     assert colour.label("angular_velocity_x") == "angular velocity x (1/s)" and colour.label("clump") == ""
 
 
-def test_show_refuses():
-    sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-5)
-    with pytest.raises(ValueError, match="there are no clumps to show"):
-        md.show(sim)
-    sim.add_clumps(BALL, [(0, 0, 0)])
-    for size in (8, 8), 800:
-        with pytest.raises(ValueError, match="size = .*from 16 to 4096"):
-            md.show(sim, size=size)
+def test_show_refuses(row):
+    empty = md.Simulation(md.Material(1e9, 0.1), dt=1e-5)
+    for call, message in ((lambda: md.show(empty), "there are no clumps to show"),
+                          (lambda: md.show(row, size=(8, 8)), "size = .*from 16 to 4096"),
+                          (lambda: md.show(row, "speed", contacts=True), "the contacts have no field 'speed'; known "
+                           "are solid, force, normal_force")):
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 def snapshot(page):
@@ -378,25 +303,3 @@ def test_view(tmp_path):
         md.view(sim, color="taste")
     with pytest.raises(ValueError, match="there are no clumps to show"):
         md.view(md.Simulation(md.Material(1e9, 0.1), dt=1e-5))
-
-
-def test_moving_walls(tmp_path):
-    """A plate of two triangles falls; each frame has its walls. Cylinders and meshes are glass: spheres are seen."""
-    plate = md.MeshWall(([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]), velocity=(0, 0, -1.0))
-    walls = [md.Plane((0, 0, -1), (0, 0, 1)), md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8), plate]
-    sim = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-4)
-    sim.add_clumps(BALL, [(0.5, 0.5, 0.3), (0.5, 0.5, 1.0)])
-    write_walls(tmp_path / "walls.vtu", sim)
-    (tmp_path / "frames").mkdir()
-    series = vtu.Pvd(tmp_path / "plate.pvd")
-    for k in range(2):
-        files = [tmp_path / "frames" / f"{k}.vtu", tmp_path / "frames" / f"{k}_walls.vtu"]
-        vtu.write_spheres(files[0], sim)
-        assert write_walls(files[1], sim)
-        series.add(sim.time, *files)
-        sim.run(8000)
-    assert movie(tmp_path, "--size", "320x240", "--color", "solid") == 0
-    (first, second), _ = pictures(tmp_path / "plate.mp4")
-    assert coloured(first.astype(int)).sum() > 300 and np.abs(first.astype(int) - second).max() > 20
-    planes, others, edges = scene.split_walls(render.read(files[1]))
-    assert planes.n_cells == 1 and others.n_cells == 96 + 2 and edges.n_cells == 0

@@ -1,33 +1,11 @@
-"""Command line of scenarios: help, defaults, refused options. A refusal leaves no files."""
-from pathlib import Path
-
+"""Command lines of scenarios and studies: help, defaults, refused options and folders. A refusal leaves no files."""
 import pytest
 from rods_in_box import SCENARIO as RODS
 
-import minidem as md
 from minidem.scenario import Scenario
-from minidem.scenarios import module_of
+from minidem.scenarios import module_of, paper_report
 
-SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
-
-
-def test_help_tells_options_and_integrators(capsys):
-    with pytest.raises(SystemExit) as end:
-        RODS.main(["--help"])
-    assert end.value.code == 0
-    text = capsys.readouterr().out
-    for option in ("--integrator", "--dt", "--time", "--out", "--threads", "--seed", "--frames", "--fields", "--quiet",
-                   "--checkpoint-every", "--resume", "--compare", "--rods", "--box"):
-        assert option in text
-    for name in md.rotation.available():
-        assert name in text
-
-
-def test_defaults_are_the_published_scenario():
-    options = vars(RODS.parse([]))
-    expected = {"rods": 30, "box": 1.0, "integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1,
-                "frames": 200, "out": "results/rods_in_box", "compare": None, "resume": False}
-    assert {name: options[name] for name in expected} == expected
+EXPERIMENT = Scenario("nothing", "Nothing.", study=lambda options, report: None)
 
 
 @pytest.mark.parametrize("required", [False, True])
@@ -45,13 +23,15 @@ def test_help_has_defaults_that_are_functions(required, capsys):
     assert "simulated time (default: depends on other options)" in text or not required
 
 
-def test_box_keeps_the_number_density():
+def test_options():
+    """Defaults are the published scenario; a box keeps the number density; integrators have several parameters."""
+    options = vars(RODS.parse([]))
+    expected = {"rods": 30, "box": 1.0, "integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1,
+                "frames": 200, "out": "results/rods_in_box", "compare": None, "resume": False}
+    assert {name: options[name] for name in expected} == expected
     assert RODS.parse(["--rods", "7"]).box == 1.0
     assert RODS.parse(["--rods", str(30 * 8)]).box == pytest.approx(2.0, rel=1e-15)
     assert RODS.parse(["--rods", "240", "--box", "1.5"]).box == 1.5
-
-
-def test_compare_takes_integrators_with_several_parameters():
     options = RODS.parse(["--compare", "spiral,omelyan:iterations=20,other=2,fincham"])
     assert options.compare == ["spiral", "omelyan:iterations=20,other=2", "fincham"]
 
@@ -69,68 +49,83 @@ def test_a_scenario_has_only_the_options_that_it_wants():
 
 
 REFUSED = [         # (scenario, arguments, words of the message)
-    ("rods_in_box", "--integrator nosuch", "nosuch", "spiral", "omelyan"),
-    ("rods_in_box", "--integrator omelyan:iterations=x", "iterations", "'x'"),
-    ("rods_in_box", "--compare spiral,nosuch", "nosuch", "omelyan"),
-    ("rods_in_box", "--compare spiral,spiral", "--compare", "spiral,spiral"),
-    ("rods_in_box", "--compare spiral,,omelyan", "--compare", "spiral,,omelyan"),
-    ("rods_in_box", "--integrator spiral --compare omelyan", "--compare", "--integrator"),
-    ("rods_in_box", "--dt 0", "--dt", "above 0"), ("rods_in_box", "--dt=-1e-5", "--dt", "above 0"),
-    ("rods_in_box", "--dt nan", "--dt", "finite"), ("rods_in_box", "--dt fast", "--dt", "fast"),
-    ("rods_in_box", "--time inf", "--time", "finite"), ("rods_in_box", "--time 0", "--time", "above 0"),
-    ("rods_in_box", "--rods 0", "--rods", "at least 1"), ("rods_in_box", "--rods 2.5", "--rods", "2.5"),
-    ("rods_in_box", "--rods 300 --box 0.7", "300 clumps", "solid fraction"),
-    ("rods_in_box", "--box nan", "--box", "finite"), ("rods_in_box", "--box -1", "--box", "above 0"),
-    ("rods_in_box", "--seed -1", "--seed", "at least 0"), ("rods_in_box", "--frames -1", "--frames", "at least 0"),
-    ("rods_in_box", "--fields velocity,speed", "--fields", "'speed'", "orientation"),
-    ("rods_in_box", "--threads 0", "--threads", "at least 1"),
-    ("rods_in_box", "--checkpoint-every 0", "--checkpoint-every", "above 0"),
-    ("rods_in_box", "--resume", "--resume", "no checkpoint"), ("rods_in_box", "--nosuch", "--nosuch"),
-    ("rods_in_box", "stray", "stray"),
+    *(("rods_in_box", *given) for given in (
+        ("--integrator nosuch", "nosuch", "spiral", "omelyan"), ("--integrator omelyan:iterations=x", "iterations"),
+        ("--compare spiral,nosuch", "nosuch", "omelyan"), ("--compare spiral,spiral", "--compare", "spiral,spiral"),
+        ("--compare spiral,,omelyan", "--compare"), ("--integrator spiral --compare omelyan", "--compare"),
+        ("--dt 0", "--dt", "above 0"), ("--dt nan", "--dt", "finite"), ("--dt fast", "--dt", "fast"),
+        ("--time 0", "--time", "above 0"), ("--rods 0", "--rods", "at least 1"), ("--rods 2.5", "--rods", "2.5"),
+        ("--rods 300 --box 0.7", "300 clumps", "solid fraction"), ("--box -1", "--box", "above 0"),
+        ("--seed -1", "--seed", "at least 0"), ("--fields velocity,speed", "--fields", "'speed'", "orientation"),
+        ("--threads 0", "--threads", "at least 1"), ("--resume", "--resume", "no checkpoint"),
+        ("--nosuch", "--nosuch"), ("stray", "stray"), ("--energy-limit 0", "--energy-limit"),
+        ("--track-every 0.1", "--track-every"), ("--track all --frames 1", "--track"), ("--track 0", "--track"),
+        ("--track some", "--track"), ("--contacts --frames 0", "--contacts"))),
     ("clump_gas", "--count 2", "at least 10"), ("clump_gas", "--count 10 --fraction 0.6", "solid fraction"),
     ("dense_rods", "--rods 0", "--rods"), ("dense_rods", "--fraction 0", "--fraction"),
     ("dense_rods", "--thermalise -1", "--thermalise"), ("dense_rods", "--rods 100 --fraction 0.7", "solid fraction"),
     ("incline", "--contact hertz", "hertz-mindlin"), ("incline", "--friction 0", "above 0"),
-    ("incline", "--dt -1", "--dt"), ("oblique_impact", "--contact hertz", "hertz-mindlin"),
-    ("oblique_impact", "--contact none", "none"), ("oblique_impact", "--resolution 3", "at least 20"),
+    ("oblique_impact", "--contact hertz", "hertz-mindlin"), ("oblique_impact", "--resolution 3", "at least 20"),
     ("settling", "--shape cube", "choose from"), ("settling", "--friction -1", "friction"),
-    ("settling", "--restitution 2", "restitution"),
+    ("settling", "--restitution 2", "restitution"), ("falling_fibres", "--fibres 2", "choose from"),
     *((study, *given) for study in ("energy_pareto", "rods_energy_study") for given in (
         ("--integrators spiral spirall", "--integrators: rotation is 'spirall', must be one of"),
         ("--integrators spiral spiral", "contains a name twice"), ("--workers 0", "--workers"))),
     ("energy_pareto", "--contact hertzz", "--contact: contact is 'hertzz', must be one of"),
     ("energy_pareto", "--time 1e-5 --steps 2e-5", "less than the step"),
-    ("energy_pareto", "--system rocks", "--system"),
     ("energy_pareto", "--seeds 0", "--seeds"), ("energy_pareto", "--steps 0", "--steps"),
-    ("rods_energy_study", "--time 0.001", "less than 50 steps"), ("rods_energy_study", "--seed -1", "--seed"),
+    ("rods_energy_study", "--time 0.001", "less than 50 steps"),
     ("forced_sphere", "--dt 1e-4", "--dt"), ("forced_cylinder", "--smallest-step 1e-3", "--smallest-step"),
     ("spinning_top", "--time 0.01", "--time"), ("coupled_cylinders", "--dt 0.1", "--dt"),
     ("tennis_racket", "--tilt 0.6", "--tilt"),
     ("chess_energy_study", "--workers 2 --scheduler tcp://here:1", "--workers and --scheduler"),
-    *(("chess_energy_study", *given) for given in (
-        ("--steps 1e-6,0", "--steps"), ("--steps 2.0", "--time"), ("--seeds 0", "--seeds"))),
-    ("falling_fibres", "--fibres 2", "choose from"),
+    ("chess_energy_study", "--steps 1e-6,0", "--steps"), ("chess_energy_study", "--steps 2.0", "--time"),
+    ("impact", "--particles bed.txt --clump rod", "leave one of them out"),
+    ("impact", "--quick --particles nothing.txt", "no line with radius x y z"),
+    ("impact", "--quick --particles short.txt", "in line 2"),
+    ("impact", "--quick --particles words.txt", "not four numbers"),
+    ("drum", "--soft --particles large.txt", "a radius of 0.003 m"),
+    ("drum", "--soft --particles large.txt --clump rod", "leave one"),
     *((name, "--steps 1", "--steps") for name in ("custom_integrator", "custom_law", "capillary_bridge",
                                                   "cohesive_slope"))]
+PARTICLES = {"nothing": "", "short": "0.001 0 0\n0.001 0 0 0\n", "words": "0.001 0 0 nought\n0.001 0 0 0\n",
+             "large": "0.003 0.0 0.0 0.0\n"}
 
 
 @pytest.mark.parametrize("name, arguments, messages", [(name, words, messages) for name, words, *messages in REFUSED])
-def test_bad_arguments_are_refused_before_anything_is_written(name, arguments, messages, tmp_path, capsys):
-    assert module_of(name).main([*arguments.split(), "--out", str(tmp_path / "out")]) == 2
+def test_bad_arguments_are_refused_before_anything_is_written(name, arguments, messages, tmp_path, monkeypatch, capsys):
+    for file, rows in PARTICLES.items():
+        (tmp_path / f"{file}.txt").write_text("radius x y z\n" + rows)
+    monkeypatch.chdir(tmp_path)
+    assert module_of(name).main([*arguments.split(), "--out", "out"]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(f"{name}: error: ") and said.err.count("\n") == 1
     for word in messages:
         assert word in said.err
-    assert list(tmp_path.iterdir()) == []
+    assert all(path.suffix == ".txt" for path in tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("place", ["file", "file/below", "/proc/nosuch/below"])
-def test_a_folder_that_cannot_be_written_is_refused(place, tmp_path, capsys):
+def test_folders_that_are_refused(tmp_path, monkeypatch, capsys):
+    """Before any work: names that are none, files, and what cannot be made."""
+    def never(options):
+        raise AssertionError("work was begun")
+
+    monkeypatch.chdir(tmp_path)
+    scenario = Scenario("never", "Never built.", never, {"time": 1.0, "integrator": "spiral", "dt": 1e-5})
+    for main in (scenario.main, lambda words: scenario.main([*words, "--compare", "spiral,rk4"]), EXPERIMENT.main,
+                 paper_report.main):
+        for words in (["--out", ""], ["--out="]):
+            assert main(words) == 2
+            said = capsys.readouterr().err
+            assert "--out" in said and "'' is no folder" in said
+    with pytest.raises(ValueError, match="'' is no folder"):
+        EXPERIMENT.run_into("")
+    assert not list(tmp_path.iterdir())
     (tmp_path / "file").write_text("mine")
-    assert RODS.main(["--out", str(tmp_path / place)]) == 2
-    assert "--out" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    assert (tmp_path / "file").read_text() == "mine"
+    for main in (RODS.main, EXPERIMENT.main):
+        for place in ("file", "file/below", "/proc/nosuch/below"):
+            assert main(["--out", place]) == 2 and "--out" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"] and (tmp_path / "file").read_text() == "mine"
 
 
 def test_a_bad_integrator_late_in_a_comparison_leaves_earlier_results_alone(tmp_path):

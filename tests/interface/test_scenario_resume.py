@@ -1,22 +1,24 @@
-"""An interrupted and continued run leaves the same files, to the last bit, as an uninterrupted one."""
+"""Runs that are continued leave the same files, to the last bit, as uninterrupted ones; with dissipation, too."""
 import dataclasses
 import json
 import os
 import signal
-from pathlib import Path
 
 import meshio
+import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
+from settling_scene import ROLLING, settling
 
 import minidem as md
-from minidem.scenario import plot
+from minidem.analysis.energy import DISSIPATED
+from minidem.output.table import Table
+from minidem.scenario import Scenario, plot
+from minidem.scenario.record import ENERGIES
 
-SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
 pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 SAVE = plot.save        # what the fixture replaces
-PATIENCE = 100.0        # [s] for what takes two when nothing else runs
-RUN = ["--time", "0.2", "--frames", "6", "--seed", "3", "--quiet"]
+RUN = ["--time", "0.2", "--frames", "6", "--seed", "3", "--checkpoint-every", "0.03", "--quiet"]
 
 
 def main(out, *arguments, scenario=RODS):
@@ -44,9 +46,12 @@ def summary(out):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(few_rows, without_pictures, tmp_path_factory):
+def uninterrupted(few_rows, tmp_path_factory):
+    """The folder of a run, with its picture."""
     out = tmp_path_factory.mktemp("uninterrupted")
-    assert main(out) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plot, "save", SAVE)
+        assert main(out) == 0
     return out
 
 
@@ -64,33 +69,22 @@ def interrupting(at):
     return watching(spin)
 
 
-def test_after_an_interrupt(uninterrupted, tmp_path, capsys):
-    """It ends at once, between two scheduled rows as well as on one, with all files whole."""
+def test_after_an_interrupt(uninterrupted, tmp_path, capsys, monkeypatch):
+    """The run ends at once, between two scheduled rows, with all files whole. Continued, it differs from one that was
+    not interrupted by times of the clock in summary.json and the checkpoints, and by nothing else."""
     assert main(tmp_path, scenario=interrupting(0.07)) == 130
     assert "--resume" in capsys.readouterr().err
-    there = summary(tmp_path)
+    there, kept = summary(tmp_path), md.Simulation.load(tmp_path / "checkpoint.npz")
     assert there["ended"] == "interrupted" and 0.07 < there["time"] < 0.08
-    state = md.Simulation.load(tmp_path / "checkpoint.npz")
-    assert (state.time, state.energy().total) == (there["time"], there["energy_final"])
-    assert main(tmp_path, "--resume", "--threads", "2") == 0
-    assert files(tmp_path) == files(uninterrupted)
-    assert summary(tmp_path) == summary(uninterrupted)
-
-
-def test_what_differs_from_an_uninterrupted_run(tmp_path, monkeypatch):
-    """Wall-clock times in summary.json, the checkpoints, which hold them too, and nothing else; pictures included."""
+    assert (kept.time, kept.energy().total) == (there["time"], there["energy_final"])
     monkeypatch.setattr(plot, "save", SAVE)
-    options = "--checkpoint-every", "0.03", "--frames", "3"
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    assert main(whole, *options) == 0
-    assert main(broken, *options, scenario=interrupting(0.11)) == 130
-    assert main(broken, *options, "--resume") == 0
+    assert main(tmp_path, "--resume", "--threads", "2") == 0
     ours, theirs = ({str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-                    for out in (broken, whole))
+                    for out in (tmp_path, uninterrupted))
     assert ours.keys() == theirs.keys() and "energy.png" in ours
-    differ = {name for name in ours if ours[name] != theirs[name]}
-    assert differ == {"summary.json", "checkpoint.npz", "checkpoint_before.npz"}
-    assert summary(broken) == summary(whole) and state(broken) == state(whole)
+    assert {name for name in ours if ours[name] != theirs[name]} == {"summary.json", "checkpoint.npz",
+                                                                     "checkpoint_before.npz"}
+    assert summary(tmp_path) == summary(uninterrupted) and state(tmp_path) == state(uninterrupted)
 
 
 def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
@@ -123,37 +117,23 @@ def test_a_longer_time_goes_on_from_a_finished_run(uninterrupted, tmp_path):
     assert ours["rods_in_box.pvd"].count(b"timestep") == len(list((tmp_path / "frames").iterdir())) in (9, 10)
 
 
-def test_changed_physics_is_named_by_the_option_that_was_changed(tmp_path, capsys):
-    """--box follows --rods: it is another one, but not what was given."""
-    small = "--time", "0.001", "--frames", "0", "--rods"
-    assert main(tmp_path, *small, "40") == 0
-    for changed, named in ("--rods 50", "--rods: 50 here, but 40"), ("--rods 40 --box 3", "--box: 3.0 here, but 1.1"):
-        assert main(tmp_path, *small, *changed.split()[1:], "--resume") == 2
-        assert f"error: {named}" in capsys.readouterr().err
-    assert main(tmp_path, *small, "40", "--resume") == 0
-
-
-def test_a_finished_run_stays_as_it_is(uninterrupted, tmp_path):
-    assert main(tmp_path) == 0
-    before = summary(tmp_path)
-    assert main(tmp_path, "--resume") == 0
-    assert files(tmp_path) == files(uninterrupted)
-    assert summary(tmp_path) == before
-    assert json.loads((tmp_path / "summary.json").read_text())["us_per_step"] > 0
+def test_a_finished_run_stays_as_it_is(uninterrupted):
+    before = files(uninterrupted), summary(uninterrupted)
+    assert main(uninterrupted, "--resume") == 0
+    assert (files(uninterrupted), summary(uninterrupted)) == before
+    assert json.loads((uninterrupted / "summary.json").read_text())["us_per_step"] > 0
 
 
 @pytest.mark.parametrize("arguments, named", [
-    (["--rods", "29"], "--rods: 29 here, but 30"),
-    (["--box", "1.25"], "--box: 1.25 here, but 1.0"),
-    (["--dt", "1e-5"], "--dt: 1e-05 here, but 3.8e-05"),
-    (["--seed", "4"], "--seed: 4 here, but 3"),
-    (["--integrator", "omelyan"], "--integrator: omelyan here, but spiral"),
-    (["--time", "0.1"], "--time: 0.1 s is before the checkpoint"),
-])
+    ("--rods 29", "--rods: 29 here, but 30"), ("--box 1.25", "--box: 1.25 here, but 1.0"),
+    ("--rods 40", "--rods: 40 here, but 30"),           # --box follows --rods, and is not what was given
+    ("--dt 1e-5", "--dt: 1e-05 here, but 3.8e-05"), ("--seed 4", "--seed: 4 here, but 3"),
+    ("--integrator omelyan", "--integrator: omelyan here, but spiral"),
+    ("--time 0.1", "--time: 0.1 s is before the checkpoint")])
 def test_changed_physics_is_refused(arguments, named, uninterrupted, capsys):
     before = files(uninterrupted)
-    assert main(uninterrupted, "--resume", *arguments) == 2
-    assert named in capsys.readouterr().err
+    assert main(uninterrupted, "--resume", *arguments.split()) == 2
+    assert f"error: {named}" in capsys.readouterr().err
     assert files(uninterrupted) == before
 
 
@@ -164,23 +144,32 @@ def test_without_its_tables_a_run_cannot_be_continued(tmp_path, capsys):
     assert "energy.csv is missing" in capsys.readouterr().err
 
 
-def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path, capsys):
-    comparison = ["--time", "0.05", "--frames", "0", "--compare", "spiral,omelyan,fincham"]
+def test_comparisons(tmp_path, capsys, monkeypatch):
+    """All runs start from the same state; one that is interrupted goes on where it was."""
+    names = ["spiral", "omelyan:iterations=20", "fincham"]
+    words = ["--time", "0.05", "--frames", "2", "--compare", ",".join(names)]
 
     def spin(sim):
-        if sim.rotation == "omelyan" and sim.time > 0.02:
+        if sim.rotation == names[1] and sim.time > 0.02:
             os.kill(os.getpid(), signal.SIGINT)
         return 0.0
 
-    calm = watching(lambda sim: 0.0)
-    assert main(tmp_path / "a", *comparison, scenario=watching(spin)) == 130
-    assert not (tmp_path / "a" / "fincham").exists()
-    assert main(tmp_path / "a", *comparison, "--resume", scenario=calm) == 0
-    assert main(tmp_path / "b", *comparison, scenario=calm) == 0
-    for name in ("spiral", "omelyan", "fincham"):
-        assert state(tmp_path / "a" / name) == state(tmp_path / "b" / name)
-        for file in ("energy.csv", "observables.csv"):
-            assert (tmp_path / "a" / name / file).read_bytes() == (tmp_path / "b" / name / file).read_bytes()
+    calm, parts, whole = watching(lambda sim: 0.0), tmp_path / "parts", tmp_path / "whole"
+    assert main(parts, *words, scenario=watching(spin)) == 130 and not (parts / "fincham").exists()
+    assert main(parts, *words, "--resume", scenario=calm) == 0
+    monkeypatch.setattr(plot, "save", SAVE)
+    monkeypatch.setattr(plot, "energies", lambda *_: False)
+    capsys.readouterr()
+    assert calm.main([*words, "--seed", "3", "--out", str(whole)]) == 0
+    said = capsys.readouterr().out
+    assert all(f"with {name}:" in said for name in names)
+    folders = [name.replace(":", "_") for name in names]
+    assert [files(parts / name) for name in folders] == [files(whole / name) for name in folders]
+    assert [summary(whole / name)["integrator"] for name in folders] == names
+    rows = [(whole / name / "energy.csv").read_text().splitlines() for name in folders]
+    assert len({table[1] for table in rows}) == 1 and len({table[-1] for table in rows}) == len(names)
+    assert len({(whole / name / "frames" / "rods_in_box_000000000.vtu").read_bytes() for name in folders}) == 1
+    assert (whole / "compare.png").exists()
 
 
 def test_user_forces_act_in_a_continued_run_too(tmp_path):
@@ -196,3 +185,96 @@ def test_user_forces_act_in_a_continued_run_too(tmp_path):
     assert state(tmp_path / "a") == state(tmp_path / "b")
     entries = summary(tmp_path / "a")
     assert entries["energy_final"] < 0.99 * entries["energy_initial"]
+
+
+def test_links_in_the_folder(tmp_path):
+    """One in the place of the next checkpoint is not followed; a table that is one grows at its target."""
+    out, victim, far = tmp_path / "out", tmp_path / "victim", tmp_path / "far.csv"
+    victim.write_text("precious")
+    out.mkdir()
+    (out / "energy.csv").symlink_to(far)
+    words = ["--rods", "2", "--frames", "2"]
+    assert main(out, *words, "--time", "1e-3") == 0
+    (out / "checkpoint_next.npz").symlink_to(victim)
+    assert main(out, *words, "--time", "4e-3", "--resume") == 0
+    assert victim.read_text() == "precious" and not (out / "checkpoint.npz").is_symlink()
+    assert (out / "energy.csv").is_symlink() and len(far.read_text().splitlines()) > 100      # a row a step
+
+
+# --- with dissipation ---
+
+def wind(t, x, v, q, w):
+    return np.tile([3.0, 0.0, 0.0], (len(x), 1)), np.zeros(3)
+
+
+def dissipative(**changes):
+    defaults = {"integrator": "spiral", "contact": ROLLING, "dt": 1e-4, "time": 0.1, "frames": 0}
+    return Scenario("settling", "Clumps that come to rest.", lambda options: settling(options.dt, options.contact),
+                    defaults, wall_forces=True, **changes)
+
+
+def columns(path):
+    return np.genfromtxt(path, delimiter=",", names=True)
+
+
+@pytest.fixture(scope="module")
+def settled(few_rows, without_pictures, tmp_path_factory):
+    """(folder, simulation at its end) of a run with a user force."""
+    out = tmp_path_factory.mktemp("settling")
+    assert dissipative(forces=lambda options: [wind]).main(["--quiet", "--out", str(out)]) == 0
+    sim = md.Simulation.load(out / "checkpoint.npz")
+    sim.add_force(wind)
+    return out, sim
+
+
+def test_balance_and_forces_on_walls(settled, monkeypatch):
+    out, sim = settled
+    rows, energy = columns(out / "energy.csv"), sim.energy()
+    assert rows.dtype.names == ("time", *ENERGIES)
+    assert np.isnan(rows["lasting"]).all() and energy.work > 0.0
+    assert all(rows[name][-1] == getattr(energy, name) for name in ENERGIES if name != "lasting")
+    for name in DISSIPATED:
+        assert rows[name][0] == 0.0 and (rows[name][-1] > 0.0) == (name != "dissipated_fracture")
+        assert np.diff(rows[name]).min() >= -1e-9 * energy.dissipated
+    found = json.loads((out / "summary.json").read_text())
+    supplied = rows["total"][0] - rows["potential"][0] + np.max(
+        rows["potential"][0] - rows["potential"] + rows["work"])
+    error = np.max(np.abs(rows["balance"] - rows["balance"][0])) / supplied
+    assert found["energy_balance_error"] == pytest.approx(error, rel=1e-12) and 0.0 < error < 5e-4
+    for key in ("max_relative_energy_error", "lasting_relative_energy_error", "relative_energy_drift"):
+        assert found[key] is None
+    stored = Table(out / "energy.csv", ENERGIES, lambda time: True)
+    curves = plot.stacked(stored)                                                       # of the picture
+    shift = rows["balance"] - sum(curves.values())
+    np.testing.assert_allclose(shift, rows["potential"].min(), rtol=1e-9)
+    assert all(np.any(curve) == (name != "fracture") for name, curve in curves.items())
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(plot, "save", SAVE)
+    plot.energies(out / "energy.png", stored, "settling")
+    assert (out / "energy.png").read_bytes().startswith(b"\x89PNG")
+    walls = columns(out / "walls.csv")
+    assert len(walls) == 101 and len(walls.dtype) == 1 + 6 * 6
+    for k in range(6):
+        for kind, vector in (("force", sim.wall_force(k)), ("torque", sim.wall_torque(k))):
+            assert [walls[f"wall_{k}_{kind}_{axis}"][-1] for axis in "xyz"] == vector.tolist()
+    assert walls["wall_4_force_z"].min() < -50.0 and walls["wall_4_force_z"][0] == 0.0
+
+
+def test_a_continued_balance(settled, tmp_path):
+    out, run = ["--quiet", "--out", str(tmp_path)], dissipative(forces=lambda options: [wind]).main
+    assert run([*out, "--checkpoint-every", "0.03"]) == 0
+    (tmp_path / "checkpoint.npz").unlink()              # as of a run that was killed after the one before, at 0.09 s
+    assert run([*out, "--resume"]) == 0
+    for name in ("energy.csv", "observables.csv", "walls.csv"):
+        assert (tmp_path / name).read_text() == (settled[0] / name).read_text()
+
+
+def test_the_energy_limit_applies_to_the_balance(tmp_path, capsys):
+    """The total energy changes by half; the balance, of which the last line tells, does not."""
+    words = ["--time", "0.02", "--out", str(tmp_path), "--energy-limit"]
+    assert dissipative().main([*words, "0.01"]) == 0
+    said, error = capsys.readouterr().out, json.loads((tmp_path / "summary.json").read_text())["energy_balance_error"]
+    assert f"dissipation and work, is constant within {error:.1e} of the energy put in" in said
+    assert "onserved" not in said
+    assert dissipative().main([*words, "1e-7"]) == 1
+    assert "is beyond --energy-limit 1e-07" in capsys.readouterr().err

@@ -1,20 +1,18 @@
-"""Frames, walls and time series, read back with meshio and with VTK itself."""
-from types import SimpleNamespace
+"""VTU files of spheres, walls, contacts and bonds, and their series: read back with meshio and with VTK itself."""
 from xml.etree import ElementTree
 
 import meshio
 import numpy as np
 import pytest
-from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.output import vtu, wall_shapes
 from minidem.output.vtu import Pvd
 from minidem.output.wall_shapes import wall_polygons
-from minidem.render.movie import frame_list
 
 POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (3,), "orientation": (4,),
               "template": (), "clump_center": (3,), "contact_force": (3,)}
+BALL = md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0)
 
 
 def rotated(q, v):
@@ -37,38 +35,39 @@ def sim(rod, lumpy):
     return sim
 
 
+def read_by_vtk(path):
+    vtk = pytest.importorskip("vtk")
+    reader = vtk.vtkXMLUnstructuredGridReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    assert reader.GetErrorCode() == 0
+    return reader.GetOutput()
+
+
+# --- spheres ---
+
 @pytest.mark.parametrize("float32", [False, True])
-def test_spheres_read_back(sim, tmp_path, float32):
+def test_spheres(sim, tmp_path, float32):
     vtu.write_spheres(tmp_path / "a.vtu", sim, float32=float32)
-    mesh = meshio.read(tmp_path / "a.vtu")
-    real = np.float32 if float32 else np.float64
-    n = sim.n_spheres
-    assert mesh.points.dtype == real
-    np.testing.assert_array_equal(mesh.points, sim.sphere_centers().astype(real))
-    [cells] = mesh.cells
-    assert cells.type == "vertex"
-    np.testing.assert_array_equal(cells.data[:, 0], np.arange(n))
-    assert {name: data.shape for name, data in mesh.point_data.items()} == {
-        name: (n, *shape) for name, shape in POINT_DATA.items()}
-    assert mesh.point_data.pop("clump").dtype == mesh.point_data.pop("template").dtype == np.int32
-    assert {data.dtype for data in mesh.point_data.values()} == {np.dtype(real)}
-
-
-def test_point_data_belong_to_the_spheres(sim, tmp_path):
-    sim.write_vtu(tmp_path / "a.vtu")
-    mesh = meshio.read(tmp_path / "a.vtu")
-    clump, q = mesh.point_data["clump"], mesh.point_data["orientation"]
+    mesh, real = meshio.read(tmp_path / "a.vtu"), np.float32 if float32 else np.float64
+    data, clump, n = mesh.point_data, mesh.point_data["clump"], sim.n_spheres
     templates = [sim.templates[k] for k in sim.template_index]
+    assert mesh.points.dtype == real and np.array_equal(mesh.points, sim.sphere_centers().astype(real))
+    [cells] = mesh.cells
+    assert cells.type == "vertex" and np.array_equal(cells.data[:, 0], np.arange(n))
+    assert {name: values.shape for name, values in data.items()} == {
+        name: (n, *shape) for name, shape in POINT_DATA.items()}
+    assert {name for name in data if data[name].dtype != real} == {"clump", "template"} and clump.dtype == np.int32
     np.testing.assert_array_equal(clump, np.repeat(np.arange(4), [len(t.radii) for t in templates]))
-    np.testing.assert_array_equal(mesh.point_data["radius"], np.concatenate([t.radii for t in templates]))
-    np.testing.assert_array_equal(mesh.point_data["angular_velocity"], sim.angular_velocity[clump])
-    np.testing.assert_array_equal(mesh.point_data["template"], sim.template_index[clump])
-    np.testing.assert_array_equal(mesh.point_data["clump_center"], sim.position[clump])
+    np.testing.assert_array_equal(data["radius"], np.concatenate([t.radii for t in templates]).astype(real))
+    np.testing.assert_array_equal(data["angular_velocity"], sim.angular_velocity[clump].astype(real))
+    np.testing.assert_array_equal(data["template"], sim.template_index[clump])
+    np.testing.assert_array_equal(data["clump_center"], sim.position[clump].astype(real))
     # The orientation takes the spheres from where they were drawn to where they are: component order
-    # and sense. Coordinates of up to 9 m carry half an ulp (9e-16) from each of a few sums.
+    # and sense. Coordinates of up to 9 m carry half an ulp from each of a few sums.
     drawn = np.concatenate([t.centers - t.center_of_mass for t in templates])
-    expected = sim.position[clump] + rotated(q, drawn)
-    np.testing.assert_allclose(mesh.points, expected, rtol=0, atol=20 * np.spacing(9.0))
+    expected = sim.position[clump] + rotated(data["orientation"], drawn)
+    np.testing.assert_allclose(mesh.points, expected, rtol=0, atol=20 * np.spacing(real(9.0)))
 
 
 def test_velocity_is_that_of_the_spheres_centre(sim, tmp_path):
@@ -87,14 +86,12 @@ def test_velocity_is_that_of_the_spheres_centre(sim, tmp_path):
     assert np.max(np.abs(sim.velocity[sim.sphere_clump] - shift)) > 100 * limit  # not that of the clump
 
 
-@pytest.mark.parametrize("with_user_force", [False, True])
-def test_contact_force(with_user_force, tmp_path):
+def test_contact_force(tmp_path):
     """Neither gravity nor user forces are in it; of clumps without contacts it is zero."""
     rod = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0, 0, 0), (0.3, 0, 0)], radii=[0.1] * 3, density=1000.0)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=1e-5, gravity=(0, 0, -9.81))
     sim.add_clumps(rod, [(2, 2, 0.0999), (2, 2, 0.2997), (4, 4, 4)])
-    if with_user_force:
-        sim.add_force(lambda t, x, v, q, w: (np.ones_like(x), np.zeros_like(x)))
+    sim.add_force(lambda t, x, v, q, w: (np.ones_like(x), np.zeros_like(x)))
     sim.write_vtu(tmp_path / "a.vtu")
     force = meshio.read(tmp_path / "a.vtu").point_data["contact_force"].reshape(3, 3, 3)
     contacts, expected = sim.contacts(), np.zeros((3, 3))
@@ -106,46 +103,67 @@ def test_contact_force(with_user_force, tmp_path):
     np.testing.assert_allclose(force, np.broadcast_to(expected[:, None], force.shape), rtol=1e-9, atol=1e-9)
 
 
-def test_vtk_opens_frames_and_walls(sim, tmp_path):
-    vtk = pytest.importorskip("vtk")
-    from vtk.util.numpy_support import vtk_to_numpy
+@pytest.mark.parametrize("choice, found", [
+    ("all", vtu.FIELDS[:-1]), ("orientation,clump", ("radius", "clump", "orientation")),
+    ("angular_velocity,radius", ("radius", "angular_velocity"))])
+def test_chosen_fields(choice, found, sim, tmp_path):
+    """They have the bytes that they have among all, in the same order; `image` is for periodic boxes."""
+    sim.write_vtu(tmp_path / "all.vtu")
+    sim.write_vtu(tmp_path / "some.vtu", fields=choice)
+    sim.write_vtu(tmp_path / "list.vtu", fields=choice.split(",") if choice != "all" else None)
+    whole, some = (meshio.read(tmp_path / name) for name in ("all.vtu", "some.vtu"))
+    assert tuple(some.point_data) == found and np.array_equal(some.points, whole.points)
+    for name, values in some.point_data.items():
+        np.testing.assert_array_equal(values, whole.point_data[name])
+    assert (tmp_path / "some.vtu").read_bytes() == (tmp_path / "list.vtu").read_bytes()
+    assert ((tmp_path / "some.vtu").read_bytes() == (tmp_path / "all.vtu").read_bytes()) == (choice == "all")
 
-    def read(name):
-        reader = vtk.vtkXMLUnstructuredGridReader()
-        reader.SetFileName(str(tmp_path / name))
-        reader.Update()
-        assert reader.GetErrorCode() == 0
-        return reader.GetOutput()
 
+def test_vtk_opens_all_files(sim, tmp_path):
+    vtk_to_numpy = pytest.importorskip("vtk.util.numpy_support").vtk_to_numpy
     sim.write_vtu(tmp_path / "a.vtu")
-    spheres = read("a.vtu")
+    spheres = read_by_vtk(tmp_path / "a.vtu")
     np.testing.assert_array_equal(vtk_to_numpy(spheres.GetPoints().GetData()), sim.sphere_centers())
     data = spheres.GetPointData()
     for name, shape in POINT_DATA.items():
         assert data.GetArray(name).GetNumberOfComponents() == (*shape, 1)[0]
     np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("radius")), sim.sphere_radii)
     assert spheres.GetFieldData().GetArray("TimeValue").GetValue(0) == sim.time
-
     assert wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
-    np.testing.assert_allclose(read("walls.vtu").GetBounds(), (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
+    bounds = read_by_vtk(tmp_path / "walls.vtu").GetBounds()
+    np.testing.assert_allclose(bounds, (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
+    for empty in (md.Simulation(md.Material(1e9, 0.1), dt=1e-5), md.Simulation(
+            md.Material(1e9, 0.1), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5, contact="hertz-mindlin:bonds=parallel")):
+        for number, write in enumerate((empty.write_vtu, empty.write_contacts, empty.write_bonds)):
+            write(tmp_path / "empty.vtu")
+            assert read_by_vtk(tmp_path / "empty.vtu").GetNumberOfCells() == 0, number
+        assert not wall_shapes.write_walls(tmp_path / "no_walls.vtu", empty)
+    assert not (tmp_path / "no_walls.vtu").exists()
 
-    empty = md.Simulation(md.Material(1e9, 0.1), dt=1e-5)
-    empty.write_vtu(tmp_path / "empty.vtu")
-    assert read("empty.vtu").GetNumberOfPoints() == 0
 
+@pytest.mark.parametrize("fields", ["velocity,speed", "velocity,", "", ["velocity", 3], 5, {"clump"}])
+def test_unknown_fields(fields, sim, tmp_path):
+    with pytest.raises(ValueError, match="fields.*radius, clump, velocity, angular_velocity, orientation"):
+        sim.write_vtu(tmp_path / "a.vtu", fields=fields)
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_of_files(sim, tmp_path):
+    """ParaView chooses the reader by the suffix."""
+    for method in (sim.write_vtu, sim.write_contacts, sim.write_bonds):
+        for name in ("a.vtk", "a.VTU", "a", "a.vtu.gz"):
+            with pytest.raises(ValueError, match=f"path = '.*{name}': give a name that ends in .vtu"):
+                method(tmp_path / name)
+    with pytest.raises(ValueError, match="between = 'walls': give one of 'clumps', 'spheres'"):
+        sim.write_contacts(tmp_path / "a.vtu", "walls")
+    assert not list(tmp_path.iterdir())
+
+
+# --- walls ---
 
 def corners(polygons):
     """The set of distinct corners, to 1e-9 of the unit sizes used here (clipping keeps 2e-13)."""
     return {tuple((np.round(corner, 9) + 0.0).tolist()) for polygon in polygons for corner in polygon}
-
-
-@pytest.mark.parametrize("method", ["write_vtu", "write_contacts", "write_bonds"])
-@pytest.mark.parametrize("name", ["a.vtk", "a.VTU", "a", "a.vtu.gz"])
-def test_other_suffixes_are_refused(sim, method, name, tmp_path):
-    """ParaView chooses the reader by the suffix."""
-    with pytest.raises(ValueError, match=f"path = '.*{name}': give a name that ends in .vtu"):
-        getattr(sim, method)(tmp_path / name)
-    assert not list(tmp_path.iterdir())
 
 
 def test_walls_of_a_box_are_its_faces():
@@ -198,56 +216,7 @@ def test_ends_of_a_cylinder_are_discs(outside):
             np.testing.assert_allclose(np.hypot(polygon[:, 0], polygon[:, 2] - 1), 2.0, rtol=1e-9)
 
 
-def test_walls_without_extent_write_nothing(tmp_path):
-    sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5)
-    assert not wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
-    assert list(tmp_path.iterdir()) == []
-
-
-def listed(path):
-    entries = ElementTree.parse(path).getroot().iter("DataSet")
-    return [(float(entry.get("timestep")), entry.get("file")) for entry in entries]
-
-
-def test_series_is_whole_after_every_frame_and_can_go_on(tmp_path):
-    path = tmp_path / "run.pvd"
-    series = Pvd(path)
-    series.write()
-    assert listed(path) == []
-    times = [0.0, 0.1, 0.1 + 0.2, 1 / 3]
-    for k, time in enumerate(times):
-        series.add(time, tmp_path / "frames" / f"a&b_{k}.vtu")
-        assert listed(path) == [(t, f"frames/a&b_{j}.vtu") for j, t in enumerate(times[:k + 1])]
-    again = Pvd(path, keep=lambda time: time < 0.2)
-    again.add(0.25, tmp_path / "frames" / "late.vtu")
-    assert listed(path) == [(0.0, "frames/a&b_0.vtu"), (0.1, "frames/a&b_1.vtu"), (0.25, "frames/late.vtu")]
-    assert listed(path) == again.frames
-    Pvd(path).write()
-    assert listed(path) == []
-
-
-@pytest.mark.parametrize("text", ["", "<VTKFile><Coll", "<a><DataSet/></a>", '<a><DataSet timestep="x" file="y"/></a>'])
-def test_invalid_series_is_refused(text, tmp_path):
-    path = tmp_path / "run.pvd"
-    path.write_text(text)
-    with pytest.raises(ValueError, match="run.pvd: not a series"):
-        Pvd(path, keep=lambda time: True)
-    assert path.read_text() == text
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_contacts_of_a_scenario(tmp_path):
-    """They are part 2 of the series, and no frames of a movie, but belong to them."""
-    assert RODS.main(["--time", "0.05", "--frames", "6", "--quiet", "--out", str(tmp_path), "--contacts"]) == 0
-    series = tmp_path / "rods_in_box.pvd"
-    listed = vtu.Pvd(series, keep=lambda time: True).frames
-    assert len(listed) == 12 and all((tmp_path / file).exists() for _, file in listed)
-    assert [vtu.part_number(file) for _, file in listed] == 6 * [0, 2]
-    assert series.read_text().count('part="2"') == 6
-    frames = frame_list(series, SimpleNamespace(every=1, seconds=None, contacts=True))
-    assert [(when, file.name) for when, file, *_ in frames] == [(when, file[7:]) for when, file in listed[::2]]
-    assert [(walls, file.name) for _, _, walls, file in frames] == [(None, file[7:]) for _, file in listed[1::2]]
-
+# --- contacts and bonds ---
 
 @pytest.mark.parametrize("between", ["clumps", "spheres"])
 def test_contacts_as_lines(between, dimers_on_floor, tmp_path):
@@ -282,17 +251,111 @@ def test_lines_in_a_periodic_box_are_short(between, tmp_path):
     np.testing.assert_allclose(frame.point_data["clump_center"][:, 0], [0.2, 0.2, 3.61, 3.61], rtol=0, atol=1e-12)
 
 
-def test_lines_between_other_things(dimers_on_floor, tmp_path):
-    with pytest.raises(ValueError, match="between = 'walls': give one of 'clumps', 'spheres'"):
-        dimers_on_floor.write_contacts(tmp_path / "a.vtu", "walls")
+def test_bonds_as_lines(tmp_path):
+    """From centre to centre of the spheres, across a face to the image, with what `bonds` lists."""
+    edge, pair = 0.2, md.ClumpTemplate([(0, 0, 0), (0, 0.02, 0)], [0.01, 0.01], density=1000.0)
+    sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.5), contact="hertz-mindlin:bonds=parallel",
+                        dt=1e-6, periodic=((0, 0, 0), (edge,) * 3, (True, True, True)))
+    sim.add_clumps(BALL, [(0.05, 0.05, 0.05)], scale=0.1)
+    for k in range(3):
+        sim.add_clumps(pair, [(0.165 + 0.0195 * k, 0.1, 0.1)], angular_velocity=(30.0 * k, 0, 0))
+    sim.add_bonds([(1, 3), (3, 5)], young=1e7)
+    sim.run(250)
+    sim.remove_clumps([0])
+    sim.write_bonds(tmp_path / "a.vtu")
+    mesh, bonds = meshio.read(tmp_path / "a.vtu"), sim.bonds()
+    assert len(bonds) == 2 and mesh.cells[0].type == "line"
+    starts, ends = mesh.points[mesh.cells[0].data].swapaxes(0, 1)
+    centers = sim.sphere_centers()
+    apart = centers[bonds["sphere_j"]] - centers[bonds["sphere_i"]]
+    np.testing.assert_allclose(ends - starts, apart - edge * np.round(apart / edge), rtol=0, atol=1e-12)
+    off = (starts - centers[bonds["sphere_i"]]) / edge
+    np.testing.assert_allclose(off, np.round(off), rtol=0, atol=1e-12)
+    for name in ("normal_force", "shear_force", "bending", "torsion", "tension", "shear", "energy"):
+        assert mesh.cell_data[name][0].tolist() == bonds[name].tolist() and np.any(bonds[name] != 0.0)
+    for name in ("clump_i", "clump_j"):
+        assert mesh.cell_data[name][0].tolist() == sim.ids[bonds[name]].tolist()
 
 
-def test_file_without_contacts_opens_in_vtk(rod, tmp_path):
-    vtk = pytest.importorskip("vtk")
-    sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-5)
-    sim.add_clumps(rod.template, [(0, 0, 0)])
-    sim.write_contacts(tmp_path / "a.vtu")
-    reader = vtk.vtkXMLUnstructuredGridReader()
-    reader.SetFileName(str(tmp_path / "a.vtu"))
-    reader.Update()
-    assert reader.GetErrorCode() == 0 and reader.GetOutput().GetNumberOfCells() == 0
+# --- series ---
+
+def listed(path):
+    entries = ElementTree.parse(path).getroot().iter("DataSet")
+    return [(float(entry.get("timestep")), entry.get("file")) for entry in entries]
+
+
+def test_a_series(tmp_path):
+    """It is whole after every frame, can be continued, and others are refused."""
+    path = tmp_path / "run.pvd"
+    series = Pvd(path)
+    series.write()
+    assert listed(path) == []
+    times = [0.0, 0.1, 0.1 + 0.2, 1 / 3]
+    for k, time in enumerate(times):
+        series.add(time, tmp_path / "frames" / f"a&b_{k}.vtu")
+        assert listed(path) == [(t, f"frames/a&b_{j}.vtu") for j, t in enumerate(times[:k + 1])]
+    again = Pvd(path, keep=lambda time: time < 0.2)
+    again.add(0.25, tmp_path / "frames" / "late.vtu")
+    assert listed(path) == [(0.0, "frames/a&b_0.vtu"), (0.1, "frames/a&b_1.vtu"), (0.25, "frames/late.vtu")]
+    assert listed(path) == again.frames
+    for text in ("", "<VTKFile><Coll", "<a><DataSet/></a>", '<a><DataSet timestep="x" file="y"/></a>'):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="run.pvd: not a series"):
+            Pvd(path, keep=lambda time: True)
+        assert path.read_text() == text
+
+
+def test_frames_with_contacts_and_moving_walls(tmp_path):
+    sim = md.Simulation(md.Material(1e7, 0.2), [md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 0.1))], dt=1e-4)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), [(0, 0, 0.0999)])
+    sim.run(20, every=10, callback=md.Frames(tmp_path / "a", contacts=True, fields="velocity", name="shaken"))
+    names = sorted(path.name for path in (tmp_path / "a" / "frames").iterdir())
+    assert names == [f"shaken_0000000{k}0{end}.vtu" for k in (1, 2) for end in ("", "_contacts", "_walls")]
+    series = vtu.Pvd(tmp_path / "a" / "shaken.pvd", keep=lambda time: True)
+    assert len(series.frames) == 6 and series.frames[-1][0] == sim.time
+    mesh = meshio.read(tmp_path / "a" / "frames" / "shaken_000000010.vtu")
+    assert set(mesh.point_data) == {"radius", "velocity"}
+    for arguments, message in (({"fields": "speed"}, "fields: 'speed' is unknown"),
+                               ({"contacts": 1}, "contacts = 1: give")):
+        with pytest.raises(ValueError, match=message):
+            md.Frames(tmp_path, **arguments)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "b.pvd").write_text("no series")
+    with pytest.raises(ValueError, match="not a series of frames"):
+        md.Frames(tmp_path / "b", append=True)(sim)
+
+
+def test_arrays_of_a_script(tmp_path):
+    """They are in the file by name, those of its clump at each sphere; what cannot be an array is refused."""
+    sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-4)
+    rod = md.ClumpTemplate([(-0.1, 0, 0), (0.1, 0, 0)], [0.1, 0.1], density=1000.0)
+    sim.add_clumps(rod, [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 3)], velocity=(0, 0, 1))
+    start, returned = sim.position.copy(), {"value": np.zeros(3)}
+    sim.run(20, every=10, callback=md.Frames(tmp_path / "a", fields="clump", extra={
+        "height": lambda sim: sim.position[:, 2], "displacement": lambda sim: sim.position - start}))
+    data = meshio.read(tmp_path / "a" / "frames" / "a_000000020.vtu").point_data
+    assert set(data) == {"radius", "clump", "height", "displacement"}
+    np.testing.assert_array_equal(data["height"], sim.position[data["clump"], 2].astype(np.float32))
+    np.testing.assert_array_equal(data["displacement"], (sim.position - start)[data["clump"]].astype(np.float32))
+
+    frames = md.Frames(tmp_path / "b", extra={"own": lambda sim: returned["value"]})
+    for value, message in ((np.zeros(3), r"has shape \(3,\); give shape \(4,\) or \(4, 3\)"), (None, "None has shape"),
+                           (np.zeros((4, 2)), r"has shape \(4, 2\)"), ([(1, 2), (3,)], "rows of different lengths"),
+                           (["a"] * 4, r"not real numbers; give real numbers of shape \(4,\)")):
+        returned["value"] = value
+        with pytest.raises(ValueError, match=rf"result of extra\['own'\] .*{message}"):
+            frames(sim)
+    returned["value"] = np.arange(4)
+    frames(sim)                                                 # at the same time, after the error
+    data = meshio.read(tmp_path / "b" / "frames" / "b_000000020.vtu").point_data
+    assert data["own"].tolist() == data["clump"].tolist()
+    sim.add_field("own", 1.0)
+    with pytest.raises(ValueError, match=r"extra\['own'\]: .*field of this name already; give another name"):
+        md.Frames(tmp_path / "c", extra=frames.extra)(sim)
+    for extra, message in (({"velocity": np.zeros_like}, "name 'velocity' cannot be used; .* other than radius, clump"),
+                           ({"a b": np.zeros_like}, "name 'a b' cannot"), ({1: np.zeros_like}, "name 1 cannot"),
+                           ({"own": np.zeros(4)}, r"extra\['own'\] = array.*: give a function of \(simulation\)"),
+                           ({"own": lambda: 1}, r"extra\['own'\] = .* it is called with \(simulation\)"),
+                           (["own"], r"extra = \['own'\]: give a dict of names to functions")):
+        with pytest.raises(ValueError, match=message):
+            md.Frames(tmp_path, extra=extra)

@@ -1,0 +1,245 @@
+"""tools/compare_*.py: tables, energies and states of other codes, and the same systems in those that are installed."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import compare_friction
+import compare_repose
+import compare_shear
+import numpy as np
+import pytest
+from installed_lammps import needs_lammps
+from peers.lammps_peer import LAMMPS, run
+from peers.state import clump_state, elastic_energy, total_energy
+from peers.traces import CONTACT
+
+import minidem as md
+from minidem.output.lammps.dump import read_motion
+from minidem.output.lammps.walls import contact_commands
+from minidem.scenario import place_densely
+from minidem.scenarios.spiral import chess_box
+
+REPOSE = compare_repose.repose
+PROGRAMS = {"yade": "yade", "lammps": "lmp", "liggghts": "liggghts"}
+EPS = np.finfo(float).eps
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """The working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fake(name, folder, *lines):
+    """A program of this name in `folder`."""
+    program = folder / name
+    program.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    program.chmod(0o755)
+
+
+# --- without other codes ---
+
+@pytest.mark.parametrize("tool", ["drum", "impact", "repose", "friction", "shear", "peers"])
+def test_what_is_missing_is_skipped(tool, here, run_tool, monkeypatch):
+    monkeypatch.setenv("PATH", str(here))
+    done = run_tool(f"compare_{tool}", *(["--json", "out.json"] if tool == "peers" else []))
+    assert (done.returncode, done.stderr) == (77, "") and "lammps: skipped" in done.stdout
+    for name in PROGRAMS if tool == "peers" else ():
+        assert f"{name}: skipped" in done.stdout and f"apt-get install {name}" in done.stdout
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_output_of_a_failing_program_is_quoted(name, here, run_tool, monkeypatch):
+    monkeypatch.setenv("PATH", str(here), prepend=os.pathsep)
+    fake(PROGRAMS[name], here, "echo no walls today", "exit 3")
+    done = run_tool("compare_peers", "--peers", name, "--steps", "1")
+    assert done.returncode == 1 and "status 3" in done.stderr and "no walls today" in done.stderr
+
+
+@pytest.mark.parametrize("words, status, told", [
+    ("peers --case D --peers liggghts", 77, "liggghts: skipped, case D has more than 20000 clumps"),
+    ("peers --case B --peers lammps --clumps .", 1, "'king' in its name"),
+    ("impact --quick --count 400 --time 0.02 --skip 0.008 --dt 2e-6 --seeds 1", 1, "not above the bed")])
+def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatch):
+    """Programs that do nothing stand for the others."""
+    for program in PROGRAMS.values():
+        fake(program, here)
+    monkeypatch.setenv("PATH", str(here))
+    tool, *arguments = words.split()
+    done = run_tool(f"compare_{tool}", *arguments)
+    assert done.returncode == status and told in done.stdout + done.stderr
+
+
+# --- energies and states as of other codes ---
+
+@pytest.fixture(scope="module")
+def colliding(rod, lumpy):
+    """Dense system of rods and softer lumpy clumps in contact, and a bound for the rounding of its energy."""
+    rng = np.random.default_rng(4)
+    templates, numbers = [rod.template, lumpy.template], [60, 60]
+    edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / 0.25) ** (1 / 3)
+    stiff, soft = md.Material(1e9, 0.1), md.Material(3e8, 0.3)
+    sim = md.Simulation(stiff, walls=md.box((0, 0, 0), (edge,) * 3), dt=2e-5, threads=1)
+    placed = place_densely(templates, numbers, (0,) * 3, (edge,) * 3, rng)
+    for template, n, poses, material in zip(templates, numbers, placed, (stiff, soft)):
+        velocity, spin = rng.standard_normal((2, n, 3))
+        sim.add_clumps(template, *poses, 4.0 * velocity, 20.0 * spin, material=material)
+    sim.run(500)
+    contacts = sim.contacts()
+    assert np.any(contacts["clump_j"] >= 0) and np.any(contacts["clump_j"] < 0)
+    # A hundred operations on coordinates as large as the box, that forces and speeds turn into energy;
+    # the inverse of a body's extent, some box over radius, comes in where its orientation is found again.
+    forces = np.linalg.norm(contacts["force"], axis=1).sum()
+    energy = sim.energy()
+    return sim, 100 * np.finfo(float).eps * (forces * edge + energy.total * edge / sim.sphere_radii.min())
+
+
+def test_states_and_energies(colliding):
+    """Energies from centres and momenta; half a kick leads to the momenta of the whole step."""
+    sim, rounding = colliding
+    state, energy, mass = clump_state(sim), sim.energy(), sim.mass[:, None]
+    assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(energy.elastic, abs=rounding)
+    total = total_energy(sim, sim.mass, sim.velocity, sim.angular_velocity, state["angular_momentum"],
+                         sim.sphere_centers())
+    assert total == pytest.approx(energy.total, abs=rounding)
+    for now, before, rate in (
+            (mass * sim.velocity, mass * state["velocity_before"], sim.force),
+            (state["angular_momentum"], state["angular_momentum_before"], sim.torque)):
+        np.testing.assert_allclose(now - before, 0.5 * sim.dt * rate, rtol=0, atol=8 * EPS * np.abs(now).max())
+
+
+# --- beside LAMMPS ---
+
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2500.0)
+GLASS = md.Material(1e8, 0.2, friction=0.2)
+DRUM, END, SPEED, G, STEP, STEPS = 0.1, 0.03, (0.0, 2.0, 0.0), 9.81, 1e-6, 5000
+IMPACT = 0.01
+
+
+def drum(**options):
+    """One sphere lies on the cylinder, one hits an end without damping; both slide all the time: the cylinder has
+    0.2 m/s and the end 0.1 m/s at the contact."""
+    walls = [md.Cylinder((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), DRUM, angular_velocity=SPEED, **options),
+             *(md.Plane((0.0, end, 0.0), (0.0, -end, 0.0), angular_velocity=SPEED) for end in (-END, END))]
+    sim = md.Simulation(GLASS, walls, contact="hertz-mindlin:tangential_damping=0", dt=STEP, gravity=(0.0, 0.0, -G),
+                        threads=1)
+    radius = BALL.radii[0]
+    stiffness = 4.0 / 3.0 * md.effective_modulus(GLASS, GLASS) * radius ** 0.5
+    at_rest = (BALL.mass * G / stiffness) ** (2.0 / 3.0)
+    sim.add_clumps(BALL, [(0.0, 0.0, radius - DRUM - at_rest), (0.04, END - radius, 0.03)],
+                   velocity=[(0.0, 0.0, 0.0), (0.0, IMPACT, 0.0)])
+    return sim
+
+
+def test_commands_and_energy_of_a_drum():
+    sim = drum()
+    *_, region, fix = contact_commands(sim)
+    assert region == ("region drum cylinder y 0 0 0.10000000000000001 -0.029999999999999999 0.029999999999999999 "
+                      "units box rotate v_angle 0 0 0 0 1 0")
+    assert fix.startswith("fix region_0_1 type1 wall/gran/region granular hertz") and fix.endswith(" region drum")
+    assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(sim.energy().elastic, rel=1e-9)
+
+
+@needs_lammps
+def test_spheres_in_a_drum_that_turns(tmp_path):
+    """Direction and size of friction in LAMMPS; minidem agrees, but for LAMMPS' effective radius."""
+    sim, radius = drum(), BALL.radii[0]
+    run(LAMMPS.find(), sim, {"skin": 0.5}, 0, STEPS, tmp_path)
+    motion = read_motion(sim, tmp_path, "end")[0]
+    position, velocity, spin = (motion[name] for name in ("position", "velocity", "angular_velocity"))
+    sliding = GLASS.friction * G * STEPS * STEP                             # the cylinder moves towards -x
+    assert [-velocity[0, 0], 0.4 * radius * spin[0, 1]] == pytest.approx([sliding] * 2, rel=0.01)
+    kick = 2.0 * GLASS.friction * IMPACT * np.array([0.6, 0.0, -0.8])       # along the end's motion
+    fall = (0.0, 0.0, -G * STEPS * STEP)
+    assert velocity[1] == pytest.approx(kick + fall - (0.0, IMPACT, 0.0), abs=0.03 * IMPACT)
+    assert 0.4 * radius * spin[1] == pytest.approx(np.cross((0.0, 1.0, 0.0), kick), abs=0.03 * IMPACT)
+    sim.run(STEPS)
+    # At the cylinder LAMMPS has R* = R / 0.95: overlaps of 6 um are 1.7 % smaller, and velocities swing by a little.
+    assert position == pytest.approx(sim.position, abs=2e-7)
+    for theirs, ours in ((velocity, sim.velocity), (radius * spin, radius * sim.angular_velocity)):
+        assert theirs[0] == pytest.approx(ours[0], abs=0.02 * IMPACT)
+        assert theirs[1] == pytest.approx(ours[1], abs=0.002 * IMPACT)
+
+
+HARD_GLASS = md.Material(4.8e10, 0.2, restitution=0.7, friction=0.3)
+DENSE_BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2800.0)
+
+
+def two_materials(speed, steps):
+    """Spheres of glass and steel that touch each other, walls of both materials, or nothing: one collision each."""
+    steel = md.Material(2.1e11, 0.3, restitution=0.6, friction=0.5)
+    walls = md.box((0.0,) * 3, (0.2,) * 3)
+    walls[4] = md.Plane(walls[4].point, walls[4].normal, steel)
+    time = 2.868 * (DENSE_BALL.mass ** 2 / (0.5 * DENSE_BALL.radii[0] * 2.5e10 ** 2 * speed)) ** 0.2
+    sim = md.Simulation(HARD_GLASS, walls, contact=CONTACT, dt=time / steps, threads=1,
+                        pairs=[md.Pair(HARD_GLASS, steel, restitution=0.8, friction=0.2)])
+    across = np.array([0.6, 0.64, 0.48])
+    for position, velocity, material in [
+            ((0.05, 0.05, 0.01), (0.5, 0.3, -1.0), HARD_GLASS), ((0.15, 0.05, 0.01), (0.2, -0.3, -1.0), steel),
+            ((0.01, 0.15, 0.1), (-1.0, 0.2, 0.3), steel), ((0.05, 0.15, 0.19), (0.1, 0.4, 1.0), HARD_GLASS),
+            ((0.1,) * 3, across + (0.1, 0.2, -0.3), HARD_GLASS), (0.1 + 0.02 * across, (0.0,) * 3, steel)]:
+        sim.add_clumps(DENSE_BALL, [position], velocity=np.multiply(speed, velocity), material=material)
+    return sim
+
+
+def test_commands_of_two_materials():
+    """A type per material of the clumps, coefficients of the pair, and walls of each material and type."""
+    lines = contact_commands(two_materials(0.01, 100))
+    rows = [line.split() for line in lines]
+    restitution = {tuple(row[1:3]): float(row[5]) for row in rows if row[0] == "pair_coeff"}
+    assert restitution == {("1", "1"): 0.7, ("1", "2"): 0.8, ("2", "2"): 0.6}
+    walls = {(row[2], *row[-3:]): (float(row[7]), float(row[12])) for row in rows if row[0] == "fix"}
+    glass, between, steel = (0.7, 0.3), (0.8, 0.2), (0.6, 0.5)
+    sides = [("xplane", "0", "0.20000000000000001"), ("yplane", "0", "0.20000000000000001"),
+             ("zplane", "NULL", "0.20000000000000001")]
+    assert walls == {("type1", "zplane", "0", "NULL"): between, ("type2", "zplane", "0", "NULL"): steel,
+                     **{("type1", *side): glass for side in sides}, **{("type2", *side): between for side in sides}}
+
+
+@needs_lammps
+def test_two_materials_agree_with_lammps():
+    """At 1 mm/s the arms at walls, which differ by the overlap, change velocities by a few 1e-5."""
+    assert compare_friction.compare(lambda steps: two_materials(0.001, steps), [4000, 8000])[2] < 1e-4
+
+
+@needs_lammps
+def test_a_sheared_gas_beside_lammps():
+    """From one state over a strain of 0.2, in which each sphere collides a few times: the same temperature. Pressures
+    are those of ten instants, at which few spheres touch."""
+    sim = compare_shear.prepared(1, 500)
+    theirs = compare_shear.of_lammps(sim, 10, LAMMPS.find())
+    ours = compare_shear.of_minidem(sim, 10)
+    assert theirs[0] == pytest.approx(ours[0], rel=0.02) and theirs[1:] == pytest.approx(ours[1:], rel=0.6)
+
+
+# --- beside Yade, LAMMPS and LIGGGHTS ---
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.skipif(shutil.which(program) is None, reason=f"needs {name}"))
+    for name, program in PROGRAMS.items()])
+@pytest.mark.parametrize("case, steps", [("A", "--steps 2000"), ("B", "--warmup 4000 --steps 100")])
+def test_peers_agree(name, case, steps, tmp_path):
+    """Rods; and chess pieces, with three different moments, up to after the first contacts."""
+    tool = Path(__file__).parents[2] / "tools" / "compare_peers.py"
+    words = ["--peers", name, "--case", case, *steps.split(), "--repeats", "1", "--json", tmp_path / "out.json"]
+    done = subprocess.run([sys.executable, tool, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    [report] = json.loads((tmp_path / "out.json").read_text())["reports"]
+    [theirs], [ours] = report["peer_runs"], report["minidem_runs"]
+    assert report["ratio"] == theirs["us_per_step"] / ours["us_per_step"]
+    # A contact lasts T = 34 steps of 38e-6 s, and T goes with the stiffness to the power -2/5. A stiffness
+    # wrong by the fraction e turns a rod of v = 4 m/s back 2/5 e T too early or late and so displaces it by
+    # about 2/5 e T v = 0.06 e radii. Measured with R* = R/2 at the walls (e = 0.29): 0.02 radii.
+    stiffness_wrong_by_one_percent = 0.06 * 0.01
+    # A mass or a moment wrong by the fraction e changes speeds of 1 m/s by about e m/s in a bounce, and so
+    # moves a piece by e * 19 mm at most in the 19 ms of the warm-up. Measured with Yade's own sums, in which
+    # overlaps count twice: 3 radii.
+    radius = min(piece.radii.min() for piece in chess_box.templates().values())
+    mass_wrong_by_1e_4 = 1e-4 * 4000 * chess_box.STEP * chess_box.SPEED / radius
+    assert report["apart_in_radii"] < {"A": stiffness_wrong_by_one_percent, "B": mass_wrong_by_1e_4}[case]

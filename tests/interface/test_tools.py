@@ -1,0 +1,188 @@
+"""Tools of this project: benchmark.py, compare_trees.py, order_table.py, paraview_view.py."""
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import benchmark
+import benchmark_cases
+import compare_trees
+import numpy as np
+import order_table
+import pytest
+
+import minidem as md
+from minidem import isa
+
+ROOT = Path(__file__).parents[2]
+ORDERS = (ROOT / "minidem" / "rotation" / "ORDERS.md").read_text(encoding="utf-8")
+WARMUP, STEPS, REPEATS = 50, 300, 3
+
+
+@pytest.mark.parametrize("words, complaint", [
+    ("benchmark --cases A,Z", "Z"), ("benchmark --threads 1,x", "'1,x'"), ("benchmark --rods 0", "at least 1"),
+    ("benchmark --rods 9 --clumps folder", "case B"), ("benchmark --clumps folder --cases A", "case B"),
+    ("benchmark --json .", "folder"),
+    ("benchmark --isa v9", "must be one of: v2" if isa.levels() else "MINIDEM_ARCH=levels"),
+    ("compare_trees . --cases A,Q", "case is 'Q'"), ("compare_trees . --threads 0", "at least 1"),
+    ("compare_peers --peers yade,nobody", "nobody"), ("compare_peers --steps 0", "0"),
+    ("compare_peers --case Z", "Z"), ("compare_peers --json no/such/folder/out.json", "no/such/folder"),
+    ("compare_peers --clumps folder", "case B"), ("make_clump a.stl --bogus", "--bogus"),
+    ("make_clump none.stl", "none.stl"),
+    ("compare_drum --seeds 0", "at least 1"), ("compare_drum --time -1", "above 0"),
+    ("compare_impact --quick --time 1e-7", "two steps"), ("compare_impact --seeds x", "whole number"),
+    ("compare_impact --time 0.02", "--skip"), ("compare_repose --count 1", "at least 10"),
+    ("compare_repose --time 0.001", "at least 0.02 s"), ("compare_repose --clump cube", "--clump"),
+    ("compare_friction --steps 200,100", "two ascending"), ("compare_friction --speed 0", "above 0"),
+    ("compare_shear --count 10", "at least 500"), ("compare_shear --strain 0", "above 0")])
+def test_a_bad_argument_is_named(words, complaint, run_tool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tool, *arguments = words.split()
+    done = run_tool(tool, *arguments)
+    assert done.returncode == 2 and complaint in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+# --- benchmark.py ---
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """(completed process of a short measurement of case A, its rows)"""
+    file = tmp_path_factory.mktemp("benchmark") / "new" / "rows.jsonl"
+    done = subprocess.run([sys.executable, ROOT / "tools" / "benchmark.py", "--cases", "A", "--threads", "1,2",
+                           "--warmup", str(WARMUP), "--steps", str(STEPS), "--repeats", str(REPEATS), "--json", file],
+                          capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done, [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def rods():
+    return benchmark_cases.CASES["A"].simulation(1, None)
+
+
+def test_rows_of_a_measurement(measured):
+    """One per number of threads; calls of run(), threads and timers change no bit, and so not the energy."""
+    process, rows = measured
+    assert [row["threads_asked"] for row in rows] == [1, 2]
+    for row in rows:
+        assert (row["case"], row["clumps"], row["spheres"], row["threads"]) == ("A", 30, 90, 1)
+        assert row["warmup"] >= WARMUP and (row["steps"], row["repeats"]) == (STEPS, REPEATS)
+        assert "-ffp-contract=off" in row["build"]["command"] and row["build"]["compiler"]
+        assert row["cpu"] and row["load"] >= 0.0 and row["date"].endswith("+00:00")
+        assert row["bytes_per_sphere"] == row["peak_bytes"] / 90 > 0.0
+        us, ns = row["us_per_step"], row["ns_per_sphere_step"]
+        assert 0.0 < us["min"] <= us["median"] <= us["max"]
+        assert ns["median"] == pytest.approx(1e3 * us["median"] / 90, rel=1e-14)
+        assert list(row["phases"]) == ["blocks", "lists", "contacts", "waiting", "outside"]
+        assert all(row["phases"][name] > 0.0 for name in ("blocks", "lists", "contacts"))
+        sim = rods()
+        initial = sim.energy().total
+        sim.run(row["warmup"] + 2 * REPEATS * STEPS)        # each repeat is followed by one with timers
+        assert row["energy_drift"] == sim.energy().total / initial - 1
+    assert "case A" in process.stderr and rows[0]["build"]["command"] in process.stdout
+
+
+def test_timers():
+    """They cover the run, have user forces as outside, and are zero when they are off."""
+    sim, steps, pause = rods(), 20, 2e-3
+
+    def slow(t, x, v, q, w):
+        time.sleep(pause)
+        return np.zeros_like(x), np.zeros_like(x)
+
+    sim.add_force(slow)
+    sim.run(1)
+    begin = time.perf_counter()
+    sim.loop.time_phases()
+    sim.run(steps)
+    spent = sim.loop.phase_seconds
+    assert steps * pause < spent["outside"] and sum(spent.values()) < time.perf_counter() - begin
+    sim.loop.time_phases(False)
+    sim.run(10)
+    assert set(sim.loop.phase_seconds.values()) == {0.0}
+
+
+def test_processes_of_a_measurement(tmp_path):
+    """Peak memory excludes that of the parent, which getrusage of a child includes; errors are quoted."""
+    rods().save(tmp_path / "start")
+    mine = np.ones(2 ** 25)                                 # 268 MB; the child needs some 70
+    found, = benchmark.run_processes([None], tmp_path / "start", 1, 10, 10, 1)
+    assert found["peak_bytes"] < mine.nbytes
+    with pytest.raises(RuntimeError, match="MINIDEM_ISA=v9"):
+        benchmark.run_processes([None, "v9"], tmp_path / "start", 1, 10, 10, 2)
+
+
+def test_a_tree_beside_itself(capsys):
+    assert compare_trees.main([str(compare_trees.ROOT), "--cases", "A", "--turns", "2"]) == 0
+    heads, row = capsys.readouterr().out.splitlines()
+    assert heads.split() == ["case", "threads", "us/step", "other/this", "bits"]
+    ratio, = re.fullmatch(r"A +1 +\S+ +(\S+) \(\S+\.\.\S+\) +equal", row).groups()
+    assert 0.1 < float(ratio) < 10
+
+
+def test_what_cannot_be_measured(tmp_path, run_tool):
+    for done, complaint in ((run_tool("benchmark", "--rods", "1", "--json", tmp_path / "rows"), "a larger box"),
+                            (run_tool("compare_trees", tmp_path, "--cases", "A"), "build it in place")):
+        assert done.returncode == 1 and complaint in done.stderr
+
+
+# --- order_table.py ---
+
+def test_every_scheme_is_listed():
+    listed = {name.partition(":")[0] for name in re.findall(r"^\| `([\w:=-]+)` \|", ORDERS, re.M)}
+    assert set(md.rotation.available()) == listed, "run: python tools/order_table.py"
+
+
+@pytest.mark.slow
+def test_orders_are_those_measured():
+    """In a separate process, where no other test has registered a scheme."""
+    done = subprocess.run([sys.executable, ROOT / "tools" / "order_table.py", "--check"], capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_differences_are_reported():
+    """A difference of orders above a tenth; a smaller one may come from another processor. Also rows and columns."""
+    assert order_table.page(order_table.read_page(ORDERS).values()) == ORDERS
+    written = order_table.read_page(ORDERS)
+    rows = [{heading: text for heading, text in row.items() if heading != "ns"} for row in written.values()]
+    q, w = map(float, rows[0]["of velocity"].split("/"))
+    rows[0]["of velocity"] = f"{q + 0.09:.2f} / {w - 0.09:.2f}"
+    assert order_table.differences(rows, written) == []
+    rows[0]["of velocity"] = f"{q:.2f} / {w + 0.11:.2f}"
+    said, = order_table.differences(rows, written)
+    assert said.startswith(f"{rows[0]['scheme']}, of velocity: {q:.2f} / {w + 0.11:.2f} here, ")
+    gone, changed = rows.pop(), rows.pop(0)
+    rows += [changed | {"forces": "2", "of velocity": written[changed["scheme"]]["of velocity"]},
+             changed | {"scheme": "`mine`"}]
+    del written[rows[0]["scheme"]]["of time"]
+    assert order_table.differences(rows, written) == sorted([
+        f"{changed['scheme']}, forces: 2 here, 1 in the table",
+        f"{rows[0]['scheme']}, of time: {rows[0]['of time']} here, nothing in the table",
+        f"{gone['scheme']} is in the table and no scheme", "`mine` is not in the table"])
+
+
+def test_facts_of_schemes():
+    """Instants of the stored state in words, and evaluations of the forces per step."""
+    for offset, text in ((0.0, "t"), (-0.5, "t - dt/2"), (0.5, "t + dt/2"), (-1.0, "t - 1 dt")):
+        assert order_table.instant(offset) == text
+    assert order_table.facts("spiral")["q, w stored at"] == "t, t - dt/2"
+    assert order_table.facts("improved-pcdm")["q, w stored at"] == "t + dt/2, t + dt/2"
+    assert order_table.facts("rk4")["forces"] == "4"
+
+
+# --- paraview_view.py ---
+
+@pytest.mark.parametrize("words, told", [
+    ("none.pvd", "no file none.pvd"), ("run.pvd --pgn a.png", "--pgn"), ("0.vtu --time 1", "--time"),
+    ("run.pvd --png picture", "--png"), ("run.pvd --png no/such/folder/a.png", "no/such/folder"),
+    ("run.pvd --png a.png", "pvbatch")])
+def test_views_are_refused(words, told, tmp_path):
+    """Before ParaView is needed, and without it."""
+    for name in ("run.pvd", "0.vtu"):
+        (tmp_path / name).write_text("")
+    done = subprocess.run([sys.executable, ROOT / "tools" / "paraview_view.py", *words.split()], cwd=tmp_path,
+                          capture_output=True, text=True)
+    assert done.returncode != 0 and told in done.stderr and "Traceback" not in done.stderr
