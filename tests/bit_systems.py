@@ -5,11 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
+import custom_integrator
+import custom_law
 import numpy as np
 import pytest
 import scenes
+import sheared_scenes
 from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulation
 from settling_scene import MATERIAL, material_for, settling
+from user_functions import rods
 
 import minidem as md
 from minidem.scenarios.spiral import chess_box
@@ -17,7 +21,29 @@ from minidem.scenarios.spiral import chess_box
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
 ONSET = "hertz:onset=corrected"
 WRAP = 64                   # steps between wraps of periodic positions, of the fixture many_threads_and_sorts
-MULTISTAGE = next(name for name in md.rotation.available() if len(md.rotation.info(name).stages) > 1)
+SCHEMES = md.rotation.available()
+SINGLE_STAGE = [name for name in SCHEMES if len(md.rotation.info(name).stages) == 1]
+MULTISTAGE = next(name for name in SCHEMES if name not in SINGLE_STAGE)
+ERRORS = KeyboardInterrupt, ValueError, FloatingPointError, SystemExit
+
+
+class Trap:
+    """Called by the user-defined functions of systems, raises `error` in the call that is set."""
+
+    def __init__(self):
+        self.left, self.error = 0, None
+
+    def set(self, calls, error):
+        self.left, self.error = calls, error
+
+    def __call__(self):
+        if self.left > 0:
+            self.left -= 1
+            if self.left == 0:
+                raise self.error("said by the function")
+
+
+trap = Trap()
 
 
 @dataclass(frozen=True)
@@ -25,6 +51,7 @@ class System:
     """build(contact=, rotation=, threads=) makes it. Bits are compared over `steps` from step number `before` on.
 
     place : where a ball of radius 0.04 touches nobody, None: nowhere.
+    traps : whether functions of the system call `trap`.
     """
     build: Callable
     laws: tuple
@@ -32,10 +59,15 @@ class System:
     before: int = 0
     motions: dict | None = None
     place: tuple | None = None
+    traps: bool = False
+    rotations: tuple = ("spiral",)
 
     def reloaded(self, sim, threads, folder):
         sim.save(folder / "state.npz")
-        loaded = md.Simulation.load(folder / "state.npz", threads=threads, motions=self.motions)
+        motions = self.motions
+        if sim.box is not None and sim.loop.state.box.functions:
+            motions = {"periodic": sim.periodic}
+        loaded = md.Simulation.load(folder / "state.npz", threads=threads, motions=motions)
         for function in sim.user_forces:
             loaded.add_force(function)
         return loaded
@@ -65,7 +97,14 @@ def bits(sim, n=None):
     return {name: np.ascontiguousarray(values).tobytes() for name, values in values_of(sim, n).items()}
 
 
+def brake(t, x, v, q, w):
+    """So weak that it suits all systems."""
+    trap()
+    return -0.1 * v, 0.0 * w
+
+
 def drag(t, x, v, q, w):
+    trap()
     return -0.5 * v + 3.0 * np.sin(300.0 * t) * x[:, ::-1], -1e-3 * w
 
 
@@ -205,8 +244,62 @@ def materials():
     return scene.changed(materials=[glass, soft] * 150, walls=[replace(wall, material=steel) for wall in scene.walls])
 
 
+def sheared(name):
+    """Rods in a periodic box that moves."""
+    def build(contact, rotation="spiral", threads=1):
+        return sheared_scenes.gas(sheared_scenes.MOTIONS[name], contact, n=64, speed=3.0, rotation=rotation,
+                                  threads=threads)
+    return build
+
+
+def rods_later(contact, rotation="spiral", threads=1):
+    return rods(contact, threads, rotation=rotation)
+
+
+def python_law():
+    """That of custom_law.py, which uses + - * / alone: its bits depend on neither language nor compiler."""
+    def force(contacts, stiffness):
+        trap()
+        custom_law.force(contacts, stiffness)
+    return {"force": force, "describe": custom_law.describe}
+
+
+def asymmetric_law():
+    """A law that distinguishes its two bodies: i is the sphere with the lower number for the life of a contact."""
+    def force(contacts, stiffness):
+        trap()
+        custom_law.force(contacts, stiffness)
+        first = contacts.history[:, 0, :3] == 0.0           # zero in a new contact
+        contacts.history[:, 0, :3] = np.where(first, 1.0 + 0.1 * contacts.velocity, contacts.history[:, 0, :3])
+        touching = contacts.overlap[:, None] > 0.0
+        contacts.force = np.where(touching, contacts.force + 0.1 * contacts.history[:, 0, :3], 0.0)
+    return {"force": force, "describe": custom_law.describe}
+
+
+def python_scheme():
+    """SPIRAL's leapfrog in Python. `sync` is called for onset corrections only."""
+    def kicked(bodies, h):
+        return custom_integrator.flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, h)
+
+    def start(bodies, dt, stage):
+        bodies.w.T[:] = kicked(bodies, -0.5 * dt)
+
+    def move(bodies, dt, stage):
+        bodies.w.T[:] = kicked(bodies, dt)
+        bodies.q.T[:] = custom_integrator.turn(bodies.q.T, bodies.w.T, dt)
+
+    def sync(bodies, dt, stage):
+        trap()
+        bodies.predicted.T[:] = kicked(bodies, 0.5 * dt)
+
+    return {"start": start, "move": move, "sync": sync, "angular_velocity_offset": -0.5}
+
+
 DOWN = (0.3, -0.2, -9.81)
-GAS_LAWS = "hertz", ONSET, ROLLING
+BALANCED = "hertz", ONSET, ROLLING
+PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": asymmetric_law}
+OWN_LAWS = PYTHON_LAWS | {"own-ctypes": custom_law.INTERFACES["ctypes"]}
+OWN_SCHEME = "own-leapfrog"
 SYSTEMS = {
     "dilute": System(of_scene(lambda: scenes.rods_in_box(seed=1), 38e-6), ("hertz",), 1000),
     # contacts of rods last for hundreds of steps, and a rod has several at a time
@@ -214,26 +307,39 @@ SYSTEMS = {
     # clumps of thirty spheres of many sizes: the search compares bounding spheres of clumps first
     "bunches": System(of_scene(lambda: scenes.packed_bunches(6, 3), 5e-5, young=1e7), ("hertz", ONSET), 400),
     "mixture": System(of_scene(mixture, young=1e7, gravity=DOWN), ("hertz", ONSET, "hooke:stiffness=1e4"), 50),
-    "with force": System(of_scene(mixture, forces=[drag], young=1e7, gravity=DOWN), (ONSET,), 50),
-    "compiled force": System(of_scene(mixture, forces=[spring, drag], young=1e7), ("hertz", ONSET), 50),
+    "with force": System(of_scene(mixture, forces=[drag], young=1e7, gravity=DOWN), ("hertz", ONSET), 50, traps=True,
+                         rotations=SCHEMES),
+    "compiled force": System(of_scene(mixture, forces=[spring, drag], young=1e7), ("hertz", ONSET), 50, traps=True),
+    "own scheme": System(of_scene(mixture, young=1e7, gravity=DOWN), (ONSET,), 50, traps=True, rotations=(OWN_SCHEME,)),
+    "own law": System(rods_later, tuple(f"{name}:stiffness=4e6" for name in PYTHON_LAWS), 80, 120, traps=True),
+    "compiled law": System(rods_later, ("own-ctypes:stiffness=4e6",), 80, 120),
     "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
     "pieces": System(pieces, (ONSET,), 1500),
     "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
                    place=(0.5, 0.1, 0.55)),
     "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}),
-    "gas": System(gas, GAS_LAWS, 400),
-    "gas between walls": System(gas_between_walls, GAS_LAWS, 400),
+    "gas": System(gas, BALANCED, 400),
+    "gas between walls": System(gas_between_walls, BALANCED, 400),
+    **{f"{name} box": System(sheared(name), BALANCED, 300) for name in sheared_scenes.MOTIONS},
     "press": System(press, ("hertz", MINDLIN), 400, 500),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
     "sizes": System(sizes, ("hertz",), 200),
     "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),
+    "half steps": System(heap, ("hertz",), 120, 4000, rotations=(MULTISTAGE,)),
+    "half steps of walls": System(mixer, ("hertz",), 150, 2500, {3: shaken, 5: shaken}, rotations=(MULTISTAGE,)),
 }
-CASES = [(name, law) for name, system in SYSTEMS.items() for law in system.laws]
+CASES = [(name, law, rotation) for name, system in SYSTEMS.items() for law in system.laws
+         for rotation in system.rotations if rotation == "spiral" or law == ONSET
+         and rotation in (*SINGLE_STAGE, OWN_SCHEME) or law == "hertz" and rotation not in (*SINGLE_STAGE, OWN_SCHEME)]
 
 
-def cases(*names):
-    return [case for case in CASES if case[0] in names]
+def register_own(register_law, register_scheme):
+    """The laws and the scheme that are not built in, of which the registry is empty."""
+    for name, functions in OWN_LAWS.items():
+        if functions():
+            register_law(name, **functions(), **custom_law.RECORD)
+    register_scheme(OWN_SCHEME, **python_scheme())
 
 
 def some(rows, columns, part):
@@ -256,11 +362,11 @@ def begun(name, law, rotation="spiral"):
 
 
 @cache
-def undisturbed(name, law, rotation="spiral"):
-    """Bits at the end of a run in one go on one thread."""
+def undisturbed(name, law, rotation="spiral", n=None):
+    """Bits at the end of a run in one go on one thread, those of all or of the first n clumps."""
     sim = begun(name, law, rotation)
     sim.run(SYSTEMS[name].steps)
-    return bits(sim)
+    return bits(sim, n)
 
 
 def is_correcting(sim):
@@ -283,10 +389,9 @@ def pairs_of(sim):
     return set(zip(contacts["sphere_i"].tolist(), contacts["sphere_j"].tolist()))
 
 
-@cache
-def assert_eventful(name, law):
+def assert_eventful(name, law, rotation):
     """Contacts begin and end in the steps that are compared, also those with walls; clumps have collided."""
-    system, sim = SYSTEMS[name], begun(name, law)
+    system, sim = SYSTEMS[name], begun(name, law, rotation)
     before, seen, velocity = pairs_of(sim), set(), np.array(sim.velocity)
     sim.run(system.steps, max(1, system.steps // 40), lambda sim: seen.update(pairs_of(sim)))
     after = pairs_of(sim)
@@ -299,12 +404,12 @@ def assert_eventful(name, law):
     if name == "mixer":
         assert {-1} <= {j for _, j in before | seen if j < 0}
     if law == ONSET and not system.before:
-        steps = corrected(name)
+        steps = corrected(name, rotation)
         assert len(steps) >= 4 and steps[-1] > steps[0] + 3
-        assert is_correcting(begun(name, law)) == (name == "in contact")
-        plain = system.build("hertz")
+        assert is_correcting(begun(name, law, rotation)) == (name == "in contact")
+        plain = system.build("hertz", rotation=rotation)
         plain.run(system.steps)
         assert not np.array_equal(plain.velocity, sim.velocity)
-    if sim.periodic:
+    if name.startswith("gas"):
         assert np.any(np.abs(sim.loop.state.shift) >= 2)
         assert np.all(np.abs(sim.loop.state.in_slot_order("position")) < 3.0 * np.max(sim.periodic[1]))

@@ -290,7 +290,7 @@ cdef object list_onsets(const Loop *loop):
                     k = contacts.ends[group].data[m]
                     pair = named(&loop.state, block_of(&contacts.groups[group], k), lane_of(k))
                     found.append((pair[0], pair[1], contacts.onset[group].data[m]))
-    return np.unique(np.array(found, dtype=float).reshape(-1, 3), axis=0)
+    return np.array(sorted(set(found)), dtype=float).reshape(-1, 3)
 
 
 cdef double known_onset(const double[:, ::1] known, (int, int) pair) noexcept:

@@ -10,13 +10,6 @@ def test_missing_programs_are_named_with_a_remedy(monkeypatch, tmp_path, capsys)
     assert not (tmp_path / "made").exists()
 
 
-def test_system_without_python_is_refused(tmp_path):
-    if any(emulate_arm64.shutil.which(program) is None for program in emulate_arm64.PROGRAMS):
-        pytest.skip("needs the programs of the tool")
-    with pytest.raises(SystemExit, match="has no usr/bin/python3"):
-        emulate_arm64.main(["--system", str(tmp_path), "--folder", str(tmp_path / "made")])
-
-
 @pytest.mark.slow
 def test_bits_are_those_of_this_machine(tmp_path, capsys):
     """Downloads an arm64 Python, NumPy and SciPy."""

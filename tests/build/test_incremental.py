@@ -143,20 +143,6 @@ def test_a_python_that_is_too_old_is_named(monkeypatch):
         runpy.run_path(str(ROOT / "setup.py"), run_name="__main__")
 
 
-def test_a_wheel_leaves_the_modules_in_place_alone(tree):
-    """Of whatever build and level they are."""
-    levels = tree.path("isa/v3")
-    levels.mkdir()
-    shutil.copy(tree.modules()["state.pose"], levels)
-    for path in tree.modules().values():
-        path.write_bytes(b"of an editable installation")
-    assert tree.build(*hook("build_wheel"), **FLAGS, MINIDEM_ARCH="native") == set()
-    found = {name: path.read_bytes() for name, path in tree.modules().items()}
-    assert found == dict.fromkeys({*ALL, "isa.v3.pose"}, b"of an editable installation")
-    packed = libraries(tree)
-    assert set(packed) == ALL and not any(b"editable" in one for one in packed.values())
-
-
 @pytest.mark.parametrize("arguments", [
     pytest.param(IN_PLACE, id="build_ext"),
     pytest.param(hook("build_editable"), id="pip install -e")])
@@ -194,12 +180,6 @@ def test_an_edited_file_builds_its_users(tree, name, users):
     tree.append(name, "\n\n")
     os.utime(tree.path(name), (date - 1e6, date - 1e6))             # as an archive unpacks it
     assert stale() == users
-
-
-def test_a_declaration_file_that_is_new(tree):
-    """Cython reads it together with the module of its name."""
-    tree.path("rotation/euler.pxd").write_text("")
-    assert stale() == {"rotation.euler"}
 
 
 @pytest.mark.parametrize("setting", ["MINIDEM_OPENMP=auto", "CFLAGS=-O1", "LDFLAGS=-O1"])

@@ -151,21 +151,8 @@ def test_the_command_line_has_the_scenarios(environment, tmp_path):
     assert sorted(path.name for path in (package / "scenarios").glob("*.c")) == [
         "capillary_bridge.c", "custom_integrator.c", "custom_law.c"]
     assert "8 of 8 checks passed" in run(minidem, "selftest", cwd=tmp_path)
-
-
-def test_chess_pieces_are_in_the_wheel(environment, tmp_path):
-    names = run(environment, "-c", "import minidem as md; print(*md.chess.HEIGHTS, len(md.chess.piece('king').radii))",
-                cwd=tmp_path)
-    assert names == "king queen bishop knight rook pawn 100\n"
     run(environment, "-c", "from minidem.scenarios.spiral import chess; list(map(chess.piece, chess.HEIGHTS))",
         cwd=tmp_path)
-
-
-def test_pages_are_in_the_wheel(dist):
-    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "minidem").rglob("*.md")}
-    wheel, = dist.glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
-        assert pages <= set(packed.namelist())
 
 
 def test_others_can_cimport(environment, tmp_path):

@@ -157,12 +157,6 @@ def test_what_a_function_receives():
     assert [time for time, *_ in seen] == [0.0, 1e-3, 2e-3] and np.isfinite(sim.position).all()
 
 
-def test_wrong_numba_signature():
-    numba = pytest.importorskip("numba")
-    with pytest.raises(ValueError, match="function: the numba cfunc has signature .*give void.CPointer"):
-        rods().add_force(numba.cfunc("void(float64, CPointer(float64), CPointer(float64))")(lambda t, c, w: None))
-
-
 def test_wrong_arguments(compiled):
     sim, three = rods(), ctypes.CFUNCTYPE(None, *3 * [POINTER])(lambda *pointers: None)
     with pytest.raises(ValueError, match=r"function: .*restype None and argtypes .*for void \(const double \*time, "):

@@ -71,14 +71,6 @@ def in_child(act):
     return answer
 
 
-def test_simulation_continues_in_a_forked_process():
-    sim = many_rods()
-    sim.run(STEPS)
-    answer = in_child(lambda: sim.run(STEPS) or hashlib.sha1(sim.position.tobytes()).hexdigest())
-    sim.run(STEPS)
-    assert answer == hashlib.sha1(sim.position.tobytes()).hexdigest()
-
-
 class BackgroundRun:
     """A run in another thread that has begun and lasts until the end of the block."""
 
@@ -159,24 +151,9 @@ def test_callback_may_use_its_simulation(tmp_path):
                 sim, tmp_path / "f"))
 
 
-def test_clumps_added_in_a_callback_start_half_a_step_back():
-    scene = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
-
-    def add(sim):
-        if sim.n_clumps == 6:
-            sim.add_clumps(scene.shapes[0].template, *(values[6:] for values in scene.state))
-
-    sim, other = (scene.part(range(6)).simulation(DT) for _ in range(2))
-    sim.run(20, every=10, callback=add)
-    other.run(10)
-    add(other)
-    other.run(10)
-    assert np.array_equal(sim.position, other.position) and sim.energy() == other.energy()
-
-
 @pytest.mark.parametrize("setting, default, requested", [
-    ("OMP_THREAD_LIMIT=1", 1, 1), ("OMP_STACKSIZE=64k", None, 2),
-    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+    ("OMP_THREAD_LIMIT=1", 1, 1),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (("OMP_STACKSIZE=64k", None, 2),
         ("OMP_DYNAMIC=true", None, 2), ("OMP_NUM_THREADS=1", 1, 2), ("OMP_MAX_ACTIVE_LEVELS=0", 1, 1)))])
 def test_settings_of_openmp(setting, default, requested):
     """They decide how many threads there are at most, and no bit of the result."""
@@ -196,25 +173,3 @@ def test_settings_of_openmp(setting, default, requested):
     sim.run(100)
     assert bits == same == hashlib.sha1(sim.position.tobytes()).hexdigest()
     assert int(of_two) == requested and int(of_default) == (default or min(2, available_processors()))
-
-
-def test_errors_of_python_schemes_are_separate(own):
-    """Two simulations with one scheme: what is raised in the one is of no concern to the other."""
-    fails = [False]
-
-    def move(bodies, dt, stage):
-        if fails[0]:
-            raise ValueError("said by the scheme")
-
-    own("still", move)
-    one, other = (scenes.rods_in_box(seed=4, n=6).simulation(DT, rotation="still") for _ in range(2))
-    other.run(3)
-    fails[0] = True
-    with pytest.raises(ValueError, match="said by the scheme"):
-        one.run(5)
-    fails[0] = False
-    before = one.position
-    assert one.step_count == 0 and np.array_equal(before, scenes.rods_in_box(seed=4, n=6).position)
-    other.run(3)
-    one.run(6)
-    assert np.array_equal(one.position, other.position)

@@ -48,7 +48,7 @@ def test_several_evaluations_are_refused():
     simulation("hertz:onset=plain", "rk4")
 
 
-@pytest.mark.parametrize("stiffness, dt", [(1e6, 1e-6), (4e7, 1e-7)])
+@pytest.mark.parametrize("stiffness, dt", [(1e6, 1e-6)])
 def test_hooke_collision(stiffness, dt):
     """Head on: duration pi sqrt(m / 2k), largest overlap v sqrt(m / 2k) with the relative speed v, energy k d^2 / 2."""
     overlaps, speed = [], 1.0
@@ -66,18 +66,6 @@ def test_hooke_collision(stiffness, dt):
     assert len(overlaps) * dt == pytest.approx(np.pi * unit, abs=2 * dt)
     assert max(overlaps) == pytest.approx(2.0 * speed * unit, rel=1e-3)
     assert sim.velocity[:, 0] == pytest.approx([-speed, speed], rel=1e-3)
-
-
-def test_checkpoint(tmp_path):
-    sim = simulation("hooke:stiffness=1e6,onset=corrected")
-    sim.add_clumps(SPHERE, (0.5, 0.5, 0.5))
-    sim.save(tmp_path / "new")
-    assert md.Simulation.load(tmp_path / "new").contact == sim.contact
-
-
-def test_citation():
-    sim = simulation("hooke:stiffness=1e6")
-    assert "linear spring" in md.cite(sim).text and "Cundall" in md.cite(sim).text
 
 
 def test_scenario(tmp_path, capsys):

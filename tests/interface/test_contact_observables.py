@@ -101,7 +101,7 @@ def test_forces_on_walls_change_the_momentum(contact):
     sim, about = settling(contact=contact, template=BALL), (0.3, 0.1, 0.2)
     mass, impulse, twist = sim.mass.sum(), np.zeros(3), np.zeros(3)
     momentum, spin = sim.linear_momentum(), sim.angular_momentum(about)
-    last, steps = None, 1200
+    last, steps = None, 800
     for k in range(steps + 1):
         force = mass * np.array(sim.gravity) - sum(sim.wall_force(w) for w in range(6))
         weights = sim.mass[:, None] * np.array(sim.gravity)
@@ -137,29 +137,6 @@ def test_contacts_of_neighbours():
     assert sim.coordination_number(walls=False, neighbours=True) == 1.0
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ({}, "volume = None: walls and periodic axes do not enclose a box; give volume, or low and high"),
-    ({"volume": 0.0}, "volume"),
-    ({"volume": 1.0, "low": (0, 0, 0)}, "give the volume, or both corners"),
-    ({"low": (0, 0, 0)}, "low and high belong together"),
-    ({"low": (0, 0, 0), "high": (1, 0, 1)}, r"high\[1\] = 0.0: give high above low"),
-    ({"low": (0, 0), "high": (1, 1, 1)}, "low")])
-def test_refused_volumes(arguments, words):
-    floor = [md.Plane((0, 0, 0), (0, 0, 1))]
-    with pytest.raises(ValueError, match=words):
-        spheres([(0.0, 0.0, 0.1)], floor).stress(**arguments)
-
-
-def test_refused_walls():
-    sim, _ = column()
-    for call in (sim.wall_force, sim.wall_torque):
-        for k, words in ((6, "k = 6: there are 6 walls, numbered from 0"), (-1, "k"), (0.5, "k")):
-            with pytest.raises(ValueError, match=words):
-                call(k)
-    with pytest.raises(ValueError, match="about"):
-        sim.wall_torque(0, about=(0, 0))
-
-
 @pytest.mark.filterwarnings("ignore:dt =:UserWarning")
 @pytest.mark.parametrize("pair", [("hertz", "hertz-mindlin"), ("hooke:stiffness=2e5", "hooke-coulomb:stiffness=2e5")])
 def test_checks_of_laws_with_history(pair):
@@ -176,11 +153,3 @@ def test_checks_of_laws_with_history(pair):
     assert forces[0] == pytest.approx(forces[1], rel=1e-12) and overlaps[0] == pytest.approx(overlaps[1], rel=1e-12)
     assert "times sqrt(m/k)" in warnings[0]["step"]
     assert warnings[0]["step"] == warnings[1]["step"]
-
-
-def test_forces_of_laws_with_history_are_no_function_of_the_overlap():
-    kernels = md.contact.info("hertz-mindlin").kernels_for(md.contact.info("hertz-mindlin").values())
-    with pytest.raises(ValueError, match="no function of the overlap alone; energy_at"):
-        kernels.force_at(1e-5, 0.01, [1e7])
-    with pytest.raises(ValueError, match="force_at has its force"):
-        md.contact.info("hertz").kernels.energy_at(1e-5, 0.01, [1e7], [0])

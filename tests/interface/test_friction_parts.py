@@ -96,14 +96,6 @@ def test_models_without_friction_are_one():
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
-def test_default_words():
-    sims = [collisions(contact) for contact in (
-        "hertz-mindlin", "hertz-mindlin:tangential=rescale,rolling=none,mass=contact,tangential_stiffness=none")]
-    for sim in sims:
-        sim.run(500)
-    assert np.array_equal(*map(state, sims))
-
-
 @pytest.mark.parametrize("given, words", [
     ("tangential=linear", ["tangential_stiffness=none", "tangential_stiffness=NUMBER"]),
     ("tangential=mindlin,tangential_stiffness=1e5", ["tangential=mindlin", "tangential=linear needs"]),

@@ -4,7 +4,7 @@ import warnings
 import numpy as np
 import pytest
 import scenes
-from scipy import integrate, stats
+from scipy import stats
 from settling_scene import BALL, CLUMP, ELASTIC
 
 import minidem as md
@@ -52,12 +52,6 @@ def test_achieved_curve(sizes):
     assert abs(np.corrcoef(drawn, np.arange(n))[0, 1]) < 0.02
 
 
-def test_one_seed_one_draw():
-    first, same, other = (SAND.draw(150, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert np.array_equal(first, same) and not np.any(first == other)
-    assert SAND.draw(0, np.random.default_rng(1)).shape == (0,)
-
-
 @pytest.mark.parametrize("by", ["mass", "number"])
 def test_limits(by):
     """By default 1 % and 99 % of the curve by its own kind; between, the curve of scipy that is cut off."""
@@ -79,14 +73,6 @@ def test_hatch_choate(sigma):
         expected = stats.lognorm(sigma, scale=4e-3 * factor)
         np.testing.assert_allclose(sizes.passing(sieves, other), expected.cdf(sieves), atol=1e-4)
     np.testing.assert_allclose(sizes.mean_volume, np.pi / 6 * stats.lognorm(sigma, scale=4e-3).moment(3), rtol=1e-4)
-
-
-def test_rosin_rammler_by_number():
-    """Of a curve by mass, against an integral."""
-    sizes, curve = RosinRammler(4e-3, 2.0), stats.weibull_min(2.0, scale=4e-3)
-    sieves = np.geomspace(sizes.low, sizes.high, 6)[1:]
-    number = [integrate.quad(lambda d: curve.pdf(d) / d ** 3, sizes.low, sieve)[0] for sieve in sieves]
-    np.testing.assert_allclose(sizes.passing(sieves, "number"), np.array(number) / number[-1], atol=1e-4)
 
 
 def test_sieve_curve_between_sieves():
@@ -128,11 +114,6 @@ def test_shares_by_mass_of_shapes():
         assert np.all(scale == 1.0) if of_one is None else error(scale * equal_volume_diameter(template), of_one) < 0.01
 
 
-def test_shares_by_number():
-    numbers, scales = Mixture([ROD, BALL, CLUMP], [0.2, 0.0, 0.6], by="number").draw(1000, np.random.default_rng(1))
-    assert numbers == [250, 0, 750] and all(np.all(scale == 1.0) for scale in scales)
-
-
 def test_a_stream_follows_the_curve_at_any_time():
     """And has the same grains in whatever pieces it is read."""
     mixture = Mixture([ROD, BALL], [0.4, 0.6], sizes=SAND)
@@ -161,13 +142,6 @@ def test_placed_without_overlap(how, fraction):
     assert np.array_equal(sim.scale, np.concatenate(scales)) and error(sim, SAND) < 0.04
 
 
-def test_scale_one_changes_no_bit():
-    for how, edge in (place, 1.0), (place_densely, 0.6):
-        plain, ones = (how([ROD, BALL], [60, 9], (0, 0, 0), (edge,) * 3, np.random.default_rng(1), scales)
-                       for scales in (None, [1, np.ones(9)]))
-        assert all(np.array_equal(a, b) for one, other in zip(plain, ones) for a, b in zip(one, other))
-
-
 def inflow(pieces, folder):
     """A simulation with an inlet of a mixture, run in pieces with a checkpoint and a new inlet after each."""
     sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], contact="hertz", dt=1e-4, gravity=(0, 0, -9.81))
@@ -188,14 +162,6 @@ def test_bits_of_an_inlet(tmp_path):
     which, scale = mixture.stream(0, 100, seed=4)
     assert sim.n_clumps == 100 and len(sim.templates) == 2 and len(sim.contacts()) > 0
     assert np.array_equal(np.sort(sim.scale), np.sort(scale))
-
-
-def test_curve_of_an_inlet():
-    """All 4000 find room."""
-    sim = md.Simulation(ELASTIC, dt=1e-5)
-    inlet = Inlet(Mixture([BALL], sizes=SAND), (0, 0, 0), (0.2, 0.2, 0.2), rate=8e6, every=25)
-    sim.run(50, every=25, callback=inlet)
-    assert sim.n_clumps == 4000 and len(sim.contacts()) == 0 and error(sim, SAND) < 0.01
 
 
 def test_large_clumps_that_find_no_room_are_left_out():
@@ -241,36 +207,3 @@ def test_too_few_grains_are_reported():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SAND.draw(115, np.random.default_rng(1))
-
-
-@pytest.mark.parametrize("make, words", [
-    (lambda: Lognormal(0.0, 0.3), "median = 0.0: give"), (lambda: Lognormal(1e-3, "wide"), "sigma = 'wide'"),
-    (lambda: Lognormal(1e-3, 0.3, by="volume"), "by = 'volume': give 'mass' or 'number'"),
-    (lambda: Lognormal(1e-3, 0.3, low=2e-3, high=1e-3), "low = 0.002, high = 0.001: give low below high"),
-    (lambda: Lognormal(1e-3, 0.3, low=-1.0), "low = -1.0: give"),
-    (lambda: Lognormal(1e-3, 0.3, low=1.0, high=2.0), "low = 1, high = 2: less than a millionth .* limits near 0.000"),
-    (lambda: RosinRammler(-1.0, 2.0), "size = -1.0"), (lambda: RosinRammler(1.0, np.nan), "exponent"),
-    (lambda: SieveCurve([(1e-3, 0.0)]), "points = .*: give a first sieve that nothing passes"),
-    (lambda: SieveCurve([(1e-3, 0.1), (2e-3, 1.0)]), "points = .*: give a first sieve"),
-    (lambda: SieveCurve([(1e-3, 0.0), (2e-3, 100.0)]), "points = .*: give a first sieve"),
-    (lambda: SieveCurve([(2e-3, 0.0), (1e-3, 1.0)]), r"points\[1, 0\] = 0.001: give sieves above 0 in ascending"),
-    (lambda: SieveCurve([(1, 0.0), (2, 0.5), (3, 0.4), (4, 1.0)]), r"points\[2, 1\] = 0.4: give sieves"),
-    (lambda: SieveCurve([1e-3, 2e-3]), "points has shape"), (lambda: SAND.draw(-1, None), "n = -1: give a whole"),
-    (lambda: SAND.draw(500, 1), "rng = 1: give a numpy.random.Generator"),
-    (lambda: passing([], [1.0]), "grains: there are none"), (lambda: passing([1, -1.0], [1.0]), r"grains\[1\] = -1.0"),
-    (lambda: passing([1.0], [1.0], by="area"), "by = 'area'"), (lambda: SAND.passing(1.0), "sieves has shape"),
-    (lambda: Mixture([BALL, ROD]), r"shares has shape \(1,\); give shape \(2,\)"),
-    (lambda: Mixture([BALL], [-1.0]), r"shares\[0\] = -1.0"), (lambda: Mixture([BALL], [0.0]), "shares = .*: give one"),
-    (lambda: Mixture(BALL), "templates = .*: give a list"), (lambda: Mixture([BALL], by="size"), "by = 'size'"),
-    (lambda: Mixture([BALL], sizes=4e-3), "sizes = 0.004: give a Lognormal, RosinRammler or SieveCurve"),
-    (lambda: Mixture([BALL, ROD], [1, 1], sizes=[SAND]), "sizes = .*for each template"),
-    (lambda: settled_bed(BALL, 0, (0, 0, 0), (1, 1), STIFF, 1e-4), "number = 0: give a whole number"),
-    (lambda: settle([], [], 1e-4, softer=0.0), "softer = 0.0"), (lambda: settle([], [], 1e-4, slower=0), "slower = 0"),
-    (lambda: settle([], [], 1e-4, gravity=-9.81), "gravity = -9.81"), (lambda: settle([], [], 0.0), "dt = 0.0"),
-    (lambda: place([BALL], [5], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), 0.5), "scales = 0.5: give a list"),
-    (lambda: place([BALL], [2], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), [[1, 0]]), r"scales\[0\]\[1\] = 0.0"),
-    (lambda: place_densely([BALL], [2], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), [[1.0]]),
-     r"scales\[0\] has shape \(1,\); give shape \(2,\)")])
-def test_errors(make, words):
-    with pytest.raises(ValueError, match=f"^{words}"):
-        make()

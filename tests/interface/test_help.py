@@ -9,7 +9,6 @@ import pytest
 
 import minidem as md
 from minidem import __main__ as command_line
-from minidem.analysis.energy import Energy
 from minidem.core.threads import has_openmp
 from minidem.initial import Inlet, place
 
@@ -59,12 +58,6 @@ def test_near_scenarios_and_commands_are_suggested(capsys):
     for words, name in ((["run", "rods_in_bx"], "rods_in_box"), (["scenario"], "scenarios")):
         assert command_line.main(words) == 2
         assert f"did you mean '{name}'?" in capsys.readouterr().err
-
-
-def test_an_energy_shows_its_sums():
-    energy = Energy(translational=1.0, rotational=2.0, elastic=3.0, potential=-4.0, work=0.5)
-    assert re.fullmatch(r"Energy\(translational=1.0, .*exchanged=0.0, kinetic=3.0, dissipated=0.0, total=2.0, "
-                        r"balance=1.5\)", repr(energy))
 
 
 def test_build_info():

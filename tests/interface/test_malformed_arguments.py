@@ -1,6 +1,7 @@
 """Wrong arguments of public functions: an exception that names the argument, or a valid result.
 
-Every argument in turn gets every value of JUNK and every variation of its good value.
+Every argument in turn gets every value of JUNK and every variation of its good value; what is out of range is in
+REFUSED, what needs several arguments in MESSAGES.
 """
 import importlib
 import inspect
@@ -11,13 +12,27 @@ from pathlib import Path
 import meshio
 import numpy as np
 import pytest
+from reference_walls import CUBE, CUBE_FACES
 
 import minidem as md
 from minidem import shapes
 from minidem.analysis.coarse import Fields
 from minidem.contact import registry as contact_laws
 from minidem.ensemble import run_ensemble
-from minidem.initial import Group, Lognormal, Mixture, Outlet, RosinRammler, settle, settled_bed
+from minidem.initial import (
+    Group,
+    Inlet,
+    Lognormal,
+    Mixture,
+    Outlet,
+    RosinRammler,
+    SieveCurve,
+    passing,
+    place,
+    place_densely,
+    settle,
+    settled_bed,
+)
 from minidem.output.vtu import field_names
 from minidem.rotation import registry
 from minidem.scenario import Scenario, settled
@@ -173,6 +188,86 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
         "describe", "records", "couples", "coefficients", "reads", "reads_of_pairs", "parameters", "title", "power"])},
         None),
 }
+FURTHER = {     # the same, of functions that get the values of REFUSED alone
+    "cylinder": (md.Cylinder, {
+        "point": (0, 0, 0), "axis": (0, 0, 1), "radius": 1.0, "velocity": (1, 0, 0), "angular_velocity": (0, 0, 1),
+        "center": (0, 0, 0), "motion": None, "material": STEEL}, []),
+    "oscillation": (md.Oscillation, {"amplitude": (0, 0, 1), "frequency": 1.0, "phase": 0.5}, []),
+    "mesh wall": (md.MeshWall, {"surface": (CUBE, CUBE_FACES), "scale": 1.0, "feature_angle": 0.5},
+                  ["points", "triangles", "path"]),
+    "periodic box": (md.PeriodicBox, {
+        "low": (0, 0, 0), "high": (1, 1, 1), "axes": (True, True, True), "shear": ("x", "y", 1.0),
+        "rates": (0, 0, 1.0)}, ["periodic", "rate"]),
+    "pressure": (md.Pressure, {"pressure": 1.0, "time": 1.0, "damping": 1.0}, []),
+    "stress": (lambda **box: one_rod().stress(**box), {"low": (0, 0, 0), "high": (1, 1, 1), "volume": None}, []),
+    "wall_force": (lambda k: one_rod().wall_force(k), {"k": 0}, []),
+    "lognormal": (Lognormal, {"median": 1e-3, "sigma": 0.3, "low": 5e-4, "high": 2e-3, "by": "mass"}, []),
+    "rosin_rammler": (RosinRammler, {"size": 1e-3, "exponent": 2.0, "low": 5e-4, "high": 2e-3}, []),
+    "sieve curve": (SieveCurve, {"points": [(1e-3, 0.0), (2e-3, 0.5), (4e-3, 1.0)]}, []),
+    "passing": (passing, {"grains": [1.0, 2.0], "sieves": [1.5], "by": "mass"}, []),
+    "mixture": (Mixture, {"templates": [ROD, BALL], "shares": [1.0, 2.0], "sizes": None, "by": "mass"}, []),
+    **{how.__name__: (how, {
+        "templates": [BALL], "numbers": [5], "low": (0, 0, 0), "high": (1, 1, 1), "rng": np.random.default_rng(1),
+        "scales": [np.ones(5)]}, ["low, high"]) for how in (place, place_densely)},
+    "inlet": (Inlet, {
+        "template": ROD, "low": (0, 0, 0), "high": (1, 1, 1), "rate": 9.0, "velocity": (0, 0, -1),
+        "angular_velocity": (1, 0, 0), "every": 10, "seed": 1, "number": 5, "material": STEEL}, []),
+    "outlet": (Outlet, {"low": (0, 0, 0), "high": (1, 1, 1), "name": "hole"}, []),
+    "scaled clumps": (add_clumps, {"template": ROD, "position": [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5)],
+                                   "scale": [1.0, 0.9]}, []),
+}
+REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
+    "template": {"centers": [[], np.zeros((0, 3)), [(0, 0, 0)] * 3], "radii": [[1, 0], [1, -1]], "density": [0, -1]},
+    "material": {"young": [0, -1, 1e-70], "poisson": [-1, 0.51], "density": [0], "restitution": [0, 1.01],
+                 "friction": [-0.1], "rolling_friction": [-0.1], "adhesion": [-0.1], "name": [3]},
+    "pair": {"b": [3, STEEL], "restitution": [0, 1.01], "friction": [-0.1], "adhesion": [-1]},
+    "rayleigh_step": {"radius": [0, -1], "density": [0, -1]},
+    "plane": {"normal": [(0, 0, 0)], "material": ["steel"], "angular_velocity": [(0, 1, 0)], "center": [(1, 2)],
+              "motion": [3]},
+    "box": {"high": [(1, 0, 1), (1, 1, -1)]},
+    "cylinder": {"axis": [(0, 0, 0)], "radius": [0, -1], "angular_velocity": [(0, 1, 1)], "center": [(1, 0, 0)]},
+    "oscillation": {"frequency": [0, -1]},
+    "mesh wall": {"scale": [0, -1], "feature_angle": [20.0], "surface": [
+        "", CUBE, (CUBE[:, :2], CUBE_FACES), (CUBE * [1, np.nan, 1], CUBE_FACES), (CUBE * 1e61, CUBE_FACES),
+        (CUBE, CUBE_FACES + 1), (CUBE, -CUBE_FACES), (CUBE, CUBE_FACES + 0.0), (CUBE, CUBE_FACES[:, :2]),
+        (CUBE, [[0, 0, 1], [0, 1, 1]])]},
+    "rod": {"spheres": [1, 2 ** 40], "length": [0.1]}, "fibre": {"bend": [7.0]}, "platonic_mesh": {"kind": ["ball"]},
+    "revolution": {"profile": [[(0, 1)], [(0, 1), (1, -1)], [(0, 0), (1, 1), (0, 0)], [(0, 1e15), (1, 1), (2, 0)],
+                               [(0, 1), (1e40, 1)], [(0, 1), (1, 1), (1, 0.5), (-1, 0.5)]]},
+    "integrate": {"name": ["runge"], "inertia": [(1, 0, 1)], "orientation": [(0, 0, 0, 0)], "dt": [0, -1],
+                  "steps": [-1, 1.5, 10 ** 30], "start": ["no"], "record_every": [0],
+                  "torque": [lambda t, q, w: (0, 1), lambda t, q, w: (0, np.inf, 1)]},
+    "simulation": {"dt": [0, -1e-6, 1e-80, [1e-6]], "threads": [0, 1.5, True, 10 ** 9],
+                   "gravity": [(0, 0), (0, 0, 1e80)],
+                   "walls": [[1], md.Plane((0, 0, 0), (0, 0, 1)), [md.Plane((0, 0, 0), (0, 0, 1)), STEEL]],
+                   "pairs": [md.Pair(STEEL, GLASS), [md.Pair(STEEL, GLASS), md.Pair(GLASS, STEEL)], [GLASS]],
+                   "rotation": ["runge", "spiral:inner=x", "rk4:n=3", "omelyan:iterations=0"]},
+    "clumps": {"position": [(0.5, 0.5), [(1, 2, 3), (1, 2)], [(0.8, 0.8, 0.8)] * 2, [(7, 0.5, 0.5), (0.5, 0.5, 0.5)]],
+               "orientation": [(0, 0, 0, 0), (1, 0, 0), [(1, 0, 0, 0)] * 3], "velocity": [(1, 2), [(1, 2, 3)] * 3]},
+    "scaled clumps": {"scale": [0.0, -2.0, [1.0, -1.0], [1.0] * 3, 1e-80]},
+    "run": {"steps": [-1, 1.5, True, "3"]}, "callback": {"every": [0], "callback": [3]}, "run_until": {"t": [-1, 1e40]},
+    "periodic box": {"high": [(1, 1, 0)], "axes": [(True, 1, False), (True, False), "xyz", (False,) * 3],
+                     "shear": [("x", "x", 1.0), ("x", 1.0), ("x", "y", 1e300)], "rates": [(0, 1), (0, -1e300, 0)]},
+    "pressure": {"pressure": [0], "time": [0], "damping": [-1]},
+    "stress": {"high": [(1, 0, 1), None], "low": [(0, 0)], "volume": [1.0]}, "wall_force": {"k": [6, -1, 0.5]},
+    "lognormal": {"median": [0, -1], "sigma": [-1], "by": ["volume"], "low": [-1.0, 3e-3]},
+    "rosin_rammler": {"size": [-1], "exponent": [0, np.nan], "low": [3e-3]},
+    "sieve curve": {"points": [[(1e-3, 0.0)], [(1e-3, 0.1), (2e-3, 1.0)], [(1e-3, 0.0), (2e-3, 100.0)],
+                               [(2e-3, 0.0), (1e-3, 1.0)], [(1, 0), (2, 0.5), (3, 0.4), (4, 1)], [1e-3, 2e-3]]},
+    "passing": {"grains": [[], [1, -1]], "sieves": [1.0], "by": ["area"]},
+    "mixture": {"templates": [BALL], "shares": [[1.0], [-1.0, 1.0], [0.0, 0.0]], "by": ["size"],
+                "sizes": [4e-3, [Lognormal(1e-3, 0.3)]]},
+    **{how: {"templates": [BALL, [0.1]], "numbers": [5, [5, 6], [2.5]], "high": [(1, 1, 0), (1, np.nan, 1)],
+             "rng": [1, None], "scales": [0.5, [[1.0] * 4 + [0.0]], [[1.0]]]} for how in ("place", "place_densely")},
+    "inlet": {"high": [(0, 1, 1)], "rate": [0, -1], "every": [0], "seed": [-1], "number": [1.5, -1]},
+    "outlet": {"high": [(1, 0, 1)], "name": [3]},
+    "register": {"name": ["spiral", "", "a:b", "a,b", "a b", "a\n"], "move": [3], "finish": ["x"], "n_scratch": [-1],
+                 "stages": [(), (2.0,)], "angular_velocity_offset": ["half", np.inf]},
+    "register_law": {"name": ["hertz", "", "a:b"], "force": [3], "describe": ["x"], "records": [0, 14, "x"],
+                     "couples": [1], "coefficients": [1.0], "reads": [("youn",)], "reads_of_pairs": ["friction"],
+                     "reads_with": [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"}],
+                     "power": [0.0, "x"], "parameters": [{"x": "word"}, {f"p{k}": 1.0 for k in range(17)}]},
+}
 FLAGS = {       # public functions with arguments that are True or False
     "Cylinder": lambda **flags: md.Cylinder((0, 0, 0), (0, 0, 1), 1.0, **flags),
     "Frames": lambda **flags: md.Frames("frames", **flags),
@@ -241,6 +336,20 @@ def test_refused_or_valid(name, argument, tmp_path, monkeypatch):
         except (ValueError, TypeError) as error:
             named = [argument, "check the units", str(value), *(others or [])]
             assert callable(value) or others is None or any(words in str(error) for words in named), (value, error)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name, argument", [(name, argument) for name in REFUSED for argument in REFUSED[name]])
+def test_out_of_range(name, argument):
+    """Refused before anything is done, and the message names the argument, or what it is made of."""
+    function, good, others = (CALLS | FURTHER)[name]
+    before = md.contact.available(), md.rotation.available()
+    for value in REFUSED[name][argument]:
+        with pytest.raises((ValueError, OSError)) as error:
+            function(**good | {argument: value})
+        named = [argument, *(others or []), "built-in"]
+        assert any(word in str(error.value) for word in named), (value, error.value)
+    assert (md.contact.available(), md.rotation.available()) == before
 
 
 LAW = "hertz-mindlin:bonds=parallel"

@@ -24,31 +24,6 @@ without_friction = pytest.mark.filterwarnings(
     "ignore:contact law 'hertz' does not read restitution, friction:UserWarning")
 
 
-@without_friction
-@pytest.mark.parametrize("make, words", [
-    (lambda: md.Material(1e9, 0.2, restitution=0.0), "restitution = 0.0.*above 0 and up to 1"),
-    (lambda: md.Material(1e9, 0.2, restitution=1.01), "restitution = 1.01"),
-    (lambda: md.Material(1e9, 0.2, friction=-0.1), "friction = -0.1.*0 or"),
-    (lambda: md.Material(1e9, 0.2, rolling_friction=float("nan")), "rolling_friction = nan"),
-    (lambda: md.Material(1e9, 0.2, adhesion=-0.1), "adhesion = -0.1.*0 or"),
-    (lambda: md.Pair(GLASS, STEEL, adhesion=-1.0), "adhesion = -1.0"),
-    (lambda: md.Material(1e9, 0.2, density=0.0), "density = 0.0"),
-    (lambda: md.Material(1e9, 0.2, name=3), "name = 3"),
-    (lambda: md.Pair(GLASS, 3), "b = 3: give a minidem.Material"),
-    (lambda: md.Pair(GLASS, STEEL, friction=-1.0), "friction = -1.0"),
-    (lambda: md.Pair(GLASS, replace(GLASS)), "equals a"),
-    (lambda: md.effective_shear_modulus(GLASS, None), "second = None"),
-    (lambda: md.Simulation(GLASS, dt=DT, pairs=PAIR), "pairs = Pair.*give a list"),
-    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, GLASS]), r"pairs\[1\] = Material"),
-    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, md.Pair(STEEL, GLASS)]), r"pairs\[1\].*another pair"),
-    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, PAIR]), r"pairs\[1\].*another pair"),
-    (lambda: md.Simulation(GLASS, dt=DT).add_clumps(BALL, (0, 0, 0), material="steel"), "material = 'steel'"),
-    (lambda: md.Simulation(replace(GLASS, density=2600.0), dt=DT).add_clumps(BALL, (0, 0, 0)), "2600.0.*2500.0")])
-def test_refused(make, words):
-    with pytest.raises(ValueError, match=words):
-        make()
-
-
 def test_effective_shear_modulus():
     """Of the materials M1 and M2 of Dosta et al. 2024, Comput. Phys. Commun. 296, 109066."""
     first, second = md.Material(1e9, 0.2), md.Material(0.5e9, 0.2)
@@ -164,34 +139,6 @@ def test_friction_of_each_contact():
                 assert np.linalg.norm(contact["tangential"]) == pytest.approx(limit, rel=1e-9)
                 met.add((frozenset((a, b)), min(j, 0)))
     assert len(met) == 3 + 2 * len(walls)
-
-
-@pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected"])
-def test_bits_depend_on_the_own_material_alone(contact):
-    """As in a simulation of that material, also where another one occurs far away or in the pairs."""
-    scene = scenes.packed_rods(3, (3, 5, 5), walls=False).changed(young=SOFT.young, poisson=SOFT.poisson)
-    scene = scene.changed(walls=[md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), STEEL)], contact=contact)
-    sims = [scene.simulation(DT), scene.changed(materials=[SOFT] * 75, young=1e9).simulation(DT, pairs=[PAIR]),
-            scene.simulation(DT)]
-    sims[2].add_clumps(BALL, (0.0, 0.0, 50.0), material=GLASS)
-    for sim in sims:
-        sim.run(300)
-    assert len(sims[0].contacts()) > 5 and len(sims[2].materials) == 3
-    for sim in sims[1:]:
-        assert np.array_equal(sim.contacts(), sims[0].contacts())
-        assert all(np.array_equal(a, b[:75]) for a, b in zip(scenes.state_of(sims[0]), scenes.state_of(sim)))
-
-
-@pytest.mark.parametrize("contact, most", [("hertz", 2e-5), ("hertz:onset=corrected", 2e-8)])
-def test_energy_is_conserved(contact, most):
-    """Every other rod is ten times stiffer."""
-    scene = scenes.rods_in_box(seed=1).changed(materials=[md.Material(1e9, 0.1), md.Material(1e10, 0.3)] * 15)
-    sim = scene.simulation(1e-5, contact=contact)
-    before, largest = sim.energy().total, 0.0
-    for _ in range(50):
-        sim.run(1000)
-        largest = max(largest, abs(sim.energy(shadow=True).lasting / before - 1.0))
-    assert largest < most
 
 
 @without_friction

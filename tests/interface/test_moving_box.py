@@ -11,31 +11,6 @@ CUBE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (True, True, True)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
 
 
-@pytest.mark.parametrize("arguments, message", [
-    ({"shear": ("x", "x", 1.0)}, "shear = .*: give .flow, gradient, rate."),
-    ({"shear": ("x", 1.0)}, "shear = .*: give .flow, gradient, rate."),
-    ({"shear": ("x", "y", np.nan)}, "rate of shear = nan"),
-    ({"shear": ("x", "z", 1.0), "axes": (True, True, False)}, "shear = .*: the axis z is not periodic"),
-    ({"rates": (0.0, 1.0)}, "rates = .*: give one for each axis"),
-    ({"rates": (0.0, 0.0, 1.0), "axes": (True, True, False)}, "rates = .*: the axis z is not periodic"),
-    ({"rates": (0.0, "fast", 1.0)}, "periodic: rates"),
-    ({"shear": ("x", "y", 1e300)}, "rate of shear = 1e.300: stay within"),
-    ({"rates": (0.0, -1e300, 0.0)}, "rates.* = -1e.300: stay within"),
-    ({"affine": "no"}, "affine = 'no': give True or False"),
-])
-def test_malformed(arguments, message):
-    low, high, axes = CUBE
-    with pytest.raises((ValueError, TypeError), match=message):
-        md.PeriodicBox(low, high, arguments.pop("axes", axes), **arguments)
-
-
-@pytest.mark.parametrize("arguments, message", [
-    ((0.0, 1.0), "pressure = 0"), ((1.0, 0.0), "time = 0"), ((1.0, 1.0, -1.0), "damping = -1")])
-def test_malformed_pressure(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        md.Pressure(*arguments)
-
-
 def test_pressure_below_ten_steps():
     box = md.PeriodicBox(*CUBE, rates=(md.Pressure(1.0, 9e-3), 0.0, 0.0))
     with pytest.raises(ValueError, match="time = 0.009 of md.Pressure is below 10 steps .*give 0.01 or more"):

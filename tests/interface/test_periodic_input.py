@@ -1,6 +1,4 @@
 """Arguments, files, regions and error messages of periodic boxes."""
-import copy
-import pickle
 
 import meshio
 import numpy as np
@@ -24,22 +22,6 @@ def filled(**options):
     sim = simulation(**options)
     sim.add_clumps(ROD, [(0.99, 0.4, 0.3), (2.3, 0.4, -1.55), (0.5, 0.9, 0.3)], velocity=(40.0, 3.0, 0.0))
     return sim
-
-
-@pytest.mark.parametrize("periodic, message", [
-    (True, "periodic = True: give .low .3,., high .3,., .True, False, True.., a minidem.PeriodicBox, or None"),
-    (((0, 0, 0), (1, 1, 1)), "periodic = .*: give .low"),
-    (((0, 0), (1, 1, 1), (True,) * 3), r"periodic: low has shape \(2,\); give shape \(3,\)"),
-    (((0, 0, 0), (1, np.nan, 1), (True,) * 3), r"periodic: high\[1\] = nan: give finite numbers"),
-    (((0, 0, 0), (1, 1, 0), (True,) * 3), r"periodic: high\[2\] = 0.0: give high above low = \[0.0, 0.0, 0.0\]"),
-    (((0, 0, 0), (1, 1, 1), (True, 1, False)), r"periodic: axes = \(True, 1, False\): give three times True or False"),
-    (((0, 0, 0), (1, 1, 1), (True, False)), "periodic: axes = .*: give three times True or False"),
-    (((0, 0, 0), (1, 1, 1), "xyz"), "periodic: axes = 'xyz': give three times True or False"),
-    (((0, 0, 0), (1, 1, 1), (False,) * 3), "periodic: axes = .*: no axis is periodic; leave periodic out"),
-])
-def test_malformed_box(periodic, message):
-    with pytest.raises(ValueError, match=message):
-        simulation(periodic)
 
 
 @pytest.mark.parametrize("wall, axis", [
@@ -102,18 +84,6 @@ def test_least_length():
 def test_overlap_across_a_face_is_refused():
     with pytest.raises(ValueError, match="position of clump 0: it overlaps clump 1 by 0.02 m"):
         simulation().add_clumps(scenes.ball(0.05).template, [(0.02, 0.4, 0.3), (0.94, 0.4, 0.3)])
-
-
-def test_checkpoint_pickle_copy(tmp_path):
-    sim = filled()
-    sim.run(50_000)
-    assert np.any(sim.loop.state.shift)
-    sim.save(tmp_path / "state.npz")
-    for other in md.Simulation.load(tmp_path / "state.npz"), pickle.loads(pickle.dumps(sim)), copy.deepcopy(sim):
-        assert other.periodic == sim.periodic == BOX
-        assert np.array_equal(other.position, sim.position) and np.array_equal(other.image, sim.image)
-    md.Simulation(MATERIAL, dt=1e-5).save(tmp_path / "open.npz")
-    assert md.Simulation.load(tmp_path / "open.npz").periodic is None
 
 
 def test_frames(tmp_path):
@@ -180,13 +150,6 @@ def test_stress_needs_a_closed_box():
     assert sim.stress(low=(0, -5, 0), high=(1, 5, 0.6)).shape == (3, 3)
     planes = [md.Plane((0, 0, 0), (0, 1, 0)), md.Plane((0, 2, 0), (0, -1, 0))]
     assert filled(walls=planes).stress().shape == (3, 3)
-
-
-def test_settings_cannot_be_changed():
-    sim = simulation()
-    for name in ("periodic", "image", "wrapped_position"):
-        with pytest.raises(AttributeError, match=f"{name} cannot be set"):
-            setattr(sim, name, None)
 
 
 def test_deform_is_refused():

@@ -51,15 +51,6 @@ def test_same_seed_same_poses(rod):
     assert not np.any(a[0] == c[0])
 
 
-def test_no_absolute_length(rod):
-    """In units 2^-20 times as large every bit of the poses is the same but for that factor."""
-    small = md.ClumpTemplate(rod.template.centers * 2.0 ** -20, rod.template.radii * 2.0 ** -20)
-    [(x, q)] = place([rod.template], [50], np.zeros(3), np.ones(3), np.random.default_rng(5))
-    [(x_small, q_small)] = place([small], [50], np.zeros(3), np.full(3, 2.0 ** -20), np.random.default_rng(5))
-    np.testing.assert_array_equal(x_small, x * 2.0 ** -20)
-    np.testing.assert_array_equal(q_small, q)
-
-
 def check_isotropic(vectors):
     """Moments of unit vectors (n, 3) are those of isotropic ones, within five standard errors."""
     n = len(vectors)
@@ -131,21 +122,6 @@ def test_advice_for_a_full_box(rod, monkeypatch):
     with pytest.raises(ValueError, match="it was full with [1-9]") as refusal:
         place_densely([rod.template], [100], np.zeros(3), loose, np.random.default_rng(1))
     assert "use" not in str(refusal.value)
-
-
-@pytest.mark.parametrize("change, words", [
-    ({"templates": md.ClumpTemplate([(0, 0, 0)], [0.1])}, "templates = <ClumpTemplate.*give a list .*template"),
-    ({"templates": [0.1]}, r"templates\[0\] = 0.1: give minidem.ClumpTemplate"),
-    ({"numbers": 5}, "numbers = 5: give a list of whole numbers, one for each template"),
-    ({"numbers": [5, 6]}, "numbers = .5, 6.: give a list"), ({"numbers": [2.5]}, r"numbers\[0\] = 2.5: give a whole"),
-    ({"low": 1}, "low, high: the box from 1.0"), ({"rng": 1}, "rng = 1: give a numpy.random.Generator, .*default_rng"),
-    ({"rng": None}, "rng = None: give")])
-@pytest.mark.parametrize("how", [place, place_densely])
-def test_wrong_arguments(how, change, words):
-    good = {"templates": [md.ClumpTemplate([(0, 0, 0)], [0.1])], "numbers": [5], "low": np.zeros(3),
-            "high": np.ones(3), "rng": np.random.default_rng(1)}
-    with pytest.raises(ValueError, match=f"^{words}"):
-        how(**good | change)
 
 
 def test_a_hopeless_search_ends_early(rod, monkeypatch):
@@ -225,21 +201,3 @@ def test_dense_same_seed_same_poses_and_no_absolute_length(rod):
     [(x_small, q_small)] = place_densely([small], [200], np.zeros(3), high, np.random.default_rng(5))
     np.testing.assert_array_equal(x_small, x * 2.0 ** -20)
     np.testing.assert_array_equal(q_small, q)
-
-
-def test_few_are_placed_as_by_random_addition(rod):
-    by_both = [placement([rod.template], [10], np.zeros(3), np.full(3, 2.0), np.random.default_rng(3))[0]
-               for placement in (place, place_densely)]
-    np.testing.assert_array_equal(by_both[0][0], by_both[1][0])
-
-
-@pytest.mark.parametrize("solid_fraction", [0.7, 1.5], ids=["jammed", "less volume than they have"])
-def test_too_dense(rod, solid_fraction):
-    with pytest.raises(ValueError, match="200 clumps .*solid fraction .*larger box"):
-        dense_rods(rod.template, 200, solid_fraction, 1)
-
-
-@pytest.mark.parametrize("low, high", [((0, 0, 0), (1, 1, 0)), ((0, 0, 0), (1, np.nan, 1)), ((0, 0), (1, 1))])
-def test_no_box(rod, low, high):
-    with pytest.raises(ValueError, match="low < high"):
-        place([rod.template], [1], low, high, np.random.default_rng(1))

@@ -75,19 +75,6 @@ def test_a_rate_that_is_not_reached_is_reported_once():
         assert len(crowded(sim)) < 10
 
 
-def test_distribution():
-    """Positions are uniform, orientations isotropic."""
-    sim = md.Simulation(ELASTIC, dt=1e-5)
-    inlet = Inlet(CLUMP, (0, 0, 0), (10, 20, 40), rate=8e7, every=1, seed=1)
-    sim.run(1)
-    assert len(inlet(sim)) == 800
-    share = sim.position / [10.0, 20.0, 40.0]
-    q = np.asarray(sim.orientation)
-    np.testing.assert_allclose(share.mean(axis=0), 0.5, atol=0.04)
-    np.testing.assert_allclose((share ** 2).mean(axis=0), 1.0 / 3.0, atol=0.05)
-    np.testing.assert_allclose(q.T @ q / 800, np.eye(4) / 4.0, atol=0.04)
-
-
 def test_outlet():
     sim = md.Simulation(ELASTIC, dt=1e-5)
     sim.add_clumps(BALL, [[x, 0.0, z] for x in (0.0, 1.0) for z in (-1.0, 0.0, 1.0, 2.0)])
@@ -160,28 +147,6 @@ def test_bits_of_a_stream(threads, pieces, tmp_path):
         sim.save(tmp_path / "state.npz")
         sim, regions = md.Simulation.load(tmp_path / "state.npz", threads=threads), stream()[1:]
     assert bits(sim) == bits(undisturbed()[0])
-
-
-def test_seeds():
-    ends = []
-    for seed in (1, 1, 2):
-        sim = md.Simulation(ELASTIC, dt=1e-3)
-        through(sim, Inlet(CLUMP, LOW, HIGH, rate=20.0, every=10, seed=seed), ABOVE, 100)
-        ends.append(sim.position.tolist())
-    assert ends[0] == ends[1] != ends[2]
-
-
-@pytest.mark.parametrize("options, message", [
-    ({"template": 3}, "template = 3"), ({"low": (0, 0)}, "low has shape"),
-    ({"high": (0.1, 1, 1)}, "high.* = 0.1: give"), ({"rate": 0.0}, "rate = 0.0"),
-    ({"rate": "fast"}, "rate = 'fast'"), ({"velocity": 1.0}, "velocity has shape"),
-    ({"angular_velocity": (0, 0, np.nan)}, "angular_velocity"), ({"every": 0}, "every = 0"),
-    ({"seed": -1}, "seed = -1"), ({"number": 1.5}, "number = 1.5"),
-    ({"low": (-1e300, 0, 0)}, "low.* = -1e.300: stay"), ({"velocity": (1e300, 0, 0)}, "velocity.* = 1e.300: stay"),
-    ({"material": "steel"}, "material = 'steel': give a minidem.Material")])
-def test_errors_of_an_inlet(options, message):
-    with pytest.raises(ValueError, match=message):
-        Inlet(**{"template": CLUMP, "low": LOW, "high": HIGH, "rate": 1.0} | options)
 
 
 @pytest.mark.parametrize("every", [5, 20])

@@ -8,10 +8,10 @@ import ctypes
 import custom_integrator as example
 import numpy as np
 import pytest
+from bit_systems import python_scheme
 from user_functions import COMPILED, POINTER, capsule, functions_of
 
 import minidem as md
-from minidem.core.threads import most_threads
 
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
 SIGNATURE = b"void (double *, double const *, double const *, double const *)"      # spaces do not matter
@@ -56,15 +56,6 @@ def test_many_bodies_are_as_many_single_ones(own):
     assert same((q[8], w[8]), (last.orientation, last.angular_velocity))
 
 
-def test_order_of_the_example(own):
-    """Order 2 for a torque that varies with everything. The next term of the error is smaller by about dt, so
-    that the slope of the last halving, to 1/128, is off by log2(1 + 1/128) = 0.011, twice that at most."""
-    own("mine", **example.numpy_interface())
-    reference = np.concatenate(turned("rk4", steps=2048))
-    errors = [np.linalg.norm(np.concatenate(turned("mine", steps=n)) - reference) for n in (64, 128)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.022)
-
-
 def rods(name, threads=1, steps=300, side=3):
     """side^3 rods in a box with random velocities and spins; within 300 steps most of 27 have touched another."""
     rod = md.ClumpTemplate([(-0.06, 0, 0), (0, 0, 0), (0.06, 0, 0)], [0.04] * 3, density=2500.0)
@@ -96,52 +87,10 @@ def test_many_body_run_is_the_same_through_every_interface(own, compiled):
     assert found.energy().rotational != built_in.rotational
 
 
-def test_threads_do_not_change_a_bit(own, compiled):
-    own("mine-python", **example.numpy_interface())
-    own("mine", **compiled)
-    one = rods("mine", steps=5, side=12)                            # 5184 spheres: enough for two threads
-    for name in ("mine", "mine-python"):
-        two = rods(name, threads=2, steps=5, side=12)
-        assert two.threads == min(2, most_threads())
-        assert same(state(one), state(two))
-
-
-def test_checkpoint_with_a_user_scheme(own, tmp_path):
-    own("mine", **example.numpy_interface())
-    sim = rods("mine", steps=100)
-    sim.save(tmp_path / "here.npz")
-    again = md.Simulation.load(tmp_path / "here.npz")
-    sim.run(50)
-    again.run(50)
-    assert again.rotation == "mine"
-    assert same(state(sim), state(again))
-
-
-def leapfrog_functions():
-    """SPIRAL's leapfrog in Python, and a count of its steps in the scratch."""
-    flow, turn = example.flow, example.turn
-
-    def kicked(bodies, h):
-        return flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, h)
-
-    def start(bodies, dt, stage):
-        bodies.w.T[:] = kicked(bodies, -0.5 * dt)
-
-    def move(bodies, dt, stage):
-        bodies.w.T[:] = kicked(bodies, dt)
-        bodies.q.T[:] = turn(bodies.q.T, bodies.w.T, dt)
-        bodies.scratch[:, 1] += 1.0
-
-    def sync(bodies, dt, stage):
-        bodies.predicted.T[:] = kicked(bodies, 0.5 * dt)
-
-    return {"start": start, "move": move, "sync": sync, "n_scratch": 2, "angular_velocity_offset": -0.5}
-
-
 @pytest.mark.parametrize("sync", [True, False])
 def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
     """32 steps, each with some ten roundings of w and q, which are of size 1 and below."""
-    record = own("my-leapfrog", **leapfrog_functions())
+    record = own("my-leapfrog", **python_scheme(), n_scratch=2)
     assert (record.title, record.n_scratch, record.angular_velocity_offset) == ("my-leapfrog", 2, -0.5)
     for one, other in zip(turned("my-leapfrog", steps=32, sync=sync), turned("spiral", steps=32, sync=sync)):
         np.testing.assert_allclose(one, other, rtol=0, atol=10 * 32 * np.finfo(float).eps)
@@ -198,34 +147,6 @@ def nothing(bodies, dt, stage):
     pass
 
 
-@pytest.mark.parametrize("name, functions, record, words", [
-    ("spiral", {"move": nothing}, {}, ["'spiral'", "built-in"]),
-    ("", {"move": nothing}, {}, ["''"]), ("a:b", {"move": nothing}, {}, ["'a:b'", "letters"]),
-    ("a,b", {"move": nothing}, {}, ["'a,b'"]), ("a b", {"move": nothing}, {}, ["'a b'"]),
-    ("mine", {"move": None}, {}, ["move"]), ("mine", {"move": 3}, {}, ["move", "3"]),
-    ("mine", {"move": nothing, "finish": "x"}, {}, ["finish", "'x'"]),
-    ("mine", {"move": nothing}, {"colour": 1}, ["colour"]),
-    ("mine", {"move": nothing}, {"kernels": 1}, ["kernels"]),
-    (None, {"move": nothing}, {}, ["name", "None"]), ("a\n", {"move": nothing}, {}, ["name"]),
-    ("mine", {"move": nothing}, {"n_scratch": -1}, ["n_scratch", "-1"]),
-    ("mine", {"move": nothing}, {"n_scratch": "x"}, ["n_scratch", "'x'"]),
-    ("mine", {"move": nothing}, {"stages": ()}, ["stages"]),
-    ("mine", {"move": nothing}, {"stages": (2.0,)}, ["stages"]),
-    ("mine", {"move": nothing}, {"angular_velocity_scratch": 5}, ["angular_velocity_scratch", "5"]),
-    ("mine", {"move": nothing}, {"parameters": {"x": "word"}}, ["parameters", "word"]),
-    ("mine", {"move": nothing}, {"orientation_offset": float("inf")}, ["orientation_offset = inf", "finite"]),
-    ("mine", {"move": nothing}, {"angular_velocity_offset": "half"}, ["offset = 'half'", "real numbers"]),
-    ("mine", {"move": nothing}, {"cites": "10.1063/1.1473654"}, ["cites", "10.1063", "article"]),
-    ("mine", {"move": nothing}, {"parameters": {f"p{k}": 1.0 for k in range(9)}}, ["parameters", "8"]),
-])
-def test_register_refuses(own, name, functions, record, words):
-    before = md.rotation.available()
-    with pytest.raises(ValueError) as error:
-        own(name, **functions, **record)
-    assert all(word in str(error.value) for word in words)
-    assert md.rotation.available() == before
-
-
 @pytest.mark.parametrize("field", ["angular_velocity_offset", "orientation_offset"])
 @pytest.mark.parametrize("given", [(), ("start",), ("sync",)])
 def test_what_is_stored_at_another_instant_needs_start_and_sync(own, field, given):
@@ -266,10 +187,3 @@ def test_an_error_in_a_python_scheme_is_raised(own, role):
     own("failing", **{"move": nothing, role: fails})
     with pytest.raises(ArithmeticError, match=f"in {role}"):
         turned("failing", steps=3)
-
-
-def test_an_error_in_a_python_scheme_stops_a_simulation(own):
-    calls = iter(range(12))
-    own("failing", lambda bodies, dt, stage: next(calls))
-    with pytest.raises(StopIteration):
-        rods("failing")

@@ -12,28 +12,6 @@ ELASTIC = md.Material(young=1e7, poisson=0.3)
 STEEL = md.Material(young=2e7, poisson=0.3, restitution=0.8, name="steel")
 
 
-def test_energy_of_the_example(own_law):
-    """Kinetic energy, that of the spring and what is dissipated add up, but for an error of second order."""
-    own_law("mine", **example.numpy_interface(), **example.RECORD)
-    errors = []
-    for part in 1, 2:
-        sums = []
-
-        def note(sim):
-            energy = sim.energy()
-            sums.append((energy.balance, energy.elastic, energy.dissipated))
-
-        sim = md.Simulation(GLASS, contact="mine:stiffness=1e6", dt=4e-5 / part)
-        sim.add_clumps(BALL, [(0, 0, 0), (0.1, 0, 0)], velocity=[(1, 0, 0), (-1, 0, 0)])
-        start = sim.energy().kinetic
-        sim.run(80 * part, 1, note)
-        total, elastic, dissipated = np.transpose(sums) / start
-        assert elastic.max() == pytest.approx(0.49, abs=0.01) and elastic[-1] == 0.0
-        assert np.all(np.diff(dissipated) >= 0.0) and dissipated[-1] == pytest.approx(0.51, abs=1e-3)
-        errors.append(np.abs(total - 1.0).max())
-    assert errors[0] < 1e-2 and errors[1] < 0.3 * errors[0]
-
-
 def damped_spring(c, stiffness):
     """The normal force of hooke-coulomb. Records: velocity and, in old contacts, 1, or -1 if lift-off was expected;
     the last normal force and the last damping force."""
@@ -190,28 +168,6 @@ def test_a_user_law_can_be_replaced(own_law):
 
 def nothing(contacts, *parameters):
     pass
-
-
-@pytest.mark.parametrize("name, arguments, words", [
-    ("hertz", {}, ["'hertz'", "built-in"]), ("hooke-coulomb", {}, ["built-in"]), ("", {}, ["name"]),
-    ("a:b", {}, ["'a:b'", "letters"]), (None, {}, ["name", "None"]),
-    ("mine", {"force": None}, ["force"]), ("mine", {"force": 3}, ["force", "3"]),
-    ("mine", {"describe": "x"}, ["describe", "'x'"]), ("mine", {"colour": 1}, ["colour"]),
-    ("mine", {"kernels": 1}, ["kernels"]), ("mine", {"has_history": False}, ["has_history"]),
-    ("mine", {"records": 0}, ["records", "0"]), ("mine", {"records": 14}, ["records", "14", "13"]),
-    ("mine", {"records": "x"}, ["records", "'x'"]), ("mine", {"couples": 1}, ["couples", "1"]),
-    ("mine", {"coefficients": 1.0}, ["coefficients", "1.0"]), ("mine", {"reads": ("youn",)}, ["reads", "youn"]),
-    ("mine", {"reads_of_pairs": "friction"}, ["reads_of_pairs", "tuple"]),
-    ("mine", {"power": 0.0}, ["power = 0.0", "greater than 0"]), ("mine", {"power": "x"}, ["power = 'x'", "numbers"]),
-    ("mine", {"parameters": {"x": "word"}}, ["parameters", "word"]),
-    ("mine", {"parameters": {f"p{k}": 1.0 for k in range(17)}}, ["parameters", "16"]),
-    ("mine", {"cites": "10.1122/1.549893"}, ["cites", "article"])])
-def test_register_refuses(own_law, name, arguments, words):
-    before = md.contact.available()
-    with pytest.raises(ValueError) as error:
-        own_law(name, **{"force": nothing} | arguments)
-    assert all(word in str(error.value) for word in words)
-    assert md.contact.available() == before
 
 
 @pytest.mark.parametrize("rows", [lambda pair, values: 65 * [1.0], lambda pair, values: [np.ones(3)]])

@@ -163,10 +163,3 @@ def test_a_pair_is_needed_where_the_options_read_it(own_law):
         md.Simulation(PLAIN, walls, contact="hertz-mindlin", dt=1e-6)
     with pytest.raises(ValueError, match="reads restitution, friction, rolling_friction of their pair"):
         md.Simulation(PLAIN, walls, contact="hertz-mindlin:rolling=epsd", dt=1e-6)
-
-
-@pytest.mark.parametrize("wrong", [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"},
-                                   {"mode=wet": ("young",)}])
-def test_refused_fields(own_law, wrong):
-    with pytest.raises(ValueError, match="reads_with = .*give a dict of 'parameter=word'"):
-        own_law("mine", force, **RECORD | {"reads_with": wrong})

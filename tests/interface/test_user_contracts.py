@@ -6,7 +6,7 @@ import custom_law as example
 import numpy as np
 import pytest
 import scenes
-from user_functions import BALL, GLASS, LAW, functions_of, rods, same, two_balls
+from user_functions import BALL, GLASS, LAW, rods, same, two_balls
 
 import minidem as md
 
@@ -139,50 +139,39 @@ def test_functions_of_many_kinds_are_accepted():
     assert seen == [sim, sim]
 
 
-def beyond(index):
-    numba = pytest.importorskip("numba")
+POINTERS = 4 * [ctypes.POINTER(ctypes.c_double)]
 
-    @numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
-    def force(time, clumps, wrenches, parameters):
-        velocity, total = numba.carray(clumps, (15, 8))[3:6], numba.carray(wrenches, (6, 8))
-        total[:3] = -parameters[index] * velocity
-    return force
+
+@ctypes.CFUNCTYPE(None, *POINTERS)
+def third_parameter(time, clumps, wrenches, parameters):
+    wrenches[0] = -parameters[2] * clumps[3 * 8]
+
+
+@ctypes.CFUNCTYPE(None, *POINTERS)
+def late(time, clumps, wrenches, parameters):
+    """Reads its second parameter in later steps alone."""
+    if time[0] > 2.5e-5:
+        wrenches[0] = parameters[1]
 
 
 def test_compiled_forces_do_not_read_behind_their_parameters():
-    sim, force = two_balls("hertz", overlap=-0.1), beyond(2)
+    sim = two_balls("hertz", overlap=-0.1)
     with pytest.raises(ValueError, match=r"parameters = \[1.0, 2.0\]: the compiled function reads more numbers"):
-        sim.add_force(force, [1.0, 2.0])
+        sim.add_force(third_parameter, [1.0, 2.0])
     assert sim.user_forces == ()
-    sim.add_force(force, [1.0, 2.0, 0.5])
+    sim.add_force(third_parameter, [1.0, 2.0, 0.5])
     sim.run(1)
     empty = md.Simulation(GLASS, dt=1e-5)                   # found as soon as there is a clump
-    empty.add_force(force)
+    empty.add_force(third_parameter)
     with pytest.raises(ValueError, match=r"parameters = \[\]"):
         empty.add_clumps(BALL, [(0, 0, 0)])
 
 
 def test_numbers_behind_the_parameters_are_nan():
-    """What is read in later steps alone is not finite, too."""
-    numba = pytest.importorskip("numba")
-
-    @numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
-    def late(time, clumps, wrenches, parameters):
-        if time[0] > 2.5e-5:
-            wrenches[0] = parameters[1]
-
     sim = two_balls("hertz", overlap=-0.1)
     sim.add_force(late, [1.0])
     with pytest.raises(FloatingPointError, match="step [45] "):
         sim.run(100)
-
-
-@pytest.mark.parametrize("interface", ["numba", "ctypes"])
-def test_compiled_laws_keep_to_the_contract(own_law, interface):
-    """The example leaves no force after the end."""
-    functions = functions_of(example, interface)
-    own_law("mine", **functions, **example.RECORD)
-    two_balls(LAW, **BOUNCE).run(200)
 
 
 @pytest.mark.parametrize("use", [lambda sim: sim.run(1), lambda sim: sim.add_clumps(BALL, [(5, 5, 5)]),

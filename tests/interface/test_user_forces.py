@@ -1,6 +1,4 @@
 """Arguments and results of user forces; copies of a simulation; contacts as columns."""
-import copy
-import pickle
 
 import numpy as np
 import pytest
@@ -84,22 +82,6 @@ def test_attributes_of_subclasses():
         sim.dt = 1.0
 
 
-def test_copies_are_independent():
-    """Of a simulation with user forces; test_disturbed_bits compares all bits of copies, pickles and files."""
-    sim = rods(gravity=(0.0, 0.0, -9.81))
-    for _ in range(2):
-        sim.add_force(drag)
-    sim.run(25)
-    others = [copy.copy(sim), copy.deepcopy(sim), pickle.loads(pickle.dumps(sim)), copy.deepcopy([sim])[0]]
-    others[0].run(7)
-    assert sim.step_count == 25 and others[1].step_count == 25
-    for other in (sim, *others[1:]):
-        other.run(7)
-        assert other.walls == sim.walls and other.threads == sim.threads and other.gravity == sim.gravity
-        assert other.energy() == sim.energy() == others[0].energy()
-        assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(other), scenes.state_of(others[0])))
-
-
 def test_contacts_as_columns():
     sim = md.Simulation(md.Material(young=1e7, poisson=0.2), walls=[md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5)
     sim.add_clumps(BALL, [(0.0, 0.0, 0.049), (0.0, 0.099, 0.049)])
@@ -108,8 +90,3 @@ def test_contacts_as_columns():
     assert list(columns)[:6] == ["clump_i", "clump_j", "sphere_i", "sphere_j", "overlap", "normal_x"]
     assert np.array_equal(columns["force_y"], contacts["force"][:, 1]) and columns["force_y"].any()
     assert len(columns) == 9 + 3 * 5
-
-
-def test_a_data_frame_of_contacts():
-    pandas = pytest.importorskip("pandas")
-    assert pandas.DataFrame(rods().contact_columns()).shape == (0, 24)

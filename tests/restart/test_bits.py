@@ -1,71 +1,368 @@
-"""Equal bits of every system of bit_systems for any number of threads, their shares and slabs."""
-import _thread
-import threading
+"""Equal bits of every system of bit_systems whatever is done besides: threads, looks, files, copies, sorts, undone
+steps, signals; of random scenes; of clumps that come and go."""
+import copy
+import pickle
+import signal
 import time
+from functools import partial, wraps
+from itertools import cycle
 
 import bit_systems
 import numpy as np
 import pytest
 import scenes
-from bit_systems import CASES, STATE, SYSTEMS, begun, bits, some, undisturbed
+from bit_systems import CASES, ERRORS, ONSET, SYSTEMS, WRAP, begun, bits, trap, undisturbed
+from random_scenes import RandomScene, differences
+from reference_walls import ROLLING
+from user_functions import COMPILED, functions_of, two_balls
 
+import minidem as md
 import minidem.engine.loop_memory as owner
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
-each_case = pytest.mark.parametrize("name, law", CASES)
+MAIN = [case for case in CASES if case[2] in ("spiral", bit_systems.OWN_SCHEME, bit_systems.MULTISTAGE)]
+each_case = pytest.mark.parametrize("name, law, rotation", MAIN)
+LAW = "own-python:stiffness=4e6"
+SPRING = bit_systems.spring
+SIGNATURE = b"void (const double *, double *, double *, const double *)"
+
+
+@pytest.fixture(autouse=True)
+def own_functions(own_law, own):
+    bit_systems.register_own(own_law, own)
 
 
 @each_case
-def test_contacts_begin_and_end(name, law):
-    bit_systems.assert_eventful(name, law)
+def test_contacts_begin_and_end(name, law, rotation):
+    bit_systems.assert_eventful(name, law, rotation)
 
 
-@pytest.mark.parametrize("name, law, threads, shares, slabs", some(CASES, [
+# --- What is done to a simulation: functions (simulation, number of the time, its system, folder) -> simulation.
+
+
+def sorted_in_space(sim, k, system, folder):
+    sim.continue_from(sim.loop.sorted(), sim.loop)
+    return sim
+
+
+def looked_at(sim, k, system, folder):
+    """In single steps, every second step, in the middle of the others; with an error of a callback in between."""
+    def look(sim):
+        sim.energy(), sim.contacts(), sim.force, sim.angular_velocity, sim.sphere_centers()
+        sim.linear_momentum(), sim.angular_momentum(), sim.stress() if sim.periodic else None
+
+    def fail(sim):
+        look(sim)
+        raise error("said by the callback")
+
+    end, error = sim.step_count + 5, ERRORS[k % len(ERRORS)]
+    look(sim)
+    sim.run(1)
+    sim.run(2, 2, look)
+    with pytest.raises(error, match="said by the callback"):
+        sim.run(2, 1, fail)
+    sim.run_until(sim.time + 0.5 * sim.dt)                  # the fewest steps that reach a time
+    sim.run_until(sim.time)
+    sim.run(0)
+    assert sim.step_count == end
+    if k == 1:
+        sim.write_vtu(folder / "frame.vtu")
+    return sim
+
+
+def another(make):
+    """Continue with another simulation in the same state; every other time before anything was looked at."""
+    @wraps(make)
+    def disturb(sim, k, system, folder):
+        saved = bits(sim) if k % 2 else None
+        other = make(sim, k, system, folder)
+        assert other.contact == sim.contact and repr(other.periodic) == repr(sim.periodic)
+        assert saved is None or bits(other) == saved
+        return other
+    return disturb
+
+
+@another
+def reloaded(sim, k, system, folder):
+    return system.reloaded(sim, 1 + (k + k // 3) % 3, folder)
+
+
+@another
+def copied(sim, k, system, folder):
+    return copy.deepcopy(sim)
+
+
+@another
+def pickled(sim, k, system, folder):
+    cannot = SPRING in sim.user_forces or sim.box is not None and sim.loop.state.box.functions
+    return copy.copy(sim) if cannot else pickle.loads(pickle.dumps(sim))
+
+
+def signalled(sim, k, system, folder):
+    """Ctrl-C, from a timer, while a piece is run, until it is through."""
+    if SPRING in sim.user_forces:                           # ctypes ignores errors in Python functions
+        return sim
+    before, end, delay = signal.signal(signal.SIGALRM, signal.default_int_handler), sim.step_count + 10, 1e-5 * (1 + k)
+    try:
+        while sim.step_count < end:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                sim.run(end - sim.step_count)
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+            except KeyboardInterrupt:
+                delay *= 2.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    return sim
+
+
+DISTURBANCES = [sorted_in_space, looked_at, reloaded, signalled, copied, pickled]
+
+
+def stops(name, law, rotation):
+    """Steps at which a run is disturbed: in onset corrections and beside them, at wraps, or any."""
+    steps = SYSTEMS[name].steps
+    if name.startswith("gas"):
+        return [0, 1, WRAP - 1, WRAP, WRAP + 1, 3 * WRAP, 3 * WRAP + 30, 5 * WRAP]
+    if law == ONSET and not SYSTEMS[name].before:
+        found = bit_systems.corrected(name, rotation)
+        return sorted({step + k for step in (found[0], found[len(found) // 2], found[-1]) for k in (-1, 0, 1)
+                       if 0 <= step + k < steps})
+    return [0, 1, *range(steps // 10, steps, steps // 5)]
+
+
+def compare_disturbed(name, law, rotation, disturbances, folder):
+    """Bits at the end of a run that is disturbed at all stops, in turn; a disturbance takes up to ten steps."""
+    system, sim = SYSTEMS[name], begun(name, law, rotation)
+    end = system.before + system.steps
+    for k, step in enumerate(stops(name, law, rotation)):
+        sim.run(max(0, system.before + step - sim.step_count))
+        if sim.step_count <= end - 10:
+            sim = disturbances[k % len(disturbances)](sim, k, system, folder)
+    sim.run(end - sim.step_count)
+    assert bits(sim) == undisturbed(name, law, rotation)
+
+
+@pytest.mark.parametrize("name, law, rotation", CASES)
+def test_disturbed(name, law, rotation, tmp_path):
+    first = CASES.index((name, law, rotation)) % len(DISTURBANCES)
+    compare_disturbed(name, law, rotation, DISTURBANCES[first:] + DISTURBANCES[:first], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("disturbance", DISTURBANCES, ids=lambda function: function.__name__)
+@each_case
+def test_disturbed_in_one_way(name, law, rotation, disturbance, tmp_path):
+    compare_disturbed(name, law, rotation, [disturbance], tmp_path)
+
+
+@pytest.mark.parametrize("name, law, rotation, threads, shares, slabs", bit_systems.some(MAIN, [
     (2, None, False), (3, None, False), (2, (0.25, 0.75), False), (3, (0.5, 0.125, 0.375), False), (1, None, True),
     (3, None, True)], 6))
-def test_threads(name, law, threads, shares, slabs, monkeypatch, tmp_path):
+def test_threads(name, law, rotation, threads, shares, slabs, monkeypatch, tmp_path):
     if slabs:
         monkeypatch.setattr(owner, "SLOTS_IN_CACHE", 0)
         monkeypatch.setattr(owner, "LOG_SLAB", 6)
     system = SYSTEMS[name]
-    sim = system.reloaded(begun(name, law), threads, tmp_path) if system.before else system.build(law, threads=threads)
+    sim = system.reloaded(begun(name, law, rotation), threads, tmp_path) if system.before else system.build(
+        law, rotation=rotation, threads=threads)
     assert sim.threads == threads
     if shares:
         sim.loop.set_shares(shares)
     sim.run(system.steps)
-    assert bits(sim) == undisturbed(name, law)
+    assert bits(sim) == undisturbed(name, law, rotation)
 
 
-def test_clumps_added_in_several_calls():
-    """Numbering is by the order of adding; how many are added at a time does not matter."""
-    scene = scenes.rods_in_box(seed=1)
-    sim = scene.part([]).simulation(38e-6)
-    for k in range(0, len(scene.shapes), 7):
-        index = sim.add_clumps(scene.shapes[0].template, *(values[k:k + 7] for values in scene.state))
-        assert list(index) == list(range(k, min(k + 7, len(scene.shapes))))
-    sim.run(SYSTEMS["dilute"].steps)
-    assert bits(sim) == undisturbed("dilute", "hertz")
+# --- Errors in functions of the user.
 
 
-@pytest.mark.parametrize("every", [None, 10])
-def test_interrupt_ends_a_long_run(every):
-    """Ctrl-C of the operating system, 0.2 s from now; test_ctrl_c compares bits after it."""
-    def interrupt():
-        requested.append(time.perf_counter())
-        _thread.interrupt_main()
+def raising(sim, calls, error=ValueError):
+    """Run until a function of the user raises in its call number `calls` from now."""
+    trap.set(calls, error)
+    with pytest.raises(error, match="said by the function"):
+        sim.run(SYSTEMS["dilute"].steps)
 
-    sim, requested = begun("dilute", "hertz"), []
-    threading.Timer(0.2, interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        sim.run(10**9, every, (lambda sim: None) if every else None)
-    assert time.perf_counter() - requested[0] < 10.0         # 0.2 s on an idle machine
+
+@pytest.mark.parametrize("name, law, rotation, threads", bit_systems.some(
+    [*MAIN, *(("with force", ONSET, scheme) for scheme in ("improved-pcdm", "pfc4"))], [(1,), (3,)], 2))
+def test_undone_steps(name, law, rotation, threads, tmp_path):
+    """Steps in which a force, a law or a scheme raises are undone: the first one, in a row, around wraps, read
+    afterwards or not."""
+    errors, system = cycle(ERRORS), SYSTEMS[name]
+    whole = system.reloaded(begun(name, law, rotation), threads, tmp_path)
+    if not system.traps:
+        whole.add_force(bit_systems.brake)
+    whole.run(1)                                            # forces with those of the user are known
+    sim = copy.deepcopy(whole)
+    whole.run(system.steps)
+    raising(sim, 1, next(errors))
+    sim.continue_from(sim.loop.sorted(), sim.loop)
+    raising(sim, 1, next(errors))                           # contacts are those of a copy, or of a sort
+    for calls in (2, 2, 8):
+        raising(sim, calls, next(errors))
+        before = bits(sim)
+        raising(sim, 1, next(errors))
+        assert bits(sim) == before
+    for step in (3 * WRAP, 3 * WRAP, 5 * WRAP + 1) if name.startswith("gas") else ():
+        raising(sim, step - sim.step_count + 1, next(errors))
+        assert sim.step_count == step
+    assert sim.step_count < whole.step_count
+    sim.run(whole.step_count - sim.step_count)
+    assert bits(sim) == bits(whole)
+
+
+@pytest.mark.parametrize("build", [partial(SYSTEMS["with force"].build, ONSET), partial(two_balls, LAW)],
+                         ids=["force", "law"])
+def test_an_error_at_the_first_evaluation(build):
+    """Forces at the start are computed before the first step; nothing is known of them after an error."""
+    sim, expected = build(), build()
+    for _ in range(2):
+        raising(sim, 1)
+        assert sim.step_count == 0
+    for one in sim, expected:
+        one.run(150)
+    assert bits(sim) == bits(expected)
+
+
+# --- Functions of the user in other languages.
+
+
+@pytest.mark.parametrize("interface", COMPILED)
+def test_interfaces_of_a_law_have_equal_bits(interface, own_law):
+    own_law("mine", **functions_of(bit_systems.custom_law, interface, SIGNATURE), **bit_systems.custom_law.RECORD)
+    for threads in 1, 2:
+        sim = bit_systems.rods("mine:stiffness=4e6", threads, steps=200)
+        assert bits(sim) == undisturbed("own law", LAW)
+
+
+def test_a_scheme_in_python_moves_as_the_built_in_one():
+    """Up to rounding, which collisions amplify."""
+    sims = [begun("own scheme", ONSET, bit_systems.OWN_SCHEME), begun("mixture", ONSET)]
+    for sim in sims:
+        sim.run(50)
+    found, expected = (bit_systems.values_of(sim, sim.n_clumps) for sim in sims)
+    for name, value in expected.items():
+        assert np.allclose(found[name], value, rtol=0.0, atol=1e-10 * np.max(np.abs(value)))
+
+
+# --- Clumps that come and go.
+
+
+@pytest.mark.parametrize("name, law", [(name, law) for name, law, _ in CASES if SYSTEMS[name].place])
+def test_added_clumps_that_touch_nobody(name, law):
+    """They change no bit of the others, whatever the order in which they are added, and when; nor do removed ones."""
+    system, ends = SYSTEMS[name], []
+    n = begun(name, law).n_clumps
+    balls = [md.ClumpTemplate([(0.0, 0.0, 0.0)], [radius], density=2500.0) for radius in (0.04, 0.03)]
+    for order in (0, 1), (1, 0):
+        sim, new = begun(name, law), {}
+        for k, step in enumerate(stops(name, law, "spiral")):
+            sim.run(system.before + step - sim.step_count)
+            sim.remove_clumps(list(new.values()))
+            for ball in order:
+                new[ball] = sim.add_clumps(balls[ball], [np.add(system.place, [0.0, 0.3 * ball, 0.0])],
+                                           angular_velocity=(0, 0, k))[0]
+        sim.run(system.before + system.steps - sim.step_count)
+        found, expected = bits(sim, n), undisturbed(name, law, n=n)
+        assert found == expected
+        ends.append([sim.position[sim.ids.tolist().index(new[ball])].tolist() for ball in (0, 1)])
+    assert ends[0] == ends[1]
+
+
+def replaced(sim, between, law):
+    """Three times, clumps that touch go, a smaller one comes where the first was, and there is a run; `between` is
+    called after each part. Work and balance of energy are continuous."""
+    def assert_continuous():
+        energy = sim.energy()
+        np.testing.assert_allclose([energy.balance, energy.work], [before.balance, before.work], rtol=1e-12,
+                                   atol=1e-12 * before.kinetic)
+
+    for k in range(3):
+        contacts, before = sim.contacts(), sim.energy()
+        at_wall, pair = (contacts[chosen] for chosen in (contacts["clump_j"] < 0, contacts["clump_j"] >= 0))
+        gone = np.unique([*at_wall["clump_i"][k::7][:4], pair["clump_i"][0], pair["clump_j"][0]])
+        place, turn = sim.position[gone[0]], sim.orientation[gone[0]]
+        sim.remove_clumps(sim.ids[gone])
+        assert_continuous()
+        sim = between(sim)
+        sim.add_clumps(sim.templates[0], [place], [turn], scale=0.9)
+        assert_continuous()
+        sim = between(sim)
+        sim.run(40)
+        if law != ONSET:
+            assert abs(sim.energy().balance - before.balance) < 5e-3 * sim.energy().kinetic
+        sim = between(sim)
+    return sim
+
+
+@pytest.mark.parametrize("name, law", [(name, law) for name, law, _ in CASES if name in ("heap", "mixer")])
+def test_clumps_come_and_go(name, law, tmp_path):
+    """On one, two and three threads in turn, through files; sorted, and through pickles."""
+    def disturbed(sim):
+        sim.run(0)
+        return pickle.loads(pickle.dumps(sorted_in_space(sim, 0, None, None)))
+
+    threads = cycle((1, 2, 3))
+    expected = bits(replaced(begun(name, law), lambda sim: sim, law))
+    for between in disturbed, lambda sim: SYSTEMS[name].reloaded(sim, next(threads), tmp_path):
+        assert bits(replaced(begun(name, law), between, law)) == expected
+
+
+# --- Parts of a run.
+
+
+def test_run_from_the_start_beyond_a_table_of_poses(tmp_path):
+    """Poses of moving walls are computed for 1000 steps at once; where a table begins changes nothing, nor do threads
+    change the first contacts."""
+    system = SYSTEMS["mixer"]
+    sim = system.build(ROLLING, threads=3)
+    sim.run(999)
+    sim = system.reloaded(sim, 2, tmp_path)
+    sim.run(system.before - 999)
+    assert bits(sim) == bits(begun("mixer", ROLLING))
+
+
+@pytest.mark.parametrize("steps", [0, 7])
+def test_looks_before_a_step_do_no_work(steps):
+    """A force in Python is called again at the same poses, where something is added after a look."""
+    rod, rng = md.shapes.rod(0.03, 0.01, 3, density=2500.0), np.random.default_rng(1)
+    given = (0.05 * np.argwhere(np.ones((4, 4, 4))), scenes.unit_vectors(rng, 64, 4), rng.normal(size=(64, 3)),
+             30.0 * rng.normal(size=(64, 3)))
+    expected, sim = (md.Simulation(md.Material(1e7, 0.3), dt=1e-5) for _ in range(2))
+    for one in expected, sim:
+        one.add_clumps(rod, *given)
+        one.add_force(bit_systems.drag)
+        one.run(steps)
+        one.add_field("T", 0.0)
+        for k in range(3):
+            one.energy() if one is sim else None
+            one.set_field("T", k)
+        one.run(3)
+    assert bits(sim) == bits(expected) and sim.energy().work != 0.0
+
+
+def test_ctrl_c_ends_a_long_run():
+    sim = begun("dilute", "hertz")
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        began = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            sim.run(10**9)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.perf_counter() - began < 10.0               # 0.2 s on an idle machine
     assert 0 < sim.step_count < 10**9
 
 
-def test_order_of_clumps_in_a_periodic_box():
-    """A sphere has two contacts at most here, so that sums do not depend on the order."""
-    sims = bit_systems.gas("hertz"), bit_systems.gas("hertz", order=slice(None, None, -1))
-    for sim in sims:
-        sim.run(SYSTEMS["gas"].steps)
-    for name in STATE:
-        assert np.array_equal(getattr(sims[0], name), getattr(sims[1], name)[::-1])
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seeds", [*([seed] for seed in range(12)), *(
+    pytest.param(range(first, first + 24), marks=pytest.mark.slow) for first in range(12, 324, 24))], ids=min)
+def test_random_scenes(seeds, tmp_path):
+    for seed in seeds:
+        scene = RandomScene(seed)
+        expected = scene.run()
+        for threads in (1, 2, 3) if len(seeds) > 1 else [1 + seed % 3]:
+            found = differences(expected, scene.run(threads, threads, tmp_path))
+            assert not any(found), f"{scene}, {threads} threads: {found}"

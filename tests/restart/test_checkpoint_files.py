@@ -4,12 +4,14 @@ import pickle
 import zipfile
 from pathlib import Path
 
+import custom_law
 import numpy as np
 import pytest
 from checkpoint_scenes import BEFORE, SCENES
 from old_start import in_format
 from scenes import rods_in_box
 from settling_scene import settling
+from user_functions import rods
 
 import minidem as md
 from minidem.output import checkpoint, npz_checksum
@@ -80,14 +82,6 @@ def forged(good, **changed):
     return path
 
 
-def without_loads(good):
-    """As checkpoints were when the blocks held the loads, but with today's number of the format."""
-    settings, arrays = npz_checksum.read(good)
-    path = good.with_name("bad.npz")
-    npz_checksum.write(path, settings, {name: array for name, array in arrays.items() if name != "loads"})
-    return path
-
-
 REFUSED = {     # how the bad file is made of the good one -> words of the reason
     "empty": (lambda good: written(good, b""), ["not a minidem checkpoint"]),
     "text": (lambda good: written(good, b"x,y,z,r\n"), ["not a minidem checkpoint"]),
@@ -107,13 +101,6 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "no such scheme": (lambda good: resealed(good, rotation="mine"), ["'mine'", "spiral"]),
     "index": (lambda good: forged(good, template_index=np.full(9, 7, dtype=np.int32)),
               ["template_index[0] = 7", "1 templates"]),
-    "shape": (lambda good: forged(good, blocks=np.zeros((1, 3, 8))), ["blocks", "(1, 3, 8)"]),
-    "shape of loads": (lambda good: forged(good, loads=np.zeros((1, 6, 8))), ["loads", "(1, 6, 8)"]),
-    "not finite": (lambda good: forged(good, blocks=npz_checksum.read(good)[1]["blocks"] * np.nan),
-                   ["blocks", "nan"]),
-    "loads not finite": (lambda good: forged(good, loads=npz_checksum.read(good)[1]["loads"] * np.nan),
-                         ["loads", "nan"]),
-    "loads lost": (without_loads, ["'loads'"]),
     "radius": (lambda good: forged(good, template_radii=np.array([1.0, -1.0, 1.0])), ["template_radii[1] = -1.0"]),
     "outflow": (lambda good: resealed(good, outflow={"outlet": [-1, 2.0]}), ["outflow of outlet = -1"]),
     "no sign of steps": (lambda good: resealed(good, step_count=-4), ["step_count = -4"]),
@@ -198,3 +185,14 @@ def test_format_13(tmp_path):
     end = md.Simulation.load(path)
     assert end.energy() == sim.energy() and sim.energy().dissipated > 0.0
     assert len(end.broken_bonds()) == 0 and end.position.tobytes() == sim.position.tobytes()
+
+
+def test_a_checkpoint_needs_its_law(own_law, tmp_path):
+    own_law("mine", **custom_law.numpy_interface(), **custom_law.RECORD)
+    rods(steps=100).save(tmp_path / "here.npz")
+    md.contact.registry._registry.remove_own()
+    with pytest.raises(ValueError, match="contact is 'mine:stiffness=4e6'.*first, by md.contact.register"):
+        md.Simulation.load(tmp_path / "here.npz")
+    own_law("mine", **custom_law.numpy_interface(), **custom_law.RECORD, records=2)
+    with pytest.raises(ValueError, match="history_records"):
+        md.Simulation.load(tmp_path / "here.npz")

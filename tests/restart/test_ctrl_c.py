@@ -5,6 +5,7 @@ The signals are real ones, from a timer, and answered as Ctrl-C is: by KeyboardI
 import copy
 import random
 import signal
+import sys
 import time
 
 import numpy as np
@@ -42,28 +43,10 @@ def many():
     return all_but_the_last(MANY, threads=1)
 
 
-def few(**options):
-    return all_but_the_last(FEW, **options)
-
-
-def driven():
-    sim = few()
+def driven(path=None):
+    sim = all_but_the_last(FEW)
     sim.add_force(drag)
     return sim
-
-
-def own_scheme(own):
-    def move(bodies, dt, stage):
-        w = bodies.w + dt / bodies.inertia * (bodies.torque - np.cross(bodies.w, bodies.inertia * bodies.w))
-        q = bodies.q + 0.5 * dt * np.concatenate([-np.sum(bodies.q[:, 1:] * w, axis=1)[:, None],
-                                                  bodies.q[:, :1] * w + np.cross(bodies.q[:, 1:], w)], axis=1)
-        bodies.w, bodies.q = w, q / np.linalg.norm(q, axis=1)[:, None]
-
-    def start(bodies, dt, stage):
-        bodies.w = bodies.w - 0.5 * dt / bodies.inertia * bodies.torque
-
-    own("of_python", move, start=start)
-    return few(rotation="of_python")
 
 
 def saved(tmp_path):
@@ -104,32 +87,23 @@ def bits(sim):
     return [sim.step_count, energy.total, *(array.tobytes() for array in values)]
 
 
-def run(sim, path):
-    sim.run_until(100 * DT)
-
-
 OPERATIONS = {
-    "run": (lambda own, path: many(), run),
-    "force": (lambda own, path: driven(), run),
-    "scheme": (lambda own, path: own_scheme(own), run),
-    "continued": (lambda own, path: saved(path), run),
-    "look": (lambda own, path: saved(path), lambda sim, path: (sim.contacts(), sim.energy())),
-    "add clumps": (lambda own, path: driven(), lambda sim, path: add_the_last(sim, FEW)),
-    "add a force": (lambda own, path: driven(), lambda sim, path: len(sim.user_forces) > 1 or sim.add_force(
-        drag)),
-    "save": (lambda own, path: driven(), lambda sim, path: sim.save(path / "saved.npz")),
-    "copy": (lambda own, path: driven(), lambda sim, path: copy.copy(sim)),
+    "look": (saved, lambda sim, path: (sim.contacts(), sim.energy())),
+    "add clumps": (driven, lambda sim, path: add_the_last(sim, FEW)),
+    "add a force": (driven, lambda sim, path: len(sim.user_forces) > 1 or sim.add_force(drag)),
+    "save": (driven, lambda sim, path: sim.save(path / "saved.npz")),
+    "copy": (driven, lambda sim, path: copy.copy(sim)),
 }
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_interrupted_operations_are_atomic(name, own, tmp_path, monkeypatch):
+def test_interrupted_operations_are_atomic(name, tmp_path, monkeypatch):
     monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 1)
     make, act = OPERATIONS[name]
 
     def prepared():
-        sim = make(own, tmp_path)
-        sim.run(0 if name in ("run", "scheme") else 3)      # 0: the start, too, is interrupted
+        sim = make(tmp_path)
+        sim.run(3)
         return sim
 
     def finished(sim):
@@ -151,25 +125,43 @@ def test_interrupted_operations_are_atomic(name, own, tmp_path, monkeypatch):
     assert hits > 0.2 * INSTANTS
 
 
-def test_failed_evaluation_changes_nothing(tmp_path):
-    uninterrupted, sim = saved(tmp_path), saved(tmp_path)
-    before = md.Simulation.load(tmp_path / "state.npz")
-    fails = [True]
+def interrupting(countdown):
+    """A trace function that raises KeyboardInterrupt at one of the next lines or calls, as a signal handler may."""
+    def trace(frame, event, argument):
+        nonlocal countdown
+        if event in ("call", "line"):
+            countdown -= 1
+            if countdown == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+    return trace
 
-    def fragile(*pose):
-        if fails.pop():
-            raise KeyboardInterrupt
-        fails.append(False)
-        return drag(*pose)
 
-    before.add_force(fragile)
-    before.energy()                         # its forces are known: the function is not called
-    with pytest.raises(KeyboardInterrupt):
-        before.run(1)
-    fails.append(False)
-    for one in (before, sim, uninterrupted):
-        one.run(25)
-    assert bits(before) == bits(sim) == bits(uninterrupted)
+def test_a_sort_interrupted_at_every_line(monkeypatch):
+    """The clumps are in the old or the new order. Each call of run sorts, and is interrupted one line later than the
+    one before, until it gets through."""
+    monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 0)
+    scene = scenes.packed_mixture(4, (8, 8, 10), speed=20.0)
+    sim, uninterrupted = (scene.simulation(DT, threads=1) for _ in range(2))
+    for one in sim, uninterrupted:
+        one.run(150)                                # in contact with one another; no longer in order
+    orders, lines = {sim.loop.state.clump_number.tobytes()}, 0
+    interrupted = True
+    while interrupted:
+        interrupted = False
+        lines += 1
+        try:
+            sys.settrace(interrupting(lines))
+            sim.run(1)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            sys.settrace(None)
+        uninterrupted.run(sim.step_count - uninterrupted.step_count)
+        assert bits(sim) == bits(uninterrupted), f"other bits after Ctrl-C at line {lines}"
+        orders.add(sim.loop.state.clump_number.tobytes())
+    assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])

@@ -1,19 +1,20 @@
-"""Bits with meshes, cylinders, moving walls and periodic boxes: files, seams, half steps, motions that raise."""
+"""Bits with walls and periodic boxes: files, seams, half steps, motions that raise, boxes that are deformed."""
 import copy
 
 import numpy as np
 import pytest
 from bit_systems import MIXED, MULTISTAGE, bits, gas, spring
-from reference_walls import MINDLIN, plate, simulation
+from reference_walls import MINDLIN, ROLLING, plate, simulation
+from sheared_scenes import digest, gas as moving_gas
 
 import minidem as md
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 
 
-def through_a_file(sim, folder):
+def through_a_file(sim, folder, **options):
     sim.save(folder / "state.npz")
-    return md.Simulation.load(folder / "state.npz")
+    return md.Simulation.load(folder / "state.npz", **options)
 
 
 def test_walls_of_checkpoints(tmp_path):
@@ -114,3 +115,80 @@ def test_compiled_forces_see_positions_in_unbounded_space():
     assert np.any(np.abs(one.loop.state.shift) >= 2)
     np.testing.assert_allclose(one.position, other.position, rtol=0, atol=1e-9)
     assert one.energy().work == pytest.approx(other.energy().work, rel=1e-3)
+
+
+# --- Periodic boxes that move.
+
+
+def test_a_rate_that_is_a_function_is_given_again(tmp_path):
+    sim = moving_gas({"shear": ("z", "x", lambda t: 5.0)}, n=8, solid_fraction=0.02)
+    with pytest.raises(ValueError, match="motions: the rate of the periodic box is a function"):
+        through_a_file(sim, tmp_path)
+    assert through_a_file(sim, tmp_path, motions={"periodic": sim.periodic}).n_clumps == 8
+
+
+def test_precision_far_away():
+    """Positions along the flow are wrapped, so that a long strain costs no digits: bits of two divisions agree, and the
+    positions of images within the box are those of a simulation that has just begun."""
+    sim = moving_gas({"shear": ("x", "y", 400.0)}, n=8, solid_fraction=0.01, dt=1e-4)
+    sim.run(33_000)
+    assert sim.box.strain[3] > 1000.0
+    assert abs(sim.loop.state.in_slot_order("position")).max() < 1e3 * sim.box.length[0]
+    inside = sim.wrapped_position
+    assert (inside >= sim.box.low).all() and (inside <= sim.box.high).all()
+    unbounded = inside + sim.box.displacement(sim.image)
+    assert abs(unbounded - sim.position).max() < 1e-9 * abs(sim.position).max()
+
+
+def test_deform_has_the_bits_of_rates_that_are_functions(tmp_path):
+    """Compressed, at rest, sheared, sheared back and stretched, with a checkpoint in each part."""
+    parts, dt = [({}, 100), ({"rates": (0.0, -2.0, 0.0)}, 100), ({}, 50), ({"shear": ("x", "y", 5.0)}, 150),
+                 ({"shear": ("x", "y", -3.0), "rates": (0.0, 0.0, 0.7)}, 100), ({}, 100)], 2e-5
+    ends = [dt * sum(steps for _, steps in parts[:k + 1]) for k in range(len(parts) - 1)] + [1.0]
+
+    def function(value):
+        return lambda t: value(next(motion for (motion, _), end in zip(parts, ends) if t < end))
+
+    rates = tuple(function(lambda motion, axis=axis: motion.get("rates", (0.0,) * 3)[axis]) for axis in range(3))
+    shear = "x", "y", function(lambda motion: motion.get("shear", (0, 0, 0.0))[2])
+    whole = moving_gas({"rates": rates, "shear": shear}, ROLLING)
+    whole.run(sum(steps for _, steps in parts))
+    sim = moving_gas({}, ROLLING)
+    for motion, steps in parts:
+        before = sim.energy()
+        sim.deform(**motion)
+        assert sim.energy() == before
+        sim.run(steps // 2)
+        sim = through_a_file(sim, tmp_path)
+        sim.run(steps - steps // 2)
+    assert digest(sim) == digest(whole)
+
+
+@pytest.mark.parametrize("looks", [False, True])
+def test_work_after_deform(looks):
+    """The power of the box at the step where its motion changes, whether energies were asked for or not."""
+    sim = moving_gas({}, speed=3.0)
+    whole = moving_gas({"shear": ("x", "y", lambda t: 0.0 if t < 200 * 2e-5 else 3.0)}, speed=3.0)
+    whole.run(400)
+    sim.run(200)
+    if looks:
+        sim.energy()
+    sim.deform(shear=("x", "y", 3.0))
+    sim.run(200)
+    assert sim.energy() == whole.energy()
+
+
+def test_deform_of_clumps_that_are_boxes_away():
+    """Clumps that have left a resting box take part in the shear of unbounded space."""
+    sim = moving_gas({}, speed=30.0, solid_fraction=0.02)
+    sim.run(3000)
+    away = sim.image.copy()
+    assert abs(away).max() > 1
+    before, velocity = sim.position.copy(), sim.velocity.copy()
+    sim.deform(shear=("x", "y", 5.0))
+    assert (sim.position == before).all() and (sim.velocity == velocity).all()
+    sim.run(1)
+    change = sim.velocity - velocity
+    free = abs(change[:, 1:]).max(axis=1) == 0.0
+    assert free.sum() > 50
+    assert abs(change - sim.box.flow(before))[free].max() < 1e-9

@@ -1,0 +1,237 @@
+"""Sums of forces are exact and have no order, and clumps that do not touch another change no bit of it: their order,
+their removal, their ids, signs of zeros. The sums are those of contact/fixed_point.pxd."""
+import copy
+import math
+
+import bit_systems
+import numpy as np
+import pytest
+import scenes
+from bit_systems import MIXED, STATE, SYSTEMS, bits, undisturbed
+from reference_walls import plate, simulation
+from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, material_for
+
+import minidem as md
+
+pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
+STEEL, RUBBER = md.Material(young=2e11, poisson=0.3), md.Material(young=1e6, poisson=0.49)
+RADIUS = 0.012
+LAWS = {"hertz": 2e11 / (1.0 - 0.3 ** 2), "hooke:stiffness=1e6": 1e6}
+
+
+def ball(radius=RADIUS):
+    return md.ClumpTemplate([(0.0, 0.0, 0.0)], [radius], 2500.0)
+
+
+def power_of_two(x):
+    return 2.0 ** np.floor(np.log2(x))
+
+
+def heap(contact, order, materials=(STEEL,)):
+    """A sphere that fourteen smaller ones of two sizes touch; materials in turn. The last one is in the middle."""
+    height = 1.0 - 2.0 * (np.arange(15) + 0.5) / 14
+    turn = 2.4 * np.arange(15)
+    across = np.sqrt(np.maximum(1.0 - height ** 2, 0.0))
+    outward = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)
+    sim = md.Simulation(STEEL, contact=contact, dt=1e-7)
+    for k in order:
+        radius = RADIUS if k == 14 else RADIUS / (4 + 3 * (k % 2))
+        distance = 0.0 if k == 14 else RADIUS + (0.99 - 0.004 * k) * radius
+        sim.add_clumps(ball(radius), distance * outward[k:k + 1], material=materials[k % len(materials)])
+    return sim
+
+
+@pytest.mark.parametrize("contact", LAWS)
+def test_a_sum_is_one_of_integers(contact):
+    """Of the forces that sim.contacts() lists, in units of the sphere, to the last bit."""
+    sim = heap(contact, range(15))
+    pairs = sim.contacts()
+    radius = power_of_two(RADIUS)
+    unit = power_of_two(LAWS[contact] * radius ** (2 if contact == "hertz" else 1)) * 2.0 ** -54
+    sign = (pairs["clump_i"] == 14) * 1.0 - (pairs["clump_j"] == 14)
+    force = sign[sign != 0.0, None] * pairs["force"][sign != 0.0]
+    assert len(force) == 14
+    assert np.array_equal(sim.force[14], unit * np.rint(force / unit).astype(np.int64).sum(axis=0))
+    assert np.abs(sim.force[14] - force.sum(axis=0)).max() < 3e-13 * np.abs(force).max()
+
+
+@pytest.mark.parametrize("materials", [(STEEL,), (STEEL, RUBBER)], ids=["one", "two"])
+@pytest.mark.parametrize("contact", [*LAWS, "hertz:onset=corrected"])
+def test_any_order_of_clumps(contact, materials):
+    """Of one and of two materials."""
+    order = np.random.default_rng(5).permutation(15)
+    first, second = heap(contact, range(15), materials), heap(contact, order, materials)
+    for sim in first, second:
+        sim.run(20)
+    for name in ("force", "torque", "position", "velocity"):
+        assert np.array_equal(getattr(first, name)[order], getattr(second, name))
+
+
+@pytest.mark.parametrize("contact", LAWS)
+def test_units_are_those_of_the_sphere(contact):
+    """Neither a larger sphere elsewhere nor one of another material changes a bit."""
+    alone, beside = heap(contact, range(15)), heap(contact, range(15))
+    beside.add_clumps(ball(2.0), [[9.0, 0.0, 0.0]])
+    beside.add_clumps(ball(), [[-9.0, 0.0, 0.0]], material=RUBBER)
+    for sim in alone, beside:
+        sim.run(20)
+    assert np.array_equal(alone.force, beside.force[:15])
+    assert np.array_equal(alone.position, beside.position[:15])
+
+
+def test_equal_spheres_conserve_momentum():
+    """They have the same unit, so that the two forces of a contact are opposite to the last bit."""
+    sim = md.Simulation(STEEL, contact="hertz", dt=1e-7)
+    lattice = 1.96 * RADIUS * np.stack(np.unravel_index(np.arange(27), (3, 3, 3)), axis=1)
+    sim.add_clumps(ball(), lattice + 0.01 * RADIUS * np.random.default_rng(1).uniform(-1.0, 1.0, (27, 3)))
+    unit = power_of_two(LAWS["hertz"] * power_of_two(RADIUS) ** 2) * 2.0 ** -54
+    assert len(sim.contacts()) == 54
+    assert np.array_equal((sim.force / unit).astype(np.int64).sum(axis=0), np.zeros(3))
+
+
+@pytest.mark.filterwarnings("ignore:.*moves by:UserWarning")
+@pytest.mark.parametrize("count, fine", [(100, True), (150, False), (600, False)])
+def test_beyond_the_range(count, fine):
+    """Spheres that come together in a step, with almost 2 F each. Beyond 256 F the run stops: nothing wraps."""
+    apart = np.column_stack([3.0 * np.arange(count), np.zeros((count, 2))])
+    together = np.column_stack([np.linspace(0.0, 0.2, count), np.zeros((count, 2))])
+    sim = md.Simulation(STEEL, contact="hooke:stiffness=1024", dt=1e-3)
+    sim.add_clumps(ball(1.0), apart, velocity=(together - apart) / sim.dt)
+    sim.run(1)
+    if fine:
+        assert 100.0 * 1024.0 < np.abs(sim.force).max() < 256.0 * 1024.0
+        sim.run(2)
+    else:
+        assert np.isnan(sim.force[0, 0])
+        with pytest.raises(FloatingPointError, match="is not finite"):
+            sim.run(2)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_order_of_many_contacts_with_friction(threads):
+    """Forces of hundreds of contacts of one sphere are added without an order. The first forty of the others only come
+    near it."""
+    n, big, rng = 700, 350, np.random.default_rng(1)
+    z, turn = np.linspace(-1.0, 1.0, n), 2.399963 * np.arange(n)
+    normal = np.column_stack([np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z])
+    place = np.where(np.arange(n) < 40, 0.10403, 0.10399)[:, None] * rng.permutation(normal)
+    velocity = rng.normal(size=(n, 3)) * (np.arange(n) >= 40)[:, None]
+    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=threads)
+    sim.add_clumps(BALL, place[:big], velocity=velocity[:big], scale=0.1)
+    # of two spheres, so that no other clump shares its block, in which lists are processed together
+    sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)] * 2, [0.1, 0.05]), (0.0, 0.0, 0.0))
+    sim.add_clumps(BALL, place[big:], velocity=velocity[big:], scale=0.1)
+    sim.run(5)
+    found = sim.contacts()
+    found = found[(found["sphere_i"] == big) | (found["sphere_j"] == big)]
+    sign = np.where(found["sphere_i"] == big, 1.0, -1.0)[:, None]
+    moment = sign * (np.cross(found["point"] - sim.position[big], found["force"]) + found["couple"])
+    assert len(found) > 500 and min(found["sphere_i"]) >= 40 and np.any(found["couple"])
+    exact = [math.fsum(column) for column in (sign * found["force"]).T]
+    np.testing.assert_allclose(sim.force[big], exact, rtol=0, atol=1e-12 * np.abs(found["force"]).max())
+    np.testing.assert_allclose(sim.torque[big], moment.sum(axis=0), rtol=1e-9)
+
+
+def test_order_of_added_clumps():
+    """Clumps that are added in another order, one by one, move alike where they are too few to touch each other."""
+    walls = [md.MeshWall(plate(6), angular_velocity=(0, 0, 1.0)), md.Cylinder((0, 0, 0), (0, 0, 1), 0.9,
+                                                                              angular_velocity=(0, 0, -2.0))]
+    rng, ends = np.random.default_rng(3), []
+    places = np.column_stack([np.repeat([-0.5, 0.0, 0.5], 3), np.tile([-0.6, 0.0, 0.6], 3), np.full(9, 0.12)])
+    velocity = rng.normal(size=(9, 3))
+    for order in np.arange(9), rng.permutation(9):
+        sim = simulation(walls, ROLLING, 2e-4, gravity=(0, 0, -9.81))
+        for k in order:
+            sim.add_clumps(MIXED, places[[k]], velocity=0.1 * velocity[k])
+        sim.run(2000)
+        assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 1
+        back = np.argsort(order)
+        ends.append([sim.position[back].tolist(), sim.angular_velocity[back].tolist(),
+                     sim.loop.ledger()["wall_work"].tolist()])
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("contact", [ROLLING, "hooke-coulomb:stiffness=1e5", "hertz", "hertz:onset=corrected"])
+def test_clumps_far_away_keep_their_bits(contact):
+    """Two piles far from each other: removals from the second one, of which some clumps are in contact."""
+    sim = md.Simulation(material_for(contact), [md.Plane((0, 0, 0), (0, 0, 1))], contact=contact, dt=1e-4,
+                        gravity=(0, 0, -9.81), threads=1)
+    for x in 0.0, 5.0:
+        sim.add_clumps(CLUMP, [[x + 0.01 * (k % 3), 0.01 * (k % 2), 0.06 + 0.09 * k] for k in range(8)])
+    sim.run(1200)
+    removed, count = copy.deepcopy(sim), 0
+    for _ in range(8):
+        pairs = removed.contacts()
+        touching = pairs["clump_i"][(pairs["clump_i"] >= 8) & (pairs["clump_j"] >= 0)]
+        removed.remove_clumps(removed.ids[touching[:1]])
+        count += len(touching) > 0
+        for steps in (0, 40):
+            sim.run(steps)
+            removed.run(steps)
+            for name in STATE:
+                assert np.array_equal(getattr(sim, name)[:8], getattr(removed, name)[:8])
+    assert removed.n_clumps == 16 - count < 16
+
+
+@pytest.mark.parametrize("gravity", [(-0.0, 0.0, -0.0), (-0.0, -0.0, -9.81)])
+@pytest.mark.parametrize("template, height", [(BALL, 0.0399), (CLUMP, 0.031)])
+def test_signs_of_zeros(template, height, gravity, tmp_path):
+    """Clumps in one block with one in contact are summed up, and others are not; the sort changes which."""
+    sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5, gravity=gravity, threads=1)
+    place = np.argwhere(np.ones((5, 5, 1))).astype(float)
+    place[:, 2] = np.where(place[:, 1] < 2, height, 0.5)
+    sim.add_clumps(template, place, velocity=np.where(place[:, [1, 2, 0]] < 2, -0.0, 0.0),
+                   angular_velocity=(-0.0, 0.0, -0.0))
+    assert len(sim.contacts()) >= 10
+    for steps in 0, 3:
+        sim.run(steps)
+        sim.save(tmp_path / "state.npz")
+        others = [md.Simulation.load(tmp_path / "state.npz"), copy.deepcopy(sim)]
+        sim.continue_from(sim.loop.sorted(), sim.loop)
+        for _ in range(2):
+            assert all(getattr(other, name).tobytes() == getattr(sim, name).tobytes()
+                       for other in others for name in STATE)
+            for each in (sim, *others):
+                each.run(1)
+
+
+def through_a_file(sim, folder):
+    sim.save(folder / "state.npz")
+    return md.Simulation.load(folder / "state.npz")
+
+
+def test_ids_are_never_used_again(tmp_path):
+    sim = md.Simulation(ELASTIC, dt=1e-6)
+    assert len(sim.ids) == 0
+    places = np.arange(5.0)[:, None] * [1.0, 0.0, 0.0]
+    assert sim.add_clumps(CLUMP, places).tolist() == [0, 1, 2, 3, 4]
+    sim.remove_clumps([4])
+    sim = through_a_file(sim, tmp_path)
+    assert sim.add_clumps(CLUMP, places[:2] + 1.0).tolist() == [5, 6]
+    sim.remove_clumps(sim.ids)
+    assert sim.n_clumps == 0
+    sim.run(3)
+    sim = copy.deepcopy(through_a_file(sim, tmp_path))
+    assert sim.n_clumps == 0 and sim.add_clumps(CLUMP, places[:1]).tolist() == [7]
+    assert sim.ids.tolist() == [7] and sim.ids.dtype == np.int64
+    sim.run(3)
+
+
+def test_clumps_added_in_several_calls():
+    """Numbering is by the order of adding; how many are added at a time does not matter."""
+    scene = scenes.rods_in_box(seed=1)
+    sim = scene.part([]).simulation(38e-6)
+    for k in range(0, len(scene.shapes), 7):
+        index = sim.add_clumps(scene.shapes[0].template, *(values[k:k + 7] for values in scene.state))
+        assert list(index) == list(range(k, min(k + 7, len(scene.shapes))))
+    sim.run(SYSTEMS["dilute"].steps)
+    assert bits(sim) == undisturbed("dilute", "hertz")
+
+
+def test_order_of_clumps_in_a_periodic_box():
+    """A sphere has two contacts at most here, so that sums do not depend on the order."""
+    sims = bit_systems.gas("hertz"), bit_systems.gas("hertz", order=slice(None, None, -1))
+    for sim in sims:
+        sim.run(SYSTEMS["gas"].steps)
+    for name in STATE:
+        assert np.array_equal(getattr(sims[0], name), getattr(sims[1], name)[::-1])
