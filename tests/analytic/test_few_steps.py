@@ -68,22 +68,35 @@ def rebound_of_rods(spheres, restitution, steps, mass_of, speed=0.1, n=64):
     mass = 1.0 / (1.0 / rod.mass + np.sum(np.cross(arm, [0.0, 0.0, 1.0])**2) / rod.inertia.max())
     modulus = effective_modulus(2e6, 0.25, 2e6, 0.25)
     dt = 2.94 * (15 / 16 * mass / (modulus * np.sqrt(RADIUS)))**0.4 * speed**-0.2 / steps
-    material = md.Material(2e6, 0.25, restitution=restitution)
-    sim = md.Simulation(material, [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))], contact=f"hertz-mindlin:mass={mass_of}",
-                        dt=dt, threads=1)
     height = RADIUS - arm[2] + 1e-7 + (np.arange(n) + 0.5) / n * speed * dt
-    turn = np.pi / 8
-    sim.add_clumps(rod, np.column_stack([0.05 * np.arange(n), np.zeros(n), height]), velocity=(0.0, 0.0, -speed),
-                   orientation=(np.cos(turn), 0.0, np.sin(turn), 0.0))
-    after, touched = np.full(n, np.nan), np.zeros(n, dtype=bool)
-    while np.isnan(after).any():
-        sim.run(1)
-        touching = np.isin(np.arange(n), sim.contacts()["clump_i"])
-        ended = touched & ~touching & np.isnan(after)
+    sim = on_plane(rod, restitution, dt, mass_of, 2e6, velocity=(0.0, 0.0, -speed),
+                   position=np.column_stack([0.05 * np.arange(n), np.zeros(n), height]),
+                   orientation=(np.cos(np.pi / 8), 0.0, np.sin(np.pi / 8), 0.0))
+
+    def speed_of_the_end(sim):
         lowest = sim.sphere_centers().reshape(n, spheres, 3)[:, -1]
-        after[ended] = (sim.velocity + np.cross(sim.angular_velocity, lowest - sim.position))[ended, 2]
+        return (sim.velocity + np.cross(sim.angular_velocity, lowest - sim.position))[:, 2]
+
+    return np.mean(as_contacts_end(sim, speed_of_the_end)) / speed
+
+
+def on_plane(clump, restitution, dt, mass_of, young=1e9, **placed):
+    sim = md.Simulation(md.Material(young, 0.25, restitution=restitution), [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))],
+                        contact=f"hertz-mindlin:mass={mass_of}", dt=dt, threads=1)
+    sim.add_clumps(clump, **placed)
+    return sim
+
+
+def as_contacts_end(sim, value):
+    """value(sim) of each clump (n,) when its first contact has ended."""
+    found, touched = np.full(sim.n_clumps, np.nan), np.zeros(sim.n_clumps, dtype=bool)
+    while np.isnan(found).any():
+        sim.run(1)
+        touching = np.isin(np.arange(sim.n_clumps), sim.contacts()["clump_i"])
+        ended = touched & ~touching & np.isnan(found)
+        found[ended] = value(sim)[ended]
         touched |= touching
-    return np.mean(after) / speed
+    return found
 
 
 @pytest.mark.parametrize("spheres, restitution", [(1, 0.5), (2, 0.9), (2, 0.5), (2, 0.1), (5, 0.9), (5, 0.5), (5, 0.1)])
@@ -198,13 +211,6 @@ def contact_time(mass, modulus, speed):
     return 2.94 * (15 / 16 * mass / (modulus * sqrt(RADIUS)))**0.4 * speed**-0.2
 
 
-def on_plane(clump, restitution, dt, mass_of, **placed):
-    sim = md.Simulation(md.Material(1e9, 0.25, restitution=restitution), [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))],
-                        contact=f"hertz-mindlin:mass={mass_of}", dt=dt, threads=1)
-    sim.add_clumps(clump, **placed)
-    return sim
-
-
 def mobility(axes, clump, arms):
     """1 / m* of contacts with a plane across z, at these arms (n, 3) from the centre of mass [1/kg].
 
@@ -281,15 +287,7 @@ def restitutions_of_single_impacts(clump, overlap, n=150, restitution=0.5):
     turns, velocities, spins, heights, per_speed = map(np.array, zip(*rows))
     sim = on_plane(clump, restitution, dt, "contact", velocity=velocities, angular_velocity=spins, orientation=turns,
                    position=np.column_stack([12 * RADIUS * np.arange(n), np.zeros(n), heights]))
-    found, touched = np.full(n, np.nan), np.zeros(n, dtype=bool)
-    for _ in range(2750):
-        sim.run(1)
-        touching = np.isin(np.arange(n), sim.contacts()["clump_i"])
-        ended = touched & ~touching & np.isnan(found)
-        found[ended] = ((sim.velocity - velocities)[:, 2] * per_speed - 1.0)[ended]
-        touched |= touching
-    assert not np.isnan(found).any()
-    return found
+    return as_contacts_end(sim, lambda sim: (sim.velocity - velocities)[:, 2] * per_speed - 1.0)
 
 
 @pytest.mark.slow
