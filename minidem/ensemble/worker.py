@@ -153,7 +153,7 @@ class Worker:
     def _attempt(self, task, deadline):
         """The record; TimeoutError, EOFError if the process died, OSError."""
         def send():
-            with suppress(OSError):                     # closed
+            with suppress(OSError, TypeError):          # closed before, or within, when its number is None
                 self._socket.send(task)
 
         # The task may be larger than a socket holds, and the process may not read.
