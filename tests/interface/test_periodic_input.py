@@ -150,21 +150,3 @@ def test_stress_needs_a_closed_box():
     assert sim.stress(low=(0, -5, 0), high=(1, 5, 0.6)).shape == (3, 3)
     planes = [md.Plane((0, 0, 0), (0, 1, 0)), md.Plane((0, 2, 0), (0, -1, 0))]
     assert filled(walls=planes).stress().shape == (3, 3)
-
-
-def test_deform_is_refused():
-    with pytest.raises(ValueError, match="deform: the simulation has no periodic box; give periodic="):
-        md.Simulation(md.Material(1e7, 0.3), dt=1e-5).deform(rates=(0, 0, -1))
-    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=md.PeriodicBox(
-        (0, 0, 0), (1, 1, 1), (True, True, True), shear=("x", "y", 1.0)))
-    with pytest.raises(ValueError, match=r"shear = \('x', 'z', 1.0\): the box was sheared along x with .* "
-                                         "along y; give the same axes"):
-        sim.deform(shear=("x", "z", 1.0))
-    with pytest.raises(ValueError, match=r"rates = \(1, 2\): give one for each axis"):
-        sim.deform(rates=(1, 2))
-    assert sim.periodic.shear == (0, 1, 1.0)
-    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=((0, 0, 0), (1, 0.5, 1), (True, True, True)))
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0, 0, 0)])
-    with pytest.raises(ValueError, match="not more than six radii"):
-        sim.deform(shear=("x", "y", 1.0))
-    assert sim.periodic == ((0.0, 0.0, 0.0), (1.0, 0.5, 1.0), (True, True, True))

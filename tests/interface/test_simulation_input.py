@@ -1,4 +1,7 @@
-"""Invalid input of Simulation is refused with name, value and remedy, and leaves the state unchanged."""
+"""Invalid input of Simulation leaves the state unchanged; what can be read, and cannot be set."""
+import copy
+import pickle
+import re
 import time
 import warnings
 from pathlib import Path
@@ -6,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scenes
+from scipy.spatial.transform import Rotation
 
 import minidem as md
 from minidem.state.state import COLUMNS
 
+ROOT = Path(__file__).parents[2]
 STEEL = md.Material(young=2e11, poisson=0.3)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=7800.0)
 
@@ -19,18 +24,6 @@ def simulation(**how):
 
 
 @pytest.mark.parametrize("how, words", [
-    ({"template": 1}, ["template", "ClumpTemplate"]), ({"position": [(0.5, np.nan, 0.5)]}, ["position[0, 1]", "nan"]),
-    ({"position": [(0.5, 0.5)]}, ["position", "(1, 2)"]), ({"position": 0.5}, ["position", "()", "(n, 3)"]),
-    ({"position": [(1, 2, 3), (1, 2)]}, ["position", "lengths"]),
-    ({"position": [(0.5, 1e99, 0.5)]}, ["position[0, 1]", "units"]),
-    ({"position": None}, ["position", "None", "real numbers"]), ({"velocity": None}, ["velocity", "None"]),
-    ({"velocity": (1, 2, "x")}, ["velocity", "'x'"]),
-    ({"angular_velocity": (1e99, 0, 0)}, ["angular_velocity[0, 0]", "units"]),
-    ({"orientation": (1, 0, np.nan, 0)}, ["orientation[0, 2]", "nan"]),
-    ({"orientation": [(1, 0, 0, 0)] * 2}, ["orientation", "(2, 4)"]),
-    ({"velocity": (1, 2)}, ["velocity", "(2,)"]),
-    ({"velocity": [(1, 2, 3)] * 2}, ["velocity", "(2, 3)"]), ({"angular_velocity": (0, 0, np.inf)}, ["inf"]),
-    ({"orientation": (0, 0, 0, 0)}, ["orientation", "zero"]), ({"orientation": (1, 0, 0)}, ["orientation", "(3,)"]),
     ({"position": [(0.3, 0.3, 0.3185)]}, ["clump 1", "clump 0", "0.0015", "apart"]),      # 0.15 of the radius
     ({"position": [(0.3, 0.3, 0.31899999)]}, ["0.00100001 m", "0.100001 of the smaller radius", "limit is 0.1"]),
     ({"position": [(0.3, 0.3, 0.3)]}, ["clump 1", "clump 0"]),
@@ -140,3 +133,67 @@ def test_concentric_clumps_without_contacts_are_accepted():
     assert len(sim.contacts()) == 0
     sim.add_clumps(pair, [(0, 0, 1)] * 70, turned, scale=np.linspace(0.5, 0.6, 70))
     assert len(sim.contacts()) == 0
+
+
+# --- Array attributes are copies that cannot be assigned to; settings and lists are read-only.
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return scenes.rods_in_box(seed=1, n=5).simulation()
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: x.__setitem__(0, 1), lambda x: x[0:1].__setitem__(0, 1), lambda x: x.T.__setitem__(0, 1),
+    lambda x: x.__setitem__(x > 0, 1), lambda x: x.reshape(-1).__setitem__(3, 1)])
+@pytest.mark.parametrize("name", ["position", "orientation", "velocity", "angular_velocity", "mass", "force", "torque",
+                                  "sphere_radii", "template_index"])
+def test_items_cannot_be_assigned(name, write, sim):
+    with pytest.raises(ValueError, match=rf"{name} is a copy.*take {name}\.copy\(\)"):
+        write(getattr(sim, name))
+
+
+def test_derived_arrays_are_writable(sim):
+    x = sim.position
+    for own in (x.copy(), np.array(x), x + 1.0, x[[0, 1]], x[x[:, 0] > 0.0], np.zeros_like(x), copy.deepcopy(x),
+                pickle.loads(pickle.dumps(x)), np.cross(x, x), np.concatenate([x, x])):
+        own[0] = 1.0
+    x -= x.mean(axis=0)
+    x[0] = 1.0
+    assert type(np.sum(x)) is np.float64 and type(sim.position.max()) is np.float64
+    assert np.array_equal(sim.position, sim.position.copy()) and repr(sim.position).startswith("array(")
+
+
+def test_compiled_code_accepts_the_memory(sim):
+    """SciPy requires writable buffers."""
+    turned = Rotation.from_quat(sim.orientation[:, [1, 2, 3, 0]]).apply(sim.position)
+    assert np.allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(sim.position, axis=1))
+
+
+@pytest.mark.parametrize("write", [lambda s: s.walls.append(1), lambda s: s.walls.__setitem__(0, None),
+                                   lambda s: s.templates.append(1)])
+def test_lists_cannot_be_changed(write, sim):
+    with pytest.raises((AttributeError, TypeError)):
+        write(sim)
+    assert len(sim.walls) == 6 and len(sim.templates) == 1
+
+
+@pytest.mark.parametrize("name, like", [("gravty", "gravity"), ("velocities", "velocity"), ("zzz", None)])
+def test_misspelt_attributes(name, like, sim):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'.*{like or ''}"):
+        setattr(sim, name, 1.0)
+
+
+@pytest.mark.parametrize("name", ["dt", "gravity", "material", "walls", "rotation", "position", "velocity", "time",
+                                  "threads", "periodic", "image", "wrapped_position"])
+def test_settings_cannot_be_set(name, sim):
+    with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+        setattr(sim, name, 1.0)
+
+
+def test_no_private_member_of_a_simulation_is_read():
+    """Outside of the class: `sim.settings`, `sim.loop` and `sim.monitor` are what other modules read."""
+    found = [f"{path.name}: {line.strip()}" for folder in ("minidem", "scenarios", "tools", "tests")
+             for path in (ROOT / folder).rglob("*.py") for line in path.read_text().splitlines()
+             if re.search(r"\b(sim|sims\[\w+\]|simulation)\._[a-z]", line)]
+    assert not found, "\n".join(found)

@@ -146,14 +146,14 @@ def finished(sim, act, path):
 def main(name, threads, folder, every=1):
     """threads : 0: one, and the allocations of that thread, also of Python; else those of the package in all threads.
 
-    every : of the latter, so many are passed over between two.
+    every : of these, so many are passed over between two.
     """
     make, act = OPERATIONS[name]
     path, threads = Path(folder) / "state.npz", int(threads)
     start = make(max(1, threads))
     expected = finished(copy.deepcopy(start), act, path)
     results = {"tried": 0, "raised": 0, "other": 0, "went back": 0}
-    for number in count(1, int(every)) if threads else NUMBERS:
+    for number in count(1, int(every)) if threads else NUMBERS[::int(every)]:
         sim = copy.deepcopy(start)
         PRELOADED.fail_allocation(number, threads > 0)
         try:

@@ -316,9 +316,9 @@ def test_run_from_the_start_beyond_a_table_of_poses(tmp_path):
     """Poses of moving walls are computed for 1000 steps at once; where a table begins changes nothing, nor do threads
     change the first contacts."""
     system = SYSTEMS["mixer"]
-    sim = system.build(ROLLING, threads=3)
+    sim = system.build(ROLLING, threads=2)
     sim.run(999)
-    sim = system.reloaded(sim, 2, tmp_path)
+    sim = system.reloaded(sim, 1, tmp_path)
     sim.run(system.before - 999)
     assert bits(sim) == bits(begun("mixer", ROLLING))
 

@@ -21,7 +21,7 @@ def preloaded(tmp_path_factory):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD and glibc's allocator")
-@pytest.mark.parametrize("name, threads, every", [("friction", 0, 1), ("bonds", 2, 7), *(
+@pytest.mark.parametrize("name, threads, every", [("friction", 0, 3), ("bonds", 2, 11), *(
     pytest.param(name, threads, 1, marks=pytest.mark.slow) for name, threads in (
         *((name, 0) for name in ("save and load", "run", "many runs", "force", "add clumps", "look")),
         *((name, threads) for name in ("friction", *BETWEEN_STEPS) for threads in (1, 2, 3))))])

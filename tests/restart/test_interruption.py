@@ -144,21 +144,6 @@ def test_no_room_for_a_file_that_grows(room, uninterrupted, tmp_path):
     assert_same(tmp_path, uninterrupted())
 
 
-def test_folder_lost_during_a_run(uninterrupted, tmp_path, at, capsys):
-    """Its frames can no longer be written, as on a share that has gone."""
-    def lose():
-        (tmp_path / "frames").rename(tmp_path / "away")
-        (tmp_path / "frames").write_text("")
-
-    at(0.5 * END, lose)
-    assert run(tmp_path) == 1
-    assert "frames" in (said := capsys.readouterr().err) and "--resume continues" in said
-    (tmp_path / "frames").unlink()
-    (tmp_path / "away").rename(tmp_path / "frames")
-    assert run(tmp_path, "--resume") == 0
-    assert_same(tmp_path, uninterrupted())
-
-
 def interrupted(out, at):
     at(0.6 * END, signalled(signal.SIGINT))
     assert run(out) == 130
