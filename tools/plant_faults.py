@@ -30,7 +30,7 @@ FAILED = 1                      # exit status of pytest; others but 0: no such t
 
 
 class Unplantable(Exception):
-    """A text is not in its file exactly once, or cannot be built."""
+    """A text is not in the sources exactly once, or cannot be built with the fault."""
 
 
 def chosen(faults, words):
@@ -48,14 +48,16 @@ def chosen(faults, words):
 
 
 def copy_with(fault, folder):
-    """Copy the project with a fault, or with None, and build what that needs."""
+    """Copy the project with a fault, or with None, and build what that needs. The text may be in any file."""
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
     if fault is not None:
-        path = folder / fault["file"]
-        source = path.read_text()
-        if (count := source.count(fault["text"])) != 1:
-            raise Unplantable(f"its text is {count} times in {fault['file']}, and must be once: {fault['text']!r}")
-        path.write_text(source.replace(fault["text"], fault["replacement"]))
+        sources = {path: path.read_text() for path in Path(folder, "minidem").rglob("*.*")
+                   if path.suffix in (".py", *COMPILED)}
+        found = [path for path, text in sources.items() for _ in range(text.count(fault["text"]))]
+        if len(found) != 1:
+            raise Unplantable(f"its text is {len(found)} times in the sources, and must be once: {fault['text']!r}")
+        path, = found
+        path.write_text(sources[path].replace(fault["text"], fault["replacement"]))
         if path.suffix in COMPILED:
             build = subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], cwd=folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
