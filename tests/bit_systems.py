@@ -298,7 +298,8 @@ def python_scheme():
 DOWN = (0.3, -0.2, -9.81)
 BALANCED = "hertz", ONSET, ROLLING
 PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": asymmetric_law}
-OWN_LAWS = PYTHON_LAWS | {"own-ctypes": custom_law.INTERFACES["ctypes"]}
+COMPILED_LAW = custom_law.INTERFACES["ctypes"]              # None without a C compiler
+OWN_LAWS = PYTHON_LAWS | {"own-ctypes": COMPILED_LAW}
 OWN_SCHEME = "own-leapfrog"
 SYSTEMS = {
     "dilute": System(of_scene(lambda: scenes.rods_in_box(seed=1), 38e-6), ("hertz",), 1000),
@@ -312,7 +313,7 @@ SYSTEMS = {
     "compiled force": System(of_scene(mixture, forces=[spring, drag], young=1e7), ("hertz", ONSET), 50, traps=True),
     "own scheme": System(of_scene(mixture, young=1e7, gravity=DOWN), (ONSET,), 50, traps=True, rotations=(OWN_SCHEME,)),
     "own law": System(rods_later, tuple(f"{name}:stiffness=4e6" for name in PYTHON_LAWS), 80, 120, traps=True),
-    "compiled law": System(rods_later, ("own-ctypes:stiffness=4e6",), 80, 120),
+    "compiled law": System(rods_later, ("own-ctypes:stiffness=4e6",) * bool(COMPILED_LAW()), 80, 120),
     "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
     "pieces": System(pieces, (ONSET,), 1500),
@@ -326,7 +327,7 @@ SYSTEMS = {
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
     "sizes": System(sizes, ("hertz",), 200),
     "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),
-    "half steps": System(heap, ("hertz",), 120, 4000, rotations=(MULTISTAGE,)),
+    "half steps": System(heap, ("hertz",), 120, 4000, place=(0.5, 0.1, 0.55), rotations=(MULTISTAGE,)),
     "half steps of walls": System(mixer, ("hertz",), 150, 2500, {3: shaken, 5: shaken}, rotations=(MULTISTAGE,)),
 }
 CASES = [(name, law, rotation) for name, system in SYSTEMS.items() for law in system.laws

@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BENCHMARKS = (ROOT / "tools" / "BENCHMARKS.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "minidem" / "guide").glob("*.md"))}
-TUTORIAL = PAGES[ROOT / "minidem" / "guide" / "tutorial.md"]
 BOTH = "\n".join([README, *PAGES.values()])
 BLOCKS = examples.FENCE.findall(BOTH)
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -33,22 +33,30 @@ def test_rods_as_dense_as_it_sensibly_goes(rod):
     check_free([spheres(rod.template, position, orientation)], low, high)
 
 
-def test_mixture_keeps_the_order_of_its_templates(rod, lumpy):
+@pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
+def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction, rod, lumpy):
     ball = md.ClumpTemplate([(0, 0, 0)], [0.11])  # reaches farthest, though it is not the first
-    templates, numbers = [lumpy.template, ball, rod.template], [60, 15, 0]
-    poses = place(templates, numbers, np.zeros(3), np.full(3, 1.2), np.random.default_rng(2))
+    templates, numbers = [lumpy.template, ball, rod.template, ball], [60, 15, 60, 0]
+    edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / solid_fraction) ** (1 / 3)
+    poses = how(templates, numbers, np.zeros(3), np.full(3, edge), np.random.default_rng(2))
     assert [len(position) for position, _ in poses] == numbers
     parts = [list(spheres(*part)) for part in zip(templates, *zip(*poses))]
     parts[1][2] += numbers[0]
-    check_free(parts, 0.0, 1.2)
+    parts[2][2] += numbers[0] + numbers[1]
+    check_free(parts, 0.0, edge)
 
 
-def test_same_seed_same_poses(rod):
-    a, b, c = (place([rod.template], [50], np.zeros(3), np.ones(3), np.random.default_rng(seed))[0]
-               for seed in (5, 5, 6))
-    np.testing.assert_array_equal(a[0], b[0])
-    np.testing.assert_array_equal(a[1], b[1])
-    assert not np.any(a[0] == c[0])
+@pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
+def test_same_seed_same_poses_and_no_absolute_length(how, solid_fraction, rod):
+    """In units 2^-20 times as large every bit of the poses is the same but for that factor."""
+    def placed(seed, unit=1.0):
+        template = md.ClumpTemplate(rod.template.centers * unit, rod.template.radii * unit)
+        high = np.full(3, unit * (100 * rod.template.volume / solid_fraction) ** (1 / 3))
+        return how([template], [100], np.zeros(3), high, np.random.default_rng(seed))[0]
+
+    (x, q), same, other, small = placed(5), placed(5), placed(6), placed(5, 2.0 ** -20)
+    assert np.array_equal(same[0], x) and np.array_equal(same[1], q) and not np.any(other[0] == x)
+    assert np.array_equal(small[0], x * 2.0 ** -20) and np.array_equal(small[1], q)
 
 
 def check_isotropic(vectors):
@@ -177,27 +185,3 @@ def test_dense_rods_surround_one_another_alike_in_all_directions(rod):
     for even in (x * x - 1 / 3, y * y - 1 / 3, x * y, y * z, z * x, x ** 4 + y ** 4 + z ** 4 - 3 / 5):
         sums = np.bincount(i, even, len(position))[inner]
         assert abs(sums.sum()) < 5.0 * np.sqrt(np.sum(sums ** 2))
-
-
-def test_dense_mixture_keeps_the_order_of_its_templates(rod, lumpy):
-    ball = md.ClumpTemplate([(0, 0, 0)], [0.11])
-    templates, numbers = [lumpy.template, ball, rod.template, ball], [100, 30, 100, 0]
-    edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / 0.3) ** (1 / 3)
-    poses = place_densely(templates, numbers, np.zeros(3), np.full(3, edge), np.random.default_rng(2))
-    assert [len(position) for position, _ in poses] == numbers
-    parts = [list(spheres(*part)) for part in zip(templates, *zip(*poses))]
-    parts[1][2] += numbers[0]
-    parts[2][2] += numbers[0] + numbers[1]
-    check_free(parts, 0.0, edge)
-
-
-def test_dense_same_seed_same_poses_and_no_absolute_length(rod):
-    (edge, x, q), again, other = (dense_rods(rod.template, 200, 0.3, seed) for seed in (5, 5, 6))
-    np.testing.assert_array_equal(again[1], x)
-    np.testing.assert_array_equal(again[2], q)
-    assert not np.any(other[1] == x)
-    small = md.ClumpTemplate(rod.template.centers * 2.0 ** -20, rod.template.radii * 2.0 ** -20)
-    high = np.full(3, edge * 2.0 ** -20)
-    [(x_small, q_small)] = place_densely([small], [200], np.zeros(3), high, np.random.default_rng(5))
-    np.testing.assert_array_equal(x_small, x * 2.0 ** -20)
-    np.testing.assert_array_equal(q_small, q)

@@ -11,7 +11,6 @@ from minidem.initial import Inlet, Outlet
 
 LOW, HIGH = (0.1, 0.1, 0.45), (0.5, 0.5, 0.8)
 STEPS = 3000
-ABOVE = Outlet((-9.0, -9.0, -9.0), (9.0, 9.0, 0.4))
 
 
 def stream(threads=1):

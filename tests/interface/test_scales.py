@@ -20,10 +20,6 @@ def outcome(sim):
             sim.energy()]
 
 
-def assert_same(one, other):
-    assert all(np.array_equal(a, b) for a, b in zip(outcome(one), outcome(other), strict=True))
-
-
 def pairs(scale):
     """Colliding lumpy clumps: of a template with this scale, and of a template of that size."""
     shape = scenes.lumpy()

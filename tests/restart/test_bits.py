@@ -249,22 +249,22 @@ def test_a_scheme_in_python_moves_as_the_built_in_one():
 # --- Clumps that come and go.
 
 
-@pytest.mark.parametrize("name, law", [(name, law) for name, law, _ in CASES if SYSTEMS[name].place])
-def test_added_clumps_that_touch_nobody(name, law):
+@pytest.mark.parametrize("name, law, rotation", [case for case in CASES if SYSTEMS[case[0]].place])
+def test_added_clumps_that_touch_nobody(name, law, rotation):
     """They change no bit of the others, whatever the order in which they are added, and when; nor do removed ones."""
     system, ends = SYSTEMS[name], []
-    n = begun(name, law).n_clumps
+    n = begun(name, law, rotation).n_clumps
     balls = [md.ClumpTemplate([(0.0, 0.0, 0.0)], [radius], density=2500.0) for radius in (0.04, 0.03)]
     for order in (0, 1), (1, 0):
-        sim, new = begun(name, law), {}
-        for k, step in enumerate(stops(name, law, "spiral")):
+        sim, new = begun(name, law, rotation), {}
+        for k, step in enumerate(stops(name, law, rotation)):
             sim.run(system.before + step - sim.step_count)
             sim.remove_clumps(list(new.values()))
             for ball in order:
                 new[ball] = sim.add_clumps(balls[ball], [np.add(system.place, [0.0, 0.3 * ball, 0.0])],
                                            angular_velocity=(0, 0, k))[0]
         sim.run(system.before + system.steps - sim.step_count)
-        found, expected = bits(sim, n), undisturbed(name, law, n=n)
+        found, expected = bits(sim, n), undisturbed(name, law, rotation, n)
         assert found == expected
         ends.append([sim.position[sim.ids.tolist().index(new[ball])].tolist() for ball in (0, 1)])
     assert ends[0] == ends[1]
