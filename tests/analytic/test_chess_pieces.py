@@ -1,19 +1,14 @@
 """Chess pieces of a hundred spheres: mass properties by a second method, and the missing volume."""
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from reference_union import union_by_slices
 
-import minidem as md
 from minidem.scenarios.spiral import chess
 from minidem.templates.sphere_files import read_spheres
 
-# Optional folder of sphere files for the slow test.
-FOLDER = os.environ.get("MINIDEM_SPHERE_FILES")
 STORED = Path(chess.__file__).with_name("chess_pieces")
-FILES = sorted(Path(FOLDER).glob("*.txt")) if FOLDER else []
 
 
 def tensor(clump):
@@ -37,12 +32,6 @@ def assert_as_by_slices(clump):
     ("king", 50), ("rook", 50), *(pytest.param(name, 100, marks=pytest.mark.slow) for name in chess.HEIGHTS)])
 def test_mass_properties(name, spheres):
     assert_as_by_slices(chess.piece(name, spheres))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_mass_properties_of_sphere_files(path):
-    assert_as_by_slices(md.ClumpTemplate.from_file(path))
 
 
 # Missing parts of the drawn volume with a hundred spheres (chess.volume_error). All stay below 1.52 / sqrt(n):

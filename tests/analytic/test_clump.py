@@ -1,6 +1,4 @@
 """Clump templates: mass, centre of mass, inertia tensors, axes and frames."""
-import pickle
-
 import numpy as np
 import pytest
 from numpy import pi
@@ -218,13 +216,6 @@ def test_template_is_immutable():
         assert np.array_equal(getattr(clump, name), getattr(same, name))
     with pytest.raises(AttributeError, match="is immutable"):
         clump.mass = 1.0
-
-
-def test_pickle_gives_the_same_bits():
-    clump = ClumpTemplate(*random_clump(np.random.default_rng(11), 6), density=900.0)
-    other = pickle.loads(pickle.dumps(clump))
-    assert vars(clump).keys() == vars(other).keys()
-    assert all(np.array_equal(value, vars(other)[name]) for name, value in vars(clump).items())
 
 
 def test_repr():

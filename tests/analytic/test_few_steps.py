@@ -17,20 +17,24 @@ pytestmark = pytest.mark.filterwarnings("ignore:dt = .*above the Rayleigh step:U
 RADIUS, PHASES = 1e-3, (np.arange(8) + 0.5) / 8         # fractions of a step at which the spheres touch
 
 
+def head_on(material, speed, dt, steps, phases, gap, pairs=None):
+    """Rebound over approach of spheres that meet in pairs, each at another fraction of a step."""
+    n = len(phases)
+    sim = md.Simulation(material, pairs=pairs, contact="hertz-mindlin", dt=dt, threads=1)
+    half = RADIUS + 0.5 * (gap + phases * speed * dt)
+    place = np.column_stack([np.append(-half, half), np.tile(0.01 * np.arange(n), 2), np.zeros(2 * n)])
+    sim.add_clumps(ball(RADIUS).template, place, velocity=np.outer(np.repeat([0.5, -0.5], n), [speed, 0.0, 0.0]))
+    sim.run(steps)
+    assert len(sim.contacts()) == 0
+    return (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
+
+
 @pytest.mark.parametrize("dt, error", [(1e-4, 4e-3), (2.5e-5, 5e-5)])
 def test_restitution_with_few_steps(dt, error):
     """Grains of scenarios/drum.py --soft at 0.02, 0.1 and 0.3 m/s have nine to five steps per contact with 1e-4 s."""
     materials, pairs = dosta.with_moduli({"M1": 2e6, "M2": 1e6})
-    n = len(PHASES)
     for speed in 0.02, 0.1, 0.3:
-        sim = md.Simulation(materials["M1"], pairs=pairs, contact="hertz-mindlin", dt=dt, threads=1)
-        gap = 0.5 * (1e-6 + PHASES * speed * dt)
-        x, y = np.concatenate([-RADIUS - gap, RADIUS + gap]), np.tile(0.01 * np.arange(n), 2)
-        velocity = np.outer(np.repeat([0.5, -0.5], n), [speed, 0.0, 0.0])
-        sim.add_clumps(ball(RADIUS).template, np.column_stack([x, y, 0.0 * x]), velocity=velocity)
-        sim.run(round(6e-3 / dt))
-        assert len(sim.contacts()) == 0
-        rebound = (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
+        rebound = head_on(materials["M1"], speed, dt, round(6e-3 / dt), PHASES, 1e-6, pairs)
         assert np.mean(rebound) == pytest.approx(0.5, abs=error)
 
 
@@ -39,16 +43,10 @@ def test_restitution_with_few_steps(dt, error):
     (50, 0.5, 2.8e-5), (100, 0.5, 3.9e-6)])
 def test_restitution_of_two_spheres(steps, mean, error):
     """The table of FRICTION.md."""
-    speed, density, n = 0.1, 2500.0, 64
-    mass, modulus = density * 4 / 3 * np.pi * RADIUS**3 / 2, 2e6 / 2 / (1 - 0.25**2)
-    dt = 2.94 * (15 / 16 * mass / (modulus * np.sqrt(RADIUS / 2)))**0.4 * speed**-0.2 / steps
-    sim = md.Simulation(md.Material(2e6, 0.25, restitution=0.5), contact="hertz-mindlin", dt=dt, threads=1)
-    gap = 0.5 * (1e-7 + (np.arange(n) + 0.5) / n * speed * dt)
-    x, y = np.concatenate([-RADIUS - gap, RADIUS + gap]), np.tile(0.01 * np.arange(n), 2)
-    sim.add_clumps(ball(RADIUS, density=density).template, np.column_stack([x, y, 0.0 * x]),
-                   velocity=np.outer(np.repeat([0.5, -0.5], n), [speed, 0.0, 0.0]))
-    sim.run(4 * steps + 20)
-    rebound = (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
+    speed, modulus = 0.1, 2e6 / 2 / (1 - 0.25**2)
+    dt = 2.94 * (15 / 16 * ball(RADIUS).template.mass / 2 / (modulus * np.sqrt(RADIUS / 2)))**0.4 * speed**-0.2 / steps
+    rebound = head_on(md.Material(2e6, 0.25, restitution=0.5), speed, dt, 4 * steps + 20, (np.arange(64) + 0.5) / 64,
+                      1e-7)
     assert np.mean(rebound) == pytest.approx(mean, abs=6e-5)
     assert np.sqrt(np.mean((rebound - 0.5)**2)) == pytest.approx(error, rel=0.03)
 
@@ -70,22 +68,35 @@ def rebound_of_rods(spheres, restitution, steps, mass_of, speed=0.1, n=64):
     mass = 1.0 / (1.0 / rod.mass + np.sum(np.cross(arm, [0.0, 0.0, 1.0])**2) / rod.inertia.max())
     modulus = effective_modulus(2e6, 0.25, 2e6, 0.25)
     dt = 2.94 * (15 / 16 * mass / (modulus * np.sqrt(RADIUS)))**0.4 * speed**-0.2 / steps
-    material = md.Material(2e6, 0.25, restitution=restitution)
-    sim = md.Simulation(material, [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))], contact=f"hertz-mindlin:mass={mass_of}",
-                        dt=dt, threads=1)
     height = RADIUS - arm[2] + 1e-7 + (np.arange(n) + 0.5) / n * speed * dt
-    turn = np.pi / 8
-    sim.add_clumps(rod, np.column_stack([0.05 * np.arange(n), np.zeros(n), height]), velocity=(0.0, 0.0, -speed),
-                   orientation=(np.cos(turn), 0.0, np.sin(turn), 0.0))
-    after, touched = np.full(n, np.nan), np.zeros(n, dtype=bool)
-    while np.isnan(after).any():
-        sim.run(1)
-        touching = np.isin(np.arange(n), sim.contacts()["clump_i"])
-        ended = touched & ~touching & np.isnan(after)
+    sim = on_plane(rod, restitution, dt, mass_of, 2e6, velocity=(0.0, 0.0, -speed),
+                   position=np.column_stack([0.05 * np.arange(n), np.zeros(n), height]),
+                   orientation=(np.cos(np.pi / 8), 0.0, np.sin(np.pi / 8), 0.0))
+
+    def speed_of_the_end(sim):
         lowest = sim.sphere_centers().reshape(n, spheres, 3)[:, -1]
-        after[ended] = (sim.velocity + np.cross(sim.angular_velocity, lowest - sim.position))[ended, 2]
+        return (sim.velocity + np.cross(sim.angular_velocity, lowest - sim.position))[:, 2]
+
+    return np.mean(as_contacts_end(sim, speed_of_the_end)) / speed
+
+
+def on_plane(clump, restitution, dt, mass_of, young=1e9, **placed):
+    sim = md.Simulation(md.Material(young, 0.25, restitution=restitution), [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))],
+                        contact=f"hertz-mindlin:mass={mass_of}", dt=dt, threads=1)
+    sim.add_clumps(clump, **placed)
+    return sim
+
+
+def as_contacts_end(sim, value):
+    """value(sim) of each clump (n,) when its first contact has ended."""
+    found, touched = np.full(sim.n_clumps, np.nan), np.zeros(sim.n_clumps, dtype=bool)
+    while np.isnan(found).any():
+        sim.run(1)
+        touching = np.isin(np.arange(sim.n_clumps), sim.contacts()["clump_i"])
+        ended = touched & ~touching & np.isnan(found)
+        found[ended] = value(sim)[ended]
         touched |= touching
-    return np.mean(after) / speed
+    return found
 
 
 @pytest.mark.parametrize("spheres, restitution", [(1, 0.5), (2, 0.9), (2, 0.5), (2, 0.1), (5, 0.9), (5, 0.5), (5, 0.1)])
@@ -200,13 +211,6 @@ def contact_time(mass, modulus, speed):
     return 2.94 * (15 / 16 * mass / (modulus * sqrt(RADIUS)))**0.4 * speed**-0.2
 
 
-def on_plane(clump, restitution, dt, mass_of, **placed):
-    sim = md.Simulation(md.Material(1e9, 0.25, restitution=restitution), [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))],
-                        contact=f"hertz-mindlin:mass={mass_of}", dt=dt, threads=1)
-    sim.add_clumps(clump, **placed)
-    return sim
-
-
 def mobility(axes, clump, arms):
     """1 / m* of contacts with a plane across z, at these arms (n, 3) from the centre of mass [1/kg].
 
@@ -283,15 +287,7 @@ def restitutions_of_single_impacts(clump, overlap, n=150, restitution=0.5):
     turns, velocities, spins, heights, per_speed = map(np.array, zip(*rows))
     sim = on_plane(clump, restitution, dt, "contact", velocity=velocities, angular_velocity=spins, orientation=turns,
                    position=np.column_stack([12 * RADIUS * np.arange(n), np.zeros(n), heights]))
-    found, touched = np.full(n, np.nan), np.zeros(n, dtype=bool)
-    for _ in range(2750):
-        sim.run(1)
-        touching = np.isin(np.arange(n), sim.contacts()["clump_i"])
-        ended = touched & ~touching & np.isnan(found)
-        found[ended] = ((sim.velocity - velocities)[:, 2] * per_speed - 1.0)[ended]
-        touched |= touching
-    assert not np.isnan(found).any()
-    return found
+    return as_contacts_end(sim, lambda sim: (sim.velocity - velocities)[:, 2] * per_speed - 1.0)
 
 
 @pytest.mark.slow

@@ -105,6 +105,9 @@ def test_mass_and_inertia_of_a_box():
     turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
     turn *= np.linalg.det(turn)
     mesh = TriangleMesh(CUBE.vertices * [1.0, 2.0, 3.0] @ turn.T + [4.0, 5.0, 6.0], CUBE.triangles)
+    inverted = TriangleMesh(1e-3 * mesh.vertices, mesh.triangles[:, ::-1])
+    assert inverted.volume == pytest.approx(6e-9, rel=1e-11)
+    assert inverted.moments == pytest.approx(1e-15 * mesh.moments, rel=1e-11)
     clump = quiet(mesh, 30, density=100.0, match="mesh")
     assert clump.mass == pytest.approx(600.0, rel=1e-12) and clump.volume == pytest.approx(6.0, rel=1e-12)
     assert clump.center_of_mass == pytest.approx([4.0, 5.0, 6.0], rel=1e-12)
@@ -118,6 +121,39 @@ def test_mass_and_inertia_of_a_box():
     assert clump.bounding_radius == pytest.approx((np.linalg.norm(clump.offsets, axis=1) + clump.radii).max())
     with pytest.raises(ValueError, match="match = 'both': give 'spheres' or 'mesh'"):
         md.ClumpTemplate.from_mesh(mesh, match="both")
+
+
+def test_clump_of_a_scaled_file(tmp_path):
+    """STL repeats the vertices and has single precision."""
+    box = (CUBE.vertices + 0.5) * [1.0, 2.0, 3.0]
+    meshio.Mesh(box, {"triangle": CUBE.triangles}).write(tmp_path / "box.stl")
+    assert TriangleMesh.read(tmp_path / "box.stl", 0.01).volume == pytest.approx(6e-6, rel=1e-6)
+    clump = quiet(tmp_path / "box.stl", spheres=20, density=1000.0, scale=0.01)
+    assert len(clump.radii) == 20 and clump.volume < 6e-6
+    low, high = clump.centers - clump.radii[:, None], clump.centers + clump.radii[:, None]
+    assert np.all(low >= -1e-9) and np.all(high <= np.array([0.01, 0.02, 0.03]) + 1e-9)
+
+
+@pytest.mark.slow
+def test_missing_volume_falls_with_the_number_of_spheres():
+    mesh = platonic_mesh("icosahedron", 0.01)
+    reports = [MeshReport(mesh, quiet(mesh, n)) for n in (1, 10, 40, 160)]
+    missing = [-report.volume_error for report in reports]
+    assert np.all(np.diff(missing) < 0.0) and 0.0 < missing[-1] < 0.03
+    assert np.abs(reports[-1].inertia_error).max() < 0.06       # missing at the rim: up to twice that of the volume
+    assert "volume" in str(reports[-1])
+
+
+@pytest.mark.slow
+def test_slivers_and_thin_bodies():
+    """Long thin triangles are sampled along their length; a body too thin for any cell is refused by name."""
+    rod = TriangleMesh(2.0 * CUBE.vertices * [1.0, 0.02, 0.02], CUBE.triangles)
+    clump = quiet(rod, 50)
+    # fifty spheres of the half width in a row: the largest that fit, less one fiftieth because of the cells
+    assert np.all(clump.radii <= 0.02) and clump.radii.max() > 0.98 * 0.02
+    plate = TriangleMesh(2.0 * CUBE.vertices * [1.0, 1.0, 1e-4], CUBE.triangles, "plate")
+    with pytest.raises(ValueError, match="plate: thinner than"):
+        quiet(plate)
 
 
 def test_axes_of_symmetric_meshes_do_not_depend_on_round_off(tmp_path):

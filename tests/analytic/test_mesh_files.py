@@ -2,6 +2,7 @@
 import struct
 import sys
 
+import meshio
 import numpy as np
 import pytest
 import trimesh
@@ -78,6 +79,12 @@ def test_off_and_glb(tmp_path):
         assert is_unit_cube(TriangleMesh.read(tmp_path / name))
 
 
+@pytest.mark.parametrize("name", ["cube.vtk", "cube.vtu"])
+def test_quads_of_other_formats(tmp_path, name):
+    meshio.Mesh(np.array(CORNERS, dtype=float), {"quad": np.array(QUADS) - 1}).write(tmp_path / name)
+    assert is_unit_cube(TriangleMesh.read(tmp_path / name))
+
+
 def test_vertices_that_differ_by_rounding(tmp_path):
     """Triangles of an STL file have their own corners, which differ by the last bit of single precision."""
     corners = (CUBE.corners + 3.3).astype(np.float32)
@@ -151,3 +158,21 @@ def test_files_with_bad_numbers(tmp_path):
     path.write_text(LINES + "f 1 2 99\n")
     with pytest.raises(ValueError, match="a.obj"):
         TriangleMesh.read(path)
+
+
+def test_invalid_meshes_are_refused():
+    for triangles, message in ((CUBE.triangles[:-1], "open"), (np.empty((0, 3), dtype=int), "no triangles"),
+                               ([[0, 1, 99]], r"stone: triangles\[0, 2\] = 99: .* 0 to 7"),
+                               ([[0, 1, -1]], r"stone: triangles\[0, 2\] = -1: .* 0 to 7")):
+        with pytest.raises(ValueError, match=message):
+            TriangleMesh(CUBE.vertices, triangles, "stone")
+
+
+@pytest.mark.parametrize("name, text", [
+    ("a.stl", "solid nothing\nendsolid"), ("a.stl", "no mesh at all"), ("a.ply", "ply\n"),
+    ("a.obj", "v 0 0 zero\n"), ("a.xyz", "0 0 0"), ("none.stl", None)])
+def test_files_without_a_mesh(tmp_path, name, text):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(FileNotFoundError if text is None else ValueError, match=name):
+        md.ClumpTemplate.from_mesh(tmp_path / name)

@@ -71,6 +71,7 @@ OTHERS = {       # file -> why it writes in another way
     "tools/benchmark.py": "lines that are appended",
     "tools/docs.py": "pages, made again as a whole",
     "tools/emulate_arm64.py": "a folder of its own",
+    "tools/plant_faults.py": "a temporary folder",
     "tools/sanitize.py": "a temporary folder",
     "tools/peers/lammps_peer.py": "a temporary folder",
     "tools/peers/liggghts_peer.py": "a temporary folder",

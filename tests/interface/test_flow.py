@@ -61,6 +61,18 @@ def test_parallel_rods(axis):
     assert flow.nematic_tensor(sim) == pytest.approx(1.5 * np.outer(axis, axis) - 0.5 * np.eye(3), abs=1e-14)
 
 
+@pytest.mark.parametrize("flow_axis, gradient, expected", [("x", "y", np.arctan(0.5)), ("y", "z", -np.arctan(2.0))])
+def test_angle_of_the_director(flow_axis, gradient, expected):
+    """From the flow axis towards the gradient axis, of either end of the rods."""
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=md.PeriodicBox(
+        (0,) * 3, (3,) * 3, (True,) * 3, shear=(flow_axis, gradient, 1.0)))
+    along = np.array([2.0, 1.0, -2.0]) / 3.0
+    for sign in 1.0, -1.0:
+        half = sign * along + [0.0, 0.0, 1.0]
+        sim.add_clumps(md.shapes.rod(0.5, 0.1, 6, 1000.0), (1.5 + sign, 1.5, 1.5), (0.0, *half / np.linalg.norm(half)))
+    assert flow.director_angle(sim) == pytest.approx(expected, rel=1e-12)
+
+
 def test_order_of_random_rods():
     sim = gas(MOTIONS["shear"], solid_fraction=0.05)
     axes = flow.clump_axes(sim)

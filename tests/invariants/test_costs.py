@@ -160,9 +160,9 @@ def test_coefficients_of_materials_one_by_one():
              for b in materials[:k] if k % 3]
     table = PairTable(materials[0], [], pairs)
     for k, material in enumerate(materials):
-        if k:
+        if k % 3 == 2:
             table.with_material(md.Material(1.0, 0.1)).coefficients(law, law.values())          # given up
-            table = table.with_material(material)
+        table = table.with_material(material)
         found = table.coefficients(law, law.values())[:k + 1, :k + 1]
         assert np.array_equal(found, coefficients_at_once(materials[:k + 1], pairs, law), equal_nan=True)
 
@@ -181,19 +181,6 @@ def test_number_of_coefficients(own_law):
     for k, material in enumerate(materials):
         sim.add_clumps(BALL, [(3.0 * k, 0.0, 0.0)], material=material)
     assert sum(computed) <= 16 ** 2
-
-
-def test_materials_one_by_one():
-    """With all pairs given: three times as many materials take at most 3^2.5 times as long."""
-    def add(n):
-        materials = [md.Material(1e7, 0.2, friction=0.01 * k) for k in range(n)]
-        pairs = [md.Pair(a, b, friction=0.3) for k, a in enumerate(materials) for b in materials[:k]]
-        sim, start = md.Simulation(materials[0], dt=1e-6, contact=MINDLIN, pairs=pairs), time.process_time()
-        for k, material in enumerate(materials):
-            sim.add_clumps(BALL, [(3.0 * k, 0.0, 0.0)], material=material)
-        return time.process_time() - start
-
-    assert add(36) < 3.0 ** 2.5 * min(add(12) for _ in range(3))
 
 
 @pytest.mark.parametrize("periodic", [None, ((0.0, -0.7, -0.7), (1.4, 0.7, 0.7), (True, True, False))])

@@ -26,7 +26,13 @@ def relative_errors(seed, dt, steps):
     return np.array(found)
 
 
-def assert_bounded(seeds):
+def few_or(few, many):
+    """Seeds of the default run, and of the slow one."""
+    return pytest.mark.parametrize("seeds", [range(few), pytest.param(range(many), marks=pytest.mark.slow)], ids=len)
+
+
+@few_or(3, 20)
+def test_energy_is_bounded(seeds):
     """1e-3 at most: four times the expected walk of the worst contacts. Seen with 20 seeds: 7e-4, root mean
     square 1.8e-4."""
     errors = np.array([relative_errors(seed, DT, STEPS) for seed in seeds])
@@ -34,7 +40,8 @@ def assert_bounded(seeds):
     assert np.max(np.abs(errors)) > 1e-5          # contacts took place
 
 
-def assert_falls(seeds):
+@few_or(4, 20)
+def test_energy_error_falls_with_the_step(seeds):
     """Slope of the pooled root mean square over three halvings: 2.5 expected, 1.8 demanded.
 
     The mean square of a random walk has a relative standard deviation of 1.15 (that of the integral of
@@ -46,21 +53,3 @@ def assert_falls(seeds):
     pooled = [[relative_errors(seed, DT * steps[0] / n, n) for seed in seeds] for n in steps]
     errors = [rms(run) for run in pooled]
     assert order(errors) > 1.8, errors
-
-
-def test_energy_is_bounded():
-    assert_bounded(range(3))
-
-
-@pytest.mark.slow
-def test_energy_is_bounded_for_twenty_seeds():
-    assert_bounded(range(20))
-
-
-def test_energy_error_falls_with_the_step():
-    assert_falls(range(4))
-
-
-@pytest.mark.slow
-def test_energy_error_falls_with_the_step_for_twenty_seeds():
-    assert_falls(range(20))

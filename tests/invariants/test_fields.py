@@ -13,6 +13,8 @@ from minidem.analysis.damping import exchange_rate
 from minidem.initial import place_densely
 from minidem.scenarios.c_functions import ctypes_functions
 
+BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
+
 
 def heat(sim):
     return float(np.sum(sim.mass * 800.0 * sim.field("temperature")))
@@ -34,30 +36,7 @@ def test_fields_do_not_change_the_motion():
     assert not same(one, other)
 
 
-@pytest.mark.usefixtures("many_threads_and_sorts")
-@pytest.mark.parametrize("threads", [2, 3])
-def test_equal_bits_for_any_number_of_threads(threads):
-    flux = compiled_conduction()
-    sims = [box_of_rods(300, flux, threads=n) for n in (1, threads)]
-    assert sims[1].threads == threads
-    for sim in sims:
-        sim.run(400)
-        sim.continue_from(sim.loop.sorted(), sim.loop)
-        sim.run(200)
-    assert same(*sims)
-
-
-def test_compiled_and_python_functions_agree():
-    one, other = box_of_rods(flux=conduction), box_of_rods(flux=compiled_conduction())
-    one.run(1500)
-    other.run(1500)
-    assert same(one, other)
-
-
-def test_c_functions_have_the_rows_that_are_documented(tmp_path):
-    """contact 14 radius, 13 overlap, 84 and 85 fields, 82 and 83 ids; result 0-2 force; rates."""
-    source = tmp_path / "flux.c"
-    source.write_text("""#include <math.h>
+C_FLUXES = """#include <math.h>
 void flux(const double *contact, const double *result, double *rates, const double *parameters) {
     for (int k = 0; k < 8; k++) {
         double width = 2.0 * sqrt(contact[8 * 14 + k] * fmax(contact[8 * 13 + k], 0.0));
@@ -72,48 +51,57 @@ void ids_and_forces(const double *contact, const double *result, double *rates, 
         rates[8 + k] = contact[8 * 82 + k];
     }
 }
-""")
-    functions = ctypes_functions(source, ["flux", "ids_and_forces"])
-    if functions is None:
-        pytest.skip("no C compiler")
-    one, other = box_of_rods(flux=conduction), box_of_rods(flux=functions["flux"])
+"""
+
+
+def c_flux(name, folder):
+    (folder / "flux.c").write_text(C_FLUXES)
+    return (ctypes_functions(folder / "flux.c", ["flux", "ids_and_forces"]) or pytest.skip("no C compiler"))[name]
+
+
+def two_spheres(contact="hertz-mindlin", dt=1e-5, distance=0.0199, material=MATERIAL, **motion):
+    sim = md.Simulation(material, contact=contact, dt=dt)
+    sim.add_clumps(BALL, [(0, 0, 0), (distance, 0, 0)], **motion)
+    return sim
+
+
+@pytest.mark.parametrize("language", ["numba", "c"])
+def test_compiled_and_python_functions_agree(language, tmp_path):
+    """In C the rows that are documented: contact 14 radius, 13 overlap, 84 and 85 fields."""
+    flux = compiled_conduction() if language == "numba" else c_flux("flux", tmp_path)
+    one, other = box_of_rods(flux=conduction), box_of_rods(flux=flux)
     one.run(1500)
     other.run(1500)
     assert same(one, other)
+
+
+def test_ids_and_forces_that_c_functions_see(tmp_path):
+    """contact 82 and 83 ids; result 0-2 force."""
     sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-6)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(9, 0, 0), (0, 0, 0), (0.0199, 0, 0)])
+    sim.add_clumps(BALL, [(9, 0, 0), (0, 0, 0), (0.0199, 0, 0)])
     sim.remove_clumps([0])
     sim.add_field("temperature", 0.0)
-    sim.add_flux(functions["ids_and_forces"])
+    sim.add_flux(c_flux("ids_and_forces", tmp_path))
     force = np.linalg.norm(sim.contacts()["force"][0])
     sim.run(1)
     assert sim.field("temperature") / 1e-6 == pytest.approx([2.0 + 100.0 * force, 1.0])
 
 
-def test_restart_copy_and_split_runs(tmp_path):
-    sim, whole = box_of_rods(flux=conduction), box_of_rods(flux=conduction)
-    whole.run(1500)
-    sim.run(700)
+@pytest.mark.usefixtures("many_threads_and_sorts")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_bits_over_threads_copies_and_files(threads, tmp_path):
+    whole, sim = box_of_rods(100, flux=conduction), box_of_rods(100, flux=conduction, threads=threads)
+    whole.run(600)
+    sim.run(400)
     sim.save(tmp_path / "a.npz")
-    loaded = md.Simulation.load(tmp_path / "a.npz")
+    loaded, copied = md.Simulation.load(tmp_path / "a.npz", threads=2), copy.deepcopy(sim)
     with pytest.raises(ValueError, match="add_flux"):
         loaded.run(1)
     loaded.add_flux(conduction, [1e6])
-    copied = copy.deepcopy(sim)
+    copied.continue_from(copied.loop.sorted(), copied.loop)
     for one in (sim, loaded, copied):
-        one.run(800)
+        one.run(200)
         assert same(one, whole)
-
-
-def test_checkpoint_before_the_first_step(tmp_path):
-    sim = box_of_rods(flux=conduction)
-    sim.energy()
-    sim.save(tmp_path / "a.npz")
-    loaded = md.Simulation.load(tmp_path / "a.npz")
-    loaded.add_flux(conduction, [1e6])
-    sim.run(500)
-    loaded.run(500)
-    assert same(sim, loaded)
 
 
 @pytest.mark.parametrize("change", ["add_clumps", "set_field"])
@@ -184,7 +172,7 @@ def test_step_that_fails_is_undone():
 def test_walls_with_and_without_a_value():
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 0.0199), (0, 0, -1))], dt=1e-5,
                         contact="hertz-mindlin")
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0.00995)])
+    sim.add_clumps(BALL, [(0, 0, 0.00995)])
     sim.add_field("temperature", 300.0, walls=[350.0, np.nan])
     seen = []
 
@@ -243,27 +231,14 @@ def test_vectors_and_several_fields():
     assert sim.field("charge").max() > 1.0
 
 
-def test_python_law_reads_and_changes_fields():
-    def force(contacts, stiffness):
-        wetness = contacts.fields["wetness"]
-        contacts.force = (stiffness * contacts.overlap * (1.0 + wetness.sum(axis=1)))[:, None] * contacts.normal
-        contacts.rates["wetness"][:, 0] = wetness[:, 1] - wetness[:, 0]
-        contacts.rates["wetness"][:, 1] = wetness[:, 0] - wetness[:, 1]
-
-    md.contact.register("wet-springs", force, parameters={"stiffness": None})
-    sims = []
-    for wetness in ([0.0, 0.0], [0.0, 2.0]):
-        sim = md.Simulation(MATERIAL, contact="wet-springs:stiffness=1e3", dt=1e-5)
-        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
-        sim.add_field("wetness", wetness)
-        assert sim.force[1, 0] == pytest.approx(1e3 * 1e-4 * (1.0 + sum(wetness)))
-        sim.run(100)
-        sims.append(sim)
-    assert sims[1].field("wetness").sum() == pytest.approx(2.0, rel=1e-14)
-    assert sims[1].field("wetness")[0] > 0.0
+def wet_springs(contacts, stiffness):
+    wetness = contacts.fields["wetness"]
+    contacts.force = (stiffness * contacts.overlap * (1.0 + wetness.sum(axis=1)))[:, None] * contacts.normal
+    contacts.rates["wetness"][:, 0] = wetness[:, 1] - wetness[:, 0]
+    contacts.rates["wetness"][:, 1] = wetness[:, 0] - wetness[:, 1]
 
 
-def test_compiled_law_reads_and_changes_fields():
+def compiled_wet_springs():
     numba = pytest.importorskip("numba")
 
     @numba.cfunc(POINTERS)
@@ -277,13 +252,20 @@ def test_compiled_law_reads_and_changes_fields():
             out[12, k] = rows[85, k] - rows[84, k]
             out[13, k] = -out[12, k]
 
-    md.contact.register("compiled-wet-springs", force, parameters={"stiffness": None})
-    sim = md.Simulation(MATERIAL, contact="compiled-wet-springs:stiffness=1e3", dt=1e-5)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
-    sim.add_field("wetness", [0.0, 2.0])
-    assert sim.force[1, 0] == pytest.approx(0.3)
-    sim.run(100)
-    assert sim.field("wetness").sum() == pytest.approx(2.0, rel=1e-14) and sim.field("wetness")[0] > 0.0
+    return force
+
+
+@pytest.mark.parametrize("language", ["python", "numba"])
+def test_laws_read_and_change_fields(language, own_law):
+    own_law("wet-springs", wet_springs if language == "python" else compiled_wet_springs(),
+            parameters={"stiffness": None})
+    for wetness in ([0.0, 0.0], [0.0, 2.0]):
+        sim = two_spheres("wet-springs:stiffness=1e3")
+        sim.add_field("wetness", wetness)
+        assert sim.force[1, 0] == pytest.approx(1e3 * 1e-4 * (1.0 + sum(wetness)))
+        sim.run(100)
+        assert sim.field("wetness").sum() == pytest.approx(sum(wetness), rel=1e-14)
+    assert sim.field("wetness")[0] > 0.0
 
 
 def decay(t, x, v, q, w, rate, *, fields):
@@ -309,7 +291,7 @@ def test_rates_of_forces_are_of_second_order(language, contact):
     errors = []
     for dt in (0.02, 0.01):
         sim = md.Simulation(MATERIAL, contact=contact, dt=dt)
-        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (1, 0, 0)])
+        sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)])
         sim.add_field("activity", [1.0, 2.0], capacity=2.0)
         sim.add_force(decay if language == "python" else compiled_decay(), [2.0])
         sim.run_until(1.0)
@@ -319,10 +301,8 @@ def test_rates_of_forces_are_of_second_order(language, contact):
 
 
 def pair_of_spheres(dt, contact="hertz-mindlin"):
-    """Two soft spheres that overlap and hardly move, of unequal temperatures."""
-    sim = md.Simulation(md.Material(young=1e-6, poisson=0.3), contact=contact, dt=dt)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
-    return sim
+    """Soft ones, which hardly move."""
+    return two_spheres(contact, dt, material=md.Material(young=1e-6, poisson=0.3))
 
 
 def exchange(contacts, rate):
@@ -583,9 +563,7 @@ def test_compiled_functions_transfer_amounts(own_law):
             rate[2, k], rate[3, k] = ends * (1.0 + rows[84, k]), 0.5 * ends
 
     own_law("compiled", force, parameters={"stiffness": 1e3})
-    sim = md.Simulation(MATERIAL, contact="compiled", dt=1e-5)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.02001, 0, 0)],
-                   velocity=[(1, 0, 0), (-1, 0, 0)])
+    sim = two_spheres("compiled", distance=0.02001, velocity=[(1, 0, 0), (-1, 0, 0)])
     sim.add_field("charge", [0.0, 0.0])
     sim.add_flux(flux)
     rows = [(0.0, 0.0)]
@@ -608,9 +586,7 @@ def test_rates_of_a_law_count_in_the_last_evaluation_of_a_contact(own_law):
         contacts.rates["heat"] = (contacts.overlap <= 0.0).astype(float)[:, None] * np.ones(2)
 
     own_law("last", force, parameters={"stiffness": 1e3})
-    sim = md.Simulation(MATERIAL, contact="last", dt=1e-5)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.02001, 0, 0)],
-                   velocity=[(1, 0, 0), (-1, 0, 0)])
+    sim = two_spheres("last", distance=0.02001, velocity=[(1, 0, 0), (-1, 0, 0)])
     sim.add_field("wetness", 0.0)
     sim.add_field("heat", 0.0)
     sim.add_flux(flux)
@@ -663,8 +639,7 @@ def test_rates_and_amounts_are_assigned(own_law):
             wrong[text] = str(error.value)
 
     own_law("assigns", force, parameters={"stiffness": 1e3})
-    sim = md.Simulation(md.Material(1.0, 0.3), contact="assigns", dt=1e-3)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
+    sim = two_spheres("assigns", 1e-3, material=md.Material(1.0, 0.3))
     sim.add_field("wetness", [0.0, 2.0])
     sim.add_field("dipole", (0.0, 0.0, 0.0), components=3)
     sim.run(2)
@@ -708,7 +683,7 @@ def test_a_step_that_a_flux_does_not_allow(product, late):
 def test_a_step_that_a_force_does_not_allow(product, language, contact):
     """Noticed once the field has grown, from the growth in a step."""
     sim = md.Simulation(md.Material(1e7, 0.3), contact=contact, dt=0.02)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (1, 0, 0)])
+    sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)])
     sim.add_field("activity", [1.0, 2.0], capacity=2.0)
     sim.add_force(decay if language == "python" else compiled_decay(), [2.0 * product / 0.02])
     texts = said(lambda: sim.run(100))
@@ -723,7 +698,7 @@ def test_the_rate_of_a_law_and_fluxes_together(own_law):
     exchanging_law()
     walls = [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 0.0199), (0, 0, -1))]
     sim = md.Simulation(MATERIAL, walls, dt=1e-5, contact="exchanging:rate=70")
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0.00995)])
+    sim.add_clumps(BALL, [(0, 0, 0.00995)])
     sim.add_field("dipole", (0.0, 0.0, 0.0), components=3)
     sim.add_field("temperature", 300.0, walls=[300.0, np.nan], capacity=2.0)
     sim.add_flux(exchange, [30.0])

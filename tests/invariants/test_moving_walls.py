@@ -183,6 +183,16 @@ def test_elastic_rebound(name):
     np.testing.assert_allclose(energy.work, energy.total - start, rtol=1e-4)
 
 
+def test_a_paddle_hits_a_ball_at_rest():
+    """Nothing moves but a wall that turns."""
+    sim = simulation([md.MeshWall(plate(3), angular_velocity=(1.0, 0, 0), center=(0, 0, 0))], "hertz", 1e-4)
+    sim.add_clumps(BALL, [(0.1, 0.8, 0.4)], scale=RADIUS)
+    sim.run(5000)
+    arm = np.sqrt(0.8**2 + 0.4**2 - RADIUS**2)
+    assert np.linalg.norm(sim.velocity) == pytest.approx(2.0 * arm, rel=1e-2) and not len(sim.contacts())
+    np.testing.assert_allclose(sim.energy().work, sim.energy().total, rtol=1e-3)
+
+
 def test_piston():
     """Each rebound adds twice the speed of the piston; slow compression keeps speed times length."""
     speed = 0.05

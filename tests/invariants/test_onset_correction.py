@@ -1,6 +1,6 @@
-"""What the onset correction must not change: flight, steady contacts, the limit of small steps, units, rest in a heap.
+"""What the onset correction must not change: flight, steady contacts, the limit of small steps, rest in a heap.
 
-Linear and angular momentum: test_conservation. Order of the energy error: test_onset_orders.
+Linear and angular momentum: test_conservation. Units: test_symmetry. Order of the energy error: test_onset_orders.
 """
 import re
 from functools import cache
@@ -96,24 +96,6 @@ def test_same_limit():
         errors = [rms(final_velocities(contact, finer) - limit) for finer in (1, 2, 4, 8)]
         assert order(errors) == pytest.approx(2.0, abs=0.15), (contact, errors)
         assert rms(final_velocities(contact, 128) - limit) < 2.0 * errors[0] / 128**2
-
-
-UNITS = [(4.0**-9, 4.0**-10), (4.0**6, 4.0**4), (4.0**-10, 4.0**-15)]
-
-
-@pytest.mark.parametrize("scheme", FEW_SCHEMES)
-@pytest.mark.parametrize("length, modulus", UNITS)
-def test_units_that_are_powers_of_four_change_no_bit(scheme, length, modulus):
-    """From 1 um to 1 km and from 1 Pa to 256 GPa: there is no absolute number in the correction."""
-    box = scenes.rods_in_box(seed=4, n=8, side=0.6)
-    other, factors, time = scenes.rescaled(box, length, modulus)
-    ends = []
-    for scene, dt in (box, STEP), (other, STEP * time):
-        sim = scene.simulation(dt, contact=ONSET, rotation=scheme)
-        sim.run(1500)
-        ends.append(state_of(sim))
-    for a, b, factor in zip(*ends, factors):
-        assert np.array_equal(a * factor, b)
 
 
 REST = 8 * STEP                 # for soft rods, whose errors it makes as large as STEP those of the others

@@ -47,31 +47,19 @@ def test_random_numbers_are_those_of_numpy():
             assert np.array_equal(row, np.random.Generator(philox).random(6))
 
 
-def test_random_forces_have_equal_bits_in_all_languages_and_threads():
-    sims = []
-    for force, threads in ((noise(1e-3), 1), (compiled_noise(), 1), (compiled_noise(), 2)):
-        sim = box_of_rods(2400, threads=threads)
-        if force.__class__.__name__ == "function":
-            sim.add_force(force, random=6, seed=5)
-        else:
-            sim.add_force(force, [1e-3], random=6, seed=5)
-        sim.run(100)
-        sims.append(sim)
-    assert sims[2].threads == 2
-    assert same(sims[1], sims[2])
-    assert np.array_equal(sims[0].position, sims[1].position)
+def test_random_forces_have_equal_bits_in_all_languages_threads_and_restarts(tmp_path):
+    def add(sim, compiled):
+        sim.add_force(*(compiled_noise(), [1e-3]) if compiled else (noise(1e-3),), random=6, seed=5)
+        return sim
 
-
-def test_random_forces_continue_after_a_restart(tmp_path):
-    sim = box_of_rods()
-    sim.add_force(noise(1e-3), random=6, seed=5)
-    sim.run(50)
-    sim.save(tmp_path / "a.npz")
-    loaded, copied = md.Simulation.load(tmp_path / "a.npz"), copy.deepcopy(sim)
-    loaded.add_force(noise(1e-3), random=6, seed=5)
-    for one in (sim, loaded, copied):
-        one.run(50)
-    assert same(sim, loaded) and same(sim, copied)
+    sims = [add(box_of_rods(2400, threads=threads), compiled) for compiled, threads in ((0, 1), (1, 1), (1, 2))]
+    for sim in sims:
+        sim.run(50)
+    sims[0].save(tmp_path / "a.npz")
+    sims += [add(md.Simulation.load(tmp_path / "a.npz"), False), copy.deepcopy(sims[0])]
+    for sim in sims:
+        sim.run(50)
+    assert sims[2].threads == 2 and all(same(sims[0], sim) for sim in sims[1:])
 
 
 def test_random_needs_an_argument():

@@ -62,19 +62,13 @@ def collide(n, flow, gradient, contact="hertz", rotation="spiral", seed=0):
     return worst, met
 
 
-@pytest.mark.parametrize("flow, gradient, contact, rotation", [
-    ("x", "y", "hertz", "spiral"), ("z", "x", "hertz", "pcdm"), ("y", "z", "hertz:onset=corrected", "spiral"),
-    ("x", "z", "hertz-mindlin", "fincham")])
-def test_collision_across_the_face_as_in_unbounded_space(flow, gradient, contact, rotation):
-    worst, met = collide(30, flow, gradient, contact, rotation)
-    assert met >= 15
-    assert (worst < ROUNDING).all()
-
-
-@pytest.mark.slow
-def test_thousand_collisions_across_the_face():
-    worst, met = collide(1000, "x", "y", seed=1)
-    assert met > 500
+@pytest.mark.parametrize("n, flow, gradient, contact, rotation", [
+    (30, "x", "y", "hertz", "spiral"), (30, "z", "x", "hertz", "pcdm"), (30, "x", "z", "hertz-mindlin", "fincham"),
+    (30, "y", "z", "hertz:onset=corrected", "spiral"),
+    pytest.param(1000, "x", "y", "hertz", "spiral", marks=pytest.mark.slow)])
+def test_collision_across_the_face_as_in_unbounded_space(n, flow, gradient, contact, rotation):
+    worst, met = collide(n, flow, gradient, contact, rotation)
+    assert met >= n / 2
     assert (worst < ROUNDING).all()
 
 

@@ -104,6 +104,16 @@ def test_touching_all_round(radii, height, rest, start):
     np.testing.assert_allclose(sim.energy().balance, before, rtol=2e-3)
 
 
+@pytest.mark.parametrize("aside", [0.0, 0.01, 0.03])
+def test_an_apex_touches_once(aside):
+    """With the force of Hertz, from the apex to the centre."""
+    sim = simulation([md.Cone((0, 0, -1), AXIS, (1, 0), 1)], "hertz")
+    sim.add_clumps(BALL, [(aside, 0, np.sqrt(0.098**2 - aside**2))], scale=RADIUS)
+    contact, = sim.contacts()
+    np.testing.assert_allclose(contact["normal"], sim.position[0] / 0.098, atol=1e-12)
+    np.testing.assert_allclose(contact["overlap"], RADIUS - 0.098, rtol=1e-9)
+
+
 @pytest.mark.parametrize("inside", [True, False])
 @pytest.mark.parametrize("contact", ["hertz", ROLLING])
 def test_facets_of_a_cone(contact, inside):

@@ -20,6 +20,15 @@ def brute_force(sim):
     return {(int(a), int(b)): d for a, b, d in zip(i, j, overlap) if d > 0.0}
 
 
+def assert_found(sim):
+    """The contacts of a simulation are those of all images."""
+    found = {(int(c["sphere_i"]), int(c["sphere_j"])): c["overlap"] for c in sim.contacts() if c["overlap"] > 0.0}
+    wanted = brute_force(sim)
+    for pair in found.keys() | wanted.keys():
+        assert abs(found.get(pair, 0.0) - wanted.get(pair, 0.0)) < 1e-13, pair
+    return len(found)
+
+
 def scene(seed):
     """Clumps of 1 to 12 spheres at random places and images in a short box of random lengths, shear and rates."""
     rng, n_spheres = np.random.default_rng(seed), (1, 3, 5, 12)[seed % 4]
@@ -49,7 +58,25 @@ def test_contacts_of_all_images(seed):
     sim, rng = scene(seed)
     for _ in range(5):
         sim.run(int(rng.integers(1, 700)))
-        found = {(int(c["sphere_i"]), int(c["sphere_j"])): c["overlap"] for c in sim.contacts() if c["overlap"] > 0.0}
-        wanted = brute_force(sim)
-        for pair in found.keys() | wanted.keys():
-            assert abs(found.get(pair, 0.0) - wanted.get(pair, 0.0)) < 1e-13, pair
+        assert_found(sim)
+
+
+@pytest.mark.parametrize("motion", ["rotation", "strain"])
+def test_lists_follow_a_motion_alone(motion):
+    """Heavy rods that turn about centres at rest; heavy balls at rest in the flow of a box that is sheared."""
+    turns, rng, most = motion == "rotation", np.random.default_rng(3), 0
+    x = np.array([-0.08, -0.04, 0.0, 0.04, 0.08]) if turns else np.zeros(1)
+    template = md.ClumpTemplate(np.column_stack([x, 0 * x, 0 * x]), [0.02] * len(x), density=1e9)
+    sim = md.Simulation(md.Material(1.0, 0.3), dt=2e-4, periodic=md.PeriodicBox(
+        (0.0,) * 3, (0.36,) * 3, (True,) * 3, shear=None if turns else ("x", "y", 20.0)))
+    for _ in range(60 if turns else 150):
+        turn = rng.normal(size=4)
+        try:
+            sim.add_clumps(template, 0.36 * rng.random(3), turn / np.linalg.norm(turn),
+                           angular_velocity=10.0 * rng.normal(size=3) * turns)
+        except ValueError as error:
+            assert "overlap" in str(error)
+    for _ in range(20):
+        sim.run(29)
+        most = max(most, assert_found(sim))
+    assert most > 7
