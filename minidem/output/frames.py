@@ -41,21 +41,6 @@ class Frames:
         simulation.
     OSError
         In a call, if a file cannot be written.
-
-    Examples
-    --------
-    Eleven frames of a falling clump::
-
-        import minidem as md
-        rod = md.shapes.rod(0.2, 0.04, 4, density=2500.0)
-        sim = md.Simulation(md.Material(young=1e7, poisson=0.2), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5,
-                            gravity=(0, 0, -9.81))
-        sim.add_clumps(rod, position=(0, 0, 0.3))
-        sim.run(50_000, every=5000, callback=md.Frames("results/falling", contacts=True))
-
-    With the depth of its fall::
-
-        md.Frames("results/falling", extra={"depth": lambda sim: 0.3 - sim.position[:, 2]})
     """
 
     def __init__(self, folder: str | Path, contacts: bool = False, fields: Iterable[str] | str | None = None,

@@ -58,18 +58,7 @@ class Trajectory:
     ... [m/s], `angular_velocity_x` ... [rad/s].
 
     GSD, schema hoomd, single precision, SI units: one particle for each clump, then one for each sphere of clumps of
-    more than one; bonds; fields. `position` + `log/origin` is in the lab frame. output/trajectory_gsd.py describes all.
-
-    Examples
-    --------
-    Ten rows of each clump::
-
-        import minidem as md
-        sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.1], density=2500.0)
-        sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
-        sim.add_clumps(sphere, position=[(0, 0, 0), (1, 0, 0)], velocity=(0, 0, 1))
-        with md.Trajectory("two.csv") as trajectory:
-            sim.run(1000, every=100, callback=trajectory)
+    more than one; bonds; fields. `position` + `log/origin` is in the lab frame. The guide (output) describes all.
     """
 
     def __init__(self, path: str | Path, clumps: ArrayLike | None = None, append: bool = False):

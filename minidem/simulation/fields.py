@@ -69,8 +69,8 @@ class Fields(Topic):
         -----
         Values are those at the instant of the pose. From them and the rates of two steps follow those of the next step,
         of second order (Adams-Bashforth). A field that decays at a rate above 1 / dt alternates from step to step and
-        grows without limit: `run` warns of it. Values are kept over sorting, removal and
-        insertion, in copies and checkpoints, and written to VTU and GSD files. `add_flux` has an example.
+        grows without limit: `run` warns of it. Values are kept over sorting, removal and insertion, in copies and
+        checkpoints, and written to VTU and GSD files.
         """
         old, n = self.loop, whole("components", components, 1, MOST_COMPONENTS)
         population, n_walls = old.population, len(self.walls)
@@ -156,27 +156,7 @@ class Fields(Topic):
            contact  IDS of i and j; -1 - number of a wall   VALUES: n of i, n of j
            rates    0 ... of i   n ... of j   2 n ... amounts of i   3 n ... of j; zero before the call
 
-        Checkpoints do not contain fluxes: add them again after `load`.
-
-        Examples
-        --------
-        Heat conduction through contacts::
-
-            import numpy as np
-            import minidem as md
-
-            def conduction(contacts, conductivity):         # of two spheres that touch in a circle of radius sqrt(R d)
-                T = contacts.fields["temperature"]
-                width = 2.0 * np.sqrt(contacts.radius * np.maximum(contacts.overlap, 0.0))
-                heat = conductivity * width * (T[:, 1] - T[:, 0])                               # into i [W]
-                contacts.rates["temperature"][:] = np.column_stack([heat, -heat])
-
-            sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-5)
-            sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
-            sim.add_field("temperature", [300.0, 400.0], capacity=800.0, per_mass=True)
-            sim.add_flux(conduction, parameters=[1.0])
-            sim.run(100)
-            print(sim.field("temperature"))
+        Checkpoints do not contain fluxes: add them again after `load`. The guide (extensions) has conduction of heat.
         """
         if not self.loop.population.fields:
             raise ValueError("add_flux: the simulation has no field; call add_field first")
