@@ -1,8 +1,18 @@
-"""What of contacts several modules need: neighbours, clumps that are not held, the box that walls enclose, forces of
-walls."""
+"""What of contacts several modules need: keys, nearest images, neighbours, clumps that are not held, the box that walls
+enclose, forces of walls."""
 import numpy as np
 
 from minidem.core.quaternions import cross
+
+
+def pair_keys(pairs):
+    """(n,) one number for each pair (i, j) of spheres, in the same order; j is negative at a wall."""
+    return (pairs[:, 0].astype(np.int64) << 32) + pairs[:, 1]
+
+
+def to_nearest_image(box, vectors):
+    """Vectors (n, 3) between spheres, those to the nearest images in a periodic box, or None."""
+    return vectors if box is None else vectors - box.displacement(box.lengths_in(vectors))
 
 
 def neighbours_of(sim, walls):
@@ -51,7 +61,7 @@ def wall_wrenches(found, walls, box=None, about=None):
     centers = np.array([w.center for w in walls]).reshape(-1, 3)[wall]
     arms = found["point"] - (centers if about is None else about)
     if box is not None:
-        repeats = np.array([w.uneven(box.axes)[0].any() for w in walls] + [False])[wall]
+        repeats = np.array([w.uneven(box.axes)[0].any() for w in walls], dtype=bool)[wall]
         arms[repeats] -= box.displacement(box.lengths_in((found["point"] - centers)[repeats]))
     np.add.at(wrenches[:, :3], wall, -found["force"])
     np.add.at(wrenches[:, 3:], wall, -(cross(arms, found["force"]) + found["couple"]))

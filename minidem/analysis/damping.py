@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from minidem.analysis.contacts import to_nearest_image
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate
@@ -82,8 +83,7 @@ def _of_bonds(sim, spheres, mass, inertia, rows):
     """The same matrices of bonds, of forces and of couples."""
     from scipy.sparse import bsr_array
     centers, beta = sim.sphere_centers(), rows[BondRecord.SLIP, :, 3]
-    between = centers[spheres[:, 0]] - centers[spheres[:, 1]]
-    between -= 0.0 if sim.box is None else sim.box.displacement(sim.box.lengths_in(between))
+    between = to_nearest_image(sim.box, centers[spheres[:, 0]] - centers[spheres[:, 1]])
     distance = np.linalg.norm(between, axis=1)
     normal = between / distance[:, None]
     half_gap = 0.5 * (distance - sim.sphere_radii[spheres].sum(axis=1))

@@ -3,6 +3,7 @@ import warnings
 
 import numpy as np
 
+from minidem.analysis.contacts import to_nearest_image
 from minidem.core.quaternions import rotate
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
@@ -57,9 +58,7 @@ def refuse_deep_among_few(loop, first):
     new = np.flatnonzero(clump >= first)
     for k, depth, wall in zip(new, *loop.deepest_in_walls(spheres[new])):
         others, radius = spheres[:begin[clump[k]]], spheres[k, 3]
-        between = others[:, :3] - spheres[k, :3]
-        if box is not None:
-            between = between - box.displacement(box.lengths_in(between))
+        between = to_nearest_image(box, others[:, :3] - spheres[k, :3])
         overlap = np.append(radius + others[:, 3] - np.sqrt(np.sum(between ** 2, axis=1)), depth)
         part = overlap / np.minimum(np.append(others[:, 3], radius), radius)
         j = int(np.argmax(part))

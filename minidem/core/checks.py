@@ -111,6 +111,13 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
     return array
 
 
+def corners(low, high):
+    """Return the corners (3,) of a box, low below high in every component."""
+    low, high = (finite_array(name, corner, (3,), limit=LARGEST) for name, corner in (("low", low), ("high", high)))
+    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+    return low, high
+
+
 def number(name, value):
     """Return `value` as a float up to LARGEST in magnitude."""
     return float(finite_array(name, value, (), limit=LARGEST))

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, positive, refuse, short_repr, whole
+from minidem.core.checks import LARGEST, corners, finite_array, positive, short_repr, whole
 from minidem.core.near_spheres import near_spheres
 from minidem.initial.mixture import Mixture
 from minidem.initial.random_placement import Shape, accept, overlapping, propose, rounding, size_classes
@@ -38,13 +38,6 @@ from minidem.templates.clump_template import ClumpTemplate
 
 ROUNDS = 10             # of proposals per missing clump ...
 PROPOSALS = 10          # ... so many
-
-
-def _box(low, high):
-    """Corners of a box, checked."""
-    low, high = finite_array("low", low, (3,), limit=LARGEST), finite_array("high", high, (3,), limit=LARGEST)
-    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
-    return tuple(low.tolist()), tuple(high.tolist())
 
 
 def _free(poses, centers, radii, sim):
@@ -90,7 +83,8 @@ class Outlet:
     mass: float = field(default=0.0, init=False, compare=False)
 
     def __post_init__(self):
-        vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
+        low, high = corners(self.low, self.high)
+        vars(self).update(low=tuple(low.tolist()), high=tuple(high.tolist()))
         if not isinstance(self.name, str):
             raise ValueError(f"name = {short_repr(self.name)}: give a text")
 
@@ -153,10 +147,11 @@ class Inlet:
     def __post_init__(self):
         if not isinstance(self.template, (ClumpTemplate, Mixture)):
             raise ValueError(f"template = {short_repr(self.template)}: give a minidem.ClumpTemplate or a Mixture")
-        vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
+        vectors = dict(zip(("low", "high"), corners(self.low, self.high))) | {
+            name: finite_array(name, getattr(self, name), (3,), limit=LARGEST)
+            for name in ("velocity", "angular_velocity")}
         vars(self).update(
-            {name: tuple(finite_array(name, getattr(self, name), (3,), limit=LARGEST).tolist())
-             for name in ("velocity", "angular_velocity")},
+            {name: tuple(vector.tolist()) for name, vector in vectors.items()},
             rate=positive("rate", self.rate), every=whole("every", self.every, 1), seed=whole("seed", self.seed, 0),
             number=None if self.number is None else whole("number", self.number, 0))
         if self.material is not None:

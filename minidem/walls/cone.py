@@ -25,13 +25,7 @@ class Cone(Wall):
         Of the two circles [m].
     height : float
         Distance of the two centres [m].
-    material : Material, optional
-        Default: that of the simulation.
-    velocity, angular_velocity : (3,) array_like
-        Lab frame [m/s, rad/s].
-    center : (3,) array_like, optional
-        A point of the axis of rotation at time 0, lab frame [m]; default: `point`.
-    motion : callable, optional
+    material, velocity, angular_velocity, center, motion
         As of `Plane`. A cone may turn about any axis.
 
     Raises

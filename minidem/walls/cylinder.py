@@ -23,16 +23,8 @@ class Cylinder(Wall):
         [m]
     outside : bool
         The clumps are outside.
-    material : Material, optional
-        Default: that of the simulation.
-    velocity : (3,) array_like
-        Lab frame [m/s].
-    angular_velocity : (3,) array_like
-        Lab frame [rad/s], along the axis.
-    center : (3,) array_like, optional
-        A point of the axis of rotation at time 0, lab frame [m], on the axis of the cylinder; default: `point`.
-    motion : callable, optional
-        As of `Plane`.
+    material, velocity, angular_velocity, center, motion
+        As of `Plane`. A cylinder turns about its own axis, on which the centre of rotation is.
 
     Raises
     ------

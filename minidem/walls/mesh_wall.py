@@ -32,15 +32,9 @@ class MeshWall(Wall):
         File with triangles (STL, OBJ, PLY, VTU and others), or points [m] and triangles as indices of points.
     scale : float
         Factor of all coordinates; 0.001 for a file in mm.
-    material : Material, optional
-        Default: that of the simulation.
-    velocity, angular_velocity : (3,) array_like
-        Of the whole mesh, which moves away, lab frame [m/s, rad/s]. The belt of a conveyor, whose surface moves in
-        place, is a `Plane` with a velocity within the plane.
-    center : (3,) array_like, optional
-        A point of the axis of rotation at time 0, lab frame [m]; default: centre of the bounding box.
-    motion : callable, optional
-        As of `Plane`.
+    material, velocity, angular_velocity, center, motion
+        As of `Plane`, but of the whole mesh, which moves away with the velocity and may turn about any axis. The
+        default of `center` is that of the bounding box.
     feature_angle : float
         [rad]; default 0.35 (20 degrees).
 
