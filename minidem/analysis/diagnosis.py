@@ -7,6 +7,7 @@ from minidem.analysis.contacts import to_nearest_image
 from minidem.core.quaternions import rotate
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
+FEW = 64                # so few new clumps are compared with all others; for more a list of contacts is faster
 SAMPLED = 4096          # so few of new clumps are compared before all contacts are listed
 
 
@@ -40,16 +41,24 @@ def format_above(value, limit):
     return next(text for text in (f"{value:.{digits}g}" for digits in range(3, 18)) if float(text) > limit)
 
 
-def refuse_deep_overlaps(contacts, state, first):
+def refuse_deep_overlaps(loop, first):
     """Raise DeepOverlap for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
-    relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
+    if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected:
+        _refuse_deep_among_few(loop, first)
+        return
+    loop.evaluate()
+    radii = loop.state.spheres[:, :, 3].take(loop.state.sphere_slot)
+    if loop.extremes()[1] <= DEEPEST_START * radii.min():
+        return                          # without a list of contacts, which takes more memory than the state
+    contacts = loop.contacts()
+    relative = relative_overlap(contacts, radii)
     for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
         if max(i, j) >= first:
             _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part)
 
 
-def refuse_deep_among_few(loop, first):
+def _refuse_deep_among_few(loop, first):
     """The same for a few new clumps: by comparison with all others, which is faster than a list of contacts."""
     loop.pose()
     state, box, spheres = loop.state, loop.box, loop.spheres()

@@ -1,10 +1,7 @@
-"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, fields, lost clumps and
-walls.
+"""Checks of a running simulation; the guide (measurements) has a table of their warnings, and says when they look.
 
 A look at the present instant costs microseconds: the largest speed and overlap are compared with bounds below which no
-check can fail. Contacts are listed only beyond them, and for dashpots and fields at twice the step of the last time, or
-after a change of bonds, fields or fluxes. Looks change nothing that a result depends on. Each kind of warning is issued
-once in a simulation, its copies included.
+check can fail. Contacts are listed only beyond them, and for dashpots and fields.
 """
 import math
 import sys
@@ -404,11 +401,9 @@ class Enclosure:
 class Abyss:
     """The open space below all walls, in which clumps fall for ever.
 
-    A clump is lost if it is below the lowest finite wall, and below the periodic box, by FAR times the extent of all of
-    these, and still accelerates downwards, by at least half of gravity. "Below" is along the part of gravity that is
-    not along periodic axes. No clump is lost where this part is zero, where there is neither a finite wall nor a
-    periodic box, or where an infinite wall ends every fall: a plane that faces upwards, or a cylinder that is not
-    upright.
+    A clump is lost if it is below all finite walls and the periodic box, by FAR times the extent of these, and still
+    accelerates downwards, by at least half of gravity. "Below" is along the part of gravity that is not along periodic
+    axes. An infinite wall may end every fall: a plane that faces upwards, or a cylinder that is not upright.
     """
 
     def __init__(self, sim):

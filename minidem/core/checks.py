@@ -118,6 +118,16 @@ def corners(low, high):
     return low, high
 
 
+def triangle_array(name, value, n_points):
+    """Return `value` as an array (m, 3) of the indices of points, of which there are `n_points`."""
+    remedy = "give (m, 3) indices of points, whole numbers"
+    triangles = as_array(name, value, remedy)
+    if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
+        raise ValueError(f"{name} has shape {triangles.shape} of {triangles.dtype}; {remedy}")
+    refuse(name, triangles, (triangles < 0) | (triangles >= n_points), f"give indices of the {n_points} points, from 0")
+    return triangles
+
+
 def number(name, value):
     """Return `value` as a float up to LARGEST in magnitude."""
     return float(finite_array(name, value, (), limit=LARGEST))

@@ -6,7 +6,7 @@ The checksum detects damage. Shapes, numbers and indices are validated like user
 ValueError or to a simulation that runs.
 """
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
-from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.periodic_box import FUNCTION, periodic_box
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
-from minidem.walls import MeshWall
+from minidem.walls import SHAPES, MeshWall, Oscillation, Servo
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
             "forces_known", "user_forces", "callback_due", "next_id", "fields")
@@ -29,6 +28,7 @@ SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pa
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot
+KINDS = {shape.__name__: shape for shape in SHAPES}
 
 
 def save(path, sim, notes=None, snapshot=None):
@@ -61,7 +61,6 @@ def pack(sim, snapshot=None):
         "next_id": population.next_id, "outflow": population.outflow,
         "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
-    meshes = meshes if any(wall.surface for wall in sim.walls) else {}
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": snapshot.started, "template_index": state.template_index,
         "scale": state.scale, "material_index": state.material_index,
@@ -73,6 +72,53 @@ def pack(sim, snapshot=None):
 def _record(owner):
     """The attributes of a Material or Pair; `asdict` takes ten times as long, which counts for many pairs."""
     return {field.name: getattr(owner, field.name) for field in fields(owner)}
+
+
+def pack_walls(walls):
+    """(settings of walls, list of dicts; arrays of meshes, empty without any)."""
+    records, none = [], (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
+    for wall in walls:
+        motion = wall.motion if wall.motion is None else FUNCTION
+        if isinstance(wall.motion, Oscillation | Servo):
+            motion = asdict(wall.motion)
+        record = {field.name: getattr(wall, field.name) for field in fields(wall) if field.name != "surface"}
+        records.append(record | {"kind": type(wall).__name__, "material": wall.material and asdict(wall.material),
+                                 "motion": motion})
+    if not any(wall.surface for wall in walls):
+        return records, {}
+    points, triangles = zip(*(wall.surface or none for wall in walls))
+    return records, {"mesh_sizes": np.array([(len(p), len(t)) for p, t in zip(points, triangles)], dtype=np.int32),
+                     "mesh_points": np.concatenate(points), "mesh_triangles": np.concatenate(triangles)}
+
+
+def unpack_walls(records, meshes, motions=None):
+    """The inverse of `pack_walls`; ValueError if a motion is missing, or given for a wall that has none.
+
+    motions : dict, wall number -> function, of motions that a file cannot hold.
+    """
+    motions, walls = dict(motions or {}), []
+    ends = np.cumsum(meshes.get("mesh_sizes", np.zeros((1, 2), dtype=np.int32)), axis=0)[:-1].T
+    for k, record in enumerate(records):
+        motion = record["motion"]
+        if motion == FUNCTION:
+            if k not in motions:
+                raise ValueError(f"motions: the motion of wall {k} is a function, which a file cannot hold; give "
+                                 f"load(path, motions={{{k}: function}})")
+            motion = motions.pop(k)
+        elif motion is not None:
+            motion = Servo(**motion) if "mass" in motion else Oscillation(**motion)
+        given = record | {"material": record["material"] and Material(**record["material"]), "motion": motion}
+        if record["kind"] == MeshWall.__name__:
+            given["surface"] = tuple(np.split(meshes[name], at)[k]
+                                     for name, at in zip(("mesh_points", "mesh_triangles"), ends))
+        walls.append(KINDS[given.pop("kind")](**given))
+    for k in motions:
+        if k not in range(len(records)):
+            raise ValueError(f"motions[{k!r}]: give a number of a wall, of which there are {len(records)}, or "
+                             "'periodic' for the box")
+    if motions:
+        raise ValueError(f"motions = {short_repr(motions)}: the motion of these walls is no function")
+    return walls
 
 
 def conditions(sim, expected, arrays):

@@ -227,16 +227,13 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         Warns
         -----
         UserWarning
-            Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, clumps that fall for ever, a
-            wall that has left all clumps, a step that is large for a contact, its dashpots, a field or a speed, a
-            density that nobody gave, and others. The guide (measurements) has all, and when.
+            Once of each: a deep overlap, a step that is large for a contact, clumps that are lost, and others. The
+            guide (measurements) has all, and when.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
             raise ValueError("every and callback belong together: give both or none")
         if callback is not None:
-            if not callable(callback):
-                raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
             check_call("callback", callback, "simulation")
             own = getattr(callback, "every", every)
             if isinstance(own, int) and own != every:

@@ -14,16 +14,7 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import pair_keys, to_nearest_image
 from minidem.contact.parts.bond import BondRecord
-from minidem.core.checks import (
-    LARGEST,
-    dimensions,
-    finite_array,
-    non_negative,
-    positive,
-    real_array,
-    refuse,
-    short_repr,
-)
+from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, positive, real_array, refuse, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.near_spheres import near_spheres
 from minidem.core.quaternions import rotate_back
@@ -185,10 +176,10 @@ def _between(sim, centers, pairs):
 def _checked_pairs(sim, pairs, bonded):
     """Pairs (n, 2), the smaller number first, vectors from the second to the first, gaps [m]. bonded : keys."""
     centers, radii, clump = _spheres(sim)
-    if dimensions("pairs", pairs) == 0:
+    given = as_array("pairs", pairs)
+    if given.ndim == 0:
         found = _pairs_within(sim, centers, radii, clump, non_negative("pairs", pairs))
-        pairs = found[~np.isin(pair_keys(found), bonded)]
-    given = np.asarray(pairs)
+        given = found[~np.isin(pair_keys(found), bonded)]
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
         raise ValueError(f"pairs = {short_repr(pairs)}: give an array (n, 2) of numbers of spheres, or a gap [m]")
     if given.size and not (0 <= given.min() and given.max() < len(radii)):

@@ -76,13 +76,8 @@ class Files(Topic):
 
         Notes
         -----
-        Contacts keep their springs of friction, so that a heap at rest stays at rest. A warning says where they cannot:
-        in a drum, in a periodic box that moves or is tilted, and in dense packings of single spheres (see the guide,
-        output). The onset correction and the rotation scheme have no equal: LAMMPS has errors of its own in the step
-        (output/lammps/LAMMPS.md).
-
-        LAMMPS prints kinetic energies and the load of the ranks. It computes no elastic energy; `energy()` of the state
-        that is read has all terms.
+        Contacts keep their springs of friction; a warning says where they cannot (see the guide, output). The onset
+        correction and the rotation scheme have no equal in LAMMPS (output/lammps/LAMMPS.md).
         """
         lammps.write_lammps(self, folder, steps, every)
 

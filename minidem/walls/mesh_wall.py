@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, refuse, short_repr
+from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, short_repr, triangle_array
 from minidem.core.read_only import read_only
 from minidem.material import Material
 from minidem.meshes.mesh_files import read_triangles
@@ -116,12 +116,7 @@ def _arrays(surface):
     if not (isinstance(surface, tuple | list) and len(surface) == 2):
         raise ValueError(f"surface = {short_repr(surface)}: give a file, or a tuple (points (n, 3), triangles (m, 3))")
     points = finite_array("points", surface[0], (-1, 3), limit=LARGEST)
-    triangles = np.asarray(surface[1])
-    if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
-        raise ValueError(f"triangles has shape {triangles.shape} of {triangles.dtype}; give (m, 3) indices of points")
-    refuse("triangles", triangles, (triangles < 0) | (triangles >= len(points)),
-           f"give indices of the {len(points)} points, from 0")
-    return points, triangles.astype(np.int64)
+    return points, triangle_array("triangles", surface[1], len(points)).astype(np.int64)
 
 
 def _cleaned(points, triangles):

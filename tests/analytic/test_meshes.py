@@ -48,8 +48,8 @@ def test_missing_volume_falls_with_the_number_of_spheres():
 
 def test_invalid_meshes_are_refused():
     for triangles, message in ((BOX.triangles[:-1], "open"), (np.empty((0, 3), dtype=int), "no triangles"),
-                               ([[0, 1, 99]], r"stone: triangles\[0, 2\] = 99: .* 0 to 7"),
-                               ([[0, 1, -1]], r"stone: triangles\[0, 2\] = -1: .* 0 to 7")):
+                               ([[0, 1, 99]], r"stone: triangles\[0, 2\] = 99: .* 8 points"),
+                               ([[0, 1, -1]], r"stone: triangles\[0, 2\] = -1: .* 8 points")):
         with pytest.raises(ValueError, match=message):
             TriangleMesh(BOX.vertices, triangles, "stone")
 

@@ -26,6 +26,11 @@ class MassProperties(NamedTuple):
                               density)
 
 
+def possible_moments(low, middle, high):
+    """Whether these, ascending, are principal moments of a rigid body, but for rounding."""
+    return 0.0 < low <= middle <= high <= (low + middle) * (1.0 + 1e-9)
+
+
 def union_properties(centers, radii, density):
     """Return the MassProperties of a union of spheres, and the offsets (n, 3) of their centres in the principal frame.
 

@@ -7,6 +7,8 @@ from math import sqrt
 
 import numpy as np
 
+from minidem.core.quaternions import cross
+
 # Components of an axis that differ by less are equal, so that a choice between them does not depend on round-off.
 TIE = 1e-6
 
@@ -38,7 +40,7 @@ def principal_axes(second, tolerance):
         moments[1] = moments[2] = 0.5 * (moments[1] + moments[2])
     else:
         first, second_axis = _pointed(first), _pointed(axes[:, order[1]])
-        third = _cross(first, second_axis)
+        third = cross(first, second_axis)
     return np.array(moments), np.stack([first, second_axis, third], axis=1)
 
 
@@ -54,7 +56,7 @@ def frame_about(direction):
     u = -direction[k] * direction
     u[k] += 1.0
     u /= _length(u)
-    return np.stack([direction, u, _cross(direction, u)], axis=1)
+    return np.stack([direction, u, cross(direction, u)], axis=1)
 
 
 def quaternion(axes):
@@ -117,7 +119,3 @@ def _pointed(v):
 
 def _length(v):
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-
-
-def _cross(a, b):
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
