@@ -17,8 +17,7 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.checks import LARGEST, existing_file, file_path, finite_array, positive, refuse
-from minidem.templates.mass.mass_properties import MassProperties, possible_moments
-from minidem.templates.mass.principal_axes import principal_axes
+from minidem.templates.mass.mass_properties import MassProperties, possible_moments, principal_axes
 
 SPHERES, MASS, TENSOR, DIRECTIONS = "Clump/Clump.txt", "Inertia/Mass.txt", "Inertia/TOI.txt", "Inertia/PD.txt"
 REMEDY = f"a clump of MercuryDPM has {SPHERES}, {MASS} and {TENSOR}; give its {SPHERES} for the spheres alone"

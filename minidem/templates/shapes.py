@@ -25,14 +25,8 @@ def rod(length: float, radius: float, spheres: int, density: float = DENSITY) ->
 
     Parameters
     ----------
-    length : float
-        Overall length, ends included; at least twice the radius [m].
-    radius : float
-        Radius of the spheres [m].
-    spheres : int
-        Number of spheres; 1 requires length == 2 radius.
-    density : float
-        Density [kg/m3].
+    length, radius, spheres, density
+        As of `fibre`. One sphere requires length == 2 radius.
     """
     return fibre(length, radius, spheres, bend=0.0, density=density)
 
@@ -43,7 +37,7 @@ def fibre(length: float, radius: float, spheres: int, bend: float = 0.0, density
     Parameters
     ----------
     length : float
-        Length along the arc, round ends included [m].
+        Length along the arc, round ends included; at least twice the radius [m].
     radius : float
         Radius of the spheres [m].
     spheres : int

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from minidem.core.checks import LARGEST, finite_array, flag, positive, triangle_array
 from minidem.meshes.mesh_files import read_triangles
 from minidem.meshes.mesh_repair import area, cleaned, facing_out, filled, open_edges, oriented
-from minidem.templates.mass.principal_axes import principal_axes
+from minidem.templates.mass.mass_properties import principal_axes
 
 EPS = float(np.finfo(np.float64).eps)
 SYMMETRIC = 1e-6        # relative difference below which moments are equal: most files have single precision
