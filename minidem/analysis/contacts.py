@@ -1,6 +1,8 @@
-"""What of contacts several modules need: keys, nearest images, neighbours, clumps that are not held, the box that walls
-enclose, forces of walls."""
+"""What several modules need of clumps, contacts and walls: near spheres, nearest images, sizes, neighbours, forces."""
+from itertools import chain
+
 import numpy as np
+import scipy
 
 from minidem.core.quaternions import cross
 
@@ -13,6 +15,31 @@ def pair_keys(pairs):
 def to_nearest_image(box, vectors):
     """Vectors (n, 3) between spheres, those to the nearest images in a periodic box, or None."""
     return vectors if box is None else vectors - box.displacement(box.lengths_in(vectors))
+
+
+def bounding_radii(sim):
+    """(n_clumps,) radii of the smallest spheres about the centres of mass that contain the clumps [m]."""
+    of_template = np.array([template.bounding_radius for template in sim.loop.state.templates])
+    return of_template.take(sim.loop.state.template_index) * sim.loop.state.scale
+
+
+def near_spheres(a, radii_a, b, radii_b, gap):
+    """Pairs (k, 2), indices in a and in b, of spheres whose surfaces are at most a gap apart [m].
+
+    Each sphere of a looks for those of b in classes of size, a factor of two wide, so that the cost is about that of
+    the pairs that are found, for any ratio of radii.
+
+    a, b : (n, 3), (m, 3) centres [m];  radii_a, radii_b : (n,), (m,) [m]
+    """
+    found, size = [np.zeros((0, 2), dtype=np.intp)], np.frexp(radii_b)[1]
+    for one in np.unique(size):
+        of_class = np.flatnonzero(size == one)
+        lists = scipy.spatial.cKDTree(b[of_class]).query_ball_point(a, radii_a + radii_b[of_class].max() + gap)
+        i = np.repeat(np.arange(len(a)), np.array([len(near) for near in lists], dtype=np.intp))
+        j = of_class[np.fromiter(chain.from_iterable(lists), np.intp, len(i))]
+        near = np.linalg.norm(a[i] - b[j], axis=1) <= radii_a[i] + radii_b[j] + gap
+        found.append(np.column_stack([i, j])[near])
+    return np.concatenate(found)
 
 
 def neighbours_of(sim, walls):

@@ -82,7 +82,6 @@ def refuse_coincidence(template, position, orientation, scale, first):
 
     A fast test of at most SAMPLED of them, before all contacts are listed, which may be as many as pairs: two spheres
     next to centres of mass in one cell of a grid whose diagonal is below the least distance allowed overlap deeply.
-    Equal keys need not mean equal cells; distances decide.
     """
     step = -(-len(position) // SAMPLED)
     position, orientation, scale = position[::step], orientation[::step], scale[::step]
@@ -91,7 +90,7 @@ def refuse_coincidence(template, position, orientation, scale, first):
     radii = scale * template.radii[nearest]
     with np.errstate(invalid="ignore"):
         cells = np.floor(centers * (np.sqrt(3.0) / ((2.0 - DEEPEST_START) * radii.min()))).astype(np.int64)
-    keys = cells @ np.array([1, 0x9E3779B97F4A7C15 >> 1, 0xC2B2AE3D27D4EB4F >> 1])
+    keys = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
     order = np.argsort(keys, kind="stable")
     i, j = order[1:], order[:-1]
     i, j = i[keys[i] == keys[j]], j[keys[i] == keys[j]]

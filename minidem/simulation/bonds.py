@@ -1,8 +1,4 @@
-"""Topic of a `Simulation`: bonds between spheres (contact/parts/bond.pyx).
-
-A bond is part of the records of a contact, of a law with ``bonds=parallel``. So it goes on over sorting, restarts,
-removal and insertion of other clumps as contacts do, and its energies are in those of contacts.
-"""
+"""Topic of a `Simulation`: bonds between spheres, part of the history of contacts (contact/parts/bond.pyx)."""
 from __future__ import annotations
 
 import warnings
@@ -12,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.contacts import pair_keys, to_nearest_image
+from minidem.analysis.contacts import near_spheres, pair_keys, to_nearest_image
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, positive, real_array, refuse, short_repr
 from minidem.core.guard import exclusive
-from minidem.core.near_spheres import near_spheres
 from minidem.core.quaternions import rotate_back
 from minidem.simulation.topic import Topic
 
@@ -38,9 +33,8 @@ class Bonds(Topic):
                   tensile: ArrayLike = np.inf, shear: ArrayLike = np.inf, damping: float = 0.0) -> int:
         """Bond pairs of spheres of different clumps by elastic beams that break.
 
-        The contact law needs ``bonds=parallel``, such as ``hertz-mindlin:bonds=parallel``. Contact and friction of a
-        pair act beside its bond, once the spheres overlap. Bonds are free of stress in the present pose. Add many bonds
-        in one call: each call takes about 1 us for each contact and bond that is there.
+        The contact law needs ``bonds=parallel``, such as ``hertz-mindlin:bonds=parallel``. Bonds are free of stress in
+        the present pose. Add many in one call: each call takes about 1 us for each contact and bond that is there.
 
         Parameters
         ----------
