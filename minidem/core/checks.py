@@ -182,14 +182,14 @@ def unit_vector(name, value, remedy):
     return vector / np.sqrt((vector * vector).sum())
 
 
-def list_of(kind, name, values, remedy=""):
-    """Return `values` as a list of objects of the class `kind`, empty for None."""
-    values = [] if values is None else values
+def list_of(kind, name, values, classes=""):
+    """Return `values` as a list of objects of the class `kind`, empty for None. classes : their names, for messages."""
+    values, classes = [] if values is None else values, classes or kind.__name__
     if not isinstance(values, (list, tuple)):
-        raise ValueError(f"{name} = {short_repr(values)}: give a list of minidem.{kind.__name__}{remedy}")
+        raise ValueError(f"{name} = {short_repr(values)}: give a list of minidem.{classes}")
     for k, value in enumerate(values):
         if not isinstance(value, kind):
-            raise ValueError(f"{name}[{k}] = {short_repr(value)}: give minidem.{kind.__name__} objects{remedy}")
+            raise ValueError(f"{name}[{k}] = {short_repr(value)}: give minidem.{classes}")
     return list(values)
 
 

@@ -1,6 +1,4 @@
-"""Checkpoints: a simulation in one checksummed file (npz_checksum.py): its settings and its `Snapshot`.
-
-A checkpoint is settings in types of JSON and the arrays of checkpoint_fields.py, which `pack` makes.
+"""Checkpoints: a simulation in one checksummed file (npz_checksum.py), settings and the arrays of checkpoint_fields.py.
 
 The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
@@ -10,7 +8,7 @@ from dataclasses import asdict, fields
 
 import numpy as np
 
-from minidem.core.checks import non_negative, short_repr, whole
+from minidem.core.checks import existing_file, file_path, non_negative, short_repr, whole
 from minidem.engine.population import Field, Population
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserForces
@@ -37,7 +35,7 @@ def save(path, sim, notes=None, snapshot=None):
     notes : dict, optional, of further data of the caller in types of JSON, stored under the same checksum.
     snapshot : Snapshot of `sim`, optional; default: the present one.
     """
-    settings, arrays = pack(sim, snapshot)
+    path, (settings, arrays) = file_path("path", path), pack(sim, snapshot)
     if notes is not None:
         settings["notes"] = notes
     if bad := not_finite(arrays):
@@ -158,6 +156,7 @@ def load(path, make, threads=None, motions=None):
     make : the class Simulation, which imports this module;  threads : as for a new simulation;  motions : see
     unpack_walls. ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
     """
+    path = existing_file("path", path, "give a file that Simulation.save has written, or checkpoint.npz of a run")
     if motions is not None and not isinstance(motions, dict):
         raise ValueError(f"motions = {short_repr(motions)}: give a dict, number of a wall -> function of the time, and "
                          f"{PERIODIC!r} -> PeriodicBox")

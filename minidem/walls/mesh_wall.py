@@ -64,18 +64,17 @@ class MeshWall(Wall):
     feature_angle: float = 0.35
 
     def __post_init__(self):
-        object.__setattr__(self, "scale", positive("scale", self.scale))
-        object.__setattr__(self, "feature_angle", number("feature_angle", self.feature_angle))
+        scale = positive("scale", self.scale)
+        vars(self).update(feature_angle=number("feature_angle", self.feature_angle))
         if not 0.0 <= self.feature_angle < 1.6:
             raise ValueError(f"feature_angle = {self.feature_angle}: give an angle in radians, from 0 to 1.5")
         if isinstance(self.surface, str | PathLike):
             points, triangles = read_triangles(file_path("surface", self.surface))
         else:
             points, triangles = _arrays(self.surface)
-        points = finite_array("points", points * self.scale, (-1, 3), limit=LARGEST)
+        points = finite_array("points", points * scale, (-1, 3), limit=LARGEST)
         points, triangles = _cleaned(points, triangles)
-        object.__setattr__(self, "surface", (points, triangles))        # not read again from the file
-        object.__setattr__(self, "scale", 1.0)
+        vars(self).update(surface=(points, triangles), scale=1.0)       # not read again from the file
         self._check_motion(0.5 * (points.min(axis=0) + points.max(axis=0)))
 
     @property

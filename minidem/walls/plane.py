@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, corners, finite_array, short_repr, unit_vector
+from minidem.core.checks import corners, short_repr
 from minidem.material import Material
 from minidem.walls.wall import Limits, Wall
 
@@ -52,9 +52,7 @@ class Plane(Wall):
     motion: Callable | None = None
 
     def __post_init__(self):
-        self._set("point", finite_array("point", self.point, (3,), limit=LARGEST))
-        self._set("normal", unit_vector("normal", self.normal, "give a direction, towards the side of the clumps"))
-        self._check_motion(self.point)
+        self._check_place("normal", "give a direction, towards the side of the clumps")
         self._check_turning(self.normal, "a Plane turns about its normal only; give a MeshWall for a plate that tilts")
 
     @property

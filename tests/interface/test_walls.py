@@ -67,7 +67,7 @@ def test_values_are_normalised_and_compare():
     (lambda: md.MeshWall((CUBE, [[0, 0, 1], [0, 1, 1]])), r"none of its 2 triangles has an area"),
     (lambda: md.MeshWall("absent.stl"), r"absent.stl"),
     (lambda: md.MeshWall(""), r"surface = '': give the name of a file"),
-    (lambda: md.Simulation(MATERIAL, md.Plane(ORIGIN, AXIS), dt=1e-5), r"walls = Plane.*give a list; give minidem"),
+    (lambda: md.Simulation(MATERIAL, md.Plane(ORIGIN, AXIS), dt=1e-5), r"walls = Plane.*give a list of minidem"),
     (lambda: md.Simulation(MATERIAL, [1], dt=1e-5), r"walls\[0\] = 1: give minidem.Plane, Cylinder, Cone and MeshWall"),
 ])
 def test_messages(make, message):
