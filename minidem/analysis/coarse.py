@@ -82,11 +82,8 @@ class Fields:
 
     Notes
     -----
-    The kernel is the Gaussian, cut off at three widths along each axis and divided by what is left: of kernels that are
-    products of functions of x, y and z, which makes means over cells exact, it alone is isotropic (but for the cut).
-    Density times volume adds up to the mass, to rounding, if the grid reaches three widths beyond all centres, or
-    fills the periodic box along its periodic axes; contact stress times volume to that of the whole, if it reaches as
-    far beyond all contacts.
+    The kernel is the Gaussian, cut off at three widths along each axis and divided by what is left. The guide
+    (measurements) says where the fields contain the whole mass.
 
     Over samples, density, momentum, sum of m v v, contact stress and wall force are averaged. The velocity is the
     mean momentum over the mean density of a cell, and the kinetic stress is that of fluctuations about this velocity,

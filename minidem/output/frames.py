@@ -96,17 +96,13 @@ class Frames:
         file = self.file(sim.step_count)
         walls = wall_mesh(sim) if sim.loop.moves else None
         if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
-            self.draw_walls(sim)
+            self.reach, self._walls_drawn = reach(sim, self.reach), True        # beyond the clumps of all frames so far
+            write_walls(self.walls, sim, self.reach)
         contacts = vtu.contact_mesh(sim) if self.contacts else None
         parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))
                  if mesh is not None}
         self.files += [file, *parts]
         return vtu.Frame(sim, True, self.fields, extra), file, parts, sim.time
-
-    def draw_walls(self, sim) -> None:
-        """Write walls.vtu, in which infinite walls reach beyond the clumps of all frames so far."""
-        self.reach, self._walls_drawn = reach(sim, self.reach), True
-        write_walls(self.walls, sim, self.reach)
 
     def write(self, frame, file, parts, time) -> None:
         """Write what `take` has returned."""

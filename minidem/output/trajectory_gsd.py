@@ -61,12 +61,13 @@ class GsdFile:
         position = np.concatenate([sample.position, sample.spheres[part, :3]])
         arm, at_rest = position[n:] - sample.position[clump], np.zeros((len(clump), 3))
         diameter = np.concatenate([np.where(alone, 2.0, 2.0 * MARKER) * smallest, 2.0 * radii[part]])
-        image, box = np.zeros(position.shape), sample.box
+        image, tilts, box = np.zeros(position.shape), (0.0, 0.0, 0.0), sample.box
         if box is not None:
             if box.across is None:
                 image, position = box.image(position), box.wrapped(position)
             else:
                 position, image = box.in_cell(position, box.center - 0.5 * box.lattice.sum(axis=0))
+                tilts = box.tilts / np.where(box.axes, box.length, 1.0)[[1, 2, 2]]      # of GSD: per length of an axis
         velocity = sample.velocity
         if box is not None and box.moves:               # of the images that are drawn
             velocity = velocity + box.flow(position[:n]) - box.flow(sample.position)
@@ -90,7 +91,7 @@ class GsdFile:
         if len(pairs):                                  # without: what a frame has by default
             frame.bonds.N, frame.bonds.types, frame.bonds.group = len(pairs), ["parallel"], pairs.astype(np.uint32)
         frame.configuration.step = sample.step
-        frame.configuration.box = [*(2.0 * self._half), *_tilts(box)]
+        frame.configuration.box = [*(2.0 * self._half), *tilts]
         frame.log = {"origin": self._origin,
                      "periodic": np.array(box.axes if box else 3 * [False]).astype(np.uint8),
                      "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32),
@@ -121,13 +122,6 @@ class GsdFile:
 
     def close(self):
         self._file.close()
-
-
-def _tilts(box):
-    """Tilt factors xy, xz, yz of GSD: displacement of an image per length of its axis."""
-    if box is None or box.across is None:
-        return 0.0, 0.0, 0.0
-    return box.tilts / np.where(box.axes, box.length, 1.0)[[1, 2, 2]]
 
 
 def _power_of_two(values):

@@ -67,8 +67,7 @@ def show(sim: Simulation, color: str | None = None, size: tuple[int, int] = (800
         Draw all walls as glass. Default: curved walls and meshes; of planes those behind the spheres, and the edges.
     contacts : bool
         Draw contacts as tubes between the centres of clumps, or a centre and the contact point on a wall: force chains.
-        Spheres are translucent. Diameters are proportional to the force, and at least a pixel; the force that 1 % of
-        the contacts exceed has 0.4 of the median length, and larger ones have no more.
+        Spheres are translucent. Diameters are proportional to the force (see the guide, output).
 
     Returns
     -------
