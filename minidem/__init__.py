@@ -68,8 +68,7 @@ from minidem.citation import cite
 from minidem.material import Material, Pair, effective_modulus, effective_shear_modulus
 from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory
-from minidem.render.show import show
-from minidem.render.view import view
+from minidem.render.show import show, view
 from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 from minidem.templates import fit_report as mesh_report, shapes

@@ -20,6 +20,7 @@ periodic box whose lengths or rate of shear change, images are accelerated, whic
 """
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,13 +28,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis import coarse_files
 from minidem.analysis.coarse_kernel import CUTOFF, KernelGrid
-from minidem.core.checks import LARGEST, as_array, check_call, finite_array, refuse, whole
+from minidem.core.atomic import replace_text, replacing
+from minidem.core.checks import LARGEST, as_array, check_call, file_path, finite_array, refuse, whole
 
 MOST_CELLS = 2 ** 31 - 1    # which coarse_kernel.py counts in 32 bits
 UNITS = {"density": "kg/m3", "momentum": "kg/(m2 s)", "velocity": "m/s", "contact_stress": "Pa", "kinetic_stress": "Pa",
          "temperature": "m2/s2", "wall_force": "N/m3"}          # of the fields of a file
+_PLACES = {1: ("",), 3: ("_x", "_y", "_z"), 9: tuple(f"_{a}{b}" for a in "xyz" for b in "xyz")}
+# A VTI file, which meshio does not write.
+_HEAD = """<?xml version="1.0"?>
+<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64">
+<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="{spacing}">
+<Piece Extent="{extent}">
+<CellData>
+"""
+_ARRAY = '<DataArray type="Float64" Name="{}" NumberOfComponents="{}" format="binary">{}</DataArray>\n'
+_TAIL = "</CellData>\n</Piece>\n</ImageData>\n</VTKFile>\n"
 
 
 class Fields:
@@ -71,30 +82,13 @@ class Fields:
 
     Notes
     -----
-    The kernel is the Gaussian, cut off at three widths along each axis and divided by what is left: of kernels that are
-    products of functions of x, y and z, which makes means over cells exact, it alone is isotropic (but for the cut).
-    Density times volume adds up to the mass, to rounding, if the grid reaches three widths beyond all centres, or
-    fills the periodic box along its periodic axes; contact stress times volume to that of the whole, if it reaches as
-    far beyond all contacts.
+    The kernel is the Gaussian, cut off at three widths along each axis and divided by what is left. The guide
+    (measurements) says where the fields contain the whole mass.
 
     Over samples, density, momentum, sum of m v v, contact stress and wall force are averaged. The velocity is the
     mean momentum over the mean density of a cell, and the kinetic stress is that of fluctuations about this velocity,
     in time and between clumps. It contains the part of a mean flow that is not resolved: with a velocity gradient G
     about density * (width^2 + cell^2 / 12) * G G^T.
-
-    Examples
-    --------
-    A profile over the height of 27 falling spheres, averaged over ten instants::
-
-        import minidem as md
-        from minidem.analysis.coarse import Fields
-
-        ball = md.ClumpTemplate([(0, 0, 0)], [0.005], density=2500.0)
-        sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, gravity=(0, 0, -9.81))
-        sim.add_clumps(ball, [(0.01 * i, 0.01 * j, 0.02 * k) for i in (1, 2, 3) for j in (1, 2, 3) for k in (1, 2, 3)])
-        fields = Fields((0, 0, 0), (0.04, 0.04, 0.08), cells=(1, 1, 16), width=(0, 0, 0.01))
-        sim.run(100, every=10, callback=fields.measure)
-        print(fields.density[0, 0], fields.velocity[0, 0, :, 2])
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, cells: Sequence[int] | np.ndarray, width: ArrayLike,
@@ -238,14 +232,28 @@ class Fields:
 
         Vectors are NAME_x, NAME_y, NAME_z, tensors NAME_xx, NAME_xy ... NAME_zz. The z axis changes fastest.
         """
-        return coarse_files.columns(self.centers, {name: getattr(self, name) for name in UNITS})
+        found = dict(zip("xyz", (x.ravel() for x in np.meshgrid(*self.centers, indexing="ij"))))
+        for name in UNITS:
+            rows = getattr(self, name).reshape(len(found["x"]), -1)
+            found |= {name + place: rows[:, k] for k, place in enumerate(_PLACES[rows.shape[1]])}
+        return found
 
     def write_csv(self, path: str | Path) -> None:
-        """Write `columns` to a CSV file."""
-        coarse_files.write_csv(path, self.columns())
+        """Write `columns` to a CSV file, with all digits."""
+        table = self.columns()
+        with replacing(file_path("path", path, ".csv")) as temporary:
+            np.savetxt(temporary, np.column_stack(list(table.values())), "%.17g", ",", header=",".join(table),
+                       comments="")
 
     def write_vti(self, path: str | Path) -> None:
         """Write the fields of UNITS as cell data of an image file (VTI) for ParaView; tensors row by row."""
-        grid = self._grid
-        coarse_files.write_vti(path, grid.low, grid.high, np.where(grid.flat, 0, grid.cells),
-                               {name: getattr(self, name) for name in UNITS})
+        low, cells = self._grid.low, np.where(self._grid.flat, 0, self._grid.cells)
+        spacing = np.divide(self._grid.high - low, cells, where=cells > 0, out=np.ones(3))
+        text = [_HEAD.format(extent=" ".join(f"0 {n}" for n in cells), origin=" ".join(map(repr, low.tolist())),
+                             spacing=" ".join(map(repr, spacing.tolist())))]
+        for name in UNITS:
+            values = getattr(self, name)
+            rows = values.transpose(2, 1, 0, *range(3, values.ndim)).astype("<f8").tobytes()        # x changes fastest
+            coded = base64.b64encode(np.uint64(len(rows)).astype("<u8").tobytes() + rows).decode()
+            text.append(_ARRAY.format(name, values[0, 0, 0].size, coded))
+        replace_text(file_path("path", path, ".vti"), "".join([*text, _TAIL]))

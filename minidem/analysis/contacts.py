@@ -1,8 +1,45 @@
-"""What of contacts several modules need: neighbours, clumps that are not held, the box that walls enclose, forces of
-walls."""
+"""What several modules need of clumps, contacts and walls: near spheres, nearest images, sizes, neighbours, forces."""
+from itertools import chain
+
 import numpy as np
+import scipy
 
 from minidem.core.quaternions import cross
+
+
+def pair_keys(pairs):
+    """(n,) one number for each pair (i, j) of spheres, in the same order; j is negative at a wall."""
+    return (pairs[:, 0].astype(np.int64) << 32) + pairs[:, 1]
+
+
+def to_nearest_image(box, vectors):
+    """Vectors (n, 3) between spheres, those to the nearest images in a periodic box, or None."""
+    return vectors if box is None else vectors - box.displacement(box.lengths_in(vectors))
+
+
+def bounding_radii(sim):
+    """(n_clumps,) radii of the smallest spheres about the centres of mass that contain the clumps [m]."""
+    of_template = np.array([template.bounding_radius for template in sim.loop.state.templates])
+    return of_template.take(sim.loop.state.template_index) * sim.loop.state.scale
+
+
+def near_spheres(a, radii_a, b, radii_b, gap):
+    """Pairs (k, 2), indices in a and in b, of spheres whose surfaces are at most a gap apart [m].
+
+    Each sphere of a looks for those of b in classes of size, a factor of two wide, so that the cost is about that of
+    the pairs that are found, for any ratio of radii.
+
+    a, b : (n, 3), (m, 3) centres [m];  radii_a, radii_b : (n,), (m,) [m]
+    """
+    found, size = [np.zeros((0, 2), dtype=np.intp)], np.frexp(radii_b)[1]
+    for one in np.unique(size):
+        of_class = np.flatnonzero(size == one)
+        lists = scipy.spatial.cKDTree(b[of_class]).query_ball_point(a, radii_a + radii_b[of_class].max() + gap)
+        i = np.repeat(np.arange(len(a)), np.array([len(near) for near in lists], dtype=np.intp))
+        j = of_class[np.fromiter(chain.from_iterable(lists), np.intp, len(i))]
+        near = np.linalg.norm(a[i] - b[j], axis=1) <= radii_a[i] + radii_b[j] + gap
+        found.append(np.column_stack([i, j])[near])
+    return np.concatenate(found)
 
 
 def neighbours_of(sim, walls):
@@ -51,7 +88,7 @@ def wall_wrenches(found, walls, box=None, about=None):
     centers = np.array([w.center for w in walls]).reshape(-1, 3)[wall]
     arms = found["point"] - (centers if about is None else about)
     if box is not None:
-        repeats = np.array([w.uneven(box.axes)[0].any() for w in walls] + [False])[wall]
+        repeats = np.array([w.uneven(box.axes)[0].any() for w in walls], dtype=bool)[wall]
         arms[repeats] -= box.displacement(box.lengths_in((found["point"] - centers)[repeats]))
     np.add.at(wrenches[:, :3], wall, -found["force"])
     np.add.at(wrenches[:, 3:], wall, -(cross(arms, found["force"]) + found["couple"]))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from minidem.analysis.contacts import to_nearest_image
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate
@@ -56,15 +57,20 @@ def _of_contacts(sim, contacts):
             for row in law.coefficient_rows(table.properties(PROPERTIES), values)]
     radius = np.sqrt(np.maximum(contacts["overlap"], 0.0) / inverse) if law.power > 1.0 else 1.0     # of the contact
     c = rows[DAMPING] * np.sqrt(radius / mobility)
-    outer = normal[:, :, None] * normal[:, None]
     ratio = np.where(rows[FRICTION] > 0.0, rows[TANGENTIAL], 0.0)           # without friction none acts
-    root = np.sqrt(c)[:, None, None] * (outer + np.sqrt(ratio)[:, None, None] * (np.eye(3) - outer))
+    root = np.sqrt(c)[:, None, None] * _tensors(np.ones(len(c)), np.sqrt(ratio), normal)
     blocks = np.concatenate([root @ first.motion, -root[pairs] @ second.motion])
     contact = np.concatenate([np.arange(len(contacts)), np.flatnonzero(pairs)])
     order = np.argsort(contact, kind="stable")
     ends = np.append(0, np.cumsum(1 + pairs))
     return bsr_array((blocks[order], np.concatenate([first.clump, second.clump])[order], ends),
                      shape=(3 * len(contacts), 6 * sim.n_clumps))
+
+
+def _tensors(along, across, normal):
+    """(n, 3, 3) that multiply vectors by `along` (n,) along the normals (n, 3), and by `across` across them."""
+    outer = normal[:, :, None] * normal[:, None]
+    return along[:, None, None] * outer + across[:, None, None] * (np.eye(3) - outer)
 
 
 def damped_bonds(sim):
@@ -82,20 +88,18 @@ def _of_bonds(sim, spheres, mass, inertia, rows):
     """The same matrices of bonds, of forces and of couples."""
     from scipy.sparse import bsr_array
     centers, beta = sim.sphere_centers(), rows[BondRecord.SLIP, :, 3]
-    between = centers[spheres[:, 0]] - centers[spheres[:, 1]]
-    between -= 0.0 if sim.box is None else sim.box.displacement(sim.box.lengths_in(between))
+    between = to_nearest_image(sim.box, centers[spheres[:, 0]] - centers[spheres[:, 1]])
     distance = np.linalg.norm(between, axis=1)
     normal = between / distance[:, None]
     half_gap = 0.5 * (distance - sim.sphere_radii[spheres].sum(axis=1))
     first, second = (_Side(sim, {f"sphere_{side}": spheres[:, k], f"clump_{side}": sim.sphere_clump[spheres[:, k]]},
                            side, towards, half_gap) for k, side, towards in ((0, "i", -normal), (1, "j", normal)))
     k_n, k_s, radius = np.abs(rows[BondRecord.STIFFNESS, :, :3]).T
-    outer = normal[:, :, None] * normal[:, None]
     found, pairs = [], np.column_stack([first.clump, second.clump]).ravel()
     for along, across, of_mass, a, b in ((k_n, k_s, mass, first.motion, second.motion), (
             0.5 * k_s * radius ** 2, 0.25 * k_n * radius ** 2, inertia, first.turns, second.turns)):
         along, across = (np.sqrt(2.0 * beta * np.sqrt(of_mass * k) + 0.25 * sim.dt * k) for k in (along, across))
-        root = along[:, None, None] * outer + across[:, None, None] * (np.eye(3) - outer)
+        root = _tensors(along, across, normal)
         blocks = np.stack([root @ a, -root @ b], axis=1).reshape(-1, 3, 6)
         found.append(bsr_array((blocks, pairs, 2 * np.arange(len(normal) + 1)),
                                shape=(3 * len(normal), 6 * sim.n_clumps)))
@@ -107,9 +111,7 @@ def exchange_rate(sim) -> tuple[float, int, str]:
 
     Also the clump and the field that change most in that mode. The rate is minus an eigenvalue of the derivatives
     of the rates of contact laws and fluxes by the fields, found by small differences of these and a power
-    iteration. Fields have the rates of the last two steps, extrapolated: where this rate is above 1 / dt the mode
-    alternates from step to step and grows without limit. Derivatives are those of the present contacts and values.
-    Not seen are rates of forces, and modes slower than one that grows by itself.
+    iteration. Not seen are rates of forces, and modes slower than one that grows by itself.
     """
     components = sim.loop.population.components
     rows = field_rows(sim.loop.state, components)

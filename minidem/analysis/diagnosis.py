@@ -3,9 +3,11 @@ import warnings
 
 import numpy as np
 
+from minidem.analysis.contacts import to_nearest_image
 from minidem.core.quaternions import rotate
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
+FEW = 64                # so few new clumps are compared with all others; for more a list of contacts is faster
 SAMPLED = 4096          # so few of new clumps are compared before all contacts are listed
 
 
@@ -39,16 +41,24 @@ def format_above(value, limit):
     return next(text for text in (f"{value:.{digits}g}" for digits in range(3, 18)) if float(text) > limit)
 
 
-def refuse_deep_overlaps(contacts, state, first):
+def refuse_deep_overlaps(loop, first):
     """Raise DeepOverlap for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
-    relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
+    if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected:
+        _refuse_deep_among_few(loop, first)
+        return
+    loop.evaluate()
+    radii = loop.state.spheres[:, :, 3].take(loop.state.sphere_slot)
+    if loop.extremes()[1] <= DEEPEST_START * radii.min():
+        return                          # without a list of contacts, which takes more memory than the state
+    contacts = loop.contacts()
+    relative = relative_overlap(contacts, radii)
     for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
         if max(i, j) >= first:
             _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part)
 
 
-def refuse_deep_among_few(loop, first):
+def _refuse_deep_among_few(loop, first):
     """The same for a few new clumps: by comparison with all others, which is faster than a list of contacts."""
     loop.pose()
     state, box, spheres = loop.state, loop.box, loop.spheres()
@@ -57,9 +67,7 @@ def refuse_deep_among_few(loop, first):
     new = np.flatnonzero(clump >= first)
     for k, depth, wall in zip(new, *loop.deepest_in_walls(spheres[new])):
         others, radius = spheres[:begin[clump[k]]], spheres[k, 3]
-        between = others[:, :3] - spheres[k, :3]
-        if box is not None:
-            between = between - box.displacement(box.lengths_in(between))
+        between = to_nearest_image(box, others[:, :3] - spheres[k, :3])
         overlap = np.append(radius + others[:, 3] - np.sqrt(np.sum(between ** 2, axis=1)), depth)
         part = overlap / np.minimum(np.append(others[:, 3], radius), radius)
         j = int(np.argmax(part))
@@ -74,7 +82,6 @@ def refuse_coincidence(template, position, orientation, scale, first):
 
     A fast test of at most SAMPLED of them, before all contacts are listed, which may be as many as pairs: two spheres
     next to centres of mass in one cell of a grid whose diagonal is below the least distance allowed overlap deeply.
-    Equal keys need not mean equal cells; distances decide.
     """
     step = -(-len(position) // SAMPLED)
     position, orientation, scale = position[::step], orientation[::step], scale[::step]
@@ -83,7 +90,7 @@ def refuse_coincidence(template, position, orientation, scale, first):
     radii = scale * template.radii[nearest]
     with np.errstate(invalid="ignore"):
         cells = np.floor(centers * (np.sqrt(3.0) / ((2.0 - DEEPEST_START) * radii.min()))).astype(np.int64)
-    keys = cells @ np.array([1, 0x9E3779B97F4A7C15 >> 1, 0xC2B2AE3D27D4EB4F >> 1])
+    keys = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
     order = np.argsort(keys, kind="stable")
     i, j = order[1:], order[:-1]
     i, j = i[keys[i] == keys[j]], j[keys[i] == keys[j]]

@@ -44,15 +44,8 @@ class Energy:
         total + elastic_tangential + elastic_rolling + dissipated - work - exchanged: constant but for errors of
         integration. What was dissipated at removed clumps, and the work on them, remain.
     lasting : float
-        total + shadow: the total energy without its oscillation in contacts. Its change since the start is the error of
-        the integration. Needs ``sim.energy(shadow=True)``.
-
-    Notes
-    -----
-    Within a contact of angular frequency omega the total energy of a leapfrog oscillates by O((omega dt)^2). The
-    oscillation is bounded and ends with the contact; it is no error of what follows. The errors of the steps in which
-    contacts begin and end, and of a rotation scheme that does not conserve energy, remain. The change of `lasting` is
-    these errors at any instant, that of `total` at instants without contacts.
+        total + shadow: the total energy without its oscillation in contacts, of order dt^2. Its change since the
+        start is the error of the integration. Needs ``sim.energy(shadow=True)``.
     """
 
     translational: float

@@ -1,10 +1,7 @@
-"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, fields, lost clumps and
-walls.
+"""Checks of a running simulation; the guide (measurements) has a table of their warnings, and says when they look.
 
 A look at the present instant costs microseconds: the largest speed and overlap are compared with bounds below which no
-check can fail. Contacts are listed only beyond them, and for dashpots and fields at twice the step of the last time, or
-after a change of bonds, fields or fluxes. Looks change nothing that a result depends on. Each kind of warning is issued
-once in a simulation, its copies included.
+check can fail. Contacts are listed only beyond them, and for dashpots and fields.
 """
 import math
 import sys
@@ -15,6 +12,7 @@ from operator import ge, le
 
 import numpy as np
 
+from minidem.analysis.contacts import bounding_radii
 from minidem.analysis.damping import alternating_rate, damped_bonds, damping_rate, exchange_rate
 from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.contact.pair_table import PROPERTIES
@@ -213,11 +211,9 @@ def _flow(sim):
 
 def _mesh(sim, sizes):
     """A mesh in another unit of length than the clumps. sizes : dict number of a wall -> extent of its mesh [m]."""
-    state = sim.loop.state
-    if not sizes or not state.n_clumps:
+    if not sizes or not sim.n_clumps:
         return None
-    bounding = np.array([template.bounding_radius for template in state.templates])
-    diameter, wall = 2.0 * (state.scale * bounding[state.template_index]).max(), max(sizes, key=sizes.__getitem__)
+    diameter, wall = 2.0 * bounding_radii(sim).max(), max(sizes, key=sizes.__getitem__)
     if not sizes[wall] > LARGE * diameter:
         return None
     return (f"wall {wall}, a mesh, is {sizes[wall]:.3g} m long, {sizes[wall] / diameter:.0f} times the diameter of the "
@@ -346,7 +342,7 @@ class Enclosure:
     """A closed surface, corners (m, 3, 3), of the wall with this number, and the clumps that may have left it.
 
     Of each clump the centre of one sphere is kept, as it was first seen in the bounding box. Whether it was surrounded
-    is found out once the clump is outside the box, so that a look takes little time for meshes of any size.
+    is found out once the clump is outside the box.
     """
 
     def __init__(self, number, corners):
@@ -373,14 +369,11 @@ class Enclosure:
                 or not moves and all(map(ge, low, self.low)) and all(map(le, high, self.high)):
             return None
         self.due = step + min(step // 2, MOST_STEPS)
-        state, ids = sim.loop.state, sim.loop.population.ids
-        clump = np.minimum(np.searchsorted(ids, self.ids), max(0, len(ids) - 1))
-        present = ids[clump] == self.ids if len(ids) else np.zeros(len(self.ids), dtype=bool)
+        ids = sim.loop.population.ids
+        _, clump, present = np.intersect1d(ids, self.ids, assume_unique=True, return_indices=True)
         self._keep(present)
-        clump = clump[present]
-        radius = np.array([template.bounding_radius for template in state.templates])[state.template_index[clump]]
-        x = self._in_wall(sim, state.column("position")[clump])
-        beyond = np.maximum(self.low - x, x - self.high).max(axis=1) - radius * state.scale[clump]
+        x = self._in_wall(sim, sim.loop.state.column("position")[clump])
+        beyond = np.maximum(self.low - x, x - self.high).max(axis=1) - bounding_radii(sim)[clump]
         for k in np.flatnonzero(beyond > 0.0):
             if any(surrounded(self.points[k:k + 1], corners)[0] for corners in (self.corners, self.corners[:, ::-1])):
                 return (f"{_now(sim)}: clump {clump[k]} was within the closed mesh of "
@@ -404,11 +397,9 @@ class Enclosure:
 class Abyss:
     """The open space below all walls, in which clumps fall for ever.
 
-    A clump is lost if it is below the lowest finite wall, and below the periodic box, by FAR times the extent of all of
-    these, and still accelerates downwards, by at least half of gravity. "Below" is along the part of gravity that is
-    not along periodic axes. No clump is lost where this part is zero, where there is neither a finite wall nor a
-    periodic box, or where an infinite wall ends every fall: a plane that faces upwards, or a cylinder that is not
-    upright.
+    A clump is lost if it is below all finite walls and the periodic box, by FAR times the extent of these, and still
+    accelerates downwards, by at least half of gravity. "Below" is along the part of gravity that is not along periodic
+    axes. An infinite wall may end every fall: a plane that faces upwards, or a cylinder that is not upright.
     """
 
     def __init__(self, sim):
@@ -466,7 +457,7 @@ def _departed(sim, carried, low, high):
         wall = sim.walls[k]
         moved = np.multiply(wall.velocity, sim.time)
         center, distance = wall.center + moved, np.linalg.norm(moved)
-        reach = extent + max(template.bounding_radius for template in sim.templates) * sim.scale.max()
+        reach = extent + bounding_radii(sim).max()
         gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - reach
         if extent < distance and gap > 0.0 and moved @ (center - 0.5 * np.add(low, high)) > 0.0:
             return (f"{_now(sim)}: wall {k}, a {type(wall).__name__}, has moved by {distance:.3g} m and has left all "

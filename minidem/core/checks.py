@@ -111,6 +111,23 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
     return array
 
 
+def corners(low, high):
+    """Return the corners (3,) of a box, low below high in every component."""
+    low, high = (finite_array(name, corner, (3,), limit=LARGEST) for name, corner in (("low", low), ("high", high)))
+    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+    return low, high
+
+
+def triangle_array(name, value, n_points):
+    """Return `value` as an array (m, 3) of the indices of points, of which there are `n_points`."""
+    remedy = "give (m, 3) indices of points, whole numbers"
+    triangles = as_array(name, value, remedy)
+    if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
+        raise ValueError(f"{name} has shape {triangles.shape} of {triangles.dtype}; {remedy}")
+    refuse(name, triangles, (triangles < 0) | (triangles >= n_points), f"give indices of the {n_points} points, from 0")
+    return triangles
+
+
 def number(name, value):
     """Return `value` as a float up to LARGEST in magnitude."""
     return float(finite_array(name, value, (), limit=LARGEST))
@@ -165,14 +182,14 @@ def unit_vector(name, value, remedy):
     return vector / np.sqrt((vector * vector).sum())
 
 
-def list_of(kind, name, values, remedy=""):
-    """Return `values` as a list of objects of the class `kind`, empty for None."""
-    values = [] if values is None else values
+def list_of(kind, name, values, classes=""):
+    """Return `values` as a list of objects of the class `kind`, empty for None. classes : their names, for messages."""
+    values, classes = [] if values is None else values, classes or kind.__name__
     if not isinstance(values, (list, tuple)):
-        raise ValueError(f"{name} = {short_repr(values)}: give a list of minidem.{kind.__name__}{remedy}")
+        raise ValueError(f"{name} = {short_repr(values)}: give a list of minidem.{classes}")
     for k, value in enumerate(values):
         if not isinstance(value, kind):
-            raise ValueError(f"{name}[{k}] = {short_repr(value)}: give minidem.{kind.__name__} objects{remedy}")
+            raise ValueError(f"{name}[{k}] = {short_repr(value)}: give minidem.{classes}")
     return list(values)
 
 

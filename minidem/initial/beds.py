@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from minidem.analysis.diagnosis import DEEPEST_START, DeepOverlap
 from minidem.core.checks import finite_array, list_of, positive, whole
 from minidem.initial.dense_placement import place_densely
-from minidem.initial.mixture import Mixture
 from minidem.initial.random_placement import solid_volume
+from minidem.initial.sizes import Mixture
 from minidem.material import Material, Pair
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate

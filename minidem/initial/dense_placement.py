@@ -33,18 +33,8 @@ def place_densely(templates: Sequence[ClumpTemplate], numbers: Sequence[int], lo
                   scales: Sequence[ArrayLike] | None = None) -> list[tuple[np.ndarray, np.ndarray]]:
     """Place clumps without overlap at higher solid fractions than `place`.
 
-    340 000 rods of three touching spheres at a solid fraction of 0.3 take 20 s. Below 0.04 the poses are those of
-    `place`.
-
-    Parameters
-    ----------
-    templates, numbers, low, high, rng, scales
-        As for `minidem.initial.place`.
-
-    Returns
-    -------
-    list of (position (n, 3), orientation (n, 4))
-        As from `minidem.initial.place`.
+    Arguments and result are those of `place`, and so are the poses at solid fractions below 0.04. 340 000 rods of three
+    touching spheres at a solid fraction of 0.3 take 20 s.
 
     Raises
     ------
@@ -192,8 +182,6 @@ class OverlapRelaxation:
 
 def _deepest(a, b, depth):
     """Index of the largest depth of each pair (a, b)."""
-    order = np.lexsort((-depth, b, a))
-    a, b = a[order], b[order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
-    return order[first]
+    order = np.argsort(-depth, kind="stable")
+    pair = a * (b.max(initial=0) + 1) + b
+    return order[np.unique(pair[order], return_index=True)[1]]

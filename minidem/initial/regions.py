@@ -1,20 +1,4 @@
-"""Regions in which clumps come and go between two steps, as callbacks of `Simulation.run`::
-
-    import minidem as md
-    from minidem.initial import Inlet, Outlet
-
-    ball = md.ClumpTemplate([(0, 0, 0)], [0.02], density=2500.0)
-    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-4, gravity=(0, 0, -9.81))
-    inlet = Inlet(ball, (0, 0, 1), (0.3, 0.3, 1.2), rate=400.0, velocity=(0, 0, -1), every=50, seed=1)
-    outlet = Outlet((-10, -10, -10), (10, 10, 0))
-
-    def exchange(sim):
-        outlet(sim)
-        inlet(sim)
-
-    sim.run(5000, every=inlet.every, callback=exchange)
-    print(sim.n_clumps, sim.ids[-1])
-    print(outlet.count / sim.time, outlet.mass / sim.time)      # mean flow rates [1/s, kg/s]
+"""Regions in which clumps come and go between two steps, as callbacks of `Simulation.run`.
 
 What regions do depends on their parameters, the step number and the simulation alone, which also has the totals of
 outlets. A run that is continued from a checkpoint with regions of the same parameters therefore has the bits of an
@@ -28,23 +12,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, positive, refuse, short_repr, whole
-from minidem.core.near_spheres import near_spheres
-from minidem.initial.mixture import Mixture
+from minidem.analysis.contacts import near_spheres
+from minidem.core.checks import LARGEST, corners, finite_array, positive, short_repr, whole
 from minidem.initial.random_placement import Shape, accept, overlapping, propose, rounding, size_classes
+from minidem.initial.sizes import Mixture
 from minidem.material import Material, require_materials
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
 
 ROUNDS = 10             # of proposals per missing clump ...
 PROPOSALS = 10          # ... so many
-
-
-def _box(low, high):
-    """Corners of a box, checked."""
-    low, high = finite_array("low", low, (3,), limit=LARGEST), finite_array("high", high, (3,), limit=LARGEST)
-    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
-    return tuple(low.tolist()), tuple(high.tolist())
 
 
 def _free(poses, centers, radii, sim):
@@ -90,7 +67,8 @@ class Outlet:
     mass: float = field(default=0.0, init=False, compare=False)
 
     def __post_init__(self):
-        vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
+        low, high = corners(self.low, self.high)
+        vars(self).update(low=tuple(low.tolist()), high=tuple(high.tolist()))
         if not isinstance(self.name, str):
             raise ValueError(f"name = {short_repr(self.name)}: give a text")
 
@@ -107,12 +85,10 @@ class Outlet:
 class Inlet:
     """A box in which clumps appear at a constant rate, when it is called with the simulation every `every` steps.
 
-    The grains of a Mixture come in the order of `Mixture.stream`, so that their shares and sizes soon follow the curve.
-
-    Positions are uniform and orientations isotropic among those in which all spheres are inside the box, and overlap
-    neither another sphere nor a wall. Clumps for which none is found in a hundred trials per clump are left out, so
-    that `rate` is an upper limit: new clumps must leave the box fast enough. The first time a UserWarning tells. Large
-    clumps find less room than small ones, so that a Mixture has its curve only where all find room.
+    The grains of a Mixture come in the order of `Mixture.stream`. Positions are uniform and orientations isotropic
+    among those in which all spheres are inside the box, and overlap neither another sphere nor a wall. Clumps for which
+    none is found in a hundred trials per clump are left out, so that `rate` is an upper limit: new clumps must leave
+    the box fast enough. The first time a UserWarning tells.
 
     Parameters
     ----------
@@ -124,8 +100,7 @@ class Inlet:
     velocity, angular_velocity : (3,) array_like
         Of new clumps, lab frame [m/s, rad/s].
     every : int
-        Steps between two calls, as for `Simulation.run`. Another interval between two calls with the same simulation is
-        refused, since the clumps that are due would not come.
+        Steps between two calls, as for `Simulation.run`.
     seed : int
         The random numbers depend on it and on the number of the step.
     number : int, optional
@@ -153,10 +128,11 @@ class Inlet:
     def __post_init__(self):
         if not isinstance(self.template, (ClumpTemplate, Mixture)):
             raise ValueError(f"template = {short_repr(self.template)}: give a minidem.ClumpTemplate or a Mixture")
-        vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
+        vectors = dict(zip(("low", "high"), corners(self.low, self.high))) | {
+            name: finite_array(name, getattr(self, name), (3,), limit=LARGEST)
+            for name in ("velocity", "angular_velocity")}
         vars(self).update(
-            {name: tuple(finite_array(name, getattr(self, name), (3,), limit=LARGEST).tolist())
-             for name in ("velocity", "angular_velocity")},
+            {name: tuple(vector.tolist()) for name, vector in vectors.items()},
             rate=positive("rate", self.rate), every=whole("every", self.every, 1), seed=whole("seed", self.seed, 0),
             number=None if self.number is None else whole("number", self.number, 0))
         if self.material is not None:

@@ -1,4 +1,4 @@
-"""Sizes of grains: lognormal, Rosin-Rammler and sieve curves, by mass or by number, and the curve that was achieved.
+"""Sizes of grains: lognormal, Rosin-Rammler and sieve curves, mixtures of shapes, and the curve that was achieved.
 
 The size of a clump is the diameter of the sphere of equal volume. Sizes are not drawn independently: of n parts of the
 wanted curve by number, each gives one (stratified sampling: Cochran, Sampling Techniques, Wiley 1977). So the mass that
@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from minidem.analysis.flow import clump_volumes
-from minidem.core.checks import LARGEST, finite_array, positive, refuse, short_repr, whole
+from minidem.core.checks import LARGEST, finite_array, list_of, positive, refuse, short_repr, whole
 from minidem.initial.random_placement import require_generator
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
@@ -26,6 +26,7 @@ LIMITS = 0.01, 0.99     # parts of a curve without ends at which it is cut off b
 CELLS = 4096            # of a curve between its limits; in a cell sizes are uniform by number
 HEAVY = 0.1             # part of the mass of all grains beyond which they are too few for the largest one
 CURVES = "mass", "number"
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)      # 2^64 over the golden ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +60,13 @@ class Sizes:
 
     def __post_init__(self):
         refuse_curve(self.by)
-        cumulative, limits = self._curve()
+        (cumulative, limits), ends = self._curve(), []
         for name, given, limit in zip(("low", "high"), (self.low, self.high), limits):
             if given is None and not 1.0 / LARGEST <= limit <= LARGEST:
                 raise ValueError(f"{self!r}: the curve is so wide that its default {name}, where it is cut off, is "
                                  f"{limit:g} m; give {name}, or a narrower curve")
-        low, high = (positive(name, float(limit) if given is None else given)
-                     for name, given, limit in zip(("low", "high"), (self.low, self.high), limits))
+            ends.append(positive(name, float(limit) if given is None else given))
+        low, high = ends
         if not low < high:
             raise ValueError(f"low = {low:g}, high = {high:g}: give low below high [m]")
         sizes = np.geomspace(low, high, CELLS + 1)
@@ -185,6 +186,95 @@ class SieveCurve(Sizes):
                              "last one that all passes, 1.0")
         vars(self).update(points=tuple(map(tuple, points.tolist())))
         return lambda sizes: np.interp(np.log(sizes), np.log(points[:, 0]), points[:, 1]), points[[0, -1], 0]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Grains of one template or more, in given shares and sizes.
+
+    Parameters
+    ----------
+    templates : sequence of ClumpTemplate
+    shares : sequence of float
+        Of each template; their sum counts as the whole.
+    by : str
+        "mass" or "number", which the shares are parts of.
+    sizes : Sizes or sequence of (Sizes or None), optional
+        Equal-volume diameters of all clumps, or those of each template. Default, and None: the template as it is.
+
+    Attributes
+    ----------
+    mean_mass : float
+        Of a grain [kg]. A mass over it is the number to draw, a mass flow [kg/s] over it the `rate` of an Inlet.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+    """
+
+    templates: Sequence[ClumpTemplate]
+    shares: Sequence[float] = (1.0,)
+    by: str = "mass"
+    sizes: Sizes | Sequence[Sizes | None] | None = None
+    mean_mass: float = field(init=False, repr=False, compare=False)
+    _sizes: tuple[Sizes | None, ...] = field(init=False, repr=False, compare=False)
+    _ends: np.ndarray = field(init=False, repr=False, compare=False)        # of the templates, parts of the number
+
+    def __post_init__(self):
+        templates = list_of(ClumpTemplate, "templates", self.templates)
+        if not templates:
+            raise ValueError(f"templates = {short_repr(self.templates)}: give at least one")
+        shares = finite_array("shares", self.shares, (len(templates),))
+        refuse("shares", shares, shares < 0.0, "give shares of 0 or more")
+        if not shares.sum() > 0.0:
+            raise ValueError(f"shares = {short_repr(self.shares)}: give one template at least a share above 0")
+        refuse_curve(self.by)
+        sizes = self.sizes if isinstance(self.sizes, (list, tuple)) else [self.sizes] * len(templates)
+        if len(sizes) != len(templates) or not all(one is None or isinstance(one, Sizes) for one in sizes):
+            raise ValueError(f"sizes = {short_repr(self.sizes)}: give a Lognormal, RosinRammler or SieveCurve, or a "
+                             "list with one of them or None for each template")
+        mass = [t.density * (t.volume if one is None else one.mean_volume) for t, one in zip(templates, sizes)]
+        number = shares / mass if self.by == "mass" else shares
+        number /= number.sum()
+        vars(self).update(mean_mass=float(number @ mass), _sizes=tuple(sizes), _ends=np.cumsum(number))
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[list[int], list[np.ndarray]]:
+        """Draw n grains that follow the shares and curves, as `Sizes.draw` does.
+
+        Returns
+        -------
+        numbers : list of int
+            Of clumps of each template, for `place` and `place_densely`.
+        scales : list of (n,) ndarray
+            Of the clumps of each template, for `place`, `place_densely` and `Simulation.add_clumps`.
+        """
+        which, scale = self._grains(one_of_each(whole("n", n, 0), rng))
+        scales = [scale[which == k] for k in range(len(self.templates))]
+        for sizes, of_one in zip(self._sizes, scales):
+            if sizes is not None and len(of_one):
+                sizes.warn_of_few(len(of_one))
+        return list(map(len, scales)), scales
+
+    def stream(self, first: int, last: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Indices of templates (n,) and scales (n,) of the grains `first` to `last` - 1 of an endless sequence.
+
+        From its beginning up to any grain, it follows the shares and curves but for a few grains: Weyl's sequence with
+        the golden ratio (Kuipers and Niederreiter, Uniform Distribution of Sequences, Wiley 1974).
+        """
+        start, = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+        part = np.arange(first, last, dtype=np.uint64) * GOLDEN + start         # modulo 2^64
+        return self._grains((part >> np.uint64(11)) * 2.0 ** -53)
+
+    def _grains(self, part):
+        """Indices of templates and scales of the grains at these parts (n,) of the number of all."""
+        which = np.minimum(np.searchsorted(self._ends, part, side="right"), np.argmax(self._ends))
+        scale, begins = np.ones(len(part)), np.append(0.0, self._ends)
+        for k, (template, sizes) in enumerate(zip(self.templates, self._sizes)):
+            if sizes is not None:
+                part_of_mine = (part[which == k] - begins[k]) / (begins[k + 1] - begins[k])
+                scale[which == k] = sizes.quantile(part_of_mine) / equal_volume_diameter(template)
+        return which, scale
 
 
 def refuse_curve(by):

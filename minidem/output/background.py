@@ -3,26 +3,19 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 
-class Background:
+class Background(ThreadPoolExecutor):
     """A context that calls functions in one thread, in order, and ends when the last call has.
 
     After a call that raised an exception later calls are skipped; `wait` raises it in the thread of the caller.
     """
 
     def __init__(self):
-        self._pool = ThreadPoolExecutor(1)
-        self._calls = deque()
-        self._failed = False
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *failure):
-        self._pool.shutdown()
+        super().__init__(1)
+        self._calls, self._failed = deque(), False
 
     def call(self, function, *arguments):
         """Call `function` when all earlier calls have ended."""
-        self._calls.append(self._pool.submit(self._run, function, arguments))
+        self._calls.append(self.submit(self._run, function, arguments))
 
     def wait(self, most=0):
         """Wait until at most `most` calls have not ended; raise the exception of one that failed."""

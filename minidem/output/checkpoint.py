@@ -1,26 +1,23 @@
-"""Checkpoints: a simulation in one checksummed file (npz_checksum.py): its settings and its `Snapshot`.
-
-A checkpoint is settings in types of JSON and the arrays of checkpoint_fields.py, which `pack` makes.
+"""Checkpoints: a simulation in one checksummed file (npz_checksum.py), settings and the arrays of checkpoint_fields.py.
 
 The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
 """
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import numpy as np
 
-from minidem.core.checks import non_negative, short_repr, whole
+from minidem.core.checks import existing_file, file_path, non_negative, short_repr, whole
 from minidem.engine.population import Field, Population
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
-from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
-from minidem.walls import MeshWall
+from minidem.walls import SHAPES, MeshWall, Oscillation, Servo
 from minidem.walls.periodic_box import FUNCTION, periodic_box
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
@@ -29,6 +26,7 @@ SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pa
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot
+KINDS = {shape.__name__: shape for shape in SHAPES}
 
 
 def save(path, sim, notes=None, snapshot=None):
@@ -37,7 +35,7 @@ def save(path, sim, notes=None, snapshot=None):
     notes : dict, optional, of further data of the caller in types of JSON, stored under the same checksum.
     snapshot : Snapshot of `sim`, optional; default: the present one.
     """
-    settings, arrays = pack(sim, snapshot)
+    path, (settings, arrays) = file_path("path", path), pack(sim, snapshot)
     if notes is not None:
         settings["notes"] = notes
     if bad := not_finite(arrays):
@@ -61,7 +59,6 @@ def pack(sim, snapshot=None):
         "next_id": population.next_id, "outflow": population.outflow,
         "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
-    meshes = meshes if any(wall.surface for wall in sim.walls) else {}
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": snapshot.started, "template_index": state.template_index,
         "scale": state.scale, "material_index": state.material_index,
@@ -73,6 +70,53 @@ def pack(sim, snapshot=None):
 def _record(owner):
     """The attributes of a Material or Pair; `asdict` takes ten times as long, which counts for many pairs."""
     return {field.name: getattr(owner, field.name) for field in fields(owner)}
+
+
+def pack_walls(walls):
+    """(settings of walls, list of dicts; arrays of meshes, empty without any)."""
+    records, none = [], (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
+    for wall in walls:
+        motion = wall.motion if wall.motion is None else FUNCTION
+        if isinstance(wall.motion, Oscillation | Servo):
+            motion = asdict(wall.motion)
+        record = {field.name: getattr(wall, field.name) for field in fields(wall) if field.name != "surface"}
+        records.append(record | {"kind": type(wall).__name__, "material": wall.material and asdict(wall.material),
+                                 "motion": motion})
+    if not any(wall.surface for wall in walls):
+        return records, {}
+    points, triangles = zip(*(wall.surface or none for wall in walls))
+    return records, {"mesh_sizes": np.array([(len(p), len(t)) for p, t in zip(points, triangles)], dtype=np.int32),
+                     "mesh_points": np.concatenate(points), "mesh_triangles": np.concatenate(triangles)}
+
+
+def unpack_walls(records, meshes, motions=None):
+    """The inverse of `pack_walls`; ValueError if a motion is missing, or given for a wall that has none.
+
+    motions : dict, wall number -> function, of motions that a file cannot hold.
+    """
+    motions, walls = dict(motions or {}), []
+    ends = np.cumsum(meshes.get("mesh_sizes", np.zeros((1, 2), dtype=np.int32)), axis=0)[:-1].T
+    for k, record in enumerate(records):
+        motion = record["motion"]
+        if motion == FUNCTION:
+            if k not in motions:
+                raise ValueError(f"motions: the motion of wall {k} is a function, which a file cannot hold; give "
+                                 f"load(path, motions={{{k}: function}})")
+            motion = motions.pop(k)
+        elif motion is not None:
+            motion = Servo(**motion) if "mass" in motion else Oscillation(**motion)
+        given = record | {"material": record["material"] and Material(**record["material"]), "motion": motion}
+        if record["kind"] == MeshWall.__name__:
+            given["surface"] = tuple(np.split(meshes[name], at)[k]
+                                     for name, at in zip(("mesh_points", "mesh_triangles"), ends))
+        walls.append(KINDS[given.pop("kind")](**given))
+    for k in motions:
+        if k not in range(len(records)):
+            raise ValueError(f"motions[{k!r}]: give a number of a wall, of which there are {len(records)}, or "
+                             "'periodic' for the box")
+    if motions:
+        raise ValueError(f"motions = {short_repr(motions)}: the motion of these walls is no function")
+    return walls
 
 
 def conditions(sim, expected, arrays):
@@ -112,6 +156,7 @@ def load(path, make, threads=None, motions=None):
     make : the class Simulation, which imports this module;  threads : as for a new simulation;  motions : see
     unpack_walls. ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
     """
+    path = existing_file("path", path, "give a file that Simulation.save has written, or checkpoint.npz of a run")
     if motions is not None and not isinstance(motions, dict):
         raise ValueError(f"motions = {short_repr(motions)}: give a dict, number of a wall -> function of the time, and "
                          f"{PERIODIC!r} -> PeriodicBox")

@@ -41,21 +41,6 @@ class Frames:
         simulation.
     OSError
         In a call, if a file cannot be written.
-
-    Examples
-    --------
-    Eleven frames of a falling clump::
-
-        import minidem as md
-        rod = md.shapes.rod(0.2, 0.04, 4, density=2500.0)
-        sim = md.Simulation(md.Material(young=1e7, poisson=0.2), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5,
-                            gravity=(0, 0, -9.81))
-        sim.add_clumps(rod, position=(0, 0, 0.3))
-        sim.run(50_000, every=5000, callback=md.Frames("results/falling", contacts=True))
-
-    With the depth of its fall::
-
-        md.Frames("results/falling", extra={"depth": lambda sim: 0.3 - sim.position[:, 2]})
     """
 
     def __init__(self, folder: str | Path, contacts: bool = False, fields: Iterable[str] | str | None = None,
@@ -111,17 +96,13 @@ class Frames:
         file = self.file(sim.step_count)
         walls = wall_mesh(sim) if sim.loop.moves else None
         if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
-            self.draw_walls(sim)
+            self.reach, self._walls_drawn = reach(sim, self.reach), True        # beyond the clumps of all frames so far
+            write_walls(self.walls, sim, self.reach)
         contacts = vtu.contact_mesh(sim) if self.contacts else None
         parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))
                  if mesh is not None}
         self.files += [file, *parts]
         return vtu.Frame(sim, True, self.fields, extra), file, parts, sim.time
-
-    def draw_walls(self, sim) -> None:
-        """Write walls.vtu, in which infinite walls reach beyond the clumps of all frames so far."""
-        self.reach, self._walls_drawn = reach(sim, self.reach), True
-        write_walls(self.walls, sim, self.reach)
 
     def write(self, frame, file, parts, time) -> None:
         """Write what `take` has returned."""

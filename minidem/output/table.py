@@ -1,5 +1,6 @@
 """CSV files: whole ones, and tables that grow row by row and go on after a crash."""
 import csv
+import io
 import mmap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -12,22 +13,15 @@ from minidem.core.atomic import append_whole, replace_text, replacing
 
 def write_table(path: Path | str, header: Sequence[str], rows: Iterable[Sequence]) -> bool:
     """Write a CSV file atomically; numbers have all digits, None is empty. ValueError for a row of another length."""
-    lines = _Lines()
-    writer = csv.writer(lines)
+    text = io.StringIO()
+    writer = csv.writer(text)           # ends lines with "\r\n", so that it quotes either character
     writer.writerow(header)
     for row in rows:
         if len(row) != len(header):
             raise ValueError(f"a row of {len(row)} numbers for {len(header)} columns: {row}")
         writer.writerow([value.item() if isinstance(value, np.generic) else value for value in row])
-    replace_text(path, "".join(lines))
+    replace_text(path, text.getvalue().replace("\r\n", "\n"))
     return True
-
-
-class _Lines(list):
-    """Lines from a csv writer, which must end them with "\\r\\n" to quote either character, ended with "\\n"."""
-
-    def write(self, line):
-        self.append(line.removesuffix("\r\n") + "\n")
 
 
 class Table:
@@ -101,7 +95,7 @@ class Table:
 
     def extend(self, rows: Sequence[tuple]) -> None:
         """Write rows of Python numbers, with the time in front."""
-        data, end = "".join(map(_line, rows)).encode(), self._file.tell()
+        data, end = "".join(",".join(map(repr, row)) + "\n" for row in rows).encode(), self._file.tell()
         # The kernel copies page by page, and a reader or a kill may come between two pages.
         if self._remember and end // mmap.PAGESIZE != (end + len(data) - 1) // mmap.PAGESIZE:
             with replacing(self.path) as temporary:
@@ -126,7 +120,3 @@ class Table:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-
-
-def _line(row):
-    return ",".join(map(repr, row)) + "\n"

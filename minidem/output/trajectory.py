@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike
 from minidem.core.checks import as_array, file_path, flag, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.interpreter import this_python
-from minidem.core.quaternions import multiply, rotate
 from minidem.output.table import Table
-from minidem.state.bodies import frames_to_drawn
 
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 COLUMNS = ("time", "clump", *(f"{name}_{axis}" for name, axes in (
@@ -57,19 +55,8 @@ class Trajectory:
     centre of mass [m], without jumps in a periodic box, `orientation_w` ... (template frame to lab frame), `velocity_x`
     ... [m/s], `angular_velocity_x` ... [rad/s].
 
-    GSD, schema hoomd, single precision, SI units: one particle for each clump, then one for each sphere of clumps of
-    more than one; bonds; fields. `position` + `log/origin` is in the lab frame. output/trajectory_gsd.py describes all.
-
-    Examples
-    --------
-    Ten rows of each clump::
-
-        import minidem as md
-        sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.1], density=2500.0)
-        sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
-        sim.add_clumps(sphere, position=[(0, 0, 0), (1, 0, 0)], velocity=(0, 0, 1))
-        with md.Trajectory("two.csv") as trajectory:
-            sim.run(1000, every=100, callback=trajectory)
+    GSD, schema hoomd, single precision, SI units: the guide (output) has a table. `position` + `log/origin` is in the
+    lab frame.
     """
 
     def __init__(self, path: str | Path, clumps: ArrayLike | None = None, append: bool = False):
@@ -177,16 +164,14 @@ def _sample(sim, clumps):
     bonds : (n, 2), indices in the sample of the spheres of bonds between these clumps
     """
     sim.loop.pose()
-    state, (velocity, rate) = sim.loop.state, sim.loop.rates()
-    ids, of_sphere = np.asarray(sim.ids), np.asarray(sim.sphere_clump)
-    chosen = np.ones(len(ids), dtype=bool) if clumps is None else np.isin(ids, clumps)
-    taken, orientation = chosen[of_sphere], state.column("orientation")
-    bonds = sim.bonds()
+    column, of_sphere, bonds = sim.loop.state.column, np.asarray(sim.sphere_clump), sim.bonds()
     bonds = np.stack([bonds["sphere_i"], bonds["sphere_j"]], axis=1)
-    per_clump = {"ids": ids, "position": state.column("position"), "principal": orientation, "velocity": velocity,
-                 "orientation": multiply(orientation, frames_to_drawn(state)), "rate": rate,
-                 "angular_velocity": rotate(orientation, rate), "template": np.asarray(sim.template_index),
-                 "mass": state.column("mass"), "inertia": state.column("inertia")}
+    chosen = np.ones(sim.n_clumps, dtype=bool) if clumps is None else np.isin(sim.ids, clumps)
+    taken = chosen[of_sphere]
+    per_clump = {name: np.asarray(getattr(sim, name)) for name in (
+        "ids", "position", "orientation", "velocity", "angular_velocity", "mass")}
+    per_clump |= {"principal": column("orientation"), "rate": np.asarray(sim.body_angular_velocity),
+                  "inertia": column("inertia"), "template": np.asarray(sim.template_index)}
     return SimpleNamespace(
         step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=sim.loop.box,
         templates=sim.templates, spheres=sim.loop.spheres()[taken],

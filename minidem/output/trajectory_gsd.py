@@ -1,29 +1,18 @@
 """Trajectories in GSD files, as HOOMD-blue writes rigid bodies.
 
-First there is one particle per clump, its centre, and then the spheres of all clumps of more than one sphere:
+The guide (output) has a table of what is in a file. In addition:
 
-- types: `template_K` of the centres and of free particles, `template_K_sphere` of the spheres of template K;
-- `body`: number of the central particle, for it and its spheres; -1 for a clump of one sphere, a free particle. The
-  spheres of a body follow each other in the order of the template;
-- `diameter` of each sphere [m]; that of a central particle is MARKER of its smallest sphere, since OVITO replaces 0;
-- `position` [m, lab frame] minus `log/origin` (3,) [m], which is constant in a file: GSD has the centre of the box at
-  zero. Along periodic axes, and between walls, the origin is the middle; along other axes it is 0;
-- `orientation` from the principal frame to the lab frame, of the clump; its `moment_inertia` [kg m2] is that in the
+- `body` is -1 for a clump of one sphere, a free particle;
+- `diameter` of a central particle is MARKER of its smallest sphere, since OVITO replaces 0;
+- `orientation` is from the principal frame to the lab frame, of the clump; its `moment_inertia` [kg m2] is that in the
   principal frame, `angmom` the quaternion 2 q (0, L) with the angular momentum L in the principal frame [kg m2/s];
 - `mass` [kg] and `moment_inertia` of spheres of rigid bodies are zero, so that sums over all particles are right;
-- `velocity` [m/s] of each particle's centre;
-- `bonds`: those between spheres that hold, of type `parallel`, with the numbers of the two particles in `group`: the
-  spheres, or the centre of a clump of one sphere. Those of clumps that are not in the file are omitted;
-- `image`: box lengths by which each particle, sphere or centre, was moved into a periodic box; position + image times
-  the length of the box is without jumps;
-- `log/time` [s]; `log/particles/clump`, id of the clump, and by their names the fields of the clumps
-  (`Simulation.add_field`); `log/periodic` (3,), whether each axis is periodic. Other axes are open or end at walls, for
-  which box.periodic of freud and pbc of OVITO have to be set to false.
+- `velocity` [m/s] is that of each particle's centre;
+- bonds of clumps that are not in the file are omitted.
 
-The box of the first frame is that of all frames, unless the periodic box moves, whose lengths and tilt each frame has:
-along an axis the periodic box, or the room between two planes at
-rest, or, where the axis is open, from -2^k to 2^k metres with the least k that takes in all spheres (k = 0 without
-clumps). A length of the box is doubled when the centre of a particle leaves it, which GSD does not allow.
+Each frame has the box of the first one, unless the periodic box moves. An open axis reaches from -2^k to 2^k metres
+with the least k that takes in all spheres (k = 0 without clumps). It is doubled when the centre of a particle leaves
+it, which GSD does not allow.
 
 H. Kamberaj, R. J. Li, S. M. Anderson, J. Chem. Phys. 122, 224114 (2005), doi 10.1063/1.1906216, for `angmom`.
 """
@@ -72,12 +61,13 @@ class GsdFile:
         position = np.concatenate([sample.position, sample.spheres[part, :3]])
         arm, at_rest = position[n:] - sample.position[clump], np.zeros((len(clump), 3))
         diameter = np.concatenate([np.where(alone, 2.0, 2.0 * MARKER) * smallest, 2.0 * radii[part]])
-        image, box = np.zeros(position.shape), sample.box
+        image, tilts, box = np.zeros(position.shape), (0.0, 0.0, 0.0), sample.box
         if box is not None:
             if box.across is None:
                 image, position = box.image(position), box.wrapped(position)
             else:
                 position, image = box.in_cell(position, box.center - 0.5 * box.lattice.sum(axis=0))
+                tilts = box.tilts / np.where(box.axes, box.length, 1.0)[[1, 2, 2]]      # of GSD: per length of an axis
         velocity = sample.velocity
         if box is not None and box.moves:               # of the images that are drawn
             velocity = velocity + box.flow(position[:n]) - box.flow(sample.position)
@@ -101,7 +91,7 @@ class GsdFile:
         if len(pairs):                                  # without: what a frame has by default
             frame.bonds.N, frame.bonds.types, frame.bonds.group = len(pairs), ["parallel"], pairs.astype(np.uint32)
         frame.configuration.step = sample.step
-        frame.configuration.box = [*(2.0 * self._half), *_tilts(box)]
+        frame.configuration.box = [*(2.0 * self._half), *tilts]
         frame.log = {"origin": self._origin,
                      "periodic": np.array(box.axes if box else 3 * [False]).astype(np.uint8),
                      "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32),
@@ -132,13 +122,6 @@ class GsdFile:
 
     def close(self):
         self._file.close()
-
-
-def _tilts(box):
-    """Tilt factors xy, xz, yz of GSD: displacement of an image per length of its axis."""
-    if box is None or box.across is None:
-        return 0.0, 0.0, 0.0
-    return box.tilts / np.where(box.axes, box.length, 1.0)[[1, 2, 2]]
 
 
 def _power_of_two(values):

@@ -8,7 +8,8 @@ from minidem.output.vtu import write_mesh
 HUGE = 1e3
 BEYOND = 0.1        # how far infinite walls reach beyond the clumps, in the largest length of their bounding box
 SIDES = 96
-EDGES = np.array([(k, k | 1 << axis) for k in range(8) for axis in range(3) if not k >> axis & 1])    # of a box
+CORNERS = np.arange(8)[:, None] >> np.arange(3) & 1         # of a box: 0 low, 1 high along each axis
+EDGES = np.array([(k, k | 1 << axis) for k in range(8) for axis in range(3) if not CORNERS[k, axis]])
 
 
 def write_walls(path, sim, bounds=None):
@@ -58,7 +59,8 @@ def wall_mesh(sim, bounds=None):
     parts += [strip(wall, planes, bounds) for wall in revolved if wall.profile(bounds)]
     parts += [wall.surface for wall in walls if wall.surface is not None]
     if box is not None:
-        parts.append((corners_of(ends) + tilt_of(box), EDGES))
+        tilt = (CORNERS - 0.5) @ (box.lattice - np.diag(box.length))        # about its centre
+        parts.append((corners_of(ends) + tilt, EDGES))
     if not parts:
         return None
     first = np.cumsum([0] + [len(points) for points, _ in parts])
@@ -86,12 +88,7 @@ def strip(wall, planes, bounds):
 
 def corners_of(bounds):
     """Corners (8, 3) of a box from its low and high one, in the order of EDGES."""
-    return np.where(np.arange(8)[:, None] >> np.arange(3) & 1, bounds[1], bounds[0])
-
-
-def tilt_of(box):
-    """(8, 3) displacements of the corners of a periodic box by its tilt, about its centre."""
-    return ((np.arange(8)[:, None] >> np.arange(3) & 1) - 0.5) @ (box.lattice - np.diag(box.length))
+    return np.where(CORNERS, bounds[1], bounds[0])
 
 
 def ring_of(wall, radius):

@@ -31,7 +31,6 @@ TUBE = 0.4                  # diameter of the thickest tubes, in median lengths 
 STRIP = 0.14                                    # part of the picture's width for the scale of the colours
 SCALE = 0.16                                    # the scale of lengths is at most this part of the picture's width
 RIGHT, BOTTOM, TICK = 0.97, 0.035, 0.008        # its place and the height of its ends, in parts of the picture
-AXES = (0.0, 0.0, 0.15, 0.2)                    # left, bottom, right, top
 LENGTHS = ("m", 1.0), ("mm", 1e-3), ("µm", 1e-6)
 
 
@@ -134,11 +133,6 @@ def add_length(plotter, width, ink, font_size):
     plotter.add_actor(actor, reset_camera=False)
     shown = plotter.add_text(text, position=(0.5 * (left + RIGHT), BOTTOM + TICK), viewport=True, color=ink)
     shown.prop.font_size, shown.prop.justification_horizontal = round(0.8 * font_size), "center"
-
-
-def add_axes(plotter, ink):
-    """Directions of the axes at the lower left."""
-    plotter.add_axes(color=ink, viewport=AXES, line_width=4, label_size=(0.4, 0.16), xlabel="x", ylabel="y", zlabel="z")
 
 
 def bounds_of(frames, walls=()):
@@ -270,7 +264,8 @@ class Scene:
         self.text = self.plotter.add_text("t", position=(0.02, 0.93), viewport=True, color=self.ink)
         self.text.prop.font_size = self.font_size
         add_length(self.plotter, width, self.ink, self.font_size)
-        add_axes(self.plotter, self.ink)
+        self.plotter.add_axes(color=self.ink, viewport=(0.0, 0.0, 0.15, 0.2), line_width=4, label_size=(0.4, 0.16),
+                              xlabel="x", ylabel="y", zlabel="z")       # at the lower left
 
     def set_walls(self, walls):
         """Show these walls instead of earlier ones: planes behind the spheres, others as glass, and edges."""

@@ -17,19 +17,7 @@ from minidem.analysis.diagnosis import explain_pose
 from minidem.analysis.monitor import Monitor
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
-from minidem.core.checks import (
-    LARGEST,
-    check_call,
-    did_you_mean,
-    existing_file,
-    file_path,
-    finite_array,
-    list_of,
-    non_negative,
-    positive,
-    short_repr,
-    whole,
-)
+from minidem.core.checks import LARGEST, check_call, did_you_mean, finite_array, list_of, non_negative, positive, whole
 from minidem.core.guard import exclusive
 from minidem.core.threads import checked_threads
 from minidem.engine.driver import NotFinite
@@ -46,7 +34,7 @@ from minidem.simulation.files import Files
 from minidem.simulation.forces import Forces
 from minidem.simulation.pace import Pacer, steps_to_reach
 from minidem.state.state import State
-from minidem.walls import Wall, require_planes_at_rest, wall_list
+from minidem.walls import Wall, require_planes_at_rest
 from minidem.walls.periodic_box import PeriodicBox, periodic_box
 from minidem.walls.wall_table import WallPrimitives
 
@@ -122,7 +110,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
-        box, walls = periodic_box(periodic), tuple(wall_list("walls", walls))
+        box, walls = periodic_box(periodic), tuple(list_of(
+            Wall, "walls", walls, "Plane, Cylinder, Cone and MeshWall, or those of minidem.box(low, high)"))
         if box is not None:
             box.refuse_walls(walls)
         vars(self).update(material=material, walls=walls, dt=positive("dt", dt),
@@ -220,24 +209,20 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
             queried, saved or run on with the bits of an undisturbed run; likewise when a user function raises during a
             step, which is then undone.
         MemoryError, or the error of a compiled contact law
-            The simulation can be queried, saved or run on with the bits of an undisturbed run. If the error was within
-            a step, it is at an earlier step: the message says which. Callbacks since then are called again. Of more
-            than 300 000 spheres there is no copy to go back to, here and after a non-finite position: the last
-            checkpoint continues.
+            Likewise, at an earlier step if the error was within a step: the message says which. Callbacks since then
+            are called again. Of more than 300 000 spheres there is no copy to go back to, here and after a non-finite
+            position: the last checkpoint continues.
 
         Warns
         -----
         UserWarning
-            Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, clumps that fall for ever, a
-            wall that has left all clumps, a step that is large for a contact, its dashpots, a field or a speed, a
-            density that nobody gave, and others. The guide (measurements) has all, and when.
+            Once of each: a deep overlap, a step that is large for a contact, clumps that are lost, and others. The
+            guide (measurements) has all, and when.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
             raise ValueError("every and callback belong together: give both or none")
         if callback is not None:
-            if not callable(callback):
-                raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
             check_call("callback", callback, "simulation")
             own = getattr(callback, "every", every)
             if isinstance(own, int) and own != every:
@@ -300,7 +285,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     @exclusive
     def save(self, path: str | Path) -> None:
         """Write a checkpoint, from which `Simulation.load` continues with the same bits."""
-        checkpoint.save(file_path("path", path), self)
+        checkpoint.save(path, self)
 
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None,
@@ -326,8 +311,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
             For a file that is not a checkpoint, or is damaged.
         """
         if forces not in ("expect", "drop"):
-            raise ValueError(f"forces = {short_repr(forces)}: give 'expect', to add the user forces again, or 'drop'")
-        path = existing_file("path", path, "give a file that Simulation.save has written, or checkpoint.npz of a run")
+            raise ValueError(f"forces = {forces!r}: give 'expect', to add the user forces again, or 'drop'")
         sim = checkpoint.load(path, cls, threads, motions)[0]
         if forces == "drop" and sim.loop.user_forces.expected:
             sim.continue_from(sim.loop.snapshot().without_forces(*sim.loop.last_rates()))

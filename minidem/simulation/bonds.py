@@ -1,8 +1,4 @@
-"""Topic of a `Simulation`: bonds between spheres (contact/parts/bond.pyx).
-
-A bond is part of the records of a contact, of a law with ``bonds=parallel``. So it goes on over sorting, restarts,
-removal and insertion of other clumps as contacts do, and its energies are in those of contacts.
-"""
+"""Topic of a `Simulation`: bonds between spheres, part of the history of contacts (contact/parts/bond.pyx)."""
 from __future__ import annotations
 
 import warnings
@@ -12,19 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from minidem.analysis.contacts import near_spheres, pair_keys, to_nearest_image
 from minidem.contact.parts.bond import BondRecord
-from minidem.core.checks import (
-    LARGEST,
-    dimensions,
-    finite_array,
-    non_negative,
-    positive,
-    real_array,
-    refuse,
-    short_repr,
-)
+from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, positive, real_array, refuse, short_repr
 from minidem.core.guard import exclusive
-from minidem.core.near_spheres import near_spheres
 from minidem.core.quaternions import rotate_back
 from minidem.simulation.topic import Topic
 
@@ -46,9 +33,8 @@ class Bonds(Topic):
                   tensile: ArrayLike = np.inf, shear: ArrayLike = np.inf, damping: float = 0.0) -> int:
         """Bond pairs of spheres of different clumps by elastic beams that break.
 
-        The contact law needs ``bonds=parallel``, such as ``hertz-mindlin:bonds=parallel``. Contact and friction of a
-        pair act beside its bond, once the spheres overlap. Bonds are free of stress in the present pose. Add many bonds
-        in one call: each call takes about 1 us for each contact and bond that is there.
+        The contact law needs ``bonds=parallel``, such as ``hertz-mindlin:bonds=parallel``. Bonds are free of stress in
+        the present pose. Add many in one call: each call takes about 1 us for each contact and bond that is there.
 
         Parameters
         ----------
@@ -92,7 +78,8 @@ class Bonds(Topic):
         snapshot = self.loop.snapshot()
         history = snapshot.history
         first = len(history["records"]) - int(BondRecord.RECORDS)
-        pairs, between, gap = _checked_pairs(self, pairs, _bonded(history, first))
+        bonded = history["spheres"][history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0]
+        pairs, between, gap = _checked_pairs(self, pairs, pair_keys(bonded))
         distance, size = np.linalg.norm(between, axis=1), _spheres(self)[1][pairs]
         limit = SAFE * self.settings.law_value("bond_range") * size.prod(axis=1) / size.sum(axis=1)
         if (gap > limit).any():
@@ -175,29 +162,18 @@ def _spheres(sim):
     return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
 
 
-def _keys(pairs):
-    """(n,) numbers of pairs (i, j), in the same order; j is negative at a wall."""
-    return (pairs[:, 0].astype(np.int64) << 32) + pairs[:, 1]
-
-
-def _bonded(history, first):
-    """Keys of the pairs that have a bond."""
-    return _keys(history["spheres"][history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0])
-
-
 def _between(sim, centers, pairs):
     """Vectors (n, 3) from the second sphere to the first, to its nearest image."""
-    between = centers[pairs[:, 0]] - centers[pairs[:, 1]]
-    return between if sim.box is None else between - sim.box.displacement(sim.box.lengths_in(between))
+    return to_nearest_image(sim.box, centers[pairs[:, 0]] - centers[pairs[:, 1]])
 
 
 def _checked_pairs(sim, pairs, bonded):
-    """Pairs (n, 2), the smaller number first, vectors from the second to the first, and gaps [m]."""
+    """Pairs (n, 2), the smaller number first, vectors from the second to the first, gaps [m]. bonded : keys."""
     centers, radii, clump = _spheres(sim)
-    if dimensions("pairs", pairs) == 0:
+    given = as_array("pairs", pairs)
+    if given.ndim == 0:
         found = _pairs_within(sim, centers, radii, clump, non_negative("pairs", pairs))
-        pairs = found[~np.isin(_keys(found), bonded)]
-    given = np.asarray(pairs)
+        given = found[~np.isin(pair_keys(found), bonded)]
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
         raise ValueError(f"pairs = {short_repr(pairs)}: give an array (n, 2) of numbers of spheres, or a gap [m]")
     if given.size and not (0 <= given.min() and given.max() < len(radii)):
@@ -208,7 +184,7 @@ def _checked_pairs(sim, pairs, bonded):
     if same.any():
         raise ValueError(f"pairs: spheres {pairs[same][0].tolist()} belong to one clump; bond spheres of different "
                          "clumps")
-    keys = _keys(pairs)
+    keys = pair_keys(pairs)
     again = np.isin(keys, bonded)
     again[np.setdiff1d(np.arange(len(keys)), np.unique(keys, return_index=True)[1])] = True
     if again.any():
@@ -246,7 +222,7 @@ def _inertia(sim, pairs, normal):
 
 def _with_rows(history, pairs, rows, first, mass, inertia):
     """The history with the records of new bonds; pairs that are in contact keep their other records."""
-    known, keys = _keys(history["spheres"]), _keys(pairs)           # the first ascend
+    known, keys = pair_keys(history["spheres"]), pair_keys(pairs)           # the first ascend
     place = np.searchsorted(known, keys)
     new = np.append(known, -1)[place] != keys
     n_new = int(new.sum())
@@ -256,7 +232,7 @@ def _with_rows(history, pairs, rows, first, mass, inertia):
     place[new] = len(history["spheres"]) + np.arange(n_new)
     joined["spheres"][place], joined["records"][first:, place] = pairs, rows
     joined["mass"][place[new]], joined["rolling_inertia"][place[new]] = mass[new], inertia[new]
-    order = np.argsort(_keys(joined["spheres"]))
+    order = np.argsort(pair_keys(joined["spheres"]))
     return {name: np.ascontiguousarray(values[:, order] if name == "records" else values[order])
             for name, values in joined.items()}
 

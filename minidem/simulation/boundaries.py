@@ -76,8 +76,8 @@ class Boundaries(Topic):
 
         Notes
         -----
-        Contacts keep their history; the result is that of rates which are functions of the time. With `affine` the
-        velocities of the clumps change by those of the flow in the next step.
+        Contacts keep their history. With `affine` the velocities of the clumps change by those of the flow in the next
+        step.
         """
         old = self.loop
         if old.state.box is None:

@@ -3,18 +3,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import (
-    DEEPEST_START,
-    refuse_coincidence,
-    refuse_deep_among_few,
-    refuse_deep_overlaps,
-    warn_of_large_step,
-)
+from minidem.analysis.diagnosis import FEW, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
 from minidem.core.checks import LARGEST, as_array, dimensions, finite_array, short_repr, unit_quaternions
 from minidem.core.guard import exclusive
@@ -25,8 +18,6 @@ from minidem.simulation.topic import Topic
 from minidem.state.bodies import frames_to_drawn
 from minidem.templates.clump_template import ClumpTemplate, template_scales
 
-FEW = 64                # so few new clumps are compared with all others; for more the lists are faster
-
 
 class Clumps(Topic):
     """Clumps are added and removed. Arrays are copies, at the whole step, in the order of `ids`."""
@@ -35,10 +26,7 @@ class Clumps(Topic):
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
                    velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
                    scale: ArrayLike = 1.0, material: Material | None = None) -> np.ndarray:
-        """Add clumps of one template. Add many clumps in one call: each call evaluates all clumps.
-
-        A call takes 3 to 6 us for each clump that is there, with three contacts each. So n clumps take about n^2 times
-        2 us if they are added one by one: 2 s for 1000, minutes for 10 000.
+        """Add clumps of one template, many in one call: each call takes 3 to 6 us for each clump that is there.
 
         Parameters
         ----------
@@ -75,17 +63,10 @@ class Clumps(Topic):
         first = old.state.n_clumps
         if old.box is not None:
             old.box.refuse_large(template, columns[-1])
-        snapshot = old.snapshot().with_clumps(template, material, columns)
-        state = snapshot.state
         if n > FEW:
             refuse_coincidence(template, columns[0], columns[1], columns[-1], first)
-        new = self._loop_from(snapshot)
-        if n > FEW or new.user_forces.expected:
-            new.evaluate()
-            if new.extremes()[1] > DEEPEST_START * state.spheres[:, :, 3].take(state.sphere_slot).min():
-                refuse_deep_overlaps(new.contacts(), state, first)      # a list that takes more memory than the state
-        else:
-            refuse_deep_among_few(new, first)
+        new = self._loop_from(old.snapshot().with_clumps(template, material, columns))
+        refuse_deep_overlaps(new, first)
         warn_of_large_step(self, new, first)
         self.monitor.check_materials(self, [material])
         self._exchange(new)
@@ -109,12 +90,10 @@ class Clumps(Topic):
 
         Notes
         -----
-        Positions and velocities of the other clumps do not change. Forces on clumps that were in contact with removed
-        ones are evaluated again at the same positions, as are all if there are user forces; the history of the other
-        contacts continues. The next step begins with half a step back for these clumps, as for new ones. `sim.energy()`
-        keeps what was dissipated at removed clumps and the work on them; the energy that leaves is in `exchanged`, so
-        that `balance` is continuous. Remove many clumps in one call: each call takes 3 to 8 us for each clump that is
-        there, as `add_clumps` does.
+        Forces on clumps that were in contact with removed ones are evaluated again at the same positions, as are all if
+        there are user forces. The next step begins with half a step back for these clumps, as for new ones. The energy
+        that leaves is in `energy().exchanged`, so that `balance` is continuous. Remove many clumps in one call: each
+        call takes 3 to 8 us for each clump that is there.
         """
         if not (outlet is None or isinstance(outlet, str)):
             raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
@@ -258,15 +237,11 @@ class Clumps(Topic):
         self._use(new)
 
 
-def _columns(template: ClumpTemplate, position: Any, orientation: ArrayLike, velocity: ArrayLike,
-             angular_velocity: ArrayLike, scale: ArrayLike, material: Material) -> tuple[np.ndarray, ...]:
-    """Arguments of `State.with_clumps` from those of `add_clumps`.
+def _columns(template, position, orientation, velocity, angular_velocity, scale, material):
+    """Columns of new clumps from the arguments of `add_clumps`.
 
-    Returns
-    -------
-    tuple of ndarray
-        position (n, 3), orientation (n, 4) principal frame -> lab, velocity (n, 3), angular velocity (n, 3) principal
-        frame, scale (n,).
+    They are position (n, 3), orientation (n, 4) principal frame -> lab, velocity (n, 3), angular velocity (n, 3) in the
+    principal frame, scale (n,).
     """
     if not isinstance(template, ClumpTemplate):
         raise ValueError(f"template = {short_repr(template)}: give a minidem.ClumpTemplate")

@@ -8,7 +8,7 @@ from minidem.analysis.contacts import enclosed_box, neighbours_of, rattlers
 from minidem.analysis.energy import Energy, measure
 from minidem.analysis.shadow import shadow_terms
 from minidem.contact.gather import columns
-from minidem.core.checks import finite_array, flag, positive, refuse
+from minidem.core.checks import corners, finite_array, flag, positive
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import rotate
 from minidem.simulation.topic import Topic
@@ -160,8 +160,7 @@ def _averaging_volume(sim, volume, low, high):
             raise ValueError("volume = None: walls and periodic axes do not enclose a box; give volume, or low and "
                              "high")
         return *everything, float(np.prod(high - low))
-    low, high = (finite_array(name, corner, (3,)) for name, corner in (("low", low), ("high", high)))
-    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+    low, high = corners(low, high)
     if box is not None:
         box.refuse_outside(low, high)
     return low, high, float(np.prod(high - low))

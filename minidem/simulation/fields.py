@@ -1,7 +1,7 @@
 """Topic of a `Simulation`: fields of the clumps, such as a temperature or a charge.
 
-Values and rates are in the blocks of the state, so that sorting, checkpoints, threads and steps that are undone treat
-them like positions. How they go on in time: engine/loop.pyx; fluxes through contacts: contact/evaluate.pyx.
+Values and rates are in the blocks of the state, like positions. Their time integration is in engine/loop.pyx, fluxes
+through contacts in contact/evaluate.pyx.
 """
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from minidem.core.checks import (
     LARGEST,
     did_you_mean,
-    dimensions,
     finite_array,
     flag,
     positive,
@@ -67,10 +66,8 @@ class Fields(Topic):
 
         Notes
         -----
-        Values are those at the instant of the pose. From them and the rates of two steps follow those of the next step,
-        of second order (Adams-Bashforth). A field that decays at a rate above 1 / dt alternates from step to step and
-        grows without limit: `run` warns of it. Values are kept over sorting, removal and
-        insertion, in copies and checkpoints, and written to VTU and GSD files. `add_flux` has an example.
+        Values are those at the instant of the pose. Those of the next step follow from the rates of two steps
+        (Adams-Bashforth, second order). They are in copies and checkpoints, and in VTU and GSD files.
         """
         old, n = self.loop, whole("components", components, 1, MOST_COMPONENTS)
         population, n_walls = old.population, len(self.walls)
@@ -80,9 +77,9 @@ class Fields(Topic):
             raise ValueError(f"name = {name!r}: there is a field of this name; set_field changes its values")
         if n + sum(field.components for field in population.fields) > MOST_COMPONENTS:
             raise ValueError(f"components = {n}: all fields together have at most {MOST_COMPONENTS}")
-        one_value = dimensions("values", values) == (0 if n == 1 else 1)
         given = _values("values", values, self.loop.state.n_clumps, n)
-        new = values if new is None and one_value else new
+        if new is None and np.ndim(values) == (0 if n == 1 else 1):
+            new = values
         at_walls = np.full((n_walls, n), np.nan) if walls is None else _of_walls(walls, n_walls, n)
         field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()),
                       positive("capacity", capacity), flag("per_mass", per_mass), at_walls)
@@ -141,12 +138,10 @@ class Fields(Topic):
 
         Notes
         -----
-        Each contact is evaluated at each whole step, after its law. A rate is that of the field times its capacity, of
-        i and of j separately: opposite rates conserve the sum of field times capacity. Rates count in contacts that
-        last. Amounts, times capacity as well, are added to the values once, in this step, also in the last evaluation
-        of a contact, where ``contacts.goes_on`` is 0. Functions may be called at any time between two steps, where
-        ``contacts.step`` is 0 and nothing is transferred. The sums over the contacts of a clump have no order, so that
-        bits do not depend on threads.
+        Each contact is evaluated at each whole step, after its law. Rates and amounts are those of the field times its
+        capacity, of i and of j separately. Rates count in contacts that last; amounts are added to the values once, in
+        this step, also in the last evaluation of a contact, where ``contacts.goes_on`` is 0. Functions may be called
+        between two steps, where ``contacts.step`` is 0 and nothing is transferred.
 
         A compiled function is
         ``void f(const double *contact, const double *result, double *rates, const double *parameters)``, given like
@@ -156,27 +151,7 @@ class Fields(Topic):
            contact  IDS of i and j; -1 - number of a wall   VALUES: n of i, n of j
            rates    0 ... of i   n ... of j   2 n ... amounts of i   3 n ... of j; zero before the call
 
-        Checkpoints do not contain fluxes: add them again after `load`.
-
-        Examples
-        --------
-        Heat conduction through contacts::
-
-            import numpy as np
-            import minidem as md
-
-            def conduction(contacts, conductivity):         # of two spheres that touch in a circle of radius sqrt(R d)
-                T = contacts.fields["temperature"]
-                width = 2.0 * np.sqrt(contacts.radius * np.maximum(contacts.overlap, 0.0))
-                heat = conductivity * width * (T[:, 1] - T[:, 0])                               # into i [W]
-                contacts.rates["temperature"][:] = np.column_stack([heat, -heat])
-
-            sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-5)
-            sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
-            sim.add_field("temperature", [300.0, 400.0], capacity=800.0, per_mass=True)
-            sim.add_flux(conduction, parameters=[1.0])
-            sim.run(100)
-            print(sim.field("temperature"))
+        Checkpoints do not contain fluxes: add them again after `load`. The guide (extensions) has conduction of heat.
         """
         if not self.loop.population.fields:
             raise ValueError("add_flux: the simulation has no field; call add_field first")

@@ -70,19 +70,13 @@ class Files(Topic):
         ------
         ValueError
             For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without
-            rolling friction, walls other than planes at rest along the axes and a closed drum, user forces; clumps in a
-            periodic box that moves, where LAMMPS integrates bodies across the faces with the velocities of the wrong
-            image. Nothing is written then.
+            rolling friction, walls in other directions than those of the axes, user forces, clumps of several spheres
+            in a periodic box that moves. Nothing is written then.
 
         Notes
         -----
-        Contacts keep their springs of friction, so that a heap at rest stays at rest. A warning says where they cannot:
-        in a drum, in a periodic box that moves or is tilted, and in dense packings of single spheres (see the guide,
-        output). The onset correction and the rotation scheme have no equal: LAMMPS has errors of its own in the step
-        (output/lammps/LAMMPS.md).
-
-        LAMMPS prints kinetic energies and the load of the ranks. It computes no elastic energy; `energy()` of the state
-        that is read has all terms.
+        Contacts keep their springs of friction; a warning says where they cannot (see the guide, output). The onset
+        correction and the rotation scheme have no equal in LAMMPS (output/lammps/LAMMPS.md).
         """
         lammps.write_lammps(self, folder, steps, every)
 
@@ -100,8 +94,7 @@ class Files(Topic):
         Returns
         -------
         Simulation
-            Settings, templates, ids and order of the clumps are those of the simulation that was written; time,
-            positions, orientations, velocities and angular velocities those at the end of the run.
+            With the settings, templates, ids and order of the clumps of the one that was written.
 
         Raises
         ------
@@ -111,7 +104,7 @@ class Files(Topic):
 
         Notes
         -----
-        Contacts have the springs of friction of LAMMPS, but for those at a drum. Sums of `energy()` (dissipated, work,
-        exchanged) begin at zero. Clumps of one sphere have the orientations of the start.
+        Sums of `energy()` (dissipated, work, exchanged) begin at zero. Clumps of one sphere have the orientations of
+        the start.
         """
         return lammps.read_lammps(cls, folder, threads)

@@ -110,12 +110,10 @@ class Forces(Topic):
         Python with a keyword-only argument `fields` gets a dict of arrays (n,) or (n, components) and may return a
         third item, a dict of rates; one with `random` gets an array (n, random).
 
-        These are in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are
-        ignored.
+        Lanes behind the last clump repeat another one; their results are ignored.
 
         Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
-        trapezoidal rule. Checkpoints do not contain them: add them again after `load`, or drop them. A copy contains
-        them; pickle contains those that can be pickled.
+        trapezoidal rule. Checkpoints do not contain them, copies do, and pickle contains those that can be pickled.
         """
         self.continue_from(self.loop.snapshot().with_force(Force(function, parameters, random, seed)))
 

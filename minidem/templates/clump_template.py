@@ -13,8 +13,7 @@ from minidem.core.read_only import read_only
 from minidem.templates import mercury_folder
 from minidem.templates.fit_mesh import fit_spheres
 from minidem.templates.fit_report import MeshReport
-from minidem.templates.mass.mass_properties import MassProperties, components, lengths, union_properties
-from minidem.templates.mass.principal_axes import quaternion
+from minidem.templates.mass.mass_properties import MassProperties, components, lengths, quaternion, union_properties
 from minidem.templates.sphere_files import FORMATS, read_mass_properties, read_spheres, write_spheres
 from minidem.templates.triangle_mesh import TriangleMesh
 
@@ -29,11 +28,9 @@ class ClumpTemplate:
     to round-off: overlaps count once (`minidem.templates.mass.union_of_spheres`). Templates are immutable; array
     attributes are copies (`minidem.core.read_only`).
 
-    The principal axes are a deterministic choice. A rod, with all centres on one line, has axis 1 along that line,
-    offsets in y and z that are exactly zero, and inertia[1] == inertia[2]. Otherwise moments that differ by no more
-    than the round-off of the given coordinates are made equal to the last bit. Three equal moments (one sphere, a
-    tetrahedron) have the axes of the input frame; two equal moments (a square) have the axes that
-    `minidem.templates.mass.principal_axes` constructs about the third.
+    The principal axes are a deterministic choice (`minidem.templates.mass.mass_properties`). A rod, with all centres on
+    one line, has axis 1 along that line, offsets in y and z that are exactly zero, and inertia[1] == inertia[2].
+    Moments that differ by no more than the round-off of the given coordinates are made equal to the last bit.
 
     Parameters
     ----------
@@ -132,10 +129,8 @@ class ClumpTemplate:
         Parameters
         ----------
         path : str or Path
-            File with numbers separated by commas, semicolons or blanks; comments and a header are skipped. Of a
-            molecule file the sections Coords and Diameters are read (`minidem.templates.sphere_files`). Or a folder
-            with Clump/Clump.txt, Inertia/Mass.txt and Inertia/TOI.txt (`minidem.templates.mercury_folder`); its
-            Clump/Clump.txt alone is a file of spheres.
+            File with numbers separated by commas, semicolons or blanks, or a molecule file
+            (`minidem.templates.sphere_files`). Or a folder (`minidem.templates.mercury_folder`).
         density : float
             Density [kg/m3]. Without it 2500 kg/m3 are taken, with a warning. A folder without it has its own mass
             [kg], so that the density is this mass over the volume of the spheres; with it, mass and moments are scaled
@@ -164,10 +159,9 @@ class ClumpTemplate:
     def to_file(self, path: str | Path, style: str = "csv") -> None:
         """Write the spheres atomically to a text file, input frame [m], or to a folder for MercuryDPM.
 
-        `from_file` with the same density reads the same bits. Mass properties other than those of the spheres are
-        written as a comment, which other codes skip; not for LIGGGHTS, whose files have none. For MercuryDPM the
-        spheres are written in the principal frame about the centre of mass; `from_file` reads the same offsets and
-        moments.
+        `from_file` with the same density reads the same bits, of a folder of MercuryDPM, whose spheres are in the
+        principal frame, the same offsets and moments. Mass properties other than those of the spheres are written as a
+        comment, which other codes skip; not for LIGGGHTS, whose files have none.
 
         Parameters
         ----------
@@ -225,9 +219,8 @@ class ClumpTemplate:
         Warns
         -----
         UserWarning
-            The density is not given. Volume, a principal moment, or the centre of mass over the cube root of the volume
-            differ by more than 10 % from those of the mesh; with match="mesh", the spheres fill less than half of the
-            mesh.
+            The density is not given; volume, a moment or the centre differ by more than 10 % from those of the mesh;
+            with match="mesh", the spheres fill less than half of the mesh.
         """
         if not isinstance(match, str) or match not in ("spheres", "mesh"):
             raise ValueError(f"match = {short_repr(match)}: give 'spheres' or 'mesh'")

@@ -45,7 +45,9 @@ def fit_spheres(mesh, spheres):
         raise _too_thin(mesh, size, spheres)
     surface = _Surface(mesh.corners, size)
     distance = surface.nearest(low + (cells + 0.5) * size)[0]
-    ridge = _medial(inside, cells, distance / size)
+    around = np.zeros(np.array(inside.shape) + 2)
+    around[tuple((cells + 1).T)] = distance / size
+    ridge = np.flatnonzero(medial(around, cells))
     ridge = ridge[::-(-len(ridge) // CANDIDATES)]
     centers, radii = _ascend(surface, low + (cells[ridge] + 0.5) * size, size)
     chosen = _largest_cover(inside, (centers - low) / size - 0.5, radii / size, spheres)
@@ -148,16 +150,18 @@ def _ascend(surface, points, size):
     return points, distance
 
 
-def _medial(inside, cells, radii):
-    """Return the indices of the cells whose sphere is not within that of a neighbour, but for a fraction of a cell."""
-    grid = np.zeros(np.array(inside.shape) + 2)
-    grid[tuple((cells + 1).T)] = radii
-    keep = np.ones(len(cells), dtype=bool)
-    for step in np.ndindex(3, 3, 3):
-        apart = np.sqrt(sum((s - 1) ** 2 for s in step))
+def medial(around, cells, size=1.0):
+    """Return a mask of the cells whose sphere is not within that of a neighbour, but for a fraction of a cell.
+
+    around : radii of the spheres about the centres of all cells, 0 outside, with a border of one cell
+    cells : (n, 2) or (n, 3), indices without the border;  size : of a cell
+    """
+    keep, radii = np.ones(len(cells), dtype=bool), around[tuple((cells + 1).T)]
+    for step in np.ndindex(*cells.shape[1] * [3]):
+        apart = size * np.sqrt(sum((s - 1) ** 2 for s in step))
         if apart > 0.0:         # away from ridges the distance rises by `apart`, and nowhere by more
-            keep &= grid[tuple((cells + step).T)] < radii + 0.9 * apart
-    return np.nonzero(keep)[0]
+            keep &= around[tuple((cells + step).T)] < radii + 0.9 * apart
+    return keep
 
 
 def _cells_inside(mesh, low, size):
@@ -214,7 +218,7 @@ def _samples(corners, spacing):
 def triangle_distance(points, corners):
     """Return the distances (n,) of points (3,) or (n, 3) from triangles (n, 3, 3), one each."""
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    squared = np.min([_segment_squared(points, p, q) for p, q in ((a, b), (b, c), (c, a))], axis=0)
+    squared = np.min([segment_squared(points, p, q) for p, q in ((a, b), (b, c), (c, a))], axis=0)
     normal = np.cross(b - a, c - a)
     length = np.sqrt((normal * normal).sum(axis=1))
     normal /= np.where(length > 0.0, length, 1.0)[:, None]
@@ -225,9 +229,9 @@ def triangle_distance(points, corners):
     return np.sqrt(np.where(above, height * height, squared))
 
 
-def _segment_squared(points, p, q):
-    """Return the squared distances of points from the segments from p to q."""
+def segment_squared(points, p, q):
+    """Return the squared distances of points from the segments from p to q, all (..., 2) or (..., 3)."""
     along, away = q - p, points - p
-    squared = np.maximum((along * along).sum(axis=1), np.finfo(float).tiny)
-    rest = away - np.clip((away * along).sum(axis=1) / squared, 0.0, 1.0)[:, None] * along
-    return (rest * rest).sum(axis=1)
+    squared = np.maximum((along * along).sum(axis=-1), np.finfo(float).tiny)
+    rest = away - np.clip((away * along).sum(axis=-1) / squared, 0.0, 1.0)[..., None] * along
+    return (rest * rest).sum(axis=-1)

@@ -1,13 +1,4 @@
-"""Comparison of a clump with the mesh it was fitted to::
-
-    from minidem import ClumpTemplate
-    from minidem.mesh_report import MeshReport
-    from minidem.templates.triangle_mesh import TriangleMesh
-
-    mesh = TriangleMesh.read("stone.stl", scale=1e-3)
-    clump = ClumpTemplate.from_mesh(mesh, spheres=100, density=2500.0)
-    print(MeshReport(mesh, clump))              # volume and inertia of both, side by side
-"""
+"""Comparison of a clump with the mesh it was fitted to: `print(MeshReport(mesh, clump))`."""
 from dataclasses import dataclass, field
 from typing import Any
 

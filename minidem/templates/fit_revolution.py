@@ -6,11 +6,12 @@ sphere; elsewhere a ring of k equal spheres, evenly spaced. Rings and single sph
 `minidem.templates.fit_mesh`, by the volume that each adds per sphere. At a point (z, r) the spheres of a ring cover a
 part of the circle about the axis; of several rings the largest part counts, which is a lower bound.
 """
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from minidem.templates.fit_mesh import lazy_greedy
+from minidem.templates.fit_mesh import lazy_greedy, medial, segment_squared
 
 CELLS = 6_000, 24_000, 96_000       # inside the profile; the finer ones if spheres are left over
 SPACINGS = (0.6, 0.9, 1.2, 1.6)     # of the spheres of a ring, in radii
@@ -68,16 +69,9 @@ def _fit(profile, spheres, cells):
 
 def _candidates(z, r, distance, inside, size):
     """Return single spheres on the axis, and rings at cells whose sphere is not within that of a neighbour."""
-    around = np.pad(distance, 1)
+    around, cells, rings = np.pad(distance, 1), np.argwhere(inside), []
     around[:, 0] = around[:, 2]                                     # across the axis
-    ridge = inside.copy()
-    for i, j in np.ndindex(3, 3):
-        apart = size * np.hypot(i - 1, j - 1)
-        if apart > 0.0:
-            ridge &= around[i:i + len(z), j:j + len(r)] < distance + 0.9 * apart
-    ridge[:, 0] = inside[:, 0]
-    rings = []
-    for i, j in np.argwhere(ridge):
+    for i, j in cells[medial(around, cells, size) | (cells[:, 1] == 0)]:
         if r[j] == 0.0:
             rings.append(Ring(z[i], 0.0, distance[i, j], 1))
         else:
@@ -134,11 +128,5 @@ def _inside(outline, z, r):
 
 def _distance(outline, z, r):
     """Return the distance of (z, r) from the outline, which does not include the axis."""
-    least = np.full(np.broadcast(z, r).shape, np.inf)
-    for start, end in zip(outline[:-1], outline[1:]):
-        along = end - start
-        if not along.any():
-            continue
-        t = np.clip(((z - start[0]) * along[0] + (r - start[1]) * along[1]) / (along @ along), 0.0, 1.0)
-        least = np.minimum(least, (z - start[0] - t * along[0]) ** 2 + (r - start[1] - t * along[1]) ** 2)
-    return np.sqrt(least)
+    points, sides = np.stack(np.broadcast_arrays(z, r), axis=-1), zip(outline[:-1], outline[1:])
+    return np.sqrt(reduce(np.minimum, (segment_squared(points, *side) for side in sides if np.any(side[0] != side[1]))))

@@ -17,8 +17,7 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.checks import LARGEST, existing_file, file_path, finite_array, positive, refuse
-from minidem.templates.mass.mass_properties import MassProperties
-from minidem.templates.mass.principal_axes import principal_axes
+from minidem.templates.mass.mass_properties import MassProperties, possible_moments, principal_axes
 
 SPHERES, MASS, TENSOR, DIRECTIONS = "Clump/Clump.txt", "Inertia/Mass.txt", "Inertia/TOI.txt", "Inertia/PD.txt"
 REMEDY = f"a clump of MercuryDPM has {SPHERES}, {MASS} and {TENSOR}; give its {SPHERES} for the spheres alone"
@@ -55,8 +54,8 @@ def read_body(path, volume, scale, relative_error):
     tensor = np.triu(tensor) + np.triu(tensor, 1).T         # the elements that MercuryDPM uses
     moments, axes = principal_axes(0.5 * np.trace(tensor) * np.eye(3) - tensor, EQUAL)
     exact = np.diagonal(axes.T @ tensor @ axes)             # without differences; equal ones stay equal
-    low, middle, high = moments = np.array([exact[moments == moment].mean() for moment in moments])
-    if not (0.0 < low <= middle <= high <= (low + middle) * (1.0 + 1e-9)):
+    moments = np.array([exact[moments == moment].mean() for moment in moments])
+    if not possible_moments(*moments):
         raise ValueError(f"{file}: principal moments {moments.tolist()}, impossible for a rigid body; give the tensor "
                          "of inertia about the centre of mass")
     return MassProperties(volume, np.zeros(3), moments * scale ** 2, axes, relative_error, mass / volume)

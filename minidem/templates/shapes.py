@@ -25,14 +25,8 @@ def rod(length: float, radius: float, spheres: int, density: float = DENSITY) ->
 
     Parameters
     ----------
-    length : float
-        Overall length, ends included; at least twice the radius [m].
-    radius : float
-        Radius of the spheres [m].
-    spheres : int
-        Number of spheres; 1 requires length == 2 radius.
-    density : float
-        Density [kg/m3].
+    length, radius, spheres, density
+        As of `fibre`. One sphere requires length == 2 radius.
     """
     return fibre(length, radius, spheres, bend=0.0, density=density)
 
@@ -43,7 +37,7 @@ def fibre(length: float, radius: float, spheres: int, bend: float = 0.0, density
     Parameters
     ----------
     length : float
-        Length along the arc, round ends included [m].
+        Length along the arc, round ends included; at least twice the radius [m].
     radius : float
         Radius of the spheres [m].
     spheres : int
@@ -130,15 +124,7 @@ def platonic_mesh(kind: str, edge: float) -> TriangleMesh:
     apart = np.linalg.norm(vertices[:, None] - vertices, axis=2)
     shortest = np.min(apart[apart > 0.0])
     vertices *= positive("edge", edge) / shortest
-    return TriangleMesh(vertices, _faces(vertices), kind)
-
-
-def _faces(vertices):
-    """Return the triangles (m, 3) of the convex hull, counterclockwise from outside."""
-    hull = scipy.spatial.ConvexHull(vertices)
-    a, b, c = vertices[hull.simplices].swapaxes(0, 1)
-    inward = (np.cross(b - a, c - a) * hull.equations[:, :3]).sum(axis=1) < 0.0
-    return np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
+    return TriangleMesh(vertices, scipy.spatial.ConvexHull(vertices).simplices, kind)       # which orients them
 
 
 _GOLDEN = (1.0 + 5.0 ** 0.5) / 2.0

@@ -21,7 +21,7 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.checks import ADD, LARGEST, existing_file, file_path, finite_array, foreign, positive
-from minidem.templates.mass.mass_properties import MassProperties
+from minidem.templates.mass.mass_properties import MassProperties, possible_moments
 
 _COMMENT = re.compile(r"#|%|//")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
@@ -74,9 +74,8 @@ def read_mass_properties(path):
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path}: no mass properties after '# body:' ({type(error).__name__}: {error}); "
                          "remove the line to use those of the spheres") from None
-    low, middle, high = inertia
-    if not (0.0 < low <= middle <= high <= (low + middle) * (1.0 + 1e-9)
-            and np.allclose(axes.T @ axes, np.eye(3), rtol=0.0, atol=1e-9) and np.linalg.det(axes) > 0.0):
+    if not (possible_moments(*inertia) and np.allclose(axes.T @ axes, np.eye(3), rtol=0.0, atol=1e-9)
+            and np.linalg.det(axes) > 0.0):
         raise ValueError(f"{path}: the mass properties after '# body:' are impossible for a rigid body, inertia "
                          f"{inertia.tolist()} about the axes {axes.tolist()}; remove the line to use those of the "
                          "spheres")

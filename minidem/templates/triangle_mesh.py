@@ -13,10 +13,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, flag, positive, refuse, short_repr
+from minidem.core.checks import LARGEST, finite_array, flag, positive, triangle_array
 from minidem.meshes.mesh_files import read_triangles
 from minidem.meshes.mesh_repair import area, cleaned, facing_out, filled, open_edges, oriented
-from minidem.templates.mass.principal_axes import principal_axes
+from minidem.templates.mass.mass_properties import principal_axes
 
 EPS = float(np.finfo(np.float64).eps)
 SYMMETRIC = 1e-6        # relative difference below which moments are equal: most files have single precision
@@ -71,7 +71,11 @@ class TriangleMesh:
     """
 
     def __init__(self, vertices: ArrayLike, triangles: ArrayLike, name: str = "mesh", repair: bool = False):
-        vertices, triangles = cleaned(*_checked(name, vertices, triangles))
+        vertices = finite_array(f"{name}: vertices", vertices, (-1, 3), limit=LARGEST)
+        triangles = triangle_array(f"{name}: triangles", triangles, len(vertices))
+        if len(triangles) == 0:
+            raise ValueError(f"{name}: no triangles in it; give a closed surface of triangles")
+        vertices, triangles = cleaned(vertices, triangles)
         self.closed_edges = int(open_edges(triangles)[0].sum()) if flag("repair", repair) else 0
         if self.closed_edges:
             before = area(vertices, triangles)
@@ -130,23 +134,6 @@ class TriangleMesh:
         moment_error = 16.0 * EPS * float((sides * squares).sum()) / float(exact[0])
         self.relative_error = max(16.0 * EPS * float(sides.sum()) / volume,
                                   moment_error + float(np.abs(self.moments / exact - 1.0).max()))
-
-
-def _checked(name, vertices, triangles):
-    """Return both as arrays; ValueError for wrong shapes or indices."""
-    vertices = finite_array(f"{name}: vertices", vertices, (-1, 3), limit=LARGEST)
-    try:
-        triangles = np.asarray(triangles)
-    except ValueError:
-        raise ValueError(f"{name}: triangles = {short_repr(triangles)}; give whole numbers of shape (n, 3)") from None
-    if triangles.ndim and len(triangles) == 0:
-        raise ValueError(f"{name}: no triangles in it; give a closed surface of triangles")
-    if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
-        raise ValueError(f"{name}: triangles has shape {triangles.shape} of {triangles.dtype}; "
-                         "give whole numbers of shape (n, 3)")
-    refuse(f"{name}: triangles", triangles, (triangles < 0) | (triangles >= len(vertices)),
-           f"the vertices are 0 to {len(vertices) - 1}; repair the mesh")
-    return vertices, triangles
 
 
 def _closed(name, vertices, triangles):

@@ -4,9 +4,9 @@ from minidem.walls.cylinder import Cylinder
 from minidem.walls.mesh_wall import MeshWall
 from minidem.walls.motion import Oscillation, Servo, scaled
 from minidem.walls.plane import Plane, box, require_planes_at_rest
-from minidem.walls.wall import Wall, wall_list
+from minidem.walls.wall import Wall
 
 SHAPES = (Plane, Cylinder, Cone, MeshWall)
 
 __all__ = ["SHAPES", "Cone", "Cylinder", "MeshWall", "Oscillation", "Plane", "Servo", "Wall", "box",
-           "require_planes_at_rest", "scaled", "wall_list"]
+           "require_planes_at_rest", "scaled"]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array, non_negative, refuse, unit_vector
+from minidem.core.checks import LARGEST, finite_array, non_negative, refuse
 from minidem.material import Material
 from minidem.walls.cone_surface import TOUCH
 from minidem.walls.wall import Limits, Wall, region_axis
@@ -14,7 +14,10 @@ from minidem.walls.wall import Limits, Wall, region_axis
 class Cone(Wall):
     """The surface of a cone between two circles, open at both ends. Spheres touch it from both sides.
 
-    With equal radii it is a tube, without height a flat ring, with a radius of 0 it has an apex.
+    With equal radii it is a tube, without height a flat ring, with a radius of 0 it has an apex. A sphere touches the
+    nearest point of the surface, of an edge or of the apex, and on the other side of the axis as well where it reaches
+    there: at the bottom of a funnel, or in an opening that it closes. The contact law takes the wall as flat: the
+    effective radius of a contact is that of the sphere.
 
     Parameters
     ----------
@@ -26,25 +29,13 @@ class Cone(Wall):
         Of the two circles [m].
     height : float
         Distance of the two centres [m].
-    material : Material, optional
-        Default: that of the simulation.
-    velocity, angular_velocity : (3,) array_like
-        Lab frame [m/s, rad/s].
-    center : (3,) array_like, optional
-        A point of the axis of rotation at time 0, lab frame [m]; default: `point`.
-    motion : callable, optional
+    material, velocity, angular_velocity, center, motion
         As of `Plane`. A cone may turn about any axis.
 
     Raises
     ------
     ValueError
         For an argument out of range, or a surface without area.
-
-    Notes
-    -----
-    A sphere touches the nearest point of the surface, of an edge or of the apex, and on the other side of the axis as
-    well where it reaches there: at the bottom of a funnel, or in an opening that it closes. The contact law takes the
-    wall as flat: the effective radius of a contact is that of the sphere.
     """
 
     point: tuple
@@ -58,8 +49,7 @@ class Cone(Wall):
     motion: Callable | None = None
 
     def __post_init__(self):
-        self._set("point", finite_array("point", self.point, (3,), limit=LARGEST))
-        self._set("axis", unit_vector("axis", self.axis, "give a direction"))
+        self._check_place("axis", "give a direction")
         radii = finite_array("radii", self.radii, (2,), limit=LARGEST)
         refuse("radii", radii, radii < 0.0, "give radii of 0 or more")
         self._set("radii", radii)
@@ -67,7 +57,6 @@ class Cone(Wall):
         if max(radii) == 0.0 or self.height == 0.0 and radii[0] == radii[1]:
             raise ValueError(f"radii = {list(self.radii)}, height = {self.height}: a surface without area; give a "
                              "height and a radius above 0, or two radii")
-        self._check_motion(self.point)
 
     def primitives(self):
         """Two: the nearer side and that beyond the axis, of which both can touch a sphere."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array, flag, positive, unit_vector
+from minidem.core.checks import flag, positive
 from minidem.material import Material
 from minidem.walls.wall import Limits, Wall, region_axis
 
@@ -12,6 +12,8 @@ from minidem.walls.wall import Limits, Wall, region_axis
 @dataclass(frozen=True)
 class Cylinder(Wall):
     """An infinite cylinder around the clumps, or with `outside` among them.
+
+    The contact law takes the wall as flat: the effective radius of a contact is that of the sphere.
 
     Parameters
     ----------
@@ -23,25 +25,13 @@ class Cylinder(Wall):
         [m]
     outside : bool
         The clumps are outside.
-    material : Material, optional
-        Default: that of the simulation.
-    velocity : (3,) array_like
-        Lab frame [m/s].
-    angular_velocity : (3,) array_like
-        Lab frame [rad/s], along the axis.
-    center : (3,) array_like, optional
-        A point of the axis of rotation at time 0, lab frame [m], on the axis of the cylinder; default: `point`.
-    motion : callable, optional
-        As of `Plane`.
+    material, velocity, angular_velocity, center, motion
+        As of `Plane`. A cylinder turns about its own axis, on which the centre of rotation is.
 
     Raises
     ------
     ValueError
         For an argument out of range, or a rotation about another axis, which needs a `MeshWall`.
-
-    Notes
-    -----
-    The contact law takes the wall as flat: the effective radius of a contact is that of the sphere.
     """
 
     point: tuple
@@ -55,11 +45,8 @@ class Cylinder(Wall):
     motion: Callable | None = None
 
     def __post_init__(self):
-        self._set("point", finite_array("point", self.point, (3,), limit=LARGEST))
-        self._set("axis", unit_vector("axis", self.axis, "give a direction"))
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-        object.__setattr__(self, "outside", flag("outside", self.outside))
-        self._check_motion(self.point)
+        self._check_place("axis", "give a direction")
+        vars(self).update(radius=positive("radius", self.radius), outside=flag("outside", self.outside))
         self._check_turning(self.axis, f"a Cylinder turns about its axis {list(self.axis)} only; give a MeshWall for "
                             "another rotation")
         arm = np.cross(np.subtract(self.center, self.point), self.axis)

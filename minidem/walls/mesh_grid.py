@@ -9,19 +9,11 @@ MOST_CELLS = 2 ** 21
 
 
 def mesh_grid(corners, first_primitive):
-    """Grid over the bounding box of a mesh.
+    """Grid over the bounding box of a mesh: low (3,), width, sides (3,), start (cells + 1,), primitives (entries,).
 
-    Parameters
-    ----------
-    corners : (m, 3, 3) ndarray
-        Frame of the wall [m].
-    first_primitive : int
-        Number of the first triangle.
+    Cell c has the primitives start[c] to start[c + 1], ascending.
 
-    Returns
-    -------
-    (low (3,), width, sides (3,), start (cells + 1,) int32, primitives (entries,) int32)
-        Cell c has the primitives start[c] to start[c + 1], ascending.
+    corners : (m, 3, 3), frame of the wall [m];  first_primitive : number of the first triangle
     """
     low, high = corners.min(axis=1), corners.max(axis=1)
     origin, size = low.min(axis=0), high.max(axis=0) - low.min(axis=0)

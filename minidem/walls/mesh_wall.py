@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, refuse, short_repr
+from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, short_repr, triangle_array
 from minidem.core.read_only import read_only
 from minidem.material import Material
 from minidem.meshes.mesh_files import read_triangles
@@ -32,15 +32,9 @@ class MeshWall(Wall):
         File with triangles (STL, OBJ, PLY, VTU and others), or points [m] and triangles as indices of points.
     scale : float
         Factor of all coordinates; 0.001 for a file in mm.
-    material : Material, optional
-        Default: that of the simulation.
-    velocity, angular_velocity : (3,) array_like
-        Of the whole mesh, which moves away, lab frame [m/s, rad/s]. The belt of a conveyor, whose surface moves in
-        place, is a `Plane` with a velocity within the plane.
-    center : (3,) array_like, optional
-        A point of the axis of rotation at time 0, lab frame [m]; default: centre of the bounding box.
-    motion : callable, optional
-        As of `Plane`.
+    material, velocity, angular_velocity, center, motion
+        As of `Plane`, but of the whole mesh, which moves away with the velocity and may turn about any axis. The
+        default of `center` is that of the bounding box.
     feature_angle : float
         [rad]; default 0.35 (20 degrees).
 
@@ -70,18 +64,17 @@ class MeshWall(Wall):
     feature_angle: float = 0.35
 
     def __post_init__(self):
-        object.__setattr__(self, "scale", positive("scale", self.scale))
-        object.__setattr__(self, "feature_angle", number("feature_angle", self.feature_angle))
+        scale = positive("scale", self.scale)
+        vars(self).update(feature_angle=number("feature_angle", self.feature_angle))
         if not 0.0 <= self.feature_angle < 1.6:
             raise ValueError(f"feature_angle = {self.feature_angle}: give an angle in radians, from 0 to 1.5")
         if isinstance(self.surface, str | PathLike):
             points, triangles = read_triangles(file_path("surface", self.surface))
         else:
             points, triangles = _arrays(self.surface)
-        points = finite_array("points", points * self.scale, (-1, 3), limit=LARGEST)
+        points = finite_array("points", points * scale, (-1, 3), limit=LARGEST)
         points, triangles = _cleaned(points, triangles)
-        object.__setattr__(self, "surface", (points, triangles))        # not read again from the file
-        object.__setattr__(self, "scale", 1.0)
+        vars(self).update(surface=(points, triangles), scale=1.0)       # not read again from the file
         self._check_motion(0.5 * (points.min(axis=0) + points.max(axis=0)))
 
     @property
@@ -122,12 +115,7 @@ def _arrays(surface):
     if not (isinstance(surface, tuple | list) and len(surface) == 2):
         raise ValueError(f"surface = {short_repr(surface)}: give a file, or a tuple (points (n, 3), triangles (m, 3))")
     points = finite_array("points", surface[0], (-1, 3), limit=LARGEST)
-    triangles = np.asarray(surface[1])
-    if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
-        raise ValueError(f"triangles has shape {triangles.shape} of {triangles.dtype}; give (m, 3) indices of points")
-    refuse("triangles", triangles, (triangles < 0) | (triangles >= len(points)),
-           f"give indices of the {len(points)} points, from 0")
-    return points, triangles.astype(np.int64)
+    return points, triangle_array("triangles", surface[1], len(points)).astype(np.int64)
 
 
 def _cleaned(points, triangles):

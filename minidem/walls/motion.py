@@ -125,12 +125,7 @@ def scaled(wall, factor, origin):
 class Motions:
     """Motions of walls, computed together.
 
-    Parameters
-    ----------
-    walls : sequence of Wall
-        Those that move.
-    upright : list of str or None, optional
-        Why a wall may not turn, of each.
+    walls : those that move;  upright : why a wall may not turn, a text or None of each
     """
 
     def __init__(self, walls, upright=None):
@@ -192,10 +187,7 @@ class Motions:
     def travel(self, poses):
         """Bounds (n,) of the displacement of any surface from each entry of `poses` to the next, the first one 0.
 
-        Raises
-        ------
-        ValueError
-            For a motion that tilts a plane or a cylinder, or turns a wall that may not turn in a periodic box.
+        ValueError for a motion that tilts a plane or a cylinder, or turns a wall that may not turn in a periodic box.
         """
         shift = np.diff(poses["position"], axis=0, prepend=poses["position"][:1])
         along = (shift * self._axis).sum(axis=2)

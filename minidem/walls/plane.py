@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, refuse, short_repr, unit_vector
+from minidem.core.checks import corners, short_repr
 from minidem.material import Material
 from minidem.walls.wall import Limits, Wall
 
@@ -52,9 +52,7 @@ class Plane(Wall):
     motion: Callable | None = None
 
     def __post_init__(self):
-        self._set("point", finite_array("point", self.point, (3,), limit=LARGEST))
-        self._set("normal", unit_vector("normal", self.normal, "give a direction, towards the side of the clumps"))
-        self._check_motion(self.point)
+        self._check_place("normal", "give a direction, towards the side of the clumps")
         self._check_turning(self.normal, "a Plane turns about its normal only; give a MeshWall for a plate that tilts")
 
     @property
@@ -106,8 +104,7 @@ def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> li
     list of Plane
         In the order low x, high x, low y, high y, low z, high z.
     """
-    low, high = (finite_array(name, corner, (3,), limit=LARGEST) for name, corner in (("low", low), ("high", high)))
-    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+    low, high = corners(low, high)
     inward = np.eye(3)
     return [Plane(corner, sign * inward[axis], material)
             for axis in range(3) for corner, sign in ((low, 1.0), (high, -1.0))]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, check_call, finite_array, short_repr
+from minidem.core.checks import LARGEST, check_call, finite_array, short_repr, unit_vector
 from minidem.material import Material
 from minidem.walls.motion import Servo
 
@@ -34,6 +34,7 @@ class Wall:
     encloses : whether it is an infinite cylinder around the clumps
     """
 
+    point: Any
     material: Material | None
     motion: Any
     velocity: tuple
@@ -89,6 +90,12 @@ class Wall:
         """(axis 0 to 2, sign of the normal, coordinate) of a plane normal to x, y or z; else None."""
         return None
 
+    def _check_place(self, name, remedy):
+        """Check material, motion, `point`, and the direction of this name, which is normalised."""
+        self._set("point", finite_array("point", self.point, (3,), limit=LARGEST))
+        self._set(name, unit_vector(name, getattr(self, name), remedy))
+        self._check_motion(self.point)
+
     def _check_motion(self, reference):
         """Check material and motion; `reference` (3,) is the default of the centre."""
         if self.material is not None and not isinstance(self.material, Material):
@@ -117,17 +124,6 @@ class Wall:
     def moves(self) -> bool:
         """Whether a motion is given."""
         return self.motion is not None or any(self.velocity) or any(self.angular_velocity)
-
-
-def wall_list(name, walls):
-    """Return `walls` as a list, empty for None; raise ValueError for anything else."""
-    remedy = "give minidem.Plane, Cylinder, Cone and MeshWall objects, or those of minidem.box(low, high)"
-    if walls is not None and not isinstance(walls, list | tuple):
-        raise ValueError(f"{name} = {short_repr(walls)}: give a list; {remedy}")
-    for k, wall in enumerate(walls or []):
-        if not isinstance(wall, Wall):
-            raise ValueError(f"{name}[{k}] = {short_repr(wall)}: {remedy}")
-    return list(walls or [])
 
 
 def region_axis(axis):

@@ -40,11 +40,7 @@ cdef class WallPrimitives:
 
     Nothing of it changes but `ahead`, the last table of poses.
 
-    Parameters
-    ----------
-    walls : sequence of Wall
-    periodic : (3,) array, optional
-        Lengths of the periodic box, 0 along open axes [m]. Planes may not turn then.
+    periodic : (3,) lengths of the periodic box, 0 along open axes [m]; None without. Planes may not turn then.
     """
 
     def __cinit__(self, walls, periodic=None):
@@ -175,11 +171,9 @@ cdef class WallPrimitives:
 
 
 cdef object deepest_in_walls(const Walls *walls, const double[:, ::1] spheres):
-    """Largest overlap with a wall of spheres (n, 4) at its present pose, and the number of that wall.
+    """Largest overlaps (n,) of spheres (n, 4) with walls at their present poses [m], and the numbers of these walls.
 
-    Returns
-    -------
-    (n,) [m], minus infinity if none is near; (n,) int
+    Minus infinity where no wall is near.
     """
     cdef IntVector triangles
     cdef Py_ssize_t k, m, primitive

@@ -162,8 +162,8 @@ def test_files_with_bad_numbers(tmp_path):
 
 def test_invalid_meshes_are_refused():
     for triangles, message in ((CUBE.triangles[:-1], "open"), (np.empty((0, 3), dtype=int), "no triangles"),
-                               ([[0, 1, 99]], r"stone: triangles\[0, 2\] = 99: .* 0 to 7"),
-                               ([[0, 1, -1]], r"stone: triangles\[0, 2\] = -1: .* 0 to 7")):
+                               ([[0, 1, 99]], r"stone: triangles\[0, 2\] = 99: .* 8 points"),
+                               ([[0, 1, -1]], r"stone: triangles\[0, 2\] = -1: .* 8 points")):
         with pytest.raises(ValueError, match=message):
             TriangleMesh(CUBE.vertices, triangles, "stone")
 

@@ -6,8 +6,7 @@ unknowns per sphere. Up to six contacts per sphere it mostly has one; beyond, no
 """
 import numpy as np
 
-from minidem.contact import registry
-from minidem.core.parameters import named_values
+from minidem.analysis.contacts import pair_keys
 from minidem.engine.population import Population
 from minidem.engine.snapshot import Snapshot
 from minidem.output.lammps.walls import has_drum, regions_of
@@ -47,35 +46,28 @@ def springs(sim):
     T (n, 3) on the first [N]; stiffness k a in LAMMPS (n,) [N/m]."""
     history, row, contacts = stored(sim)
     ends, normal, spring = ends_of(contacts), contacts["normal"], history["records"][0, row]
-    force = tangential(spring[:, :3], normal)
-    record, values = registry.select(sim.contact)
-    values = named_values(record.parameters, values)
+    force, value = tangential(spring[:, :3], normal), sim.settings.law_value
     table, material = sim.loop.pair_table, sim.material_index[sim.sphere_clump]
     second = np.append(material, table.wall_index[::-1])[ends[:, 1]]        # -1 - k: from the end
     stiffness = 8.0 * table.properties(("shear_modulus",))["shear_modulus"][material[ends[:, 0]], second]
-    if values["tangential_stiffness"] != "none":
-        stiffness[:] = values["tangential_stiffness"]
-    if values["tangential"] != "linear":
+    if value("tangential_stiffness") != "none":
+        stiffness[:] = value("tangential_stiffness")
+    if value("tangential") != "linear":
         stiffness *= np.abs(spring[:, 3]) / np.sqrt(1.0 + curvature(sim, contacts))
     return ends, normal, force, stiffness
 
 
 def stored(sim):
-    """The history of contacts, and of those at this instant, by ascending `keys`: rows of it (n,), as of `contacts`."""
+    """The history of contacts; of those now, by ascending `pair_keys`: rows of it (n,), as of `contacts`."""
     contacts, history = sim.contacts(), sim.loop.history()
     number = np.append(np.arange(sim.n_spheres), -1 - sim.loop.walls.wall_of[::-1])   # primitives: from the end
     known = np.column_stack([history["spheres"][:, 0], number[history["spheres"][:, 1]]])
-    _, row, place = np.intersect1d(keys(known), keys(ends_of(contacts)), return_indices=True)
+    _, row, place = np.intersect1d(pair_keys(known), pair_keys(ends_of(contacts)), return_indices=True)
     return history, row, contacts[place]
 
 
 def ends_of(contacts):
     return np.column_stack([contacts["sphere_i"], contacts["sphere_j"]])
-
-
-def keys(ends):
-    """(n,) one number per contact, ascending with (i, j)."""
-    return (ends[:, 0].astype(np.int64) << 32) + ends[:, 1]
 
 
 def tangential(vectors, normal):
@@ -117,7 +109,7 @@ def restore(sim, ends, force):
     """Give contacts of `sim` the springs of friction: the tangential parts of `force` (m, 3) [N] on the first one of
     `ends` (m, 2), which may be more than there are contacts."""
     history, row, contacts = stored(sim)
-    _, first, second = np.intersect1d(keys(ends_of(contacts)), keys(ends), return_indices=True)
+    _, first, second = np.intersect1d(pair_keys(ends_of(contacts)), pair_keys(ends), return_indices=True)
     row, normal = row[first], contacts["normal"][first]
     springs = tangential(force[second], normal)
     history["records"][0, row, :3] = springs

@@ -4,9 +4,7 @@ from math import sqrt
 
 import numpy as np
 
-from minidem.contact import registry
 from minidem.contact.pair_table import PROPERTIES
-from minidem.core.parameters import named_values
 
 TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear": "linear_history"}
 
@@ -16,27 +14,26 @@ def law(sim, first, second):
 
     ValueError if LAMMPS cannot run the law of `sim`.
     """
-    record, values = registry.select(sim.contact)
-    values = named_values(record.parameters, values)
+    value = sim.settings.law_value
     pair = {name: table[first, second] for name, table in sim.loop.pair_table.properties(PROPERTIES).items()}
     modulus, shear = pair["modulus"], pair["shear_modulus"]
     stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
     if sim.contact == "hertz":
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
-    if record.name != "hertz-mindlin" or (values["rolling"], values["bonds"]) != ("none", "none") \
-            or values["tangential"] not in TANGENTIAL:
+    if sim.settings.law.name != "hertz-mindlin" or (value("rolling"), value("bonds")) != ("none", "none") \
+            or value("tangential") not in TANGENTIAL:
         raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
                          "'hertz-mindlin' with one of its own tangential models, without rolling friction and bonds")
-    ratio, given = values["tangential_damping"], values["tangential_stiffness"]
+    ratio, given = value("tangential_damping"), value("tangential_stiffness")
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
-    damping = "coeff_restitution limit_damping" if values["limit_damping"] == "yes" else "coeff_restitution"
+    damping = "coeff_restitution limit_damping" if value("limit_damping") == "yes" else "coeff_restitution"
     normal = f"{stiffness} {pair['restitution']:.17g}"
-    if values["cohesion"] == "jkr":
+    if value("cohesion") == "jkr":
         if pair["restitution"] < 1.0:
             raise ValueError(f"contact = {sim.contact!r} with a restitution of {pair['restitution']:g}: LAMMPS has no "
                              "equal damping of contacts with cohesion; give them a restitution of 1")
         normal, damping = f"jkr {2.0 * modulus:.17g} 0.0 0.0 {0.5 * pair['adhesion']:.17g}", "velocity"
-    return (f"{normal} tangential {TANGENTIAL[values['tangential']]} "
+    return (f"{normal} tangential {TANGENTIAL[value('tangential')]} "
             f"{8.0 * shear if given == 'none' else given:.17g} {x:.17g} {pair['friction']:.17g} damping {damping}")
 
 
@@ -45,17 +42,17 @@ def warn_of_differences(sim):
     def warn(text):
         warnings.warn(f"contact = {sim.contact!r}: {text}", UserWarning, stacklevel=5)
 
-    record, values = registry.select(sim.contact)
-    named = named_values(record.parameters, values)
+    settings, value = sim.settings, sim.settings.law_value
     pair = sim.loop.pair_table.properties(("restitution", "friction"))
     damped = pair["restitution"] < 1.0
-    if "mass" in named and not record.mass_of_clumps(values) and sim.n_spheres > sim.n_clumps and np.any(damped):
+    if value("mass") is not None and not settings.law.mass_of_clumps(settings.law_values) \
+            and sim.n_spheres > sim.n_clumps and np.any(damped):
         warn("LAMMPS has the masses of the clumps in the normal dashpot, minidem the mass that a push at the contact "
              "point feels, so that clumps of several spheres rebound higher; mass=clump has those of LAMMPS")
-    if named.get("cohesion") == "jkr":
+    if value("cohesion") == "jkr":
         warn("LAMMPS ends a contact at the gap of the largest attraction, minidem at tear-off, so that bodies that "
              "part lose half as much energy in LAMMPS")
-    elif named.get("friction_limit") != "magnitude" and named.get("limit_damping") == "no" \
+    elif value("friction_limit") != "magnitude" and value("limit_damping") == "no" \
             and np.any(damped & (pair["friction"] > 0.0)):
         warn("LAMMPS limits friction by mu |F_n|, minidem by mu max(F_n, 0), which differs while the damped force "
              "attracts, before lift-off; friction_limit=magnitude has the limit of LAMMPS")

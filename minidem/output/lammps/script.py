@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 
+from minidem.analysis.contacts import bounding_radii
 from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import file_path, whole
 from minidem.core.quaternions import rotate
@@ -112,7 +113,10 @@ def write_lammps(sim, folder, steps, every):
     folder, steps, every = file_path("folder", folder), whole("steps", steps, 1), whole("every", every, 0)
     setup(sim)                                          # refuses
     velocities, reason = loading(sim)
-    script = input_script(sim, steps, every, velocities is not None)
+    skin, springs = SKIN * np.median(sim.sphere_radii), has_springs(sim)
+    script = "\n".join([HEADER.format(steps=steps, every=every, skin=skin),
+                        setup(sim, springs, velocities is not None),
+                        RUN.format(dumps=dump_commands(sim)) + (spring_commands(sim) if springs else "")])
     warn_of_differences(sim)
     if reason:
         warnings.warn(f"contacts begin in LAMMPS without the springs of friction: {reason}; let the clumps come to "
@@ -123,14 +127,6 @@ def write_lammps(sim, folder, steps, every):
     write_data(sim, folder, velocities)
     sim.save(folder / CHECKPOINT)
     replace_text(folder / INPUT, script)
-
-
-def input_script(sim, steps, every, stretched):
-    skin = SKIN * np.median(sim.sphere_radii) if sim.n_clumps else 0.0
-    header = HEADER.format(steps=steps, every=every, skin=skin)
-    springs = has_springs(sim)
-    return "\n".join([header, setup(sim, springs, stretched), RUN.format(dumps=dump_commands(sim))
-                      + (spring_commands(sim) if springs else "")])
 
 
 def setup(sim, springs=False, stretched=False):
@@ -146,7 +142,6 @@ def setup(sim, springs=False, stretched=False):
     if sim.fields:
         raise ValueError(f"fields cannot be given to LAMMPS: {', '.join(sim.fields)}; write the files of a simulation "
                          "without them")
-    bounding = np.array([template.bounding_radius for template in sim.templates])[sim.template_index] * sim.scale
     size = np.linalg.norm(sim.gravity)
     direction = np.divide(sim.gravity, size) if size else (0.0, 0.0, -1.0)
     gravity = f"{size:.17g} vector " + " ".join(f"{x:.17g}" for x in direction)
@@ -155,9 +150,9 @@ def setup(sim, springs=False, stretched=False):
     energies = {kind: "+".join(f"c_{group}_{kind}" for group in groups_of(sim))
                 for kind in ("translational", "rotational")}
     before = EXCLUDE * ("bodies" in groups_of(sim)) + STRETCH * stretched
-    return SETUP.format(boundary=bounds_of(sim)[2], deform=deform_commands(sim), cutoff=2.0 * bounding.max(),
-                        dt=sim.dt, read=READ_BOTH if stretched else READ, before=before, motion=motion, **energies,
-                        contacts="\n".join(contact_commands(sim, springs)),
+    return SETUP.format(boundary=bounds_of(sim)[2], deform=deform_commands(sim), dt=sim.dt, before=before,
+                        motion=motion, cutoff=2.0 * bounding_radii(sim).max(), read=READ_BOTH if stretched else READ,
+                        **energies, contacts="\n".join(contact_commands(sim, springs)),
                         search="multi" if len(np.unique(sim.material_index)) > 1 else "bin")
 
 

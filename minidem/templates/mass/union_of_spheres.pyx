@@ -23,32 +23,86 @@ import numpy as np
 
 from libc.stdlib cimport free, malloc
 
-from minidem.core.vec3 cimport Vec3, vec3, sub, norm
+from minidem.core.vec3 cimport Vec3, vec3, add_scaled, dot, norm, scale, sub
 from minidem.templates.mass.caps cimport Cap, cap_of, drop_hidden
 from minidem.templates.mass.exposed_arcs cimport Arc, Interval
-from minidem.templates.mass.patch cimport exposed_patch
-from minidem.templates.mass.surface_sums cimport Sums, add_patch, add_sphere, sums_zero
+from minidem.templates.mass.patch cimport (
+    PI, Patch, Sym, exposed_patch, sym_add, sym_add_both, sym_add_unit, sym_times, sym_zero,
+)
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 16.0
 
+cdef struct Sums:
+    double volume
+    Vec3 first
+    Sym second
+    Vec3 normal             # integral of n over the surface: zero if it is closed
+    Vec3 flux[3]            # of x_a n: the volume times the unit tensor
+    double volume_size      # sums of the magnitudes of the terms, for the bound of round-off
+    Vec3 second_size
+
+
+cdef inline Sums sums_zero() noexcept nogil:
+    cdef Sums sums
+    cdef int a
+    sums.volume = sums.volume_size = 0.0
+    sums.first = sums.normal = sums.second_size = vec3(0.0, 0.0, 0.0)
+    sums.second = sym_zero()
+    for a in range(3):
+        sums.flux[a] = vec3(0.0, 0.0, 0.0)
+    return sums
+
+
+cdef inline void add_sphere(Sums* sums, Vec3 c, double r) noexcept nogil:
+    """Add a sphere that intersects no other one, by its closed form."""
+    cdef double volume = 4.0 / 3.0 * PI * r * r * r
+    cdef double own = 0.2 * volume * r * r
+    sums.volume += volume
+    sums.first = add_scaled(sums.first, volume, c)
+    sym_add_both(&sums.second, 0.5 * volume, c, c)
+    sym_add_unit(&sums.second, own)
+    sums.flux[0].x += volume
+    sums.flux[1].y += volume
+    sums.flux[2].z += volume
+    sums.volume_size += volume
+    add_size(&sums.second_size, volume, vec3(c.x * c.x, c.y * c.y, c.z * c.z), 0.2 * r * r)
+
+
+cdef inline void add_patch(Sums* sums, Vec3 c, double r, Patch patch) noexcept nogil:
+    """Add the exposed patch of a sphere."""
+    cdef double flow = dot(c, patch.one) + r * patch.area               # of x.n, per r^2
+    cdef Vec3 slope = add_scaled(scale(r, sym_times(patch.two, c)), r * r, patch.one)     # of r u (x.n)
+    cdef double third = r * r / 3.0, fifth = r * r / 5.0, farthest = norm(c) + r
+    sums.volume += third * flow
+    sums.first = add_scaled(sums.first, 0.25 * r * r, add_scaled(slope, flow, c))
+    sym_add_both(&sums.second, 0.5 * fifth * flow, c, c)
+    sym_add_both(&sums.second, fifth, c, slope)
+    sym_add(&sums.second, fifth * r * r, patch.three)
+    sym_add(&sums.second, fifth * r * r * r, patch.two)
+
+    sums.normal = add_scaled(sums.normal, r * r, patch.one)
+    sums.flux[0] = add_scaled(sums.flux[0], r * r * c.x, patch.one)
+    sums.flux[1] = add_scaled(sums.flux[1], r * r * c.y, patch.one)
+    sums.flux[2] = add_scaled(sums.flux[2], r * r * c.z, patch.one)
+    sums.flux[0] = add_scaled(sums.flux[0], r * r * r, vec3(patch.two.xx, patch.two.xy, patch.two.xz))
+    sums.flux[1] = add_scaled(sums.flux[1], r * r * r, vec3(patch.two.xy, patch.two.yy, patch.two.yz))
+    sums.flux[2] = add_scaled(sums.flux[2], r * r * r, vec3(patch.two.xz, patch.two.yz, patch.two.zz))
+    sums.volume_size += third * farthest * patch.size
+    add_size(&sums.second_size, fifth * farthest * patch.size, vec3(c.x * c.x, c.y * c.y, c.z * c.z), r * r)
+
+
+cdef inline void add_size(Vec3* size, double weight, Vec3 apart, double own) noexcept nogil:
+    size[0] = add_scaled(size[0], weight, vec3(apart.x + own, apart.y + own, apart.z + own))
+
 
 def moments_of_union(centers, radii):
-    """Volume, first and second moments of the union of spheres about the origin.
+    """Integrals of 1, x_a (3,) and x_a x_b (3, 3) over the union of spheres about the origin.
 
-    Parameters
-    ----------
-    centers : (n, 3) ndarray
-        Centres near the origin, n >= 1: moments about a distant one cancel.
-    radii : (n,) ndarray
-        Positive radii, in any unit; sizes near 1 keep fifth powers in range.
+    Also absolute error bounds of the first, and of the diagonal of the last one (3,).
 
-    Returns
-    -------
-    volume, first, second : float, (3,) and (3, 3) ndarray
-        Integrals of 1, x_a and x_a x_b.
-    volume_error, second_error : float and (3,) ndarray
-        Absolute error bounds of the volume and of the diagonal of `second`.
+    centers : (n, 3), near the origin, n >= 1: moments about a distant one cancel
+    radii : (n,), positive, in any unit; sizes near 1 keep fifth powers in range
     """
     centers, radii = np.ascontiguousarray(centers), np.ascontiguousarray(radii)
     outside = _not_contained(centers, radii)
