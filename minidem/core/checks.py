@@ -77,11 +77,6 @@ def as_array(name, value, remedy="give rows of equal length"):
         raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths; {remedy}") from None
 
 
-def dimensions(name, value):
-    """Return the number of dimensions of `value` as an array."""
-    return as_array(name, value).ndim
-
-
 def real_array(name, value, shape, repeat=False):
     """Return a C-contiguous float64 copy of real numbers with the given shape, which may be infinite or NaN.
 

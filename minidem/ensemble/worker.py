@@ -99,10 +99,6 @@ def failure(error, trace="", seconds=None):
     return {"result": {}, "seconds": seconds, "error": readable(words), "traceback": readable(trace)}
 
 
-class Stopped(Exception):
-    """The study has ended."""
-
-
 class Runs:
     """Makes runs, each in a process of its own with `threads` OpenMP threads, until it is stopped."""
 
@@ -137,7 +133,7 @@ class Runs:
         self._processes.add(process)
         try:
             if self._stopped:
-                raise Stopped
+                raise InterruptedError
             return process.wait(timeout)
         finally:
             self._processes.discard(process)
@@ -187,13 +183,9 @@ def cluster(scheduler, threads, timeout):
         raise ValueError(f"scheduler = {scheduler!r}: cannot be reached ({error}); start one with "
                          "'dask scheduler', workers with 'dask worker ADDRESS'") from None
     try:
-        yield lambda *task: client.submit(_make, *task, threads, timeout, pure=False)
+        yield lambda *task: client.submit(Runs(threads, timeout).make, *task, pure=False)
     finally:
         client.close()                                  # runs that have not started are cancelled
-
-
-def _make(reference, parameters, threads, timeout):
-    return Runs(threads, timeout).make(reference, parameters)
 
 
 def perform(reference, parameters):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import FEW, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
-from minidem.core.checks import LARGEST, as_array, dimensions, finite_array, short_repr, unit_quaternions
+from minidem.core.checks import LARGEST, as_array, finite_array, short_repr, unit_quaternions
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.core.read_only import observable
@@ -249,7 +249,7 @@ def _columns(template, position, orientation, velocity, angular_velocity, scale,
     if material.density not in (None, template.density):
         raise ValueError(f"material has the density {material.density}, and the template {template.density}: make the "
                          "template with the density of the material")
-    if dimensions("position", position) == 1 and len(position) == 3:
+    if as_array("position", position).ndim == 1 and len(position) == 3:
         position = [position]
     position = finite_array("position", position, (-1, 3), limit=LARGEST)
     n = len(position)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from minidem.core.checks import (
     LARGEST,
+    as_array,
     check_call,
-    dimensions,
     finite_array,
     flag,
     positive,
@@ -94,7 +94,7 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
     """
     scheme, parameters = registry.select(name)
     given: dict[str, Any] = {"inertia": inertia, "orientation": orientation, "angular_velocity": angular_velocity}
-    ranks = {name: dimensions(name, value) for name, value in given.items()}
+    ranks = {name: as_array(name, value).ndim for name, value in given.items()}
     single = all(rank == 1 for rank in ranks.values())
     many = [len(given[name]) for name, rank in ranks.items() if rank == 2]
     n = many[0] if many else 1

@@ -183,7 +183,7 @@ def test_walls_with_and_without_a_value():
     sim.add_flux(flux)
     sim.run(10)
     assert sim.field("temperature")[0] > 300.0
-    ids, values = seen[-1]
+    ids, values = seen[0]                  # later ones may be for slopes of the rates
     found = {tuple(pair): row for pair, row in zip(ids.tolist(), values.tolist()) if pair[0] == 0}
     assert set(found) == {(0, -1), (0, -2)}
     assert found[0, -1][1] == 350.0 and found[0, -2][1] == found[0, -2][0]
