@@ -85,8 +85,8 @@ cdef class CompiledForces:
                 loop.forces[k].function(&time, &clumps, &wrench, <const double *> pointer_to(parameters))
                 found.append(np.array(<double[:sizeof(Wrenches) // sizeof(double)]> <double *> &wrench))
             if not np.array_equal(*found, equal_nan=True):
-                raise ValueError(f"parameters = {self.parameters[k][:-<int> BEYOND].tolist()}: the compiled function reads "
-                                 "more numbers than these; give all that it reads")
+                raise ValueError(f"parameters = {self.parameters[k][:-<int> BEYOND].tolist()}: the compiled function "
+                                 "reads more numbers than these; give all that it reads")
 
     def work(self):
         """(n_clumps, 2) work [J] and power [W] of each clump."""

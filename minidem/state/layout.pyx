@@ -9,8 +9,8 @@ spheres: another order of the clumps is another layout.
 Spatial sort: an order of clumps in which neighbours in space are neighbours in memory.
 
 Neighbors are then near each other in memory, so that most of what a step reads is in cache. Results do not depend on
-the order: sums on spheres have none, and a clump adds its spheres in the order of its template. The loops are C, not NumPy: several releases
-of NumPy abort the process where a broadcast finds no memory for its buffers.
+the order: sums on spheres have none, and a clump adds its spheres in the order of its template. The loops are C, not
+NumPy: several releases of NumPy abort the process where a broadcast finds no memory for its buffers.
 """
 from math import prod
 
