@@ -390,7 +390,7 @@ cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_t
         mine, first = contacts + blocks[b, 0], LANES * b
         block = block_at(&mine.groups[blocks[b, 1]], blocks[b, 2])
         walls = blocks[b, 1] == <int> WALLS
-        for k in range(2 * n + 1):                      # the first ones with all values as they are; those of walls stay
+        for k in range(2 * n + 1):                      # first with all values as they are; those of walls stay
             write_rates(mine.law, view, block, walls, -1 if walls and k > n else k - 1, changes[(k + n - 1) % n],
                         rates[k, first:first + LANES])
         for lane in range(LANES):
