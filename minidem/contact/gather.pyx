@@ -386,11 +386,13 @@ cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_t
     cdef const ContactBlock *block
     cdef Py_ssize_t b, first
     cdef int k, lane, n = <int> len(changes)
+    cdef bint walls
     for b in range(len(blocks)):
         mine, first = contacts + blocks[b, 0], LANES * b
         block = block_at(&mine.groups[blocks[b, 1]], blocks[b, 2])
-        for k in range(2 * n + 1):                      # the first ones as they are
-            write_rates(mine.law, view, block, blocks[b, 1] == <int> WALLS, k - 1, changes[(k + n - 1) % n],
+        walls = blocks[b, 1] == <int> WALLS
+        for k in range(2 * n + 1):                      # first with all values as they are; those of walls stay
+            write_rates(mine.law, view, block, walls, -1 if walls and k > n else k - 1, changes[(k + n - 1) % n],
                         rates[k, first:first + LANES])
         for lane in range(LANES):
             if block.first[lane] != free_slot_of(view):
