@@ -6,10 +6,7 @@ PIECE = 0.05            # [s]
 
 
 class Pacer:
-    """Calls `advance(steps)` in pieces of a twentieth of a second, so that Python reacts to Ctrl-C in between.
-
-    How a run is cut does not change its result.
-    """
+    """Calls `advance(steps)` in short pieces, which change no result, so that Python reacts to Ctrl-C in between."""
 
     def __init__(self):
         self.steps = 1
