@@ -29,6 +29,7 @@ from minidem.contact.blocks cimport (
 )
 from minidem.contact.law cimport pair_of
 from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
 from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport Vec3, cross, dot, scale, sub, times, vec3
 from minidem.core.vectors cimport aligned_memory, grow, release, reserve
@@ -323,6 +324,7 @@ cdef Py_ssize_t find_own(Contacts *contacts, const Contacts *all, int n_threads)
             blocks = &all[t].groups[group]
             for lane in range(LANES * blocks.n_blocks):
                 block = block_of(blocks, lane)
+                prefetch(block_of(blocks, lane + BLOCKS_AHEAD * LANES))
                 i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
                 key = (min(i, j) if j >= 0 else i) - contacts.first_slot
                 if 0 <= key < contacts.n_slots and reserve(&contacts.order, 4 * (count + 1)):       # no free lane
