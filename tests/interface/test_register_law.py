@@ -55,6 +55,22 @@ def test_a_built_in_law_written_again(own_law):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * max(1e-2, np.abs(b).max()), err_msg=str(name))
 
 
+def test_a_contact_ends_with_its_overlap_whatever_the_law_says(own_law):
+    """Of a law without `range`: pairs with a gap are listed within a skin only."""
+    def sticky(c, stiffness):
+        c.force = (stiffness * np.maximum(c.overlap, 0.0))[:, None] * c.normal
+        c.goes_on = 1.0
+
+    own_law("sticky", sticky, records=1, parameters={"stiffness": None})
+    sim = md.Simulation(ELASTIC, contact="sticky:stiffness=1e4", dt=1e-6)
+    sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.99 * BALL.radii[0], 0.0, 0.0)])
+    sim.run(2)
+    assert len(sim.contacts()) == 1
+    while sim.position[1, 0] - sim.position[0, 0] <= 2.0 * BALL.radii[0]:
+        sim.run(1)
+    assert len(sim.contacts()) == 0
+
+
 def test_an_error_in_describe(own_law):
     own_law("mine", example.force, lambda contacts, stiffness: contacts.colour, **example.RECORD)
     sim = two_balls(LAW, steps=3)
