@@ -7,9 +7,8 @@ triangles near a sphere some count (walls/surface.pyx); one that was a contact a
 the one that replaced it, if their directions differ by less than the feature angle.
 
 A rebuild of the lists moves contacts to new lanes; after a change of the shares also to another thread, that which owns
-the sphere in the lower slot. Each thread collects its own from all threads, in the order of these spheres, which closes
-gaps (`collect_stored`). When all have done so, the new blocks replace the old ones, and pairs that are contacts leave
-the new lists (`take_collected`).
+the sphere in the lower slot. Each thread collects its own from all threads, in the order of these spheres
+(`collect_stored`); then new blocks replace old ones, and contacts leave the new lists (`take_collected`).
 
 The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1
 (r x n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the

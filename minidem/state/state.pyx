@@ -134,8 +134,7 @@ cdef class State:
 
         Far from the origin numbers are less precise. `shift` counts the lengths of the box by which the position of a
         clump in unbounded space differs from the stored one. Along axes that move, whose images have other velocities,
-        none is moved. It cannot be interrupted halfway. A second call changes
-        nothing.
+        none is moved. It cannot be interrupted halfway. A second call changes nothing.
         """
         cdef double[:, ::1] box
         if self.layout.n_clumps and self.box is not None:
