@@ -92,31 +92,32 @@ cdef inline void load_keys(const Law *law, const int *pairs, uint64_t[2][LANES] 
         keys[1][lane] = law.unit_keys[only if only >= 0 else pairs[lane] & ((1 << law.log_materials) - 1)]
 
 
-cdef inline void index_sums(Contacts *contacts, const int *spheres, int free_slot, int *index) noexcept nogil:
-    """Sums of eight spheres, which are touched: behind those of own ones that of free lanes, then those of spheres of
+cdef inline void index_sums(Contacts *contacts, const int *spheres, int n_spheres, int free_slot,
+                            int *index) noexcept nogil:
+    """Sums of some spheres, which are touched: behind those of own ones that of free lanes, then those of spheres of
     other threads."""
     cdef unsigned int own, n = contacts.n_slots
     cdef unsigned char *touched = contacts.touched
     cdef int lane, foreign = 0, first_slot = contacts.first_slot
-    for lane in range(LANES):
+    for lane in range(n_spheres):
         own = <unsigned int> (spheres[lane] - first_slot)
         index[lane] = <int> (own if own < n else n)
         foreign |= (own >= n) & (spheres[lane] < free_slot)
-    for lane in range(LANES if foreign else 0):
+    for lane in range(n_spheres if foreign else 0):
         if index[lane] == contacts.n_slots and spheres[lane] < free_slot:
             contacts.sent.data[contacts.sent.size] = spheres[lane]
             contacts.sent.size += 1
             index[lane] = contacts.n_slots + <int> contacts.sent.size
-    for lane in range(LANES):
+    for lane in range(n_spheres):
         touched[row_of(index[lane])] = 1
 
 
 cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const ContactBlock *block, const double *force,
                              const double *couple, const Contact *contact, const Bodies *sides,
-                             const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
+                             const uint64_t[2][LANES] keys, int free_slot, bint walls, int n) noexcept nogil:
     """Add the forces (3, LANES) to the first spheres of a block, or subtract them from the second ones.
 
-    moments, side : constants, whether there are moments about the centres, and 0 or 1.
+    moments, side : constants, whether there are moments about the centres, and 0 or 1.  n : of the first n contacts.
     couple : (3, LANES), NULL if there are none.
     """
     cdef double moment[3 * LANES]
@@ -124,7 +125,7 @@ cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const C
     cdef double sign = -1.0 if side else 1.0
     cdef Eight arm
     cdef Eight3 turning
-    index_sums(contacts, &block.second[0] if side else &block.first[0], free_slot, index)
+    index_sums(contacts, &block.second[0] if side else &block.first[0], n, free_slot, index)
     if moments:
         arm = load_eight(sides[side].sphere + 3 * LANES) - (1.0 if walls else 0.5) * load_eight(contact.overlap)
         turning = scale3(-arm, cross3(load_eight3(contact.normal[0]), load_eight3(force)))
@@ -132,16 +133,16 @@ cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const C
             turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
         store_eight3(moment, turning)
     add_side(force, sign, moment if moments else NULL, keys[side], contacts.law.unit_shift,
-             sides[side].sphere + 3 * LANES, index, contacts.sums)
+             sides[side].sphere + 3 * LANES, n, index, contacts.sums)
 
 
 cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
                             const double *couple, const Contact *contact, const Bodies *sides,
-                            const uint64_t[2][LANES] keys, int free_slot, bint walls) noexcept nogil:
-    """Add forces on the spheres of a block; a wall gets none."""
-    add_to_side(moments, 0, contacts, block, force, couple, contact, sides, keys, free_slot, walls)
+                            const uint64_t[2][LANES] keys, int free_slot, bint walls, int n) noexcept nogil:
+    """Add the forces of the first n contacts of a block to its spheres; a wall gets none."""
+    add_to_side(moments, 0, contacts, block, force, couple, contact, sides, keys, free_slot, walls, n)
     if not walls:
-        add_to_side(moments, 1, contacts, block, force, couple, contact, sides, keys, free_slot, walls)
+        add_to_side(moments, 1, contacts, block, force, couple, contact, sides, keys, free_slot, walls, n)
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
@@ -149,7 +150,7 @@ cdef void add_central(Contacts *contacts, const ContactBlock *block, const doubl
     """The same of a law without history."""
     cdef uint64_t keys[2][LANES]
     load_keys(contacts.law, block.materials, keys)
-    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot, walls)
+    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot, walls, LANES)
 
 
 cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
@@ -342,15 +343,15 @@ cdef void list_onsets(Contacts *contacts, const StateView *state, int group, con
 
 
 cdef inline bint stores_block(const Contacts *contacts, bint walls) noexcept nogil:
-    """Whether something reads the contacts of a law without history, and their forces, before the next evaluation."""
-    return walls or contacts.stores_forces or contacts.law.corrects_onsets
+    """Whether something reads the forces in blocks before the next evaluation, without history the contacts, too."""
+    return contacts.stores_forces or contacts.law.corrects_onsets or walls and contacts.walls.any_moves
 
 
 cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mine, const StateView *state, int group,
-                                ContactBlock *block, Py_ssize_t b) noexcept nogil:
+                                ContactBlock *block, Py_ssize_t b, int n) noexcept nogil:
     """Evaluate eight contacts: see above.
 
-    history : a constant, whether the law has one.  b : number of the block in its group.
+    history : a constant, whether the law has one.  b : number of the block in its group.  n : lanes; others are free.
     """
     cdef const Law *law = contacts.law
     cdef Room *room = &contacts.room
@@ -372,7 +373,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
             list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
     elif b >= contacts.n_kept[group]:
         preset(contacts, law, b, walls, contact, result)
-        call_law(contacts, law, state, block, contact, result, walls or contacts.stores_forces)
+        call_law(contacts, law, state, block, contact, result, stores_block(contacts, walls))
         # No contact persists beyond the range for which pairs are listed.
         store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
                                                 load_eight(result.goes_on)))
@@ -384,7 +385,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     if history and law.fields.sums != NULL:
         add_rates(contacts, law, state, block, contact, result)
     add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
-               free_slot_of(state), walls)
+               free_slot_of(state), walls, n)
     if crosses:
         add_image_work(contacts, block.first, free_slot_of(state), force, room.images)
     for lane in range(LANES if ended else 0):
@@ -400,9 +401,9 @@ cdef void prepare_room(Contacts *contacts) noexcept nogil:
         load_keys(contacts.law, NULL, contacts.room.keys)
 
 
-cdef void evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *state, int group, const int *pairs,
-                         Py_ssize_t n) noexcept nogil:
-    """Pack n <= 2 LANES ints of contacts of a law without history, two by two, into a block, and evaluate it."""
+cdef void evaluate_few(Contacts *contacts, Neighbours *mine, const StateView *state, int group, const int *pairs,
+                       int n) noexcept nogil:
+    """Pack n <= LANES contacts (n, 2) of a law without history into a block, and evaluate it."""
     cdef Blocks *blocks = &contacts.groups[group]
     cdef const Law *law = contacts.law
     cdef bint walls = group == <int> WALLS, stores = stores_block(contacts, walls)
@@ -416,52 +417,55 @@ cdef void evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *
         blocks.n_blocks += 1
     for lane in range(LANES):
         block.first[lane], block.second[lane] = pairs[2 * lane], pairs[2 * lane + 1]
-    for lane in range(<int> n // 2, LANES):
+    for lane in range(n, LANES):
         block.first[lane], block.second[lane], block.materials[lane] = blocks.free_slot, blocks.free_second, 0
-    for lane in range(0 if of_one_pair(law, walls) else <int> n // 2):
+    for lane in range(0 if of_one_pair(law, walls) else n):
         block.materials[lane] = pair_of(law, state, block.first[lane], block.second[lane])
-    evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores)
+    evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores, n)
+
+
+cdef inline void evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
+                                const int *pairs, Py_ssize_t n) noexcept nogil:
+    """Evaluate n ints of contacts of a law without history, two by two."""
+    cdef Py_ssize_t k, n_blocks = n // (2 * LANES)
+    for k in range(n_blocks):
+        evaluate_few(contacts, mine, state, group, pairs + 2 * LANES * k, LANES)
+    if n > 2 * LANES * n_blocks:
+        evaluate_few(contacts, mine, state, group, pairs + 2 * LANES * n_blocks, <int> (n // 2 - LANES * n_blocks))
 
 
 cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
     """Search the inner list from the cursor to `end` for contacts of a law without history, and evaluate them.
 
-    In eights: the last few may be left for the next call.
+    In portions, whose spheres stay in cache; the sums of one are fetched while the last one is evaluated. The contacts
+    of the last portion, and a few more, are left for the next call.
     """
     cdef Py_ssize_t k, n, whole
     cdef int *pairs
-    if not reserve(&contacts.found_pairs, PAIRS_AT_ONCE + 4 * LANES):
+    if not reserve(&contacts.found_pairs, 2 * PAIRS_AT_ONCE + 4 * LANES):
         return
     pairs = contacts.found_pairs.data
-    while contacts.list_cursor < end:                   # in portions: their spheres stay in cache
+    while contacts.list_cursor < end:
         n = min(<Py_ssize_t> PAIRS_AT_ONCE, end - contacts.list_cursor)
-        contacts.n_found += <int> select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor,
-                                              n, 0.0, pairs + contacts.n_found)
-        contacts.list_cursor += n
-        for k in range(contacts.n_found):
+        n = select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor, n, 0.0,
+                        pairs + contacts.n_found)
+        contacts.list_cursor = min(contacts.list_cursor + PAIRS_AT_ONCE, end)
+        for k in range(contacts.n_found, contacts.n_found + n):
             prefetch(contacts.sums + contacts.width * <Py_ssize_t> min(
                 <unsigned int> (pairs[k] - contacts.first_slot), <unsigned int> contacts.n_slots))
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
-        for k in range(whole // (2 * LANES)):
-            evaluate_pairs(contacts, mine, state, SPHERES, pairs + 2 * LANES * k, 2 * LANES)
-        contacts.n_found -= <int> whole
+        evaluate_pairs(contacts, mine, state, SPHERES, pairs, whole)
+        contacts.n_found += <int> (n - whole)
         memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
 
 
 cdef void evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Forces of the contacts of a law without history that have not been found yet."""
-    cdef Py_ssize_t k, n
-    cdef int *pairs
     find_contacts(contacts, mine, state, mine.pairs.size)
-    if contacts.n_found:
-        evaluate_pairs(contacts, mine, state, SPHERES, contacts.found_pairs.data, contacts.n_found)
-    if mine.wall_pairs.size == 0 or not reserve(&contacts.found_pairs, mine.wall_pairs.size + 2 * LANES):
-        return
-    pairs = contacts.found_pairs.data
-    n = 2 * find_wall_pairs(contacts, mine, state, pairs, NULL, 0.0)
-    for k in range((n + 2 * LANES - 1) // (2 * LANES)):
-        evaluate_pairs(contacts, mine, state, WALLS, pairs + 2 * LANES * k,
-                       min(n - 2 * LANES * k, <Py_ssize_t> (2 * LANES)))
+    evaluate_pairs(contacts, mine, state, SPHERES, contacts.found_pairs.data, contacts.n_found)
+    if mine.wall_pairs.size > 0 and reserve(&contacts.found_pairs, mine.wall_pairs.size + 2 * LANES):
+        evaluate_pairs(contacts, mine, state, WALLS, contacts.found_pairs.data,
+                       2 * find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, NULL, 0.0))
 
 
 cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *state, int group) noexcept nogil:
@@ -477,7 +481,7 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law, block)
         if group == <int> SPHERES and b + <int> AHEAD < n_blocks:
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
-        evaluate_block(True, contacts, mine, state, group, block, b)
+        evaluate_block(True, contacts, mine, state, group, block, b, LANES)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
     fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
@@ -485,8 +489,9 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
 
 cdef void clear_sent(Contacts *contacts) noexcept nogil:
     """Discard the sums on spheres of other threads, which these have taken."""
-    memset(contacts.sums + contacts.width * (contacts.n_slots + 1), 0,
-           contacts.sent.size * contacts.width * sizeof(int64_t))
+    if contacts.sent.size > 0:
+        memset(contacts.sums + contacts.width * (contacts.n_slots + 1), 0,
+               contacts.sent.size * contacts.width * sizeof(int64_t))
     contacts.sent.size = contacts.sent_rates.size = 0
 
 
@@ -523,7 +528,7 @@ cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *s
     cdef Py_ssize_t k, size = 1 + 2 * contacts.law.fields.n
     cdef unsigned int own
     cdef int t, m
-    for t in range(n_threads):
+    for t in range(n_threads if n_threads > 1 else 0):
         other = all + t
         for k in range(other.sent.size):
             own = <unsigned int> (other.sent.data[k] - contacts.first_slot)
@@ -549,23 +554,19 @@ cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py
     return row
 
 
-cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const StateView *state, Py_ssize_t b,
-                                         const WrenchBlock *base, WrenchBlock *wrench) noexcept nogil:
-    """See reduce_block. moments : a constant, whether the law has moments about the centres of spheres."""
+cdef inline void reduce_in(bint moments, Contacts *contacts, const StateView *state, Py_ssize_t b, Py_ssize_t row,
+                           const WrenchBlock *base, WrenchBlock *wrench) noexcept nogil:
+    """See reduce_block. moments : a constant, whether the law has moments about the centres of spheres.
+
+    row : the first member row with a force; counted from that of the first own sphere, as all others here.
+    """
     cdef double matrices[9 * LANES], on_spheres[3 * LANES], moment[3 * LANES]
     cdef uint64_t of_lanes[LANES]
     cdef const uint64_t *keys = contacts.room.keys[0]   # of one material
-    cdef Py_ssize_t first_row = row_of(contacts.first_slot), last = state.first_member[b + 1], row
-    cdef unsigned char *touched = contacts.touched - first_row
+    cdef Py_ssize_t first_row = row_of(contacts.first_slot), last = state.first_member[b + 1] - first_row
+    cdef const double *spheres
     cdef Eight3 force, torque
     cdef int lane
-    if contacts.n_slots > SLOTS_IN_CACHE and last - first_row < contacts.n_slots // LANES - ROWS_AHEAD:
-        for row in range(last + ROWS_AHEAD // 2, last + ROWS_AHEAD):
-            for lane in range(LANES if touched[row] else 0):
-                prefetch(contacts.sums + ((row - first_row) * LANES + lane) * (8 if moments else 4))
-    row = next_row(touched, state.first_member[b], last)
-    if row == last:
-        return base
     force, torque = load_eight3(base.force), load_eight3(base.torque)
     load_matrices(matrices, clumps_of(state, b).orientation)
     if contacts.law.only_material < 0:
@@ -573,17 +574,25 @@ cdef inline const WrenchBlock *reduce_in(bint moments, Contacts *contacts, const
             of_lanes[lane] = contacts.law.unit_keys[contacts.law.materials[b * LANES + lane]]
         keys = of_lanes
     while row < last:
-        take_sums(contacts.sums + (row - first_row) * LANES * (8 if moments else 4), keys,
-                  contacts.law.unit_shift, member(state, row) + 3 * LANES, on_spheres, moment if moments else NULL)
+        spheres = member(state, first_row + row)
+        take_sums(contacts.sums + row * LANES * (8 if moments else 4), keys, contacts.law.unit_shift,
+                  spheres + 3 * LANES, on_spheres, moment if moments else NULL)
         force = add3(force, load_eight3(on_spheres))
-        torque = add3(torque, cross3(load_eight3(member(state, row)), to_body3(matrices, load_eight3(on_spheres))))
+        torque = add3(torque, cross3(load_eight3(spheres), to_body3(matrices, load_eight3(on_spheres))))
         if moments:
             torque = add3(torque, to_body3(matrices, load_eight3(moment)))
-        touched[row] = 0
-        row = next_row(touched, row + 1, last)
+        contacts.touched[row] = 0
+        row = next_row(contacts.touched, row + 1, last)
     store_eight3(wrench.force, force)
     store_eight3(wrench.torque, torque)
-    return wrench
+
+
+cdef void prefetch_sums(const Contacts *contacts, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
+    """Of the spheres of the own member rows from `row` on, but before `last`."""
+    cdef Py_ssize_t line
+    for row in range(row, last):
+        for line in range(contacts.width if contacts.touched[row] else 0):
+            prefetch(contacts.sums + LANES * (row * contacts.width + line))
 
 
 cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
@@ -592,8 +601,18 @@ cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state,
 
     wrench : room for the result, may be `base`. Returns it, or `base` of a block without contacts.
     """
+    cdef Py_ssize_t first_row, row, last
     if not contacts.ready:                              # free bodies
         return base
+    first_row = row_of(contacts.first_slot)
+    row, last = state.first_member[b] - first_row, state.first_member[b + 1] - first_row
+    if contacts.n_slots > SLOTS_IN_CACHE and last + ROWS_AHEAD < row_of(contacts.n_slots):
+        prefetch_sums(contacts, row + ROWS_AHEAD, last + ROWS_AHEAD)
+    row = next_row(contacts.touched, row, last)
+    if row == last:
+        return base
     if contacts.law.history != NULL:
-        return reduce_in(True, contacts, state, b, base, wrench)
-    return reduce_in(False, contacts, state, b, base, wrench)
+        reduce_in(True, contacts, state, b, row, base, wrench)
+    else:
+        reduce_in(False, contacts, state, b, row, base, wrench)
+    return wrench

@@ -49,9 +49,10 @@ static inline __attribute__((always_inline)) minidem_eight_bits minidem_per_mome
     return per_force - (*(minidem_eight_bits *) radii & MINIDEM_EXPONENT) + (MINIDEM_ONE - ((uint64_t) 1 << 52));
 }
 
-/* Add `width` rows of units, four or eight, to the sums with these numbers, as many integers of each sphere. */
+/* Add `width` rows of units, four or eight, to the sums with these numbers, as many integers of each sphere, in the
+ * first n lanes. */
 static inline __attribute__((always_inline)) void minidem_add_rows(
-        const minidem_eight *rows, int width, int small, const int *index, int64_t *sums) {
+        const minidem_eight *rows, int width, int small, int n, const int *index, int64_t *sums) {
     minidem_eight fixed[8], moved[8];                   /* moved as numbers of 64 bits, nothing is computed */
     for (int k = 0; k < width; k++)
         fixed[k] = (minidem_eight) minidem_to_fixed(rows[k], small);
@@ -59,18 +60,18 @@ static inline __attribute__((always_inline)) void minidem_add_rows(
         minidem_records_from_rows((const double *) fixed, (double *) moved);
     else
         minidem_lines_in_order((const double *) fixed, (double *) moved);
-    for (int l = 0; l < MINIDEM_LANES; l++)
+    for (int l = 0; l < n; l++)
         if (width == 4)
             *(minidem_record *) (sums + 4 * (ptrdiff_t) index[l]) += *((const minidem_record *) moved + l);
         else
             MINIDEM_EIGHT_LONG(sums + 8 * (ptrdiff_t) index[l]) += (minidem_eight_long) moved[l];
 }
 
-/* Add forces (3, LANES) on eight spheres, times `sign`, to the sums with these numbers, and moments (3, LANES) behind
- * them unless they are NULL. keys, radii (LANES,), shift: see fixed_point.pxd. */
+/* Add forces (3, LANES) on n spheres, times `sign`, to the sums with these numbers, and moments (3, LANES) behind them
+ * unless they are NULL. keys, radii (LANES,), shift: see fixed_point.pxd. */
 static inline __attribute__((always_inline)) void minidem_add_side(
         const double *force, double sign, const double *moment, const uint64_t *keys, int shift, const double *radii,
-        const int *index, int64_t *sums) {
+        int n, const int *index, int64_t *sums) {
     const int vectors = moment ? 2 : 1;
     const double *given[2] = {force, moment};
     const minidem_eight most = MINIDEM_EIGHT_OF((double) MINIDEM_BOUND);
@@ -89,11 +90,11 @@ static inline __attribute__((always_inline)) void minidem_add_side(
 #if !defined(__AVX512DQ__)
     if (__builtin_expect(minidem_bits_below((const double *) &all, MINIDEM_SMALL / MINIDEM_BOUND_UNIT)
                          == (1 << MINIDEM_LANES) - 1, 1)) {
-        minidem_add_rows(rows, 4 * vectors, 1, index, sums);
+        minidem_add_rows(rows, 4 * vectors, 1, n, index, sums);
         return;
     }
 #endif
-    minidem_add_rows(rows, 4 * vectors, 0, index, sums);
+    minidem_add_rows(rows, 4 * vectors, 0, n, index, sums);
 }
 
 /* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless these are

@@ -26,7 +26,7 @@ cdef extern from "contact/fixed_point.h" nogil:
     ctypedef long long Wide "minidem_wide"      # of 128 bits, in fact
     const double LARGEST "MINIDEM_LARGEST"
     void add_side "minidem_add_side"(const double *force, double sign, const double *moment, const uint64_t *keys,
-                                     int shift, const double *radii, const int *index, int64_t *sums)
+                                     int shift, const double *radii, int n, const int *index, int64_t *sums)
     void take_sums "minidem_take_sums"(int64_t *sums, const uint64_t *keys, int shift, const double *radii,
                                        double *force, double *moment)
     void add_energies "minidem_add_energies"(const double *energies, double per_energy, int64_t *sums, Wide *totals,

@@ -285,8 +285,9 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
             contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
     if loop.law.history != NULL:
         find_new(contacts, contacts.law, mine, &loop.state)
-    if not memory_refused()[0]:
-        evaluate_contacts(contacts, mine, &loop.state)
+        if memory_refused()[0]:
+            return
+    evaluate_contacts(contacts, mine, &loop.state)
     if contacts.has_force_after_end:
         mine.failure = FORCE_AFTER_END
     if loop.law.ends > 0.0:
