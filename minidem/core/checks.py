@@ -49,8 +49,9 @@ def did_you_mean(name, known):
 
 def check_call(name, function, *arguments, keywords=()):
     """Raise ValueError for a function that cannot be called with positional arguments, and keywords, of these names."""
+    given = ", ".join([*arguments, *keywords])
     if not callable(function):
-        raise ValueError(f"{name} = {short_repr(function)}: give a function of ({', '.join(arguments)})")
+        raise ValueError(f"{name} = {short_repr(function)}: give a function of ({given})")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -58,8 +59,8 @@ def check_call(name, function, *arguments, keywords=()):
     try:
         signature.bind(*arguments, **dict.fromkeys(keywords))
     except TypeError as error:
-        raise ValueError(f"{name} = {short_repr(function)}: it is called with ({', '.join(arguments)}), and takes "
-                         f"{signature}: {error}") from None
+        raise ValueError(f"{name} = {short_repr(function)}: it is called with ({given}), and takes {signature}: "
+                         f"{error}") from None
 
 
 def refuse(name, array, bad, remedy):
