@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import sys
 import tempfile
 import textwrap
 from collections.abc import Callable
@@ -82,15 +81,7 @@ def _scheme_list(text):
 
 
 def parse(scenario, argv=None, **chosen):
-    """The options of a scenario, a namespace; ValueError if they are invalid.
-
-    argv : command line, by default sys.argv
-    chosen : values of options by name, which replace those of the command line
-    """
-    argv = sys.argv[1:] if argv is None else argv
-    for word in argv:
-        if word.startswith("-") and word.endswith("=--"):      # argparse would parse it as a list
-            raise ValueError(f"{word}: give a value")
+    """The options in a command line, a namespace, with others `chosen` by name; ValueError if they are invalid."""
     options = _parser(scenario).parse_args(argv)
     for name, value in chosen.items():
         if name not in options:

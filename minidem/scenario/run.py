@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from minidem.analysis.monitor import capture_warnings
 from minidem.core.atomic import remove_leftovers, to_disk
 from minidem.core.progress import Line
 from minidem.output import checkpoint
-from minidem.output.background import Background
 from minidem.output.frames import Frames
 from minidem.output.table import Table
 from minidem.output.trajectory import Trajectory, has_gsd
@@ -32,7 +32,6 @@ from minidem.simulation import Simulation
 from minidem.simulation.pace import Pacer, steps_to_reach
 
 ROWS = 1000                 # of the tables, besides the first
-UNWRITTEN = 2               # frames in memory at most: one is being written, one waits
 ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
 NOTES = {"physics", "schedule", "reach", "spent", "warnings"}           # of a checkpoint
 
@@ -47,22 +46,16 @@ class Schedule:
     def __init__(self, steps=1, parts=0):
         self.steps, self.parts = steps, min(parts, steps)
 
+    def count(self, last):
+        """How many steps up to `last` are scheduled."""
+        return -(-(last + 1) * self.parts // self.steps)
+
     def after(self, step):
         """The first scheduled step later than `step`, or infinity."""
-        if self.parts == 0:
-            return math.inf
-        number = -(-(step + 1) * self.parts // self.steps)
-        return number * self.steps // self.parts
+        return self.count(step) * self.steps // self.parts if self.parts else math.inf
 
     def __contains__(self, step):
-        return self.after(step - 1) == step
-
-    def until(self, last):
-        """Yield the scheduled steps up to `last`."""
-        step = self.after(-1)
-        while step <= last:
-            yield step
-            step = self.after(step)
+        return self.count(step) > self.count(step - 1)
 
 
 class Run:
@@ -151,20 +144,21 @@ class Run:
 
     def _prepare_output(self):
         """Set up schedules, tables and series. A continued run keeps what was scheduled up to its checkpoint."""
-        schedule = self.notes["schedule"]
+        schedule, sim = self.notes["schedule"], self.sim
         self.rows = Schedule(schedule["steps"], schedule["rows"])
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
-        # An unscheduled last row or frame of the earlier session is not kept.
-        rows, frames = ([step * self.sim.dt for step in steps.until(self.sim.step_count)] if self.resumed else None
-                        for steps in (self.rows, self.frames))
-        self.tables = {name: Table(self.path / f"{name}.csv", columns, rows and set(rows).__contains__)
-                       for name, columns in record.columns(self.scenario, self.sim).items()}
-        for table in self.tables.values() if rows else ():
-            if [row[0] for row in table.rows] != rows:
-                raise ValueError(f"{table.path} has not all rows up to the checkpoint at {self.sim.time:g} s")
+
+        def kept(steps):        # without the last row or frame of an interrupted session
+            return (lambda time: time <= sim.time and round(time / sim.dt) in steps) if self.resumed else None
+
+        self.tables = {name: Table(self.path / f"{name}.csv", columns, kept(self.rows))
+                       for name, columns in record.columns(self.scenario, sim).items()}
+        for table in self.tables.values() if self.resumed else ():
+            if len(table.rows) != self.rows.count(sim.step_count):
+                raise ValueError(f"{table.path} has not all rows up to the checkpoint at {sim.time:g} s")
         self.energy, self.observed = self.tables["energy"], self.tables["observables"]
         self.with_frames = schedule["frames"] > 0
-        self.series.begin(None if frames is None else set(frames).__contains__)
+        self.series.begin(kept(self.frames))
         self.series.reach = self.notes["reach"]
         self.trajectory, self.instants, count = None, Schedule(), schedule["track"]
         if count:
@@ -186,7 +180,6 @@ class Run:
 
         with ExitStack() as ending:
             ending.callback(os.close, self._open_folder())
-            self.output = ending.enter_context(Background())
             ending.callback(self.line.close)
             for table in self.tables.values():
                 table.open()
@@ -196,6 +189,8 @@ class Run:
                 ending.callback(self.trajectory.close)
             if self.with_frames:
                 self.series.open()
+            self.writer = ending.enter_context(ThreadPoolExecutor(1))
+            self.written = self.writer.submit(bool)                 # the last call of `_in_background`
             for text in () if self.resumed else self.notes["warnings"].values():
                 warn(text)
             self.sim.monitor.serve(self.notes["warnings"], warn)
@@ -234,16 +229,19 @@ class Run:
     def _loop(self, stopped):
         sim, spent, pacer = self.sim, self.notes["spent"], Pacer()
         while True:
-            self.output.wait(UNWRITTEN)         # raises the error of a frame, never waits
+            if self.written.done():
+                self.written.result()           # raises the error of a frame
             step = sim.step_count
             ended = "done" if step == self.steps else "interrupted" if stopped() else None
             if (ended or step in self.rows) and self._record_row():
                 ended = "energy limit"
             if self.with_frames and (ended or step in self.frames):
-                self._write_frame()
+                taken = self.series.take(sim)
+                self.notes["reach"] = self.series.reach
+                if taken:
+                    self._in_background(self.series.write, *taken)
             if step in self.instants:
-                self.output.wait(UNWRITTEN - 1)
-                self.output.call(self.trajectory.append, self.trajectory.sample(sim))
+                self._in_background(self.trajectory.append, self.trajectory.sample(sim))
             if ended or step in self.saves:
                 self._save()
             if ended:
@@ -253,10 +251,14 @@ class Run:
             pacer.run(lambda steps: None if stopped() else sim.run(steps, *self.exchange), target - step)
             spent["loop_seconds"] += time.perf_counter() - begun
             spent["steps"] += sim.step_count - step
-            self._show()
+            self._show_progress()
 
-    def _show(self):
-        """Show progress."""
+    def _in_background(self, function, *arguments):
+        """Call a function, such as one that writes a copy of the state, while the run goes on; one at a time."""
+        self.written.result()
+        self.written = self.writer.submit(function, *arguments)
+
+    def _show_progress(self):
         sim, done = self.sim, self.sim.step_count - self.first_step
 
         def text():
@@ -289,14 +291,6 @@ class Run:
         self.reason = self.energy_limit and record.beyond_limit(sim, self.energy, self.energy_limit)
         return self.reason is not None
 
-    def _write_frame(self):
-        """Copy the state, which is written in the background."""
-        self.output.wait(UNWRITTEN - 1)
-        taken = self.series.take(self.sim)
-        self.notes["reach"] = self.series.reach
-        if taken:
-            self.output.call(self.series.write, *taken)
-
     def _save(self, snapshot=None):
         """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite.
 
@@ -307,7 +301,7 @@ class Run:
         if step == self.saved_step:
             return
         self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
-        self.output.wait()
+        self.written.result()
         to_disk(file for file in (*(table.path for table in self.tables.values()), self.series.path, self.series.walls,
                                   *self.trajectories, *self.series.files) if file.exists())
         try:
@@ -322,7 +316,7 @@ class Run:
 
     def _finish(self, ended):
         """Write summary.json and energy.png; returns the summary."""
-        self.output.wait()
+        self.written.result()
         self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
         result = record.summary(self, ended)
         if self.scenario.conclude and ended == "done":

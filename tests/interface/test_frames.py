@@ -14,7 +14,7 @@ from sheared_scenes import MOTIONS, gas
 
 import minidem as md
 from minidem.output import vtu
-from minidem.output.background import Background
+from minidem.scenario.run import Run
 
 pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 RUN = ["--time", "0.02", "--frames", "6", "--seed", "3", "--quiet"]
@@ -34,7 +34,7 @@ def synchronous(tmp_path_factory):
     """Folder of a run that writes each frame before it goes on."""
     out = tmp_path_factory.mktemp("synchronous")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Background, "call", lambda self, function, *arguments: function(*arguments))
+        patch.setattr(Run, "_in_background", lambda self, function, *arguments: function(*arguments))
         assert main(out) == 0
     assert len(files(out)) == 7
     return out
@@ -92,22 +92,6 @@ def test_at_most_two_frames_in_memory(writing, tmp_path, monkeypatch):
     writing(slowly)
     assert main(tmp_path) == 0
     assert held == [2, 2, 2, 2, 2, 1]
-
-
-def test_calls_keep_their_order_and_end_with_an_error():
-    done = []
-    with Background() as background:
-        for k in range(50):
-            background.call(done.append, k)
-        background.wait(7)
-        assert len(done) >= 43
-        background.wait()
-        assert done == list(range(50))
-        background.call(int, "x")
-        background.call(done.append, "left out")
-        with pytest.raises(ValueError, match="'x'"):
-            background.wait()
-    assert done == list(range(50))
 
 
 @pytest.mark.parametrize("number", [0, 2, 5], ids=["first", "third", "last"])
