@@ -14,8 +14,8 @@ STACK = (*COLOURS[:6], "#F0E442", "#999999")        # of kinetic, elastic, poten
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
         "axes.axisbelow": True, "axes.formatter.use_mathtext": True, "axes.formatter.useoffset": False,
+        "axes.formatter.min_exponent": 5,       # numbers such as 0.05 or 200 on logarithmic axes, not powers of ten
         "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False, "savefig.dpi": 200}
-PLAIN = 1e-3, 1e4                       # a logarithmic axis within these limits has plain numbers, not powers of ten
 
 
 def energies(path, table, title):
@@ -123,23 +123,10 @@ def save(path, size, draw):
     try:
         import matplotlib
         from matplotlib.figure import Figure
-        from matplotlib.ticker import LogFormatterSciNotation
     except ModuleNotFoundError:
         return False
-
-    class Plain(LogFormatterSciNotation):
-        """Labels the same ticks, with numbers such as 0.05 or 200."""
-
-        def __call__(self, x, pos=None):
-            return super().__call__(x, pos) and self.fix_minus(f"{x:g}")
-
     with matplotlib.rc_context(LOOK), replacing(path) as temporary:
         figure = Figure(figsize=size, layout="constrained")     # not by pyplot, which needs a display
         draw(figure)
-        for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
-            if all(PLAIN[0] <= abs(end) <= PLAIN[1] for end in axis.get_view_interval()):
-                for ticks, replace in ((axis.major, axis.set_major_formatter), (axis.minor, axis.set_minor_formatter)):
-                    if isinstance(ticks.formatter, LogFormatterSciNotation):        # the default of logarithmic axes
-                        replace(Plain())
         figure.savefig(temporary)
     return True

@@ -149,7 +149,7 @@ class Run:
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
 
         def kept(steps):        # without the last row or frame of an interrupted session
-            return (lambda time: time <= sim.time and round(time / sim.dt) in steps) if self.resumed else None
+            return (lambda time: 0.0 <= time <= sim.time and round(time / sim.dt) in steps) if self.resumed else None
 
         self.tables = {name: Table(self.path / f"{name}.csv", columns, kept(self.rows))
                        for name, columns in record.columns(self.scenario, sim).items()}
@@ -251,14 +251,14 @@ class Run:
             pacer.run(lambda steps: None if stopped() else sim.run(steps, *self.exchange), target - step)
             spent["loop_seconds"] += time.perf_counter() - begun
             spent["steps"] += sim.step_count - step
-            self._show_progress()
+            self._show()
 
     def _in_background(self, function, *arguments):
         """Call a function, such as one that writes a copy of the state, while the run goes on; one at a time."""
         self.written.result()
         self.written = self.writer.submit(function, *arguments)
 
-    def _show_progress(self):
+    def _show(self):
         sim, done = self.sim, self.sim.step_count - self.first_step
 
         def text():

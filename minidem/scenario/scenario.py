@@ -125,7 +125,7 @@ class Scenario:
         flag("wall_forces", self.wall_forces)
 
     def parse(self, argv: Sequence[str] | None = None) -> Namespace:
-        """The options from a command line, by default sys.argv; ValueError if invalid."""
+        """The options in a command line, by default sys.argv; ValueError if they are invalid."""
         return parse(self, argv)
 
     def main(self, argv: Sequence[str] | None = None) -> int:
@@ -152,23 +152,20 @@ class Scenario:
         except BlockingIOError as error:        # another run holds the folder
             return self._fail(FAILED, f"failed: {error}")
         except (OSError, MemoryError, FloatingPointError) as error:
-            return self._fail(FAILED, f"failed: {str(error) or 'no memory'}", self._remedy(runs, "; "))
+            return self._fail(FAILED, f"failed: {str(error) or 'no memory'}{self._remedy(runs)}")
         except KeyboardInterrupt:
-            return self._fail(INTERRUPTED, "interrupted", self._remedy(runs, ": "))
+            return self._fail(INTERRUPTED, f"interrupted{self._remedy(runs)}")
 
-    def _fail(self, status, text, remedy=""):
-        print(f"{self.name}: {text}{remedy}", file=sys.stderr)
+    def _fail(self, status, text):
+        print(f"{self.name}: {text}", file=sys.stderr)
         return status
 
-    def _remedy(self, runs, stop):
-        """How to continue after aborted runs; stop : punctuation before it."""
-        if self.study:
-            return ""
-        if not runs:
-            return f"{stop}nothing was written"
-        return stop + ("the last checkpoint is complete, --resume continues from it"
-                       if any(run.checkpoints() for run in runs.values()) else
-                       "there was no checkpoint yet (see --checkpoint-every)")
+    def _remedy(self, runs):
+        """How to continue after aborted runs."""
+        if self.study or not runs:
+            return "" if self.study else "; nothing was written"
+        return "; the last checkpoint is complete, --resume continues from it" if any(
+            run.checkpoints() for run in runs.values()) else "; there was no checkpoint yet (see --checkpoint-every)"
 
     def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
@@ -234,18 +231,18 @@ class Scenario:
             say("\n".join(filter(None, [verdict(result), result.get("conclusion")])), options.quiet)
             if stopped():
                 break
-        where, first = f"Files are in {options.out}", next(iter(runs.values()))
+        first, where = next(iter(runs.values())), [f"Files are in {options.out}."]
         if compared:
             plot.comparison(Path(options.out, "compare.png"), done, self.observables[:1])
-            where += ", a folder for each integrator; the picture compare.png shows them side by side"
+            where.append("Each integrator has a folder there; the picture compare.png shows them side by side.")
         elif (first.path / "energy.png").exists():
-            where += "; the picture energy.png shows the energies over time"
+            where.append("The picture energy.png shows the energies over time.")
         if not (first.path / "energy.png").exists():
-            where += f".\nPictures need matplotlib: {this_python()} -m pip install matplotlib"
+            where.append(f"Pictures need matplotlib: {this_python()} -m pip install matplotlib")
         if first.with_frames:
-            where += (f".\nTo see the motion open {first.series.path} in ParaView, or make a movie with\n"
-                      f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")
-        say(where + "." * (not first.with_frames), options.quiet)
+            where.append(f"To see the motion open {first.series.path} in ParaView, or make a movie with\n"
+                         f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")
+        say("\n".join(where), options.quiet)
         if result["ended"] == "interrupted" or len(done) < len(runs):
             return self._fail(INTERRUPTED, f"interrupted at {run.sim.time:g} s; go on with --resume")
         if result["ended"] != "done" and not compared:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -87,21 +88,17 @@ class Table(csv_table.Table):
 
 def _checked(columns):
     """dict of tuples of names -> function; ValueError for what cannot be columns of a CSV file."""
-    remedy = "give a dict of names to functions of the simulation, {'pressure': lambda sim: ...}"
     if not isinstance(columns, Mapping) or not columns:
-        raise ValueError(f"columns = {short_repr(columns)}: {remedy}")
-    found, seen = {}, {"time"}
-    for key, function in columns.items():
-        names = (key,) if isinstance(key, str) else key
-        if not isinstance(names, tuple) or not callable(function):
-            raise ValueError(f"columns: {short_repr(names)}: {short_repr(function)}: {remedy}")
-        check_call(f"columns[{key!r}]", function, "simulation")
-        for name in names:
-            if not isinstance(name, str) or not name or set(name) & set(',"\n\r') or name in seen:
-                raise ValueError(f"columns: the name {short_repr(name)} is not a text without commas, quotes and line "
-                                 "ends, or given twice; 'time' is the first column")
-            seen.add(name)
-        found[names] = function
+        raise ValueError(f"columns = {short_repr(columns)}: give a dict of names to functions of the simulation, "
+                         "{'pressure': lambda sim: ...}")
+    found = {key if isinstance(key, tuple) else (key,): function for key, function in columns.items()}
+    for names, function in found.items():
+        check_call(f"columns[{short_repr(names)}]", function, "simulation")
+    names = ["time", *chain(*found)]
+    for name in names:
+        if not isinstance(name, str) or not name or set(name) & set(',"\n\r') or names.count(name) > 1:
+            raise ValueError(f"columns: the name {short_repr(name)} is not a text without commas, quotes and line "
+                             "ends, or given twice; 'time' is the first column")
     return found
 
 

@@ -222,9 +222,9 @@ def test_functions_and_restart(tmp_path):
 
 @pytest.mark.parametrize("columns, message", [
     ({}, r"columns = \{\}: give a dict of names to functions"), ([1], r"columns = \[1\]: give a dict"),
-    ({"a": 1.0}, r"columns: \('a',\): 1.0: give a dict"), ({"a,b": len}, "the name 'a,b' is not a text without"),
+    ({"a": 1.0}, r"columns\[\('a',\)\] = 1.0: give a function"), ({"a,b": len}, "the name 'a,b' is not a text without"),
     ({"time": len}, "'time' is the first column"), ({("a", "a"): len}, "given twice"),
-    ({"a": lambda: 1.0}, r"columns\['a'\] = .*: it is called with \(simulation\)"),
+    ({"a": lambda: 1.0}, r"columns\[\('a',\)\] = .*: it is called with \(simulation\)"),
     ({"a": lambda sim: (1.0, 2.0)}, r"the function of a returned \[1.0, 2.0\] at 0 s; return 1 number$"),
     ({"a": lambda sim: "x"}, r"the function of a returned \['x'\] at 0 s; return 1 number$")])
 def test_malformed_columns(columns, message, tmp_path):
