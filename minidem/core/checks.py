@@ -164,10 +164,7 @@ def flag(name, value):
 
 
 def unit_vector(name, value, remedy):
-    """Return `value` (3,) divided by its length, unless that is 1 but for rounding; zero raises ValueError.
-
-    So a vector that has passed keeps its bits when it passes again, as from a checkpoint.
-    """
+    """Return `value` (3,) divided by its length, or with its bits if that is 1 but for rounding; not of zero."""
     vector = finite_array(name, value, (3,))
     largest = np.abs(vector).max()
     if largest == 0.0:

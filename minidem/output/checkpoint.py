@@ -90,10 +90,7 @@ def pack_walls(walls):
 
 
 def unpack_walls(records, meshes, motions=None):
-    """The inverse of `pack_walls`; ValueError if a motion is missing, or given for a wall that has none.
-
-    motions : dict, wall number -> function, of motions that a file cannot hold.
-    """
+    """The inverse of `pack_walls`; motions : wall number -> function that a file cannot hold, ValueError if missing."""
     motions, walls = dict(motions or {}), []
     ends = np.cumsum(meshes.get("mesh_sizes", np.zeros((1, 2), dtype=np.int32)), axis=0)[:-1].T
     for k, record in enumerate(records):

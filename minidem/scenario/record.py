@@ -40,10 +40,7 @@ def _moving_box(sim):
 
 
 def beyond_limit(sim, energy, limit):
-    """Why a run ends if the relative error of the energy in the last row of a table is above `limit`; else None.
-
-    With dissipation in contacts it is that of the energy balance.
-    """
+    """Why a run ends if the last relative error of energy, or of its balance, is above `limit`; else None."""
     conservative = sim.settings.law.conservative and not sim.loop.moves
     scale = energy_scale(energy)[0] if conservative else measures.energy_input(energy) or None
     values = energy["total" if conservative else "balance"]
@@ -56,10 +53,7 @@ def beyond_limit(sim, energy, limit):
 
 
 def summary(run, ended):
-    """The dictionary of summary.json of a `Run`; entries without a meaning are None.
-
-    Without conservation of energy (`run.conserved`) there is no energy error.
-    """
+    """The dictionary of summary.json of a `Run`; entries without a meaning are None."""
     sim, physics, spent = run.sim, run.notes["physics"], run.notes["spent"]
     energy, observed, contacts = run.energy, run.observed, run.observed["contacts"]
     lasting, lasting_rows = measures.lasting_energy_error(energy, contacts) if run.conserved else (None, None)

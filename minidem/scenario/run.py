@@ -270,10 +270,7 @@ class Run:
         self.line.update(text, done / max(self.steps - self.first_step, 1))
 
     def _record_row(self):
-        """Add a row to the tables and check it; returns whether the energy limit is exceeded.
-
-        FloatingPointError, without a row, if the energy is not finite.
-        """
+        """Add a row to the tables; returns whether the limit is exceeded. FloatingPointError unless it is finite."""
         sim = self.sim
         if not self.energy.rows or self.energy.rows[-1][0] != sim.time:
             with np.errstate(over="ignore", invalid="ignore"):

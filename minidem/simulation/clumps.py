@@ -216,8 +216,7 @@ class Clumps(Topic):
     def _with_changing_forces(self, gone):
         """(n_clumps,) bool, the clumps on which forces change if those marked in `gone` vanish.
 
-        Forces are known at the present positions afterwards. An onset correction depends on the other forces on both
-        clumps.
+        An onset correction depends on the other forces on both clumps.
         """
         law, contacts = self.settings.law, self.loop.contacts()
         i, j = (contacts[name][contacts["clump_j"] >= 0] for name in ("clump_i", "clump_j"))
@@ -238,10 +237,8 @@ class Clumps(Topic):
 
 
 def _columns(template, position, orientation, velocity, angular_velocity, scale, material):
-    """Columns of new clumps from the arguments of `add_clumps`.
-
-    They are position (n, 3), orientation (n, 4) principal frame -> lab, velocity (n, 3), angular velocity (n, 3) in the
-    principal frame, scale (n,).
+    """Columns of new clumps: position (n, 3), orientation (n, 4) principal frame -> lab, velocity (n, 3), scale (n,)
+    and, before it, angular velocity (n, 3) in the principal frame.
     """
     if not isinstance(template, ClumpTemplate):
         raise ValueError(f"template = {short_repr(template)}: give a minidem.ClumpTemplate")

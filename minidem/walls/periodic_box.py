@@ -338,13 +338,10 @@ class Box:
         return (np.asarray(position) - self.center) @ self.gradient.T
 
     def refuse_large(self, template, scale):
-        """ValueError for clumps that are too large for the box.
+        """ValueError for clumps of a template, scaled by (n,), that are too large for the box.
 
-        template : ClumpTemplate;  scale : (n,) of its lengths.
-
-        Only the nearest images of two spheres may touch: the box is longer than four radii. No clump touches its own
-        image: the box is longer than the diameter of the bounding sphere. The skins of the lists may exceed both, but
-        along the gradient axis of a box that is sheared, which is longer than six radii, so that they do not.
+        Only the nearest images of two spheres may touch, and no clump its own image. The skins of the lists may reach
+        farther, but not along the gradient axis of a sheared box.
         """
         for needed, what in self._limits(template, float(np.max(scale, initial=0.0))):
             short = self.axes & (self.length <= needed)
@@ -423,8 +420,7 @@ class Box:
         return position - self.displacement(counts), counts.astype(np.int64)
 
     def shifts(self):
-        """(m, 3) displacements by -1, 0, 1 lengths along periodic axes [m]; of a tilted box, those that may touch it.
-        """
+        """(m, 3) displacements by -1, 0, 1 lengths along periodic axes [m]; of a tilted box those that may touch it."""
         wide = self.lattice[self.across] != 0.0 if self.across is not None else np.zeros(3, dtype=bool)
         counts = np.meshgrid(*((range(-2, 3) if further and axis != self.across else (-1, 0, 1)) if periodic else [0]
                                for axis, (periodic, further) in enumerate(zip(self.axes, wide))), indexing="ij")

@@ -213,8 +213,7 @@ def single_spheres(sim):
 
 
 def inertia_of(sim):
-    """Quaternions (n, 4) from the principal frame to the lab, and inertia tensors (n, 3, 3) [kg m2] in the lab frame,
-    about the centres of mass."""
+    """Quaternions (n, 4), principal frame to lab; inertia about the centres of mass, lab (n, 3, 3) [kg m2]."""
     principal, moments = sim.loop.state.column("orientation"), sim.loop.state.column("inertia")
     axes = rotate(principal[:, None], np.eye(3)).swapaxes(1, 2)
     return principal, (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)

@@ -42,8 +42,7 @@ def regions_of(sim):
 
 
 def pairs_of_planes(sim):
-    """Fix style and positions of the low and the high wall, or NULL, by direction ("xplane") and index of the material.
-    """
+    """Fix style and places of low and high wall, or NULL, by direction ("xplane") and index of the material."""
     planes = {}
     for (axis, side), (wall, material) in sides_of(sim).items():
         ends = planes.setdefault((f"{'xyz'[axis]}plane", material), ["NULL", "NULL"])
@@ -69,10 +68,7 @@ def sides_of(sim):
 
 
 def drum_of(sim):
-    """Axis (0, 1 or 2), cylinder, low and high end along it of a drum.
-
-    ValueError for walls other than a cylinder and two planes that close it, of one material, which turn together.
-    """
+    """Axis (0, 1 or 2), cylinder, low and high end of a drum, that turns as a whole; else ValueError."""
     cylinder = next(wall for wall in sim.walls if wall.encloses)
     axis = int(np.argmax(np.abs(cylinder.axis)))
     ends = {float(wall.normal[axis]): wall.point[axis] for wall in sim.walls if wall.half_space}
@@ -93,8 +89,7 @@ def drum_region(sim):
 
 
 def bounds_of(sim):
-    """Corners low and high (3,) of the box of LAMMPS, and its boundaries: p (periodic), f at a wall, else s
-    (shrink-wrapped)."""
+    """Corners low and high (3,) of the box of LAMMPS, and its boundaries: p periodic, f at a wall, s shrink-wrapped."""
     if has_drum(sim):
         axis, cylinder, low, high = drum_of(sim)
         corners = np.array(cylinder.point) + [[-cylinder.radius], [cylinder.radius]]

@@ -155,8 +155,7 @@ def principal_axes(second, tolerance):
 def frame_about(direction):
     """Return orthonormal right-handed columns (direction, u, w), the same for both signs of `direction`.
 
-    The direction has its largest component positive; u is the input axis farthest from it (the first of several),
-    made perpendicular.
+    The direction has its largest component positive; u is along the input axis farthest from it.
     """
     direction = _pointed(direction / lengths(direction))
     size = np.abs(direction)
