@@ -25,16 +25,14 @@ warnings, each kind once, on standard error and in summary.json, are checked at 
 in a run, and every 16384 steps; the guide (measurements) has a table of them.
 
 exit status: 0 done; 1 failed: a non-finite state, or an energy error beyond --energy-limit, with a checkpoint of the
-last good row and all files complete; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM), with a
-checkpoint for --resume. With --compare a failed run does not end the others and the status is 0; `ended` in each
-summary.json is the state of its run."""
+last good row; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM), with a checkpoint for --resume.
+With --compare a failed run does not end the others and the status is 0; `ended` in each summary.json says more."""
 
 _STUDY_EPILOG = """\
 verdicts on published numbers: reproduced; known limit: differs as expected of the law or method, with the reason;
-published value wrong; not reproduced: any other difference; too short to tell. The exit status does not depend on them.
+published value wrong; not reproduced: any other difference; too short to tell.
 
-exit status: 0 done; 1 failed, or a run of it; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM),
-what was found so far is written."""
+exit status: 0 done; 1 failed, or a run of it; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM)."""
 
 
 def _number(convert, kind, is_good, must_be):

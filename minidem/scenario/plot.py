@@ -106,8 +106,7 @@ def styles(number):
 
 
 def _change(table, kind="total"):
-    scale, _ = energy_scale(table)
-    return (table[kind] - table[kind][0]) / (scale or 1.0)
+    return (table[kind] - table[kind][0]) / (energy_scale(table)[0] or 1.0)
 
 
 def _change_label(table):

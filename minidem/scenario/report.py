@@ -2,6 +2,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -37,13 +38,11 @@ class Report:
         self._line = Line(self.quiet)
         self.path.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.path)
-        try:
+        with suppress(FileNotFoundError, ValueError):   # no summary, or not one of minidem
             before = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):     # no summary, or not one of minidem
-            return
-        if before.get("scenario") == self.name:     # an earlier run
-            for file in ("summary.json", *before.get("files", ())):
-                (self.path / Path(file).name).unlink(missing_ok=True)
+            if before.get("scenario") == self.name:     # an earlier run
+                for file in ("summary.json", *before.get("files", ())):
+                    (self.path / Path(file).name).unlink(missing_ok=True)
 
     def find(self, finding) -> None:
         """Add a finding."""

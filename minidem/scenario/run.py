@@ -70,6 +70,7 @@ class Run:
         self.last, self.before, self.next = (self.path / f"checkpoint{end}.npz" for end in ("", "_before", "_next"))
         self.trajectories = self.path / f"{scenario.name}.gsd", self.path / "trajectory.csv"    # at most one exists
         self.series = Frames(self.path, options.contacts, options.fields, name=scenario.name)
+        self.damaged = self.saved_step = None       # a checkpoint that is not of use; step of the last one
         self.resumed = options.resume and bool(self.checkpoints())
         if self.resumed:
             self._resume()
@@ -92,7 +93,6 @@ class Run:
             raise ValueError("the energy of the initial state is not finite; give smaller speeds or sizes")
         period = options.checkpoint_every           # the first checkpoint is at step 0
         self.saves = Schedule(max(1, round(period / sim.dt)), 1) if period else Schedule()
-        self.saved_step = sim.step_count if self.resumed else None
         self.last_good = self.reason = None         # a Snapshot; why the run failed
         integrator = self.notes["physics"].get("integrator")
         self.label = f"{scenario.name} ({integrator})" if integrator else scenario.name
@@ -115,7 +115,6 @@ class Run:
             "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
             "warnings": {f"start {k}": text for k, text in enumerate(texts)
                          if text not in self.sim.monitor.issued.values()}}     # those `serve` adds
-        self.last_is_good = False           # the file: it may become the one before
         self._prepare_output()
 
     def _resume(self):
@@ -138,7 +137,7 @@ class Run:
             if here.get(name) != there.get(name):
                 raise ValueError(f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run "
                                  f"in {self.path}; continue with that value, or start anew without --resume")
-        self.last_is_good = file == self.last
+        self.saved_step, self.damaged = self.sim.step_count, self.last if file != self.last else None
         for reason in refused:
             warnings.warn(f"{reason}: going on from {file}, at {self.sim.time:g} s", stacklevel=2)
 
@@ -209,21 +208,20 @@ class Run:
         lock = os.open(self.path, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            raise BlockingIOError(f"another run is writing into {self.path}; wait for its end, or give another "
-                                  "--out") from None
-        except OSError:
-            pass                                        # a file system without locks
-        self.next.unlink(missing_ok=True)               # left by a run killed before the renaming, or a symbolic link
+        except OSError as error:
+            if isinstance(error, BlockingIOError):      # else a file system without locks
+                os.close(lock)
+                raise BlockingIOError(f"another run is writing into {self.path}; wait for its end, or give another "
+                                      "--out") from None
         frames = self.path / "frames"
         for folder in (self.path, frames):
             remove_leftovers(folder)
         # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
-        for file in () if self.resumed else (
-                self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
-                self.series.path, self.series.walls, *self.trajectories, *frames.glob(f"{self.scenario.name}_*.vtu")):
-            file.unlink(missing_ok=True)
+        earlier = [self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
+                   self.series.path, self.series.walls, *self.trajectories,
+                   *frames.glob(f"{self.scenario.name}_*.vtu")]
+        for file in [self.next, *filter(None, [self.damaged]), *(() if self.resumed else earlier)]:
+            file.unlink(missing_ok=True)                # `next` is left by a run killed before the renaming
         return lock
 
     def _loop(self, stopped):
@@ -305,10 +303,9 @@ class Run:
             checkpoint.save(self.next, self.sim, self.notes, snapshot)
         except ValueError as error:
             raise FloatingPointError(str(error)) from None
-        if self.last_is_good:
+        if self.last.exists():
             os.replace(self.last, self.before)
         os.replace(self.next, self.last)
-        self.last_is_good = True
         self.saved_step, self.series.files = step, []         # those since the last checkpoint
 
     def _finish(self, ended):
