@@ -158,16 +158,11 @@ def contact_mesh(sim, between="clumps"):
     return _line_mesh(sim, contacts, between, data)
 
 
-def write_contacts(path, sim, between="clumps"):
-    """Write `contact_mesh` to the VTU file `path`, atomically."""
-    write_mesh(path, contact_mesh(sim, between), sim.time)
-
-
-def write_bonds(path, sim):
-    """Write the bonds of `sim` to the VTU file `path`, atomically: see `Simulation.write_bonds`."""
+def bond_mesh(sim):
+    """A meshio.Mesh of the bonds of `sim`: see `Simulation.write_bonds`."""
     bonds = sim.bonds()
     data = {name: bonds[name] for name in bonds.dtype.names if not name.startswith(("clump", "sphere"))}
-    write_mesh(path, _line_mesh(sim, bonds, "spheres", data), sim.time)
+    return _line_mesh(sim, bonds, "spheres", data)
 
 
 def _line_mesh(sim, pairs, between, data):
