@@ -107,10 +107,11 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
     return array
 
 
-def corners(low, high):
-    """Return the corners (3,) of a box, low below high in every component."""
-    low, high = (finite_array(name, corner, (3,), limit=LARGEST) for name, corner in (("low", low), ("high", high)))
-    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+def corners(low, high, what=""):
+    """Return the corners (3,) of a box, low below high in every component; what : prefix of their names."""
+    low, high = (finite_array(what + name, corner, (3,), limit=LARGEST)
+                 for name, corner in (("low", low), ("high", high)))
+    refuse(what + "high", high, high <= low, f"give high above low = {low.tolist()} in every component")
     return low, high
 
 

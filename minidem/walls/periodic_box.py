@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import (
-    LARGEST,
-    check_call,
-    finite_array,
-    flag,
-    non_negative,
-    number,
-    positive,
-    refuse,
-    short_repr,
-)
+from minidem.core.checks import LARGEST, check_call, corners, flag, non_negative, number, positive, refuse, short_repr
 
 AXES, FUNCTION = "xyz", "function"
 
@@ -151,16 +141,12 @@ class PeriodicBox:
 
     def __init__(self, low: ArrayLike, high: ArrayLike, axes: Any, shear: Any = None, rates: Any = (0.0, 0.0, 0.0),
                  affine: bool = True):
-        low, high = (finite_array(f"periodic: {name}", corner, (3,), limit=LARGEST)
-                     for name, corner in (("low", low), ("high", high)))
-        refuse("periodic: high", high, high <= low,
-               f"give high above low = {low.tolist()} in every component")
-        flags = [axis for axis in axes if isinstance(axis, (bool, np.bool_))] if np.iterable(axes) else []
-        if len(flags) != 3 or len(axes) != 3:
+        low, high = corners(low, high, "periodic: ")
+        if np.shape(axes) != (3,) or not np.array_equal(axes, np.array(axes, dtype=bool)):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: give three times True or False")
-        if not any(flags):
+        if not any(axes):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: no axis is periodic; leave periodic out")
-        self._axes = np.array(axes)
+        self._axes = np.array(axes, dtype=bool)
         self.shear, self.rates = self._checked_shear(shear), self._checked_rates(rates)
         self.affine = flag("affine", affine)
         self.start = Box(low, high, self._axes, across=self.shear and self.shear[1])
