@@ -28,10 +28,9 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     Parameters
     ----------
     function : callable or str
-        Takes the parameters by name, returns a dictionary of numbers and text, whose names are neither those of the
-        parameters nor "error" nor "run_seconds". Other processes import it: give one that is defined at the top level
-        of a module or script, with the call of run_ensemble under `if __name__ == "__main__"`, or the name that it has
-        there, "module:function" or "path/script.py:function".
+        Takes the parameters by name, returns a dictionary of numbers and text by other names. Other processes import
+        it: give one that is defined at the top level of a module or script, with the call of run_ensemble under
+        `if __name__ == "__main__"`, or its name there, "module:function" or "path/script.py:function".
     grid : dict
         Parameter -> list of its values: numbers, text, True, False, None. "error" and "run_seconds" are no parameters.
     folder : path
@@ -44,8 +43,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     scheduler : str, optional
         Address of a dask.distributed scheduler, "tcp://host:8786", whose workers make the runs instead.
     progress : bool
-        Print the number of finished runs and the estimated time left on standard error, the first error, and at the
-        end how many failed.
+        Print on standard error how many runs have ended, the estimated time left, and the first error.
     cost : callable, optional
         Parameters (a dictionary) -> estimated duration of the run in any unit. Expensive runs start first.
     timeout : float, optional
@@ -60,8 +58,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     Raises
     ------
     ValueError
-        For invalid arguments, a grid with other names than the parameters of the function, or a folder with runs of
-        another function or of other parameters; before any run.
+        For invalid arguments, or a folder with runs of another function or of other parameters; before any run.
     RuntimeError
         If called while `function` is imported, for want of `if __name__ == "__main__"`.
     """
@@ -70,8 +67,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                            "if __name__ == '__main__':")
     runs = _combinations(grid)
     if scheduler is not None and workers is not None:
-        raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has its own number "
-                         "of workers; give one of the two")
+        raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has workers of its own; give "
+                         "one of the two")
     workers = whole("workers", available_processors() if workers is None else workers, 1)
     threads, progress = whole("threads", threads, 1), flag("progress", progress)
     timeout = None if timeout is None else positive("timeout", timeout)
@@ -105,8 +102,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     finally:
         line.close()
         rows = store.write_table()
-    failed = sum(row["error"] is not None for row in rows)
     if progress:
+        failed = sum(row["error"] is not None for row in rows)
         remedy = f": {store.table} has the reasons; the same call repeats them" if failed else ""
         print(f"{len(rows)} runs, {failed} failed{remedy}", file=sys.stderr, flush=True)
     return rows

@@ -156,7 +156,7 @@ def cluster(scheduler, *how):
 
 def perform(reference, parameters):
     """Make a run in this process; returns its record, in types of JSON that a table can hold."""
-    start, own = time.perf_counter(), os.getpid()
+    start = time.perf_counter()
     try:
         result = load(reference)(**parameters)
         if not isinstance(result, dict):
@@ -166,18 +166,14 @@ def perform(reference, parameters):
                 raise ValueError(f"the function returned a result {name!r}; take another name, the table has "
                                  f"columns {', '.join([*parameters, *OWN_COLUMNS])}")
         result = {name: plain(f"result {name!r}", value) for name, value in result.items()}
-    except (Exception, SystemExit) as error:
-        if os.getpid() != own:                          # a process that the function has forked ends here
-            raise
+    except Exception as error:
         return failure(error, traceback.format_exc(), time.perf_counter() - start)
-    if os.getpid() != own:
-        sys.exit()
     return {"result": result, "seconds": time.perf_counter() - start, "error": None, "traceback": None}
 
 
 def main():
     """Make the run of the task in a folder, which is the argument."""
-    folder, alive = Path(sys.argv[1]), os.dup(0)
+    folder, alive, own = Path(sys.argv[1]), os.dup(0), os.getpid()
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
 
@@ -186,4 +182,6 @@ def main():
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=end_with_study, daemon=True).start()
-    (folder / "record").write_text(json.dumps(perform(*json.loads((folder / "task").read_text()))))
+    record = perform(*json.loads((folder / "task").read_text()))
+    if os.getpid() == own:                              # else a process that the function has forked
+        (folder / "record").write_text(json.dumps(record))
