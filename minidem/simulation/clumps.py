@@ -90,10 +90,9 @@ class Clumps(Topic):
 
         Notes
         -----
-        Forces on clumps that were in contact with removed ones are evaluated again at the same positions, as are all if
-        there are user forces. The next step begins with half a step back for these clumps, as for new ones. The energy
-        that leaves is in `energy().exchanged`, so that `balance` is continuous. Remove many clumps in one call: each
-        call takes 3 to 8 us for each clump that is there.
+        Clumps that were in contact with removed ones, or all with user forces, get new forces at the same positions,
+        and begin the next step with half a step back, as new ones do. The energy that leaves is in
+        `energy().exchanged`. Remove many clumps in one call: each takes 3 to 8 us for each clump that is there.
         """
         if not (outlet is None or isinstance(outlet, str)):
             raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
