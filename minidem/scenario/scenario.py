@@ -52,9 +52,7 @@ def settled(name: str, make: Callable[[Callable[[float], None]], Simulation], qu
     name : str
         Of its file, with all that the bed depends on.
     make : callable
-        make(report) returns the Simulation; report(part) shows the part that is done.
-    quiet : bool
-        Without progress.
+        make(report) returns the Simulation; report(part) shows the part that is done, unless `quiet`.
     """
     line = Line(flag("quiet", quiet))
     bed = kept_bed(BEDS / f"{name}.npz", lambda: make(lambda part: line.update(f"the bed settles, {part:.0%}")))
@@ -91,8 +89,8 @@ class Scenario:
         Options -> (steps, function): function(simulation) is called after every so many steps, to add and remove clumps
         as `minidem.initial.Inlet` and `Outlet` do. What it does must depend on the simulation and the options alone.
     conservative : bool
-        Whether the physics conserves energy but for dissipation in contacts. If not, with `forces`, or with a contact
-        law that is not conservative, no energy error is computed, only that of the energy balance.
+        Whether the physics conserves energy but for dissipation in contacts. Only then, without `forces` and with a
+        conservative contact law, is there an energy error beside that of the energy balance.
     wall_forces : bool
         Write walls.csv: force on each wall and torque about its point [N, N m], lab frame, wall_0_force_x and so on.
     conclude : callable, optional
@@ -100,8 +98,7 @@ class Scenario:
         tables ``recorder.energy`` and ``recorder.observed`` (``table[column]`` is an array) and the output folder, for
         figures. The numbers become `result` in summary.json; the text is printed after that about the energy.
     study : callable, optional
-        study(options, report) makes many runs, and findings on published numbers; report : `Report`. Such a scenario
-        has --quick, --out and --quiet.
+        study(options, report) makes many runs, and findings on published numbers; report : `Report`.
     check : callable, optional
         check(options) raises ValueError for unusable options of a study, before any work.
     """
@@ -175,19 +172,12 @@ class Scenario:
         folder : path
         quiet : bool
         **options
-            Options of the command line by name, with _ for -.
+            Options of the command line by name, with _ for -. ValueError for an unknown or unusable one.
 
         Returns
         -------
         Report or dict
-            Of a study its report, of a run the entries of summary.json.
-
-        Raises
-        ------
-        ValueError
-            For an unknown or unusable option.
-        RuntimeError
-            For a run that did not end as planned.
+            Of a study its report, of a run the entries of summary.json; RuntimeError if it did not end as planned.
         """
         chosen = parse(self, [], out=str(folder), quiet=quiet, **options)
         if self.study:

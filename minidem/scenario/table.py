@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
-from minidem.core.checks import check_call, file_path, flag, short_repr
+from minidem.core.checks import as_array, check_call, file_path, flag, real_array, short_repr
 from minidem.output import table as csv_table
 from minidem.scenario import plot
 from minidem.scenario.record import energy_columns, energy_row
@@ -103,12 +101,6 @@ def _checked(columns):
 
 
 def _numbers(function, names, sim):
-    values = np.asarray(function(sim), dtype=object).reshape(-1)
-    try:
-        numbers = [float(value) for value in values]
-    except (TypeError, ValueError):
-        numbers = []
-    if len(numbers) != len(names):
-        raise ValueError(f"columns: the function of {', '.join(names)} returned {short_repr(values.tolist())} at "
-                         f"{sim.time:g} s; return {len(names)} number{'s' * (len(names) > 1)}")
-    return numbers
+    what = f"result of the function of {', '.join(names)} at {sim.time:g} s"
+    values = as_array(what, function(sim)).reshape(-1)
+    return real_array(what, values * 1.0 if values.dtype == bool else values, (len(names),)).tolist()
