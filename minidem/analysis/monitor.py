@@ -163,8 +163,7 @@ def warn(text):
 def _safe_overlap(sim, largest):
     """An overlap [m] up to which `_step` fails for no contact; infinite for laws in Python. largest : radius [m].
 
-    The stiffness p k d^(p - 1) of a force k d^p is largest for the largest sphere at the stiffest wall; the mobility of
-    a pair is at most twice the largest mobility.
+    k d^p is stiffest for the largest sphere; the mobility of a pair is at most twice the largest.
     """
     state, law = sim.loop.state, sim.settings.law
     if law.kernels_for(sim.settings.law_values).functions:

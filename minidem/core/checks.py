@@ -81,7 +81,7 @@ def as_array(name, value, remedy="give rows of equal length"):
 def real_array(name, value, shape, repeat=False):
     """Return a C-contiguous float64 copy of real numbers with the given shape, which may be infinite or NaN.
 
-    -1 in `shape` is any length, including 0. With `repeat` one row, of shape `shape[1:]`, is repeated `shape[0]` times.
+    -1 in `shape` is any length. With `repeat` one row, of shape `shape[1:]`, is repeated `shape[0]` times.
     """
     wanted = "shape " + str(tuple("n" if n == -1 else n for n in shape)).replace("'", "") if shape else "one number"
     if repeat:

@@ -16,8 +16,7 @@ Record = TypeVar("Record")
 class Registry(Generic[Record]):
     """Records of one kind, such as rotation schemes: those in the lists `attribute` of the modules of a package.
 
-    `kind` is the name of the argument that selects one. A record has `name`, `doc` and `values(text)`; without a doc of
-    its own it gets the docstring of its module.
+    `kind` is the argument that selects one. A record without a doc gets the docstring of its module.
     """
 
     def __init__(self, kind: str, package: str, attribute: str):

@@ -30,10 +30,9 @@ KINDS = {shape.__name__: shape for shape in SHAPES}
 
 
 def save(path, sim, notes=None, snapshot=None):
-    """Write a checkpoint atomically; ValueError, and an existing file stays, for a state that is not finite.
+    """Write a checkpoint of `snapshot`, or now, atomically; ValueError, and an old file stays, unless it is finite.
 
     notes : dict, optional, of further data of the caller in types of JSON, stored under the same checksum.
-    snapshot : Snapshot of `sim`, optional; default: the present one.
     """
     path, (settings, arrays) = file_path("path", path), pack(sim, snapshot)
     if notes is not None:
@@ -141,10 +140,9 @@ def _setting(record):
 
 
 def load(path, make, threads=None, motions=None):
-    """Read a checkpoint: (Simulation, which continues with the same bits; notes, or None).
+    """Read a checkpoint: (Simulation, which continues with the same bits; notes, or None). make : the class Simulation.
 
-    make : the class Simulation, which imports this module;  threads : as for a new simulation;  motions : see
-    unpack_walls. ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
+    ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
     """
     path = existing_file("path", path, "give a file that Simulation.save has written, or checkpoint.npz of a run")
     if motions is not None and not isinstance(motions, dict):

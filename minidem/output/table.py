@@ -12,10 +12,7 @@ from minidem.core.atomic import append_whole, replace_text, replacing
 
 
 def write_table(path: Path | str, header: Sequence[str], rows: Iterable[Sequence]) -> bool:
-    """Write a CSV file atomically; numbers have all digits, None is empty. ValueError for a row of another length.
-
-    What UTF-8 does not have, a lone surrogate, becomes a backslash escape.
-    """
+    """Write a CSV file atomically; numbers have all digits, None is empty, lone surrogates backslash escapes."""
     text = io.StringIO()
     writer = csv.writer(text)           # ends lines with "\r\n", so that it quotes either character
     writer.writerow(header)

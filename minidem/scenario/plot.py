@@ -19,10 +19,9 @@ LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "a
 
 
 def energies(path, table, title):
-    """Draw energy.png: the energies against time, and the relative changes of the total and the lasting energy.
+    """Draw energy.png: the energies and the changes of the total and the lasting energy; False without matplotlib.
 
-    With dissipation, work, or clumps that were added or removed, the energies are stacked, so that the upper edge is
-    the energy balance, and the change is that of the balance. Returns False without matplotlib.
+    With dissipation, work, or clumps that were added or removed, the energies are stacked up to the energy balance.
     """
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -115,10 +114,7 @@ def _change_label(table):
 
 
 def save(path, size, draw):
-    """Draw a figure and write it atomically; False without matplotlib.
-
-    size : width and height in inches;  draw : function of an empty matplotlib Figure, which it fills
-    """
+    """Draw a figure of a size [inches] by draw(figure) and write it atomically; False without matplotlib."""
     try:
         import matplotlib
         from matplotlib.figure import Figure

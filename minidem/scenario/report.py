@@ -53,10 +53,7 @@ class Report:
         self._add(f"{name}.csv", lambda path: write_table(path, header, rows))
 
     def figure(self, name: str, draw: Callable, size: tuple[float, float] = (6.4, 4.2)) -> bool:
-        """Write NAME.png in the style of minidem.scenario.plot; False without matplotlib.
-
-        draw(figure) fills a matplotlib Figure without axes; size: width and height in inches.
-        """
+        """Write NAME.png, a figure that draw(figure) fills; size : in inches. False without matplotlib."""
         return self._add(f"{name}.png", lambda path: plot.save(path, size, draw))
 
     def _add(self, name, write):
@@ -73,10 +70,7 @@ class Report:
         say(text, self.quiet)
 
     def runs(self, function: Callable | str, grid: dict[str, Iterable], folder: str = "", **others) -> list[dict]:
-        """The rows of `run_ensemble` in a folder of the report, with --workers; failures give the exit status 1.
-
-        others : further arguments of `run_ensemble`
-        """
+        """The rows of `run_ensemble` in a folder of the report, with --workers and its further arguments `others`."""
         rows = run_ensemble(function, grid, self.path / folder, self._options["workers"], progress=not self.quiet,
                             **others)
         self.failed_runs += sum(row["error"] is not None for row in rows)

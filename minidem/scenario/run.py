@@ -37,10 +37,9 @@ NOTES = {"physics", "schedule", "reach", "spent", "warnings"}           # of a c
 
 
 class Schedule:
-    """Steps that divide `steps` time steps into `parts` equal parts, rounded down, and go on at the same intervals.
+    """Steps that divide `steps` into `parts` equal parts, rounded down, 0 and `steps` among them, and go on beyond.
 
-    Steps 0 and `steps` are scheduled. With more parts than steps every step is, with no parts none. The arithmetic is
-    exact, so that a continued run has the same schedule.
+    With more parts than steps every step is scheduled, with no parts none. The arithmetic is exact.
     """
 
     def __init__(self, steps=1, parts=0):
@@ -287,10 +286,9 @@ class Run:
         return self.reason is not None
 
     def _save(self, snapshot=None):
-        """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite.
+        """Save a checkpoint unless one of this step exists, behind all files up to its step; the last two are kept.
 
-        Tables, series and frames up to its step are on the disk before. The last two checkpoints are kept, so that
-        damage to one costs at most the time between the two.
+        FloatingPointError if the state is not finite.
         """
         step = self.sim.step_count if snapshot is None else snapshot.step
         if step == self.saved_step:

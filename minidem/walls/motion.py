@@ -91,10 +91,7 @@ class Servo:
 
 
 def placed(wall, step, dt, servo_state):
-    """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step.
-
-    servo_state : (2,), displacement [m] of a Servo along its direction, and its velocity [m/s].
-    """
+    """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step; servo_state : place and velocity."""
     position, matrix = _poses_of(wall, np.array([2 * step]) * (0.5 * dt))
     moved = servo_state[0] * np.array(wall.motion.direction) if isinstance(wall.motion, Servo) else 0.0
     return position[0] + moved, matrix[0]

@@ -47,8 +47,7 @@ class Wall:
     def primitives(self) -> list[dict]:
         """Members of the struct Shape (surface.pxd) of each primitive, lab frame at time 0.
 
-        `kind` is "other", and `touch` the address of a `TouchFunction`, except for a plane and a cylinder. `height` is
-        that of a finite one along its axis, default 0.
+        Except for a plane and a cylinder, `kind` is "other", and `touch` the address of a `TouchFunction`.
         """
         return []
 

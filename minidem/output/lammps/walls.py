@@ -10,8 +10,7 @@ from minidem.output.lammps.law import law
 def contact_commands(sim, springs=False):
     """pair_coeff of each two types, and a fix of each type and each wall, or two walls of one material, or a drum.
 
-    Types are those of `write_spheres`. springs : the fixes keep forces for dumps. ValueError for a law or walls that
-    LAMMPS cannot run.
+    springs : the fixes keep forces for dumps. ValueError for a law or walls that LAMMPS cannot run.
     """
     types = list(enumerate(np.unique(sim.material_index), 1))
     lines = [f"pair_coeff {i} {j} {law(sim, a, b)}" for (i, a), (j, b) in combinations_with_replacement(types, 2)]
