@@ -3,9 +3,11 @@ import warnings
 
 import numpy as np
 
+from minidem.analysis.contacts import to_nearest_image
 from minidem.core.quaternions import rotate
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
+FEW = 64                # so few new clumps are compared with all others; for more a list of contacts is faster
 SAMPLED = 4096          # so few of new clumps are compared before all contacts are listed
 
 
@@ -38,9 +40,12 @@ def format_above(value, limit):
 
 def refuse_deep_overlaps(loop, first):
     """Raise DeepOverlap for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
+    if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected:
+        _refuse_deep_among_few(loop, first)
+        return
     loop.evaluate()
     radii = loop.state.spheres[:, :, 3].take(loop.state.sphere_slot)
-    if loop.extremes()[1] <= DEEPEST_START * radii.min(initial=np.inf):
+    if loop.extremes()[1] <= DEEPEST_START * radii.min():
         return                          # without a list of contacts, which takes more memory than the state
     contacts = loop.contacts()
     relative = relative_overlap(contacts, radii)
@@ -48,6 +53,25 @@ def refuse_deep_overlaps(loop, first):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
         if max(i, j) >= first:
             _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part)
+
+
+def _refuse_deep_among_few(loop, first):
+    """The same for a few new clumps: by comparison with all others, which is faster than a list of contacts."""
+    loop.pose()
+    state, box, spheres = loop.state, loop.box, loop.spheres()
+    sizes = state.bodies.sizes[state.template_index]
+    clump, begin = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
+    new = np.flatnonzero(clump >= first)
+    for k, depth, wall in zip(new, *loop.deepest_in_walls(spheres[new])):
+        others, radius = spheres[:begin[clump[k]]], spheres[k, 3]
+        between = to_nearest_image(box, others[:, :3] - spheres[k, :3])
+        overlap = np.append(radius + others[:, 3] - np.sqrt(np.sum(between ** 2, axis=1)), depth)
+        part = overlap / np.minimum(np.append(others[:, 3], radius), radius)
+        j = int(np.argmax(part))
+        if part[j] > DEEPEST_START and j < len(others):
+            _refuse_overlap(clump[j], f"clump {clump[k]}", overlap[j], part[j])
+        elif part[j] > DEEPEST_START:
+            _refuse_overlap(clump[k], f"wall {wall}", depth, part[j])
 
 
 def refuse_coincidence(template, position, orientation, scale, first):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
+from minidem.analysis.diagnosis import FEW, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
 from minidem.core.checks import LARGEST, as_array, finite_array, short_repr, unit_quaternions
 from minidem.core.guard import exclusive
@@ -63,7 +63,7 @@ class Clumps(Topic):
         first = old.state.n_clumps
         if old.box is not None:
             old.box.refuse_large(template, columns[-1])
-        if n > 1:
+        if n > FEW:
             refuse_coincidence(template, columns[0], columns[1], columns[-1], first)
         new = self._loop_from(old.snapshot().with_clumps(template, material, columns))
         refuse_deep_overlaps(new, first)
