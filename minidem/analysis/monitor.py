@@ -6,7 +6,6 @@ check can fail. Contacts are listed only beyond them, and for dashpots and field
 import math
 import sys
 import warnings
-from contextlib import contextmanager
 from functools import lru_cache
 from operator import ge, le
 
@@ -463,16 +462,3 @@ def _departed(sim, carried, low, high):
                     "surface moves in place, give md.Plane a velocity within the plane; for a drum or a roller give "
                     "angular_velocity; for a stroke that ends give motion")
     return None
-
-
-@contextmanager
-def capture_warnings(texts):
-    """Append the UserWarnings of the block to the list `texts` instead of showing them; other warnings are shown."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for warning in caught:
-        if warning.category is UserWarning:
-            texts.append(str(warning.message))
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

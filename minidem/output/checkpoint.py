@@ -20,8 +20,6 @@ from minidem.templates.clump_template import template_scales
 from minidem.walls import SHAPES, MeshWall, Oscillation, Servo
 from minidem.walls.periodic_box import FUNCTION, periodic_box
 
-SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
-            "forces_known", "user_forces", "callback_due", "next_id", "fields")
 # Names of a Snapshot as well.
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
@@ -153,7 +151,8 @@ def load(path, make, threads=None, motions=None):
     try:
         return unpack(settings, arrays, make, threads, motions), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        reason = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        reason = f"{error} is missing" if isinstance(error, KeyError) else \
+            error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
 
 
@@ -169,9 +168,6 @@ def of_newest_format(settings, arrays):
 def unpack(settings, arrays, make, threads=None, motions=None):
     """The inverse of `pack`. The user forces must be added again before the first step."""
     settings, arrays = of_newest_format(settings, arrays)
-    for name in SETTINGS:
-        if name not in settings:
-            raise ValueError(f"{name!r} is missing")
     records, materials = settings["walls"], [Material(**material) for material in settings["materials"]]
     has_meshes = any(record["kind"] == MeshWall.__name__ for record in records)
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())

@@ -19,7 +19,6 @@ import numpy as np
 from minidem.analysis.contacts import wall_wrenches
 from minidem.analysis.diagnosis import explain_energy
 from minidem.analysis.energy import energy_error
-from minidem.analysis.monitor import capture_warnings
 from minidem.core.atomic import remove_leftovers, to_disk
 from minidem.core.progress import Line
 from minidem.output import checkpoint
@@ -103,8 +102,9 @@ class Run:
     def _begin(self):
         """Make the initial state."""
         options = self.options
-        with capture_warnings(texts := []):
+        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as caught:
             self.sim = self.scenario.build(options)
+        texts = [str(warning.message) for warning in caught if warning.category is UserWarning]
         self.notes = {
             "physics": physics(options),
             "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS,
@@ -121,7 +121,7 @@ class Run:
         refused = []
         for file in self.checkpoints():
             try:
-                with capture_warnings([]):              # `serve` reports what the earlier session has not
+                with warnings.catch_warnings(action="ignore", category=UserWarning):    # which `serve` reports
                     self.sim, self.notes = checkpoint.load(file, Simulation, self.options.threads)
                 if not isinstance(self.notes, dict) or self.notes.keys() != NOTES:
                     raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario")
