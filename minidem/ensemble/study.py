@@ -86,6 +86,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     left, failed, line = dict(costs), 0, Line(quiet=not progress)
     place = local(min(workers, max(1, len(costs))), threads, timeout) if scheduler is None \
         else cluster(scheduler, threads, timeout)
+    if progress and costs:
+        line.show(f"{len(runs) - len(left)} of {len(runs)} runs")
     try:
         with place as submit:
             futures = {submit(reference, runs[k]): k for k in sorted(costs, key=lambda k: -costs[k])}
