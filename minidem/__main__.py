@@ -22,8 +22,7 @@ from minidem.render import movie
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
 
 
-def list_scenarios(words):
-    no_options("scenarios", words)
+def list_scenarios(_):
     files = scenario_scripts()
     with pipe_may_close():
         for name, path in files.items():
@@ -46,33 +45,18 @@ def scenario_script(words):
     return files[words[0]]
 
 
-def run_script(path, words):
-    """Run a script as Python does, in the module __main__, so that other processes can import its functions."""
-    sys.argv = [str(path), *words]
-    sys.path.insert(0, str(path.parent))        # scenarios import each other
-    runpy.run_path(str(path), run_name="__main__")
-    return DONE
-
-
-def run_selftest(words):
-    no_options("selftest", words)
+def run_selftest(_):
     passed = False
     with pipe_may_close():
         passed = selftest.run()
     return DONE if passed else FAILED
 
 
-def print_version(words):
-    no_options("version", words)
+def print_version(_):
     with pipe_may_close():
         for key, value in minidem.build_info().items():
             print(f"{key:10}  {' '.join(value) if isinstance(value, list) else value}")
     return DONE
-
-
-def no_options(command, words):
-    if words:
-        raise ValueError(f"{command}: {words[0]!r} is unknown; this command has no options")
 
 
 COMMANDS = {"scenarios": list_scenarios, "run": scenario_script, "movie": movie.main, "selftest": run_selftest,
@@ -93,10 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(__doc__.strip())
         return DONE
     try:
-        if words[0] not in COMMANDS:
-            raise ValueError(f"there is no command {words[0]!r}; known are {', '.join(COMMANDS)}"
-                             + did_you_mean(words[0], COMMANDS))
-        result = COMMANDS[words[0]](words[1:])
+        command, *others = words
+        if command not in COMMANDS:
+            raise ValueError(f"there is no command {command!r}; known are {', '.join(COMMANDS)}"
+                             + did_you_mean(command, COMMANDS))
+        if others and command not in ("run", "movie"):
+            raise ValueError(f"{command}: {others[0]!r} is unknown; this command has no options")
+        result = COMMANDS[command](others)
     except ValueError as error:
         print(f"minidem: error: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
@@ -106,7 +93,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("minidem: interrupted", file=sys.stderr)
         return INTERRUPTED
-    return run_script(result, words[2:]) if words[0] == "run" else result
+    if command != "run":
+        return result
+    sys.argv = [str(result), *others[1:]]
+    sys.path.insert(0, str(result.parent))              # scenarios import each other
+    runpy.run_path(str(result), run_name="__main__")    # as Python does, so that processes can import its functions
+    return DONE
 
 
 if __name__ == "__main__":

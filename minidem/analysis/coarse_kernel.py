@@ -25,10 +25,8 @@ _AT_ONCE = 2_000_000                        # numbers of a temporary array
 class KernelGrid:
     """A regular grid and the kernel of its fields.
 
-    low, high : (3,) corners [m]. Along a flat axis, with low == high, the kernel is taken at this coordinate, not as a
-        mean over cells; lengths along it count as 1.
-    cells : (3,) ints, 1 along a flat axis;  width : (3,) standard deviations of the Gaussian, of which `reach` is the
-        cut [m]; 0: a point is in one cell
+    low, high : (3,) corners [m]; where they are equal, along a flat axis, the kernel is taken there, not as a mean
+    cells : (3,) ints;  width : (3,) standard deviations of the Gaussian, `reach` its cut [m]; 0: a point is in one cell
     """
 
     def __init__(self, low, high, cells, width):

@@ -26,8 +26,7 @@ def bounding_radii(sim):
 def near_spheres(a, radii_a, b, radii_b, gap):
     """Pairs (k, 2), indices in a and in b, of spheres whose surfaces are at most a gap apart [m].
 
-    Each sphere of a looks for those of b in classes of size, a factor of two wide, so that the cost is about that of
-    the pairs that are found, for any ratio of radii.
+    Spheres of b are searched by classes of size, a factor of two wide: the cost is that of the pairs for any radii.
 
     a, b : (n, 3), (m, 3) centres [m];  radii_a, radii_b : (n,), (m,) [m]
     """

@@ -186,15 +186,13 @@ def _of_loaded_clumps(contacts, n_clumps):
 class _Side:
     """The clumps on one side of contacts, and the velocities of their contact points.
 
-    motion, turns : (n, 3, 6) velocities and angular velocities, of a unit velocity times the root of the mass, and of
-        the inertia about each principal axis
+    motion, turns : (n, 3, 6) velocities and angular velocities for unit velocities times root of mass and inertia
     """
 
     def __init__(self, sim, contacts, side, towards, beyond=0.0):
         state, sphere = sim.loop.state, contacts[f"sphere_{side}"]
         self.clump, self.radius = contacts[f"clump_{side}"].astype(np.intp), sim.sphere_radii[sphere]
-        arm = sim.sphere_centers()[sphere] - sim.position[self.clump] \
-            + (self.radius + beyond)[:, None] * towards
+        arm = sim.sphere_centers()[sphere] - sim.position[self.clump] + (self.radius + beyond)[:, None] * towards
         mass, inertia = sim.mass[self.clump], state.column("inertia")[self.clump]
         self.motion, self.turns = np.zeros((2, len(sphere), 3, 6))
         self.motion[:, range(3), range(3)] = 1.0 / np.sqrt(mass)[:, None]

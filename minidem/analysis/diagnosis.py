@@ -28,10 +28,7 @@ def rayleigh_step(loop, first=0, end=None):
 
 
 def relative_overlap(contacts, radii):
-    """(n,) overlaps of `contacts` over the smaller radius of the two spheres; at a wall over the sphere's radius.
-
-    radii : (n_spheres,) [m]
-    """
+    """(n,) overlaps over the smaller radius of the two spheres, or that at a wall; radii : (n_spheres,) [m]"""
     j = np.where(contacts["sphere_j"] < 0, contacts["sphere_i"], contacts["sphere_j"])
     return contacts["overlap"] / np.minimum(radii[contacts["sphere_i"]], radii[j])
 
@@ -80,8 +77,8 @@ def _refuse_deep_among_few(loop, first):
 def refuse_coincidence(template, position, orientation, scale, first):
     """Raise DeepOverlap for two new clumps in nearly the same place, whose number is `first` on.
 
-    A fast test of at most SAMPLED of them, before all contacts are listed, which may be as many as pairs: two spheres
-    next to centres of mass in one cell of a grid whose diagonal is below the least distance allowed overlap deeply.
+    A fast test of at most SAMPLED of them, before all contacts are listed, which may be as many as pairs: spheres of
+    two clumps overlap deeply in one cell of a grid whose diagonal is below the least distance allowed.
     """
     step = -(-len(position) // SAMPLED)
     position, orientation, scale = position[::step], orientation[::step], scale[::step]
@@ -107,10 +104,7 @@ def _refuse_overlap(clump, other, overlap, part):
 
 
 def warn_of_large_step(sim, loop, first):
-    """Warn if the step is above the Rayleigh step of a clump of `loop` from number `first` on, and of none before.
-
-    Without regard to a contact law that does not depend on the elastic constants.
-    """
+    """Warn if dt is above the Rayleigh step of a new clump, from `first` on, and of no earlier one."""
     limit = rayleigh_step(loop, first)
     if "young" in sim.settings.law.reads and limit < sim.dt and limit < rayleigh_step(loop, 0, first):
         warnings.warn(f"dt = {sim.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: contacts may "
@@ -120,8 +114,7 @@ def warn_of_large_step(sim, loop, first):
 def explain_pose(sim):
     """Likely cause and remedy of a non-finite position or orientation, in the step in which it occurred.
 
-    Contacts are evaluated after all clumps have moved, so that a non-finite orientation cannot affect positions within
-    the same step: the quantity that is non-finite was first.
+    Contacts are evaluated after all clumps have moved, so that what is non-finite was so first.
     """
     column = sim.loop.state.column
     position, orientation = (np.isfinite(column(name)).all(axis=1) for name in ("position", "orientation"))

@@ -99,6 +99,30 @@ def mean_rotation(sim) -> np.ndarray:
     return _mean(np.asarray(sim.angular_velocity))
 
 
+def relative_rotation(sim) -> float:
+    """Mean angular velocity about the vorticity axis, over half the vorticity of the flow; nan without flow."""
+    along, across, _ = shear_axes(sim)
+    vorticity = shear_rate(sim) * np.cross(np.eye(3)[across], np.eye(3)[along])
+    squared = vorticity @ vorticity
+    return float(2.0 * mean_rotation(sim) @ vorticity / squared) if squared else np.nan
+
+
+def shear_rate(sim) -> float:
+    """dv_flow / dx_gradient of a sheared periodic box at this instant [1/s]."""
+    return sim.box.gradient[shear_axes(sim)[:2]]
+
+
+def solid_fraction(sim) -> float:
+    """Volume of the clumps over that of the periodic box."""
+    return float(np.sum(clump_volumes(sim)) / sim.box.volume)
+
+
+def stress(sim) -> np.ndarray:
+    """(3, 3) stress with its kinetic part, along flow, gradient and vorticity [Pa]."""
+    axes = shear_axes(sim)
+    return sim.stress(kinetic=True)[np.ix_(axes, axes)]
+
+
 def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarray]:
     """Means over slabs normal to an axis.
 

@@ -6,7 +6,6 @@ check can fail. Contacts are listed only beyond them, and for dashpots and field
 import math
 import sys
 import warnings
-from contextlib import contextmanager
 from functools import lru_cache
 from operator import ge, le
 
@@ -163,8 +162,7 @@ def warn(text):
 def _safe_overlap(sim, largest):
     """An overlap [m] up to which `_step` fails for no contact; infinite for laws in Python. largest : radius [m].
 
-    The stiffness p k d^(p - 1) of a force k d^p is largest for the largest sphere at the stiffest wall; the mobility of
-    a pair is at most twice the largest mobility. Functions in Python are called with contacts of the simulation only.
+    k d^p is stiffest for the largest sphere; the mobility of a pair is at most twice the largest.
     """
     state, law = sim.loop.state, sim.settings.law
     if law.kernels_for(sim.settings.law_values).functions:
@@ -244,10 +242,9 @@ def _overlap(sim, contacts):
 
 
 def _wall(sim, contacts):
-    """A clump's centre behind a plane, or outside a cylinder around it.
+    """A clump's centre behind a plane, or outside a cylinder around it, where an overlap exceeds a radius.
 
-    Only if a sphere's centre is there, an overlap of a radius: else the mirror image of what is behind the wall lies
-    inside the same spheres and outweighs it.
+    With less, the mirror image of what is behind the wall lies inside the same spheres and outweighs it.
     """
     walls, position = sim.walls_at_rest, sim.position
     deepest, found = 0.0, None
@@ -341,8 +338,8 @@ def enclosures(sim):
 class Enclosure:
     """A closed surface, corners (m, 3, 3), of the wall with this number, and the clumps that may have left it.
 
-    Of each clump the centre of one sphere is kept, as it was first seen in the bounding box. Whether it was surrounded
-    is found out once the clump is outside the box.
+    Of each clump the centre of one sphere is kept, as first seen in the bounding box. Whether the surface was around it
+    is found out once the clump is outside.
     """
 
     def __init__(self, number, corners):
@@ -397,9 +394,9 @@ class Enclosure:
 class Abyss:
     """The open space below all walls, in which clumps fall for ever.
 
-    A clump is lost if it is below all finite walls and the periodic box, by FAR times the extent of these, and still
-    accelerates downwards, by at least half of gravity. "Below" is along the part of gravity that is not along periodic
-    axes. An infinite wall may end every fall: a plane that faces upwards, or a cylinder that is not upright.
+    A clump is lost if it is below all finite walls and the periodic box, by FAR times their extent, and still
+    accelerates downwards by half of gravity at least, along its part across the periodic axes. An infinite wall may end
+    every fall: a plane that faces upwards, or a cylinder that is not upright.
     """
 
     def __init__(self, sim):
@@ -441,9 +438,9 @@ class Abyss:
 
 
 def _carried_walls(sim):
-    """(number, extent) of the finite walls that a velocity carries away for ever, as that of a conveyor belt does.
+    """(number, extent) of the finite walls that a velocity carries away for ever, as one carries a conveyor belt.
 
-    Not of those that are lifted or lowered, which are meant to leave, and not in a periodic box, where they come back.
+    Not of those that are lifted or lowered, which are meant to leave.
     """
     along = 0.7 * np.linalg.norm(sim.gravity)
     return [(k, wall.limits().extent) for k, wall in enumerate(sim.walls if sim.box is None else ())
@@ -465,16 +462,3 @@ def _departed(sim, carried, low, high):
                     "surface moves in place, give md.Plane a velocity within the plane; for a drum or a roller give "
                     "angular_velocity; for a stroke that ends give motion")
     return None
-
-
-@contextmanager
-def capture_warnings(texts):
-    """Append the UserWarnings of the block to the list `texts` instead of showing them; other warnings are shown."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for warning in caught:
-        if warning.category is UserWarning:
-            texts.append(str(warning.message))
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

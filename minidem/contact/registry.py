@@ -15,7 +15,6 @@ from minidem.material import PAIR_PROPERTIES
 __all__ = ["ContactLaw", "available", "info", "register"]
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
-_registry = Registry("contact", "minidem.contact.laws", "LAWS")
 
 
 @dataclass(frozen=True)
@@ -173,35 +172,8 @@ def _is_tuple_of(known, given):
     return isinstance(given, tuple) and set(given) <= set(known)
 
 
-def available() -> list[str]:
-    """Names of all contact laws.
-
-    Returns
-    -------
-    list of str
-        Sorted.
-    """
-    return _registry.available()
-
-
-def info(name: str) -> ContactLaw:
-    """The description of a contact law: texts, sources, parameters.
-
-    Parameters
-    ----------
-    name : str
-        "name" or "name:parameter=value"; the parameters are ignored.
-
-    Returns
-    -------
-    ContactLaw
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-    """
-    return _registry.info(name)
+_registry: Registry[ContactLaw] = Registry("contact", "minidem.contact.laws", "LAWS")
+available, info = _registry.available, _registry.info
 
 
 def select(specification, scheme=None):

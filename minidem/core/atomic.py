@@ -20,8 +20,7 @@ _SUFFIX = 16            # bytes; longer suffixes name no format
 def remove_leftovers(folder):
     """Remove the temporary files in `folder` whose writer was killed.
 
-    Files locked by a live process, on this machine or another, stay. On a file system without locks nothing is
-    removed, because the two cases cannot be distinguished.
+    Those locked by a live process, on this machine or another, stay; on a file system without locks all do.
     """
     for file in Path(folder).glob(_PREFIX + 16 * "[0-9a-f]" + "*"):
         with suppress(OSError):             # renamed in between, or another user's
@@ -56,11 +55,10 @@ def naming(path, temporary=None):
 
 @contextmanager
 def replacing(path):
-    """Yield a temporary path beside `path`; rename it to `path` when the block succeeds.
+    """Yield a temporary path beside `path`, of the same suffix; rename it to `path` when the block succeeds.
 
-    If the block fails, the temporary file is removed and `path` stays unchanged. The temporary name has the suffix of
-    `path`, because some writers choose the format by it. Of a symbolic link the target is replaced. An existing file
-    keeps its permissions, and its owner where the system allows; a new one gets those of `open`.
+    If the block fails, the temporary file is removed and `path` stays unchanged. Of a symbolic link the target is
+    replaced. An existing file keeps its permissions, and its owner where the system allows.
 
     OSError, which names `path`: before the block if the name is too long, the folder is not writable, the file is
     read-only, or `path` is a folder, device, socket or pipe; in the block if the disk is full.

@@ -49,8 +49,9 @@ def did_you_mean(name, known):
 
 def check_call(name, function, *arguments, keywords=()):
     """Raise ValueError for a function that cannot be called with positional arguments, and keywords, of these names."""
+    given = ", ".join([*arguments, *keywords])
     if not callable(function):
-        raise ValueError(f"{name} = {short_repr(function)}: give a function of ({', '.join(arguments)})")
+        raise ValueError(f"{name} = {short_repr(function)}: give a function of ({given})")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -58,8 +59,8 @@ def check_call(name, function, *arguments, keywords=()):
     try:
         signature.bind(*arguments, **dict.fromkeys(keywords))
     except TypeError as error:
-        raise ValueError(f"{name} = {short_repr(function)}: it is called with ({', '.join(arguments)}), and takes "
-                         f"{signature}: {error}") from None
+        raise ValueError(f"{name} = {short_repr(function)}: it is called with ({given}), and takes {signature}: "
+                         f"{error}") from None
 
 
 def refuse(name, array, bad, remedy):
@@ -80,7 +81,7 @@ def as_array(name, value, remedy="give rows of equal length"):
 def real_array(name, value, shape, repeat=False):
     """Return a C-contiguous float64 copy of real numbers with the given shape, which may be infinite or NaN.
 
-    -1 in `shape` is any length, including 0. With `repeat` one row, of shape `shape[1:]`, is repeated `shape[0]` times.
+    -1 in `shape` is any length. With `repeat` one row, of shape `shape[1:]`, is repeated `shape[0]` times.
     """
     wanted = "shape " + str(tuple("n" if n == -1 else n for n in shape)).replace("'", "") if shape else "one number"
     if repeat:
@@ -106,10 +107,11 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
     return array
 
 
-def corners(low, high):
-    """Return the corners (3,) of a box, low below high in every component."""
-    low, high = (finite_array(name, corner, (3,), limit=LARGEST) for name, corner in (("low", low), ("high", high)))
-    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+def corners(low, high, what=""):
+    """Return the corners (3,) of a box, low below high in every component; what : prefix of their names."""
+    low, high = (finite_array(what + name, corner, (3,), limit=LARGEST)
+                 for name, corner in (("low", low), ("high", high)))
+    refuse(what + "high", high, high <= low, f"give high above low = {low.tolist()} in every component")
     return low, high
 
 
@@ -163,10 +165,7 @@ def flag(name, value):
 
 
 def unit_vector(name, value, remedy):
-    """Return `value` (3,) divided by its length, unless that is 1 but for rounding; zero raises ValueError.
-
-    So a vector that has passed keeps its bits when it passes again, as from a checkpoint.
-    """
+    """Return `value` (3,) divided by its length, or with its bits if that is 1 but for rounding; not of zero."""
     vector = finite_array(name, value, (3,))
     largest = np.abs(vector).max()
     if largest == 0.0:

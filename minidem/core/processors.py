@@ -15,8 +15,7 @@ def quotas(root=Path("/")):
     """Processor time per time that the control groups of this process and their parents grant; Linux only.
 
     Containers and batch systems set it: docker's --cpus, Kubernetes' limits, systemd's CPUQuota. A process with more
-    running threads than that is stopped for the rest of each period. os.process_cpu_count and psutil do not look at it,
-    and joblib looks at the uppermost group only.
+    running threads is stopped for the rest of each period. os.process_cpu_count and psutil do not look at it.
     """
     found, proc = [], root / "proc/self/cgroup"
     for line in proc.read_text().splitlines() if proc.exists() else []:

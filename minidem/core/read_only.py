@@ -7,12 +7,10 @@ from minidem.core.guard import exclusive
 
 
 class ReadOnlyArray(np.ndarray):
-    """A copy of a quantity whose items cannot be assigned.
+    """A copy of a quantity whose items cannot be assigned: `sim.position[0] = 0.9` would not change the simulation.
 
-    `sim.position[0] = 0.9` would change the copy and not the simulation. `position` and its views therefore raise
-    ValueError. Everything else works as with any array, in-place arithmetic included. Results computed from it are
-    ordinary arrays. The memory stays writable (`flags.writeable`), because compiled code that takes a writable buffer
-    rejects read-only memory.
+    It raises ValueError, also of views; all else works, in-place arithmetic included, and results are ordinary arrays.
+    The memory stays writable (`flags.writeable`), because compiled code that takes a writable buffer needs that.
     """
 
     name = None                 # of the quantity; None for an ordinary array

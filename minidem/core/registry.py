@@ -4,25 +4,28 @@ import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from typing import Any, Generic, TypeVar
 
 from minidem.core.checks import did_you_mean, flag
 from minidem.core.literature import references
 from minidem.core.parameters import RANGES
 
+Record = TypeVar("Record")
 
-class Registry:
+
+class Registry(Generic[Record]):
     """Records of one kind, such as rotation schemes: those in the lists `attribute` of the modules of a package.
 
-    `kind` is the name of the argument that selects one. A record has `name`, `doc` and `values(text)`; without a doc of
-    its own it gets the docstring of its module.
+    `kind` is the argument that selects one. A record without a doc gets the docstring of its module.
     """
 
-    def __init__(self, kind, package, attribute):
+    def __init__(self, kind: str, package: str, attribute: str):
         self.kind, self.package, self.attribute = kind, package, attribute
-        self.records, self.own = {}, set()      # by name; names added by users
+        self.records: dict[str, Any] = {}
+        self.own: set[str] = set()              # names added by users
 
     def available(self) -> list[str]:
-        """Names of all records, sorted."""
+        """Names of all rotation schemes or contact laws, sorted."""
         if not self.records:
             for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
                 found = importlib.import_module(f"{self.package}.{module.name}")
@@ -30,8 +33,23 @@ class Registry:
                     self.records[record.name] = record if record.doc else replace(record, doc=found.__doc__ or "")
         return sorted(self.records)
 
-    def info(self, name):
-        """The record of "name" or "name:parameter=value"; the parameters are ignored. ValueError if unknown."""
+    def info(self, name: str) -> Record:
+        """The record of a rotation scheme or contact law: description, sources, parameters.
+
+        Parameters
+        ----------
+        name : str
+            "name" or "name:parameter=value"; the parameters are ignored.
+
+        Returns
+        -------
+        Scheme or ContactLaw
+
+        Raises
+        ------
+        ValueError
+            For an unknown name.
+        """
         known = self.available()
         base = str(name).partition(":")[0]
         if base not in known:

@@ -1,23 +1,20 @@
 """Run one function over a grid of parameters; existing records are kept, missing runs are made."""
 import hashlib
-import inspect
 import itertools
 import json
 import math
 import os
-import queue
 import sys
 from collections.abc import Callable, Iterable
+from concurrent.futures import as_completed
 from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers, replace_text
-from minidem.core.checks import check_call, did_you_mean, flag, positive, whole
+from minidem.core.checks import check_call, flag, positive, short_repr, whole
 from minidem.core.processors import available_processors
 from minidem.core.progress import Line
 from minidem.ensemble.worker import OWN_COLUMNS, cluster, failure, load, loading, local, plain, reference_to
 from minidem.output.table import write_table
-
-WAIT = 0.2              # [s] between updates of the progress while no run ends
 
 
 def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Path | str, workers: int | None = None,
@@ -31,10 +28,9 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     Parameters
     ----------
     function : callable or str
-        Takes the parameters by name, returns a dictionary of numbers and text, whose names are neither those of the
-        parameters nor "error" nor "run_seconds". Other processes import it: give one that is defined at the top level
-        of a module or script, with the call of run_ensemble under `if __name__ == "__main__"`, or the name that it has
-        there, "module:function" or "path/script.py:function".
+        Takes the parameters by name, returns a dictionary of numbers and text by other names. Other processes import
+        it: give one that is defined at the top level of a module or script, with the call of run_ensemble under
+        `if __name__ == "__main__"`, or its name there, "module:function" or "path/script.py:function".
     grid : dict
         Parameter -> list of its values: numbers, text, True, False, None. "error" and "run_seconds" are no parameters.
     folder : path
@@ -47,8 +43,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     scheduler : str, optional
         Address of a dask.distributed scheduler, "tcp://host:8786", whose workers make the runs instead.
     progress : bool
-        Print the number of finished runs and the estimated time left on standard error, the first error, and at the
-        end how many failed.
+        Print on standard error how many runs have ended, the estimated time left, and the first error.
     cost : callable, optional
         Parameters (a dictionary) -> estimated duration of the run in any unit. Expensive runs start first.
     timeout : float, optional
@@ -63,8 +58,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     Raises
     ------
     ValueError
-        For invalid arguments, a grid with other names than the parameters of the function, or a folder with runs of
-        another function or of other parameters; before any run.
+        For invalid arguments, or a folder with runs of another function or of other parameters; before any run.
     RuntimeError
         If called while `function` is imported, for want of `if __name__ == "__main__"`.
     """
@@ -73,8 +67,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                            "if __name__ == '__main__':")
     runs = _combinations(grid)
     if scheduler is not None and workers is not None:
-        raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has its own number "
-                         "of workers; give one of the two")
+        raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has workers of its own; give "
+                         "one of the two")
     workers = whole("workers", available_processors() if workers is None else workers, 1)
     threads, progress = whole("threads", threads, 1), flag("progress", progress)
     timeout = None if timeout is None else positive("timeout", timeout)
@@ -85,95 +79,63 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     reference = reference_to(function)
     where, _, name = reference.rpartition(":")
     title = f"{Path(where).name if where.endswith('.py') else where}:{name}"       # the same on every machine
-    _check_names(function if callable(function) else load(reference), title, runs[0])
+    check_call("function", function if callable(function) else load(reference), keywords=runs[0])
     store = Store(folder, title, runs)
-    costs = {k: float(cost(runs[k])) if cost else 1.0 for k, record in enumerate(store.records)
-             if record is None or record["error"] is not None}
+    costs = {k: float(cost(parameters)) if cost else 1.0 for k, parameters in enumerate(runs)
+             if not store.records[k] or store.records[k]["error"]}
     left, failed, line = dict(costs), 0, Line(quiet=not progress)
     place = local(min(workers, max(1, len(costs))), threads, timeout) if scheduler is None \
         else cluster(scheduler, threads, timeout)
+    if progress and costs:
+        line.show(f"{len(runs) - len(left)} of {len(runs)} runs")
     try:
         with place as submit:
-            for k, record in _ended(submit, reference, {k: runs[k] for k in sorted(costs, key=lambda k: -costs[k])}):
-                if record is not None:
-                    store.save(k, record)
-                    del left[k]
-                    failed += record["error"] is not None
-                    if progress and record["error"] and failed == 1:
-                        line.close()
-                        print(f"the first run that failed, {runs[k]}: {record['error']}", file=sys.stderr, flush=True)
+            futures = {submit(reference, runs[k]): k for k in sorted(costs, key=lambda k: -costs[k])}
+            for future in as_completed(futures):
+                k, record = futures[future], _record_of(future)
+                store.save(k, record)
+                del left[k]
+                failed += record["error"] is not None
+                if progress and record["error"] and failed == 1:
+                    line.close()
+                    print(f"the first run that failed, {runs[k]}: {record['error']}", file=sys.stderr, flush=True)
                 line.update(f"{len(runs) - len(left)} of {len(runs)} runs" + (f", {failed} failed" if failed else ""),
                             1.0 - sum(left.values()) / sum(costs.values()))
     finally:
         line.close()
         rows = store.write_table()
-    failed = sum(row["error"] is not None for row in rows)
     if progress:
+        failed = sum(row["error"] is not None for row in rows)
         remedy = f": {store.table} has the reasons; the same call repeats them" if failed else ""
         print(f"{len(rows)} runs, {failed} failed{remedy}", file=sys.stderr, flush=True)
     return rows
 
 
-def _ended(submit, reference, runs):
-    """Yield (number, record) of the runs, number -> parameters, as they end; (None, None) after WAIT without an end."""
-    done, futures = queue.SimpleQueue(), []             # futures that nobody holds are cancelled by dask
-    for k, parameters in runs.items():
-        futures.append(submit(reference, parameters))
-        futures[-1].add_done_callback(lambda future, k=k: done.put((k, future)))
-    left = len(runs)
-    while left:
-        try:
-            k, future = done.get(timeout=WAIT)
-        except queue.Empty:
-            yield None, None
-            continue
-        left -= 1
-        if future.cancelled():
-            raise ConnectionError("lost the scheduler; finished runs are kept, and the same call continues with the "
-                                  "others")
-        error = future.exception()
-        if isinstance(error, OSError):                  # no process can be started
-            raise error
-        yield k, future.result() if error is None else failure(error)
-
-
-def _check_names(function, name, parameters):
-    """ValueError if a function cannot be called with these parameters; one without a known signature passes."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(**parameters)
-    except TypeError as error:
-        unknown = next((given for given in parameters if given not in signature.parameters), "")
-        hint = did_you_mean(unknown, signature.parameters)
-        raise ValueError(f"grid: {name} takes {signature}: {error}{hint}") from None
+def _record_of(future):
+    """The record of a run that has ended; an error of the machine, or of the cluster, ends the study."""
+    if future.cancelled():
+        raise ConnectionError("lost the scheduler; finished runs are kept, and the same call continues with the others")
+    error = future.exception()
+    if isinstance(error, OSError):                      # no process can be started
+        raise error
+    return future.result() if error is None else failure(error)
 
 
 def _combinations(grid):
     """The parameters of all runs, a dictionary each; the last parameter varies fastest. ValueError if invalid."""
     values: dict = {}
     for name, given in grid.items():
-        if not (isinstance(name, str) and name.isidentifier()):
-            raise ValueError(f"grid: {name!r} is no name of a parameter; give a Python identifier")
-        if name in OWN_COLUMNS:
-            raise ValueError(f"grid: {name!r} is a column that each table has; take another name for the parameter")
+        if not (isinstance(name, str) and name.isidentifier()) or name in OWN_COLUMNS:
+            raise ValueError(f"grid: {name!r} is no name of a parameter; give a Python identifier other than "
+                             f"{', '.join(OWN_COLUMNS)}, which are columns of each table")
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise ValueError(f"grid[{name!r}] = {given!r}: give a list of values, [{given!r}]")
-        values[name] = []
-        for k, value in enumerate(given):
-            what = f"grid[{name!r}][{k}]"
-            value = plain(what, value)
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"{what} = {value}: give finite numbers")
-            if value in values[name]:
-                raise ValueError(f"{what} = {value!r} comes twice; give each value once")
-            values[name].append(value)
-        if not values[name]:
-            raise ValueError(f"grid[{name!r}] is empty: give at least one value")
-    if not values:
-        raise ValueError("grid = {}: give at least one parameter with its values")
+        values[name] = [plain(f"grid[{name!r}][{k}]", value) for k, value in enumerate(given)]
+        for k, value in enumerate(values[name]):
+            if value in values[name][:k] or isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"grid[{name!r}][{k}] = {value!r}: give finite numbers, and each value once")
+    if not values or not all(values.values()):
+        raise ValueError(f"grid = {short_repr(grid)}: give at least one parameter, and at least one value of each")
     return [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
 
 
@@ -185,32 +147,29 @@ class Store:
     """
 
     def __init__(self, folder, function, runs):
-        self.function, self.parameters = function, runs
-        self.runs, self.table = Path(folder, "runs"), Path(folder, "table.csv")
-        self.runs.mkdir(parents=True, exist_ok=True)
-        for path in (self.runs.parent, self.runs):
+        self.function, self.parameters, self.table = function, runs, Path(folder, "table.csv")
+        place = Path(folder, "runs")
+        place.mkdir(parents=True, exist_ok=True)
+        for path in (folder, place):
             remove_leftovers(path)
-        self.files = [self.runs / f"{_checksum(parameters)[:20]}.json" for parameters in runs]
-        own, self.others = set(self.files), []          # rows of other grids
-        for file in sorted(self.runs.glob("*.json")):
-            record = _record(file)
-            if not record or record["error"]:
-                continue
-            there = record["function"], ", ".join(record["parameters"])
-            if there[0] != function or set(record["parameters"]) != set(runs[0]):
-                raise ValueError(f"folder: {folder} holds runs of {there[0]} with {there[1]}, not of {function} with "
-                                 f"{', '.join(runs[0])}; give another folder, or remove it")
-            self.others += [_row(record)] if file not in own else []
-        self.records = list(map(_record, self.files))   # None for those that are missing
+        there = {file: record for file in sorted(place.glob("*.json")) if (record := _record(file))}
+        for record in there.values():
+            if not record["error"] and (record["function"], set(record["parameters"])) != (function, set(runs[0])):
+                raise ValueError(f"folder: {folder} holds runs of {record['function']} with "
+                                 f"{', '.join(record['parameters'])}, not of {function} with {', '.join(runs[0])}; "
+                                 "give another folder, or remove it")
+        self.files = [place / f"{_checksum(parameters)[:20]}.json" for parameters in runs]
+        self.records = [there.pop(file, None) for file in self.files]
+        self.others = [_row(record) for record in there.values() if not record["error"]]        # of other grids
 
     def save(self, k, record):
         """Save the record of run k."""
-        record = {"function": self.function, "parameters": self.parameters[k], **record}
+        self.records[k] = record = {"function": self.function, "parameters": self.parameters[k], **record}
         replace_text(self.files[k], json.dumps({**record, "checksum": _checksum(record)}, indent=1) + "\n")
 
     def write_table(self):
         """Write table.csv, with missing results empty; returns the rows of the runs that have ended."""
-        rows = [_row(record) for record in map(_record, self.files) if record is not None]
+        rows = [_row(record) for record in self.records if record]
         listed = rows + self.others
         names = [*dict.fromkeys(name for row in listed for name in row if name not in OWN_COLUMNS), *OWN_COLUMNS]
         write_table(self.table, names, [[row.get(name) for name in names] for row in listed])
@@ -222,15 +181,14 @@ def _checksum(content):
 
 
 def _record(file):
-    """The record in a file, whose name depends on its parameters alone; None if there is none, or it is damaged."""
+    """The record in a file, whose name depends on its parameters alone; None if it is damaged."""
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
         valid = record.pop("checksum") == _checksum(record) and file.stem == _checksum(record["parameters"])[:20]
         return record if valid else None
-    except (FileNotFoundError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
+    except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
         return None
 
 
 def _row(record):
-    """A row of the table: parameters, results, run_seconds, error."""
     return {**record["parameters"], **record["result"], "run_seconds": record["seconds"], "error": record["error"]}

@@ -1,7 +1,7 @@
 """Processes that make the runs of a study, one for each run, on this machine and on the workers of a dask cluster.
 
-Such a process reads its task from a file and writes its record to another. When its standard input is closed, since the
-study has ended or was killed, it kills itself and the processes that it has started. A reference,
+Such a process reads its task from a file and writes its record to another. Its standard input is a pipe that the study
+holds open. When it closes, the process kills itself and the processes that it has started. A reference,
 "module:function" or "path/script.py:function", names a function to import.
 """
 import importlib.util
@@ -30,10 +30,7 @@ loading: list = []      # references being imported
 
 
 def reference_to(function):
-    """The reference of a function; one that is given as text is checked.
-
-    ValueError for a function that another process cannot import (a local function, a notebook), or an invalid text.
-    """
+    """The reference of a function, or one given as text; ValueError for what another process cannot import."""
     if isinstance(function, str):
         where, colon, name = function.rpartition(":")
         if not colon:
@@ -41,19 +38,15 @@ def reference_to(function):
         function = f"{Path(where).absolute()}:{name}" if where.endswith(".py") else function
         load(function)
         return function
-    name, where = (getattr(function, attribute, "") for attribute in ("__name__", "__module__"))
-    module = sys.modules.get(where)
-    if getattr(module, name, None) is not function:
-        raise ValueError(f"function = {function!r}: workers import it by its name; give a function that is defined at "
-                         "the top level of a module or script, or the name that it has there, 'module:function' or "
-                         "'script.py:function'")
-    if where != "__main__" or module.__spec__:          # python -m package.study, with relative imports
-        return f"{where if where != '__main__' else module.__spec__.name}:{name}"
-    script = getattr(module, "__file__", None)
-    if script is None or not Path(script).is_file():
-        raise ValueError(f"function = {function!r}: workers cannot import it from {script or 'a session'}; put it "
-                         "into a file of its own")
-    return f"{Path(script).absolute()}:{name}"
+    name, module = getattr(function, "__name__", ""), sys.modules.get(getattr(function, "__module__", ""))
+    if getattr(module, name, None) is function:
+        if module.__spec__:                             # that of python -m package.study has the name of the module
+            return f"{module.__spec__.name}:{name}"
+        if Path(getattr(module, "__file__", "")).is_file():
+            return f"{Path(module.__file__).absolute()}:{name}"
+    raise ValueError(f"function = {function!r}: other processes import it by its name; give a function that is defined "
+                     "at the top level of a module or script, not in a session, or the name that it has there, "
+                     "'module:function' or 'script.py:function'")
 
 
 def load(reference):
@@ -83,74 +76,48 @@ def plain(name, value):
     value = value.item() if isinstance(value, np.generic) else value
     if not (value is None or isinstance(value, (bool, int, float, str))):
         raise ValueError(f"{name} = {value!r}: give a number, text, True, False or None, which a table can hold")
-    if str(value) != readable(str(value)):              # a ValueError by itself if an integer has too many digits
-        raise ValueError(f"{name} = {value!r}: a text with a lone surrogate, which no file can hold; give Unicode")
+    str(value)                                          # ValueError for an integer of too many digits
     return value
-
-
-def readable(text):
-    """The text with lone surrogates, which UTF-8 cannot encode, as backslash escapes."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def failure(error, trace="", seconds=None):
     """The record of a run without a result; error : an exception, or the reason in words."""
     words = error if isinstance(error, str) else " ".join(f"{type(error).__name__}: {error}".split())
-    return {"result": {}, "seconds": seconds, "error": readable(words), "traceback": readable(trace)}
+    return {"result": {}, "seconds": seconds, "error": words, "traceback": trace}
 
 
-class Runs:
-    """Makes runs, each in a process of its own with `threads` OpenMP threads, until it is stopped."""
+def make(reference, parameters, threads, timeout, alive=subprocess.PIPE):
+    """The record of a run. It fails if its process dies twice, or takes longer than the timeout [s].
 
-    def __init__(self, threads, timeout):
-        self.threads, self.timeout = threads, timeout
-        self._processes, self._stopped = set(), False
-
-    def make(self, reference, parameters):
-        """The record of a run. It has failed if its process dies twice, or takes longer than the timeout."""
-        end = None if self.timeout is None else time.monotonic() + self.timeout
-        with tempfile.TemporaryDirectory() as folder:
-            task, record, output = (Path(folder, name) for name in ("task", "record", "output"))
-            task.write_text(json.dumps([reference, parameters]))
-            for _ in range(ATTEMPTS):
-                try:
-                    status = self._run(folder, None if end is None else max(0.0, end - time.monotonic()))
-                except subprocess.TimeoutExpired:
-                    reason = f"the run was ended after timeout = {self.timeout:g} s"
-                    break
-                with suppress(FileNotFoundError, ValueError):           # it has died, also while writing
-                    return json.loads(record.read_text())
-                reason = f"the process of the run {_how_it_ended(status)}, {ATTEMPTS} times"
-            return failure(reason, output.read_text(errors="replace")[-4000:])
-
-    def _run(self, folder, timeout):
-        """Exit status of a process for the task in a folder."""
-        environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads), "PYTHONUNBUFFERED": "1",
-                       "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        with open(Path(folder, "output"), "wb") as output:      # in a new session, which Ctrl-C does not reach
-            process = subprocess.Popen([sys.executable, "-c", PROGRAM, folder], env=environment, stdin=subprocess.PIPE,
-                                       stdout=output, stderr=output, start_new_session=True)
-        self._processes.add(process)
-        try:
-            if self._stopped:
-                raise InterruptedError
-            return process.wait(timeout)
-        finally:
-            self._processes.discard(process)
-            _kill(process)
-
-    def stop(self):
-        """Kill all processes, and start no other."""
-        self._stopped = True
-        for process in list(self._processes):
-            _kill(process)
+    alive : standard input of the process, which ends with that
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONUNBUFFERED": "1",
+                   "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    with tempfile.TemporaryDirectory() as folder:
+        task, record, output = (Path(folder, name) for name in ("task", "record", "output"))
+        task.write_text(json.dumps([reference, parameters]))
+        for _ in range(ATTEMPTS):
+            with open(output, "wb") as printed:         # in a new session, which Ctrl-C does not reach
+                process = subprocess.Popen([sys.executable, "-c", PROGRAM, folder], env=environment, stdin=alive,
+                                           stdout=printed, stderr=printed, start_new_session=True)
+            try:
+                reason = f"the process of the run {_how_it_ended(process.wait(timeout))}, {ATTEMPTS} times"
+            except subprocess.TimeoutExpired:
+                reason = f"the run was ended after timeout = {timeout:g} s"
+                break
+            finally:
+                _kill(process)
+            with suppress(FileNotFoundError, ValueError):           # it has died, also while writing
+                return json.loads(record.read_text())
+        return failure(reason, output.read_text(errors="replace")[-4000:])
 
 
 def _kill(process):
     """Kill a process and those that it has started."""
     with suppress(ProcessLookupError, PermissionError):     # ended already; macOS denies it then
         os.killpg(process.pid, signal.SIGKILL)
-    process.stdin.close()
+    if process.stdin:
+        process.stdin.close()
     process.wait()
 
 
@@ -160,18 +127,18 @@ def _how_it_ended(status):
 
 
 @contextmanager
-def local(workers, threads, timeout):
-    """Yield submit(reference, parameters) -> Future of a record, made on this machine."""
-    runs, executor = Runs(threads, timeout), ThreadPoolExecutor(workers)
-    try:
-        yield lambda *task: executor.submit(runs.make, *task)
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-        runs.stop()
+def local(workers, *how):
+    """Yield submit(reference, parameters) -> Future of a record, made on this machine; how : threads, timeout."""
+    executor, (alive, end) = ThreadPoolExecutor(workers), os.pipe()
+    with open(alive, "rb") as alive, open(end, "wb"):       # its end is the end of all processes, and no other begins
+        try:
+            yield lambda *task: executor.submit(make, *task, *how, alive)
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager
-def cluster(scheduler, threads, timeout):
+def cluster(scheduler, *how):
     """The same on the dask.distributed cluster (extra `cluster`) at this address; ValueError if it is not reached."""
     try:
         import distributed
@@ -182,36 +149,31 @@ def cluster(scheduler, threads, timeout):
     except (OSError, ValueError) as error:
         raise ValueError(f"scheduler = {scheduler!r}: cannot be reached ({error}); start one with "
                          "'dask scheduler', workers with 'dask worker ADDRESS'") from None
-    try:
-        yield lambda *task: client.submit(Runs(threads, timeout).make, *task, pure=False)
-    finally:
-        client.close()                                  # runs that have not started are cancelled
+    with client:                                        # whose end cancels runs that have not started
+        executor = client.get_executor(pure=False)
+        yield lambda *task: executor.submit(make, *task, *how)
 
 
 def perform(reference, parameters):
     """Make a run in this process; returns its record, in types of JSON that a table can hold."""
-    start, own = time.perf_counter(), os.getpid()
+    start = time.perf_counter()
     try:
         result = load(reference)(**parameters)
         if not isinstance(result, dict):
             raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")
         for name in result:
-            if not isinstance(name, str) or name != readable(name) or name in parameters or name in OWN_COLUMNS:
+            if not isinstance(name, str) or name in parameters or name in OWN_COLUMNS:
                 raise ValueError(f"the function returned a result {name!r}; take another name, the table has "
                                  f"columns {', '.join([*parameters, *OWN_COLUMNS])}")
         result = {name: plain(f"result {name!r}", value) for name, value in result.items()}
-    except (Exception, SystemExit) as error:
-        if os.getpid() != own:                          # a process that the function has forked ends here
-            raise
+    except Exception as error:
         return failure(error, traceback.format_exc(), time.perf_counter() - start)
-    if os.getpid() != own:
-        sys.exit()
     return {"result": result, "seconds": time.perf_counter() - start, "error": None, "traceback": None}
 
 
 def main():
     """Make the run of the task in a folder, which is the argument."""
-    folder, alive = Path(sys.argv[1]), os.dup(0)
+    folder, alive, own = Path(sys.argv[1]), os.dup(0), os.getpid()
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
 
@@ -220,4 +182,6 @@ def main():
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=end_with_study, daemon=True).start()
-    (folder / "record").write_text(json.dumps(perform(*json.loads((folder / "task").read_text()))))
+    record = perform(*json.loads((folder / "task").read_text()))
+    if os.getpid() == own:                              # else a process that the function has forked
+        (folder / "record").write_text(json.dumps(record))

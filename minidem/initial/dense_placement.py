@@ -66,8 +66,8 @@ def place_densely(templates: Sequence[ClumpTemplate], numbers: Sequence[int], lo
 class OverlapRelaxation:
     """Clumps of `templates` in a box; poses: (position (n, 3), orientation (n, 4)), scales: (n,), for each template.
 
-    Each iteration moves all clumps at once: every overlapping pair, or clump and wall, by the displacement and rotation
-    that remove its deepest overlap, in inverse proportion to mass and moment of inertia.
+    Each iteration moves all clumps at once: every overlapping pair, or clump and wall, so that its deepest overlap
+    vanishes, in inverse proportion to mass and moment of inertia.
     """
 
     def __init__(self, templates, poses, scales, low, high):

@@ -24,10 +24,7 @@ def levels():
 
 
 def choose(wanted, built, supported):
-    """Name of the level to use, None in a build without levels; LevelError if there is no such level.
-
-    wanted : value of MINIDEM_ISA, or ""; built, supported : levels of this build and of the processor.
-    """
+    """Name of the level to use, wanted by MINIDEM_ISA or the best one, None without any; LevelError for another."""
     usable = [name for name in built if name in supported]
     if wanted in usable:
         return wanted

@@ -15,11 +15,9 @@ BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16",
 
 
 def read_triangles(path):
-    """Return vertices (n, 3), in the unit of the file, and triangles (m, 3).
+    """Return vertices (n, 3), unique and ascending, in the unit of the file, and triangles (m, 3), also of polygons.
 
-    Polygons are divided into triangles from their first corner. Lines, points and unused vertices are dropped.
-    Vertices are unique and in ascending order. ValueError for a suffix that is not in SUFFIXES, or a file that cannot
-    be read; FileNotFoundError without a file.
+    ValueError for a suffix that is not in SUFFIXES, or a file that cannot be read; FileNotFoundError without a file.
     """
     path = file_path("path", path)
     suffix = path.suffix.lower()

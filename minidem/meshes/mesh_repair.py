@@ -15,8 +15,8 @@ PROBES = 15                 # vertices of a body that are tested for being insid
 def cleaned(vertices, triangles):
     """Return vertices and triangles with near vertices merged, without degenerate and duplicate triangles.
 
-    The merging distance is MERGED times the diagonal of the bounding box. If edges are then still open, it is SINGLE
-    times that diagonal, or times the largest coordinate if that is more, provided that this closes the surface.
+    Vertices are merged within MERGED times the diagonal of the bounding box. If edges are then open, within SINGLE
+    times that, or the largest coordinate if that is more, provided that this closes the surface.
     """
     trials = []
     for part in (MERGED, SINGLE):
@@ -37,10 +37,7 @@ def open_edges(triangles):
 
 
 def oriented(triangles):
-    """Return the triangles flipped so that those on either side of an edge agree; a one-sided surface unchanged.
-
-    Only edges of exactly two triangles are considered. In every connected part the smaller group is flipped.
-    """
+    """Return the triangles flipped so that the two at an edge agree; a one-sided surface unchanged."""
     edges, which, way = _edges(triangles)
     faces, n = np.bincount(which), len(triangles)
     order = np.argsort(which, kind="stable")
@@ -68,10 +65,7 @@ def bodies(triangles):
 
 
 def surrounded(points, corners):
-    """Return a mask of the points (n, 3) inside the closed surface (m, 3, 3), by its solid angle.
-
-    Van Oosterom and Strackee 1983, doi:10.1109/TBME.1983.325207.
-    """
+    """Mask of the points (n, 3) in a closed surface (m, 3, 3): Van Oosterom, doi:10.1109/TBME.1983.325207."""
     angle = np.empty(len(points))
     for k, point in enumerate(points):
         a, b, c = (corners - point).swapaxes(0, 1)
@@ -83,10 +77,7 @@ def surrounded(points, corners):
 
 
 def facing_out(vertices, triangles):
-    """Return the triangles with every body oriented outward, without bodies of no volume, and their bodies (m,).
-
-    An inverted body inside another one is a cavity and stays.
-    """
+    """Return the triangles with every body oriented outward but for cavities, and their bodies (m,)."""
     body = bodies(triangles)
     middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
     parts = np.linalg.det(vertices[triangles] - middle)
@@ -105,10 +96,7 @@ def facing_out(vertices, triangles):
 
 
 def filled(vertices, triangles, name):
-    """Return the surface with the holes of every body filled and self-intersections removed (pymeshfix).
-
-    ValueError if pymeshfix is not installed, or if no closed body remains.
-    """
+    """Return the surface with holes of every body filled by pymeshfix; ValueError without it, or without a body."""
     try:
         from pymeshfix import MeshFix
     except ImportError:

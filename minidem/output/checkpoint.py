@@ -1,10 +1,10 @@
-"""Checkpoints: a simulation in one checksummed file (npz_checksum.py), settings and the arrays of checkpoint_fields.py.
+"""Checkpoints: a simulation in one file with checksums (npz_checksum.py), settings and arrays (checkpoint_fields.py).
 
-The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
+Checksums detect damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
 """
 import json
-from dataclasses import asdict, fields
+from dataclasses import fields
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from minidem.templates.clump_template import template_scales
 from minidem.walls import SHAPES, MeshWall, Oscillation, Servo
 from minidem.walls.periodic_box import FUNCTION, periodic_box
 
-SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
-            "forces_known", "user_forces", "callback_due", "next_id", "fields")
 # Names of a Snapshot as well.
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
@@ -30,10 +28,9 @@ KINDS = {shape.__name__: shape for shape in SHAPES}
 
 
 def save(path, sim, notes=None, snapshot=None):
-    """Write a checkpoint atomically; ValueError, and an existing file stays, for a state that is not finite.
+    """Write a checkpoint of `snapshot`, or now, atomically; ValueError, and an old file stays, unless it is finite.
 
-    notes : dict, optional, of further data of the caller in types of JSON, stored under the same checksum.
-    snapshot : Snapshot of `sim`, optional; default: the present one.
+    notes : dict, optional, of further data of the caller in types of JSON, stored with the settings.
     """
     path, (settings, arrays) = file_path("path", path), pack(sim, snapshot)
     if notes is not None:
@@ -52,8 +49,8 @@ def pack(sim, snapshot=None):
     settings = {
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
         "gravity": sim.gravity, "periodic": state.box and state.box.record,
-        "materials": [_record(one) for one in snapshot.pair_table.materials],
-        "pairs": [_record(pair) | {"a": _record(pair.a), "b": _record(pair.b)} for pair in sim.pairs],
+        "materials": [vars(one) for one in snapshot.pair_table.materials],
+        "pairs": [vars(pair) | {"a": vars(pair.a), "b": vars(pair.b)} for pair in sim.pairs],
         "walls": walls, "step_count": snapshot.step, "forces_known": snapshot.forces_known,
         "user_forces": snapshot.user_forces.expected, "callback_due": snapshot.callback_due,
         "next_id": population.next_id, "outflow": population.outflow,
@@ -67,20 +64,13 @@ def pack(sim, snapshot=None):
     return settings, select(arrays | {HISTORY + name: values for name, values in (snapshot.history or {}).items()})
 
 
-def _record(owner):
-    """The attributes of a Material or Pair; `asdict` takes ten times as long, which counts for many pairs."""
-    return {field.name: getattr(owner, field.name) for field in fields(owner)}
-
-
 def pack_walls(walls):
     """(settings of walls, list of dicts; arrays of meshes, empty without any)."""
     records, none = [], (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
     for wall in walls:
-        motion = wall.motion if wall.motion is None else FUNCTION
-        if isinstance(wall.motion, Oscillation | Servo):
-            motion = asdict(wall.motion)
+        motion = wall.motion and (vars(wall.motion) if isinstance(wall.motion, Oscillation | Servo) else FUNCTION)
         record = {field.name: getattr(wall, field.name) for field in fields(wall) if field.name != "surface"}
-        records.append(record | {"kind": type(wall).__name__, "material": wall.material and asdict(wall.material),
+        records.append(record | {"kind": type(wall).__name__, "material": wall.material and vars(wall.material),
                                  "motion": motion})
     if not any(wall.surface for wall in walls):
         return records, {}
@@ -90,10 +80,7 @@ def pack_walls(walls):
 
 
 def unpack_walls(records, meshes, motions=None):
-    """The inverse of `pack_walls`; ValueError if a motion is missing, or given for a wall that has none.
-
-    motions : dict, wall number -> function, of motions that a file cannot hold.
-    """
+    """The inverse of `pack_walls`; motions : wall number -> function that a file cannot hold, ValueError if missing."""
     motions, walls = dict(motions or {}), []
     ends = np.cumsum(meshes.get("mesh_sizes", np.zeros((1, 2), dtype=np.int32)), axis=0)[:-1].T
     for k, record in enumerate(records):
@@ -151,10 +138,9 @@ def _setting(record):
 
 
 def load(path, make, threads=None, motions=None):
-    """Read a checkpoint: (Simulation, which continues with the same bits; notes, or None).
+    """Read a checkpoint: (Simulation, which continues with the same bits; notes, or None). make : the class Simulation.
 
-    make : the class Simulation, which imports this module;  threads : as for a new simulation;  motions : see
-    unpack_walls. ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
+    ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
     """
     path = existing_file("path", path, "give a file that Simulation.save has written, or checkpoint.npz of a run")
     if motions is not None and not isinstance(motions, dict):
@@ -165,7 +151,8 @@ def load(path, make, threads=None, motions=None):
     try:
         return unpack(settings, arrays, make, threads, motions), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        reason = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        reason = f"{error} is missing" if isinstance(error, KeyError) else \
+            error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
 
 
@@ -181,9 +168,6 @@ def of_newest_format(settings, arrays):
 def unpack(settings, arrays, make, threads=None, motions=None):
     """The inverse of `pack`. The user forces must be added again before the first step."""
     settings, arrays = of_newest_format(settings, arrays)
-    for name in SETTINGS:
-        if name not in settings:
-            raise ValueError(f"{name!r} is missing")
     records, materials = settings["walls"], [Material(**material) for material in settings["materials"]]
     has_meshes = any(record["kind"] == MeshWall.__name__ for record in records)
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())

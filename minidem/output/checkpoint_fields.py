@@ -140,10 +140,7 @@ def not_finite(arrays):
 
 
 def validated(arrays, known, conditions):
-    """Copies of the arrays that a file has under these conditions, by name, and `known` with all dimensions.
-
-    ValueError for an array that is missing, or has another type, shape or content.
-    """
+    """Copies of the arrays that a file has under these conditions, and `known` with all dimensions; ValueError else."""
     known = dict(known)
     for field in (field for field in FIELDS if field.when in conditions):
         wanted = [length(name, known) for name in field.shape]

@@ -12,7 +12,7 @@ from minidem.core.atomic import append_whole, replace_text, replacing
 
 
 def write_table(path: Path | str, header: Sequence[str], rows: Iterable[Sequence]) -> bool:
-    """Write a CSV file atomically; numbers have all digits, None is empty. ValueError for a row of another length."""
+    """Write a CSV file atomically; numbers have all digits, None is empty, lone surrogates backslash escapes."""
     text = io.StringIO()
     writer = csv.writer(text)           # ends lines with "\r\n", so that it quotes either character
     writer.writerow(header)
@@ -20,7 +20,8 @@ def write_table(path: Path | str, header: Sequence[str], rows: Iterable[Sequence
         if len(row) != len(header):
             raise ValueError(f"a row of {len(row)} numbers for {len(header)} columns: {row}")
         writer.writerow([value.item() if isinstance(value, np.generic) else value for value in row])
-    replace_text(path, text.getvalue().replace("\r\n", "\n"))
+    content = text.getvalue().replace("\r\n", "\n")
+    replace_text(path, content.encode("utf-8", "backslashreplace").decode())
     return True
 
 

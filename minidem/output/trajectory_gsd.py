@@ -135,10 +135,7 @@ def _single(values):
 
 
 def _times(path):
-    """Times of the frames of a file, and whether the last frame is complete, unlike that of a killed process.
-
-    ValueError if the file is no trajectory.
-    """
+    """Times of the frames of a file, and whether the last one is complete; ValueError if it is no trajectory."""
     try:
         _reserve(path)
         with gsd.fl.open(str(path), "r") as file:
@@ -152,8 +149,8 @@ def _times(path):
 def _reserve(path, size=0):
     """OSError unless the disk has room for the index of a GSD file, and for `size` bytes and a longer index at its end.
 
-    gsd maps the index into memory, where parts that are not on the disk yet end the process with SIGBUS if it is full;
-    and it goes on in the wrong place of the file if there is no room for a longer index.
+    gsd maps the index into memory, which ends the process with SIGBUS if the disk is full; and it writes wrongly
+    without room for a longer index.
     """
     with naming(path), open(path, "r+b") as file:
         header, end = file.read(24), file.seek(0, os.SEEK_END)

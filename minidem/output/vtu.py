@@ -34,10 +34,7 @@ _TAIL = "  </Collection>\n</VTKFile>\n"
 
 
 def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Names out of FIELDS in their order, of None or "all" all; `radius` is always among them.
-
-    fields : list of names, or str with commas between them. ValueError for an unknown one; lists the known ones.
-    """
+    """Names out of FIELDS in their order, always with `radius`; fields : list, str with commas, "all" or None: all."""
     if fields is None or isinstance(fields, str) and fields == "all":
         return FIELDS
     if not isinstance(fields, (str, list, tuple)):
@@ -161,23 +158,15 @@ def contact_mesh(sim, between="clumps"):
     return _line_mesh(sim, contacts, between, data)
 
 
-def write_contacts(path, sim, between="clumps"):
-    """Write `contact_mesh` to the VTU file `path`, atomically."""
-    write_mesh(path, contact_mesh(sim, between), sim.time)
-
-
-def write_bonds(path, sim):
-    """Write the bonds of `sim` to the VTU file `path`, atomically: see `Simulation.write_bonds`."""
+def bond_mesh(sim):
+    """A meshio.Mesh of the bonds of `sim`: see `Simulation.write_bonds`."""
     bonds = sim.bonds()
     data = {name: bonds[name] for name in bonds.dtype.names if not name.startswith(("clump", "sphere"))}
-    write_mesh(path, _line_mesh(sim, bonds, "spheres", data), sim.time)
+    return _line_mesh(sim, bonds, "spheres", data)
 
 
 def _line_mesh(sim, pairs, between, data):
-    """A meshio.Mesh with the lines of `contact_mesh`, cell data (n, ...) by name, and clump_i, clump_j.
-
-    pairs : structured array (n,) with clump_i, clump_j, sphere_i, sphere_j, and point of those at walls
-    """
+    """A meshio.Mesh with a line for each of the `pairs`, as of `contact_mesh`, and cell data (n, ...) by name."""
     import meshio
     ids, spheres, box = np.asarray(sim.ids), sim.sphere_centers(), sim.loop.box
     position, clump_j, n = np.asarray(sim.position), pairs["clump_j"], len(pairs)

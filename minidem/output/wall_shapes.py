@@ -71,8 +71,7 @@ def wall_mesh(sim, bounds=None):
 
 
 def strip(wall, planes, bounds):
-    """Points (n, 3) and quadrilaterals (m, 4) of a surface of revolution; an infinite one is between the planes across
-    its axis, or reaches to the bounds."""
+    """Points (n, 3) and quadrilaterals (m, 4) of a surface of revolution; an infinite one ends at planes or bounds."""
     axis, reach = np.array(wall.axis), None
     if bounds:
         heights = (corners_of(bounds) - wall.point) @ axis
@@ -111,12 +110,11 @@ def sides_of(wall):
 
 
 def wall_polygons(walls, bounds, revolved=()):
-    """The visible part of each wall, cut by the other walls, and by `bounds` where it would be infinite.
+    """The visible part of each plane, cut by the others, and by `bounds` where it would be infinite.
 
-    Returns a list of corners (n, 3), counter-clockwise about the wall's normal, without walls of which nothing remains.
+    Returns a list of corners (n, 3), counter-clockwise about the normal, without planes of which nothing remains.
 
-    walls : list of (point (3,), normal (3,)); the normal points to the side of the clumps
-    bounds : low and high corner of a box; with None walls that extend to infinity are omitted
+    walls : list of (point (3,), normal (3,));  bounds : corners of a box; None: infinite planes are omitted
     revolved : walls; planes across a cylinder with clumps inside are cut by it
     """
     planes = [(np.asarray(p, dtype=float), np.asarray(n, dtype=float) / np.linalg.norm(n)) for p, n in walls]

@@ -30,10 +30,7 @@ def fields(frame):
 
 
 def values(frame, field):
-    """Numbers (n,) by which the spheres are coloured; of a vector its magnitude.
-
-    ValueError for an unknown field; lists the known ones.
-    """
+    """Numbers (n,) by which spheres are coloured; magnitudes of vectors. ValueError for an unknown field."""
     if field not in fields(frame):
         what = "contacts" if "force" in frame.point_data else "frames"
         raise ValueError(f"color: the {what} have no field {field!r}; known are {', '.join(fields(frame))}")

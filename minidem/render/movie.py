@@ -104,10 +104,7 @@ def frame_list(series, options):
 
 
 def write(frames, walls, path, options):
-    """Render the frames and encode them; yields the number of pictures that are done.
-
-    walls: mesh of the walls, or None; those of a frame replace it.
-    """
+    """Render and encode frames; yields the number of pictures done. walls: mesh or None, for frames without."""
     ffmpeg = require("imageio_ffmpeg")
     chosen = [frames[k] for k in np.unique(np.linspace(0, len(frames) - 1, SAMPLES).astype(int))]
     sample = [read(spheres) for _, spheres, *_ in chosen]

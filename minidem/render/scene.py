@@ -38,8 +38,7 @@ LENGTHS = ("m", 1.0), ("mm", 1e-3), ("µm", 1e-6)
 class Contacts:
     """Contacts of a file of `sim.write_contacts`.
 
-    points : (n, 3) middles of the lines [m];  point_data : dict of (n,) or (n, 3), the data of the file, and `length`
-    [m] and `direction` of the lines
+    points : (n, 3) middles of the lines [m];  point_data : data (n,) or (n, 3) of the file, `length` [m], `direction`
     """
 
     points: np.ndarray
@@ -60,10 +59,10 @@ class Contacts:
 
 
 class Tubes:
-    """Contacts in a picture: tubes whose diameter is proportional to the force, so that they show force chains.
+    """Contacts as tubes whose diameter is proportional to the force, so that they show force chains.
 
     samples : list of Contacts. The largest force of their `value_range` has the diameter TUBE times the median length
-    of their lines; larger forces are drawn no thicker, and small ones no thinner than a `pixel` [m].
+    of their lines, also larger ones; small ones are drawn no thinner than a `pixel` [m].
     """
 
     def __init__(self, samples, pixel):
@@ -146,10 +145,7 @@ def bounds_of(frames, walls=()):
 
 
 def split_walls(walls):
-    """Walls of a file as three pyvista.PolyData: planes, other surfaces, and lines, the edges of a periodic box.
-
-    Planes are single polygons, turned to the clumps.
-    """
+    """Walls of a file as three pyvista.PolyData: planes, turned to the clumps; other surfaces; edges of a box."""
     pyvista, corners = require(), walls.cell_connectivity
     first = pyvista.convert_array(walls.GetCells().GetOffsetsArray())
     sizes = np.diff(first)
@@ -163,10 +159,8 @@ def split_walls(walls):
 def view(camera, bounds, aspect, room=1.0):
     """Position, focal point, up direction and view angle [degrees] of a camera that shows the bounds.
 
-    They fill the picture, but for a strip at the right if they may have a part of its width only, `room`.
-
-    camera: azimuth and elevation [degrees] and zoom; at azimuth 0 the camera is on the side of negative y, at 90 on
-    that of positive x.
+    camera: azimuth and elevation [degrees] and zoom; at azimuth 0 on the side of negative y, at 90 of positive x
+    room : part of the picture's width that the bounds may fill; the rest is a strip at the right
     """
     azimuth, elevation = np.radians(camera[:2])
     back = np.array([np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation), np.sin(elevation)])

@@ -33,7 +33,7 @@ def drawn(sim, contacts=False):
         vtu.write_spheres(spheres, sim)
         tubes = None
         if contacts:
-            vtu.write_contacts(folder / "contacts.vtu", sim)
+            vtu.write_mesh(folder / "contacts.vtu", vtu.contact_mesh(sim))
             tubes = Contacts.read(folder / "contacts.vtu")
         return read(spheres), read(walls) if write_walls(walls, sim) else None, tubes
 

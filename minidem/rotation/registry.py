@@ -7,39 +7,8 @@ from minidem.core.registry import Registry, check_fields
 from minidem.rotation.record import Scheme
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
-_registry = Registry("rotation", "minidem.rotation", "SCHEMES")
-select = _registry.select
-
-
-def available() -> list[str]:
-    """Names of all rotation schemes.
-
-    Returns
-    -------
-    list of str
-        Sorted.
-    """
-    return _registry.available()
-
-
-def info(name: str) -> Scheme:
-    """The record of a rotation scheme: description, sources, orders, parameters.
-
-    Parameters
-    ----------
-    name : str
-        "name" or "name:parameter=value"; the parameters are ignored.
-
-    Returns
-    -------
-    Scheme
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-    """
-    return _registry.info(name)
+_registry: Registry[Scheme] = Registry("rotation", "minidem.rotation", "SCHEMES")
+available, info, select = _registry.available, _registry.info, _registry.select
 
 
 def register(name: str, move: Function, start: Function | None = None, finish: Function | None = None,

@@ -1,7 +1,6 @@
 '''Scenario scripts: command line, tables, frames, checkpoints, figures, comparisons.
 
-A scenario is a function from options to a Simulation with a name and defaults. `--integrator`, `--contact`, `--dt` and
-`--seed` are options of those that have a default for them::
+A scenario is a function from options to a Simulation, with a name and defaults::
 
     """Two balls meet head on."""
     import sys
@@ -22,12 +21,9 @@ A scenario is a function from options to a Simulation with a name and defaults. 
     if __name__ == "__main__":
         sys.exit(main())
 
-All else is here, and the same for each: options.py makes the command line from the defaults of a Scenario; scenario.py
-sets up one run, or one of each scheme to compare, before anything is written; run.py advances a run from event to event
-(row, frame, instant of a trajectory, checkpoint); record.py has the rows of the tables and summary.json, plot.py the
-figures, table.py `md.Table`, report.py the files of a study.
-
-A file exists whole or not at all: tables grow by whole rows, all else is replaced; the checkpoint comes last.
+options.py makes the command line; scenario.py sets up one run, or one of each scheme to compare; run.py advances it
+from event to event; record.py has the rows of tables and summary.json, plot.py the figures, table.py `md.Table`,
+report.py the files of a study. A file exists whole or not at all: tables grow by whole rows, all else is replaced.
 '''
 from minidem.initial import Inlet, Outlet, place, place_densely, random_directions, random_orientations
 from minidem.scenario.options import at_least, finite, positive

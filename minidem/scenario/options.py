@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import sys
 import tempfile
 import textwrap
 from collections.abc import Callable
@@ -22,22 +21,18 @@ _NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoi
                 "energy_limit", "track", "track_every", "contacts"}
 
 _EPILOG = """\
-warnings, each kind once, on standard error and in summary.json: an overlap beyond a tenth of the smaller radius, a
-clump whose centre has passed through a wall or has left its closed mesh, a clump that moves by more than a radius in a
-step, a step above the Rayleigh step or above sqrt(m/k) of a contact, properties that the contact law does not read.
-They are checked at the rows of energy.csv, about a thousand in a run, and every 16384 steps.
+warnings, each kind once, on standard error and in summary.json, are checked at the rows of energy.csv, about a thousand
+in a run, and every 16384 steps; the guide (measurements) has a table of them.
 
 exit status: 0 done; 1 failed: a non-finite state, or an energy error beyond --energy-limit, with a checkpoint of the
-last good row and all files complete; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM), with a
-checkpoint for --resume. With --compare a failed run does not end the others and the status is 0; `ended` in each
-summary.json is the state of its run."""
+last good row; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM), with a checkpoint for --resume.
+With --compare a failed run does not end the others and the status is 0; `ended` in each summary.json says more."""
 
 _STUDY_EPILOG = """\
 verdicts on published numbers: reproduced; known limit: differs as expected of the law or method, with the reason;
-published value wrong; not reproduced: any other difference; too short to tell. The exit status does not depend on them.
+published value wrong; not reproduced: any other difference; too short to tell.
 
-exit status: 0 done; 1 failed, or a run of it; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM),
-what was found so far is written."""
+exit status: 0 done; 1 failed, or a run of it; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM)."""
 
 
 def _number(convert, kind, is_good, must_be):
@@ -82,15 +77,7 @@ def _scheme_list(text):
 
 
 def parse(scenario, argv=None, **chosen):
-    """The options of a scenario, a namespace; ValueError if they are invalid.
-
-    argv : command line, by default sys.argv
-    chosen : values of options by name, which replace those of the command line
-    """
-    argv = sys.argv[1:] if argv is None else argv
-    for word in argv:
-        if word.startswith("-") and word.endswith("=--"):      # argparse would parse it as a list
-            raise ValueError(f"{word}: give a value")
+    """The options in a command line, a namespace, with others `chosen` by name; ValueError if they are invalid."""
     options = _parser(scenario).parse_args(argv)
     for name, value in chosen.items():
         if name not in options:
@@ -124,10 +111,7 @@ def _check_folder(out):
         raise ValueError("--out: '' is no folder; give one, '.' for the present one")
     try:
         path = Path(out).absolute()
-        existing = next(folder for folder in (path, *path.parents) if folder.exists())
-        if not existing.is_dir():
-            raise ValueError(f"--out: {existing} is a file; give a folder")
-        tempfile.TemporaryFile(dir=existing).close()
+        tempfile.TemporaryFile(dir=next(folder for folder in (path, *path.parents) if folder.exists())).close()
     except OSError as error:
         raise ValueError(f"--out: cannot write in {out} ({error.strerror}); give another folder") from None
 
@@ -165,7 +149,7 @@ def _parser(scenario):
         choice = group.add_mutually_exclusive_group()
         choice.add_argument("--integrator", type=told(lambda name: rotation.info(name) and name) if study else str,
                             default=defaults["integrator"], metavar="NAME",
-                            help="rotation scheme, one of those below, parameters after a colon as in "
+                            help="rotation scheme, one of those below; parameters after a colon, as in "
                                  "omelyan:iterations=20 (default: %(default)s)")
         if not study:
             choice.add_argument("--compare", type=told(_scheme_list), metavar="A,B,...",
@@ -194,27 +178,22 @@ def _parser(scenario):
     if study:
         return parser
     option("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
-           help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none (default: %(default)s; "
-                "a continued run keeps its interval)")
+           help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none (default: %(default)s)")
     option("--fields", type=told(vtu.field_names), default="all", metavar="A,B,...",
-           help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always written (default: "
-                "%(default)s)")
-    option("--contacts", action="store_true",
-           help="write the contacts of each frame as lines between the centres of clumps, for force chains")
+           help=f"fields of the frames out of {', '.join(vtu.FIELDS)} (default: %(default)s)")
+    option("--contacts", action="store_true", help="write the contacts of each frame as lines, for force chains")
     option("--track", type=_clump_count, default=0, metavar="N",
            help="trajectory of the first N clumps by id, or of all, in SCENARIO.gsd (OVITO, freud, HOOMD-blue) if the "
                 "package gsd is installed, otherwise trajectory.csv (default: none; a continued run keeps it)")
     option("--track-every", type=positive, metavar="SECONDS",
            help="simulated time between the instants of the trajectory (default: those of the frames)")
     option("--checkpoint-every", type=positive, metavar="SECONDS",
-           help="simulated time between checkpoints, the first at time 0; the last two are kept (default: one when the "
-                "run ends)")
+           help="simulated time between checkpoints; the last two are kept (default: one when the run ends)")
     option("--resume", action="store_true",
            help="continue from the checkpoint in --out; a longer --time is allowed, changed physics is refused")
     if scenario.conservative:
         option("--energy-limit", type=positive, metavar="X",
-               help="end the run when the relative energy error, as in summary.json, exceeds X; with dissipation in "
-                    "contacts, that of the energy balance (default: no limit)")
+               help="end the run when the relative energy error, or that of the energy balance, exceeds X")
     return parser
 
 

@@ -14,15 +14,14 @@ STACK = (*COLOURS[:6], "#F0E442", "#999999")        # of kinetic, elastic, poten
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
         "axes.axisbelow": True, "axes.formatter.use_mathtext": True, "axes.formatter.useoffset": False,
+        "axes.formatter.min_exponent": 5,       # numbers such as 0.05 or 200 on logarithmic axes, not powers of ten
         "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False, "savefig.dpi": 200}
-PLAIN = 1e-3, 1e4                       # a logarithmic axis within these limits has plain numbers, not powers of ten
 
 
 def energies(path, table, title):
-    """Draw energy.png: the energies against time, and the relative changes of the total and the lasting energy.
+    """Draw energy.png: the energies and the changes of the total and the lasting energy; False without matplotlib.
 
-    With dissipation, work of user forces, or clumps that were added or removed the energies are stacked, so that the
-    upper edge is the energy balance, and the change is that of the balance. Returns False without matplotlib.
+    With dissipation, work, or clumps that were added or removed, the energies are stacked up to the energy balance.
     """
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -74,15 +73,9 @@ def _stack(panel, table):
 
 
 def comparison(path, runs, observables):
-    """Draw compare.png: relative change of the total energy of several runs, and their `observables`.
-
-    runs : label -> Run. The file's description has the energies at both ends.
-    """
-    energy = {label: run.energy for label, run in runs.items()}
-    description = "; ".join(f"{label}: {table.rows[0][5]!r} J, after {table.rows[-1][0]!r} s {table.rows[-1][5]!r} J"
-                            for label, table in energy.items())
+    """Draw compare.png: relative change of the total energy of several runs (label -> Run), and their `observables`."""
+    energy, observed = ({label: getattr(run, name) for label, run in runs.items()} for name in ("energy", "observed"))
     shown = [(f"change of total energy, {_change_label(table)}", energy, _change) for table in [*energy.values()][-1:]]
-    observed = {label: run.observed for label, run in runs.items()}
     shown += [(one.label, observed, lambda table, name=one.name: table[name]) for one in observables]
 
     def draw(figure):
@@ -93,15 +86,11 @@ def comparison(path, runs, observables):
             _scale(panel, [values(table) for table in tables.values()])
         figure.legend(*panel.get_legend_handles_labels(), ncols=min(4, len(energy)), loc="outside upper center")
 
-    return save(path, (4.0 * len(shown), 3.6), draw, description)
+    return save(path, (4.0 * len(shown), 3.6), draw)
 
 
 def _scale(panel, curves):
-    """Keep small curves visible beside a diverging one, if the largest magnitudes differ by more than a factor of 30.
-
-    Then the axis is linear near zero and logarithmic beyond. It ends at two thousand times 1 (a relative change) or the
-    smallest magnitude, whichever is larger.
-    """
+    """Keep small curves visible beside a diverging one: linear near zero, logarithmic up to 2000 times the smallest."""
     magnitudes = [size for size in (np.max(np.abs(curve)) for curve in curves) if size > 0.0]
     if not magnitudes or max(magnitudes) < 30.0 * min(magnitudes):
         return panel.ticklabel_format(axis="y", scilimits=(-2, 3))
@@ -116,8 +105,7 @@ def styles(number):
 
 
 def _change(table, kind="total"):
-    scale, _ = energy_scale(table)
-    return (table[kind] - table[kind][0]) / (scale or 1.0)
+    return (table[kind] - table[kind][0]) / (energy_scale(table)[0] or 1.0)
 
 
 def _change_label(table):
@@ -125,32 +113,15 @@ def _change_label(table):
     return f"$(E - E_0)${divisor[energy_scale(table)[1]]}"
 
 
-def save(path, size, draw, description=""):
-    """Draw a figure and write it atomically; False without matplotlib.
-
-    size : width and height in inches;  draw : function of an empty matplotlib Figure, which it fills
-    description : stored in the file (PNG keyword Description)
-    """
+def save(path, size, draw):
+    """Draw a figure of a size [inches] by draw(figure) and write it atomically; False without matplotlib."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
-        from matplotlib.ticker import LogFormatterSciNotation
     except ModuleNotFoundError:
         return False
-
-    class Plain(LogFormatterSciNotation):
-        """Labels the same ticks, with numbers such as 0.05 or 200."""
-
-        def __call__(self, x, pos=None):
-            return super().__call__(x, pos) and self.fix_minus(f"{x:g}")
-
     with matplotlib.rc_context(LOOK), replacing(path) as temporary:
         figure = Figure(figsize=size, layout="constrained")     # not by pyplot, which needs a display
         draw(figure)
-        for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
-            if all(PLAIN[0] <= abs(end) <= PLAIN[1] for end in axis.get_view_interval()):
-                for ticks, replace in ((axis.major, axis.set_major_formatter), (axis.minor, axis.set_minor_formatter)):
-                    if isinstance(ticks.formatter, LogFormatterSciNotation):        # the default of logarithmic axes
-                        replace(Plain())
-        figure.savefig(temporary, metadata={"Description": description} if description else None)
+        figure.savefig(temporary)
     return True

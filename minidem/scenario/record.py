@@ -40,10 +40,7 @@ def _moving_box(sim):
 
 
 def beyond_limit(sim, energy, limit):
-    """Why a run ends if the relative error of the energy in the last row of a table is above `limit`; else None.
-
-    With dissipation in contacts it is that of the energy balance.
-    """
+    """Why a run ends if the last relative error of energy, or of its balance, is above `limit`; else None."""
     conservative = sim.settings.law.conservative and not sim.loop.moves
     scale = energy_scale(energy)[0] if conservative else measures.energy_input(energy) or None
     values = energy["total" if conservative else "balance"]
@@ -56,10 +53,7 @@ def beyond_limit(sim, energy, limit):
 
 
 def summary(run, ended):
-    """The dictionary of summary.json of a `Run`; entries without a meaning are None.
-
-    Without conservation of energy (`run.conserved`) there is no energy error.
-    """
+    """The dictionary of summary.json of a `Run`; entries without a meaning are None."""
     sim, physics, spent = run.sim, run.notes["physics"], run.notes["spent"]
     energy, observed, contacts = run.energy, run.observed, run.observed["contacts"]
     lasting, lasting_rows = measures.lasting_energy_error(energy, contacts) if run.conserved else (None, None)
@@ -103,22 +97,20 @@ def verdict(summary):
     error, time = summary["max_relative_energy_error"], summary["time"]
     scheme = f" with {summary['integrator']}" if summary["integrator"] else ""
     change = f"from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J"
-    if summary["ended"] == "not finite":
-        return f"The state{scheme} became non-finite at {time:.4g} s; the energy had changed {change}."
-    if summary["ended"] == "energy limit":
-        return f"The run{scheme} was stopped by --energy-limit at {time:.4g} s; the energy had changed {change}."
+    if summary["ended"] in ("not finite", "energy limit"):
+        cause = "became non-finite" if summary["ended"] == "not finite" else "was stopped by --energy-limit"
+        return f"The run{scheme} {cause} at {time:.4g} s; the energy had changed {change}."
     if error is None:
         balance = summary["energy_balance_error"]
-        closes = "" if balance is None else (". The energy balance, which includes dissipation and work, is "
-                                             f"constant within {balance:.1e} of the energy put in")
-        return f"The total energy changed {change}{closes}."
+        return f"The total energy changed {change}." + ("" if balance is None else (
+            f" The energy balance, which includes dissipation and work, is constant within {balance:.1e} of the energy "
+            "put in."))
     unit = {"energy_initial": "its initial value", "kinetic_max": "the largest kinetic energy"}
     lasting = summary["lasting_relative_energy_error"]
-    lasts = "" if lasting is None or lasting > 0.9 * error else (
-        f" Without the oscillation within contacts, which does not last, it is {_part(lasting)}.")
     return (f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}{scheme}: over {time:.4g} s "
             f"({summary['steps']} steps) the total energy, which should be constant, changes by at most "
-            f"{_part(error)} of {unit[summary['energy_scale']]}.{lasts}")
+            f"{_part(error)} of {unit[summary['energy_scale']]}." + ("" if lasting is None or lasting > 0.9 * error else
+            f" Without the oscillation within contacts, which does not last, it is {_part(lasting)}."))
 
 
 def _part(ratio):

@@ -2,6 +2,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -37,13 +38,11 @@ class Report:
         self._line = Line(self.quiet)
         self.path.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.path)
-        try:
+        with suppress(FileNotFoundError, ValueError):   # no summary, or not one of minidem
             before = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):     # no summary, or not one of minidem
-            return
-        if before.get("scenario") == self.name:     # an earlier run
-            for file in ("summary.json", *before.get("files", ())):
-                (self.path / Path(file).name).unlink(missing_ok=True)
+            if before.get("scenario") == self.name:     # an earlier run
+                for file in ("summary.json", *before.get("files", ())):
+                    (self.path / Path(file).name).unlink(missing_ok=True)
 
     def find(self, finding) -> None:
         """Add a finding."""
@@ -54,10 +53,7 @@ class Report:
         self._add(f"{name}.csv", lambda path: write_table(path, header, rows))
 
     def figure(self, name: str, draw: Callable, size: tuple[float, float] = (6.4, 4.2)) -> bool:
-        """Write NAME.png in the style of minidem.scenario.plot; False without matplotlib.
-
-        draw(figure) fills a matplotlib Figure without axes; size: width and height in inches.
-        """
+        """Write NAME.png, a figure that draw(figure) fills; size : in inches. False without matplotlib."""
         return self._add(f"{name}.png", lambda path: plot.save(path, size, draw))
 
     def _add(self, name, write):
@@ -74,10 +70,7 @@ class Report:
         say(text, self.quiet)
 
     def runs(self, function: Callable | str, grid: dict[str, Iterable], folder: str = "", **others) -> list[dict]:
-        """The rows of `run_ensemble` in a folder of the report, with --workers; failures give the exit status 1.
-
-        others : further arguments of `run_ensemble`
-        """
+        """The rows of `run_ensemble` in a folder of the report, with --workers and its further arguments `others`."""
         rows = run_ensemble(function, grid, self.path / folder, self._options["workers"], progress=not self.quiet,
                             **others)
         self.failed_runs += sum(row["error"] is not None for row in rows)

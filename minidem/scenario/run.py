@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,11 +19,9 @@ import numpy as np
 from minidem.analysis.contacts import wall_wrenches
 from minidem.analysis.diagnosis import explain_energy
 from minidem.analysis.energy import energy_error
-from minidem.analysis.monitor import capture_warnings
 from minidem.core.atomic import remove_leftovers, to_disk
 from minidem.core.progress import Line
 from minidem.output import checkpoint
-from minidem.output.background import Background
 from minidem.output.frames import Frames
 from minidem.output.table import Table
 from minidem.output.trajectory import Trajectory, has_gsd
@@ -32,37 +31,29 @@ from minidem.simulation import Simulation
 from minidem.simulation.pace import Pacer, steps_to_reach
 
 ROWS = 1000                 # of the tables, besides the first
-UNWRITTEN = 2               # frames in memory at most: one is being written, one waits
 ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
 NOTES = {"physics", "schedule", "reach", "spent", "warnings"}           # of a checkpoint
 
 
 class Schedule:
-    """Steps that divide `steps` time steps into `parts` equal parts, rounded down, and go on at the same intervals.
+    """Steps that divide `steps` into `parts` equal parts, rounded down, 0 and `steps` among them, and go on beyond.
 
-    Steps 0 and `steps` are scheduled. With more parts than steps every step is, with no parts none. The arithmetic is
-    exact, so that a continued run has the same schedule.
+    With more parts than steps every step is scheduled, with no parts none. The arithmetic is exact.
     """
 
     def __init__(self, steps=1, parts=0):
         self.steps, self.parts = steps, min(parts, steps)
 
+    def count(self, last):
+        """How many steps up to `last` are scheduled."""
+        return -(-(last + 1) * self.parts // self.steps)
+
     def after(self, step):
         """The first scheduled step later than `step`, or infinity."""
-        if self.parts == 0:
-            return math.inf
-        number = -(-(step + 1) * self.parts // self.steps)
-        return number * self.steps // self.parts
+        return self.count(step) * self.steps // self.parts if self.parts else math.inf
 
     def __contains__(self, step):
-        return self.after(step - 1) == step
-
-    def until(self, last):
-        """Yield the scheduled steps up to `last`."""
-        step = self.after(-1)
-        while step <= last:
-            yield step
-            step = self.after(step)
+        return self.count(step) > self.count(step - 1)
 
 
 class Run:
@@ -77,6 +68,7 @@ class Run:
         self.last, self.before, self.next = (self.path / f"checkpoint{end}.npz" for end in ("", "_before", "_next"))
         self.trajectories = self.path / f"{scenario.name}.gsd", self.path / "trajectory.csv"    # at most one exists
         self.series = Frames(self.path, options.contacts, options.fields, name=scenario.name)
+        self.damaged = self.saved_step = None       # a checkpoint that is not of use; step of the last one
         self.resumed = options.resume and bool(self.checkpoints())
         if self.resumed:
             self._resume()
@@ -99,7 +91,6 @@ class Run:
             raise ValueError("the energy of the initial state is not finite; give smaller speeds or sizes")
         period = options.checkpoint_every           # the first checkpoint is at step 0
         self.saves = Schedule(max(1, round(period / sim.dt)), 1) if period else Schedule()
-        self.saved_step = sim.step_count if self.resumed else None
         self.last_good = self.reason = None         # a Snapshot; why the run failed
         integrator = self.notes["physics"].get("integrator")
         self.label = f"{scenario.name} ({integrator})" if integrator else scenario.name
@@ -111,8 +102,9 @@ class Run:
     def _begin(self):
         """Make the initial state."""
         options = self.options
-        with capture_warnings(texts := []):
+        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as caught:
             self.sim = self.scenario.build(options)
+        texts = [str(warning.message) for warning in caught if warning.category is UserWarning]
         self.notes = {
             "physics": physics(options),
             "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS,
@@ -122,7 +114,6 @@ class Run:
             "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
             "warnings": {f"start {k}": text for k, text in enumerate(texts)
                          if text not in self.sim.monitor.issued.values()}}     # those `serve` adds
-        self.last_is_good = False           # the file: it may become the one before
         self._prepare_output()
 
     def _resume(self):
@@ -130,7 +121,7 @@ class Run:
         refused = []
         for file in self.checkpoints():
             try:
-                with capture_warnings([]):              # `serve` reports what the earlier session has not
+                with warnings.catch_warnings(action="ignore", category=UserWarning):    # which `serve` reports
                     self.sim, self.notes = checkpoint.load(file, Simulation, self.options.threads)
                 if not isinstance(self.notes, dict) or self.notes.keys() != NOTES:
                     raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario")
@@ -145,26 +136,27 @@ class Run:
             if here.get(name) != there.get(name):
                 raise ValueError(f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run "
                                  f"in {self.path}; continue with that value, or start anew without --resume")
-        self.last_is_good = file == self.last
+        self.saved_step, self.damaged = self.sim.step_count, self.last if file != self.last else None
         for reason in refused:
             warnings.warn(f"{reason}: going on from {file}, at {self.sim.time:g} s", stacklevel=2)
 
     def _prepare_output(self):
         """Set up schedules, tables and series. A continued run keeps what was scheduled up to its checkpoint."""
-        schedule = self.notes["schedule"]
+        schedule, sim = self.notes["schedule"], self.sim
         self.rows = Schedule(schedule["steps"], schedule["rows"])
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
-        # An unscheduled last row or frame of the earlier session is not kept.
-        rows, frames = ([step * self.sim.dt for step in steps.until(self.sim.step_count)] if self.resumed else None
-                        for steps in (self.rows, self.frames))
-        self.tables = {name: Table(self.path / f"{name}.csv", columns, rows and set(rows).__contains__)
-                       for name, columns in record.columns(self.scenario, self.sim).items()}
-        for table in self.tables.values() if rows else ():
-            if [row[0] for row in table.rows] != rows:
-                raise ValueError(f"{table.path} has not all rows up to the checkpoint at {self.sim.time:g} s")
+
+        def kept(steps):        # without the last row or frame of an interrupted session
+            return (lambda time: 0.0 <= time <= sim.time and round(time / sim.dt) in steps) if self.resumed else None
+
+        self.tables = {name: Table(self.path / f"{name}.csv", columns, kept(self.rows))
+                       for name, columns in record.columns(self.scenario, sim).items()}
+        for table in self.tables.values() if self.resumed else ():
+            if len(table.rows) != self.rows.count(sim.step_count):
+                raise ValueError(f"{table.path} has not all rows up to the checkpoint at {sim.time:g} s")
         self.energy, self.observed = self.tables["energy"], self.tables["observables"]
         self.with_frames = schedule["frames"] > 0
-        self.series.begin(None if frames is None else set(frames).__contains__)
+        self.series.begin(kept(self.frames))
         self.series.reach = self.notes["reach"]
         self.trajectory, self.instants, count = None, Schedule(), schedule["track"]
         if count:
@@ -186,7 +178,6 @@ class Run:
 
         with ExitStack() as ending:
             ending.callback(os.close, self._open_folder())
-            self.output = ending.enter_context(Background())
             ending.callback(self.line.close)
             for table in self.tables.values():
                 table.open()
@@ -196,6 +187,8 @@ class Run:
                 ending.callback(self.trajectory.close)
             if self.with_frames:
                 self.series.open()
+            self.writer = ending.enter_context(ThreadPoolExecutor(1))
+            self.written = self.writer.submit(bool)                 # the last call of `_in_background`
             for text in () if self.resumed else self.notes["warnings"].values():
                 warn(text)
             self.sim.monitor.serve(self.notes["warnings"], warn)
@@ -214,36 +207,38 @@ class Run:
         lock = os.open(self.path, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            raise BlockingIOError(f"another run is writing into {self.path}; wait for its end, or give another "
-                                  "--out") from None
-        except OSError:
-            pass                                        # a file system without locks
-        self.next.unlink(missing_ok=True)               # left by a run killed before the renaming, or a symbolic link
+        except OSError as error:
+            if isinstance(error, BlockingIOError):      # else a file system without locks
+                os.close(lock)
+                raise BlockingIOError(f"another run is writing into {self.path}; wait for its end, or give another "
+                                      "--out") from None
         frames = self.path / "frames"
         for folder in (self.path, frames):
             remove_leftovers(folder)
         # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
-        for file in () if self.resumed else (
-                self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
-                self.series.path, self.series.walls, *self.trajectories, *frames.glob(f"{self.scenario.name}_*.vtu")):
-            file.unlink(missing_ok=True)
+        earlier = [self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
+                   self.series.path, self.series.walls, *self.trajectories,
+                   *frames.glob(f"{self.scenario.name}_*.vtu")]
+        for file in [self.next, *filter(None, [self.damaged]), *(() if self.resumed else earlier)]:
+            file.unlink(missing_ok=True)                # `next` is left by a run killed before the renaming
         return lock
 
     def _loop(self, stopped):
         sim, spent, pacer = self.sim, self.notes["spent"], Pacer()
         while True:
-            self.output.wait(UNWRITTEN)         # raises the error of a frame, never waits
+            if self.written.done():
+                self.written.result()           # raises the error of a frame
             step = sim.step_count
             ended = "done" if step == self.steps else "interrupted" if stopped() else None
             if (ended or step in self.rows) and self._record_row():
                 ended = "energy limit"
             if self.with_frames and (ended or step in self.frames):
-                self._write_frame()
+                taken = self.series.take(sim)
+                self.notes["reach"] = self.series.reach
+                if taken:
+                    self._in_background(self.series.write, *taken)
             if step in self.instants:
-                self.output.wait(UNWRITTEN - 1)
-                self.output.call(self.trajectory.append, self.trajectory.sample(sim))
+                self._in_background(self.trajectory.append, self.trajectory.sample(sim))
             if ended or step in self.saves:
                 self._save()
             if ended:
@@ -255,8 +250,12 @@ class Run:
             spent["steps"] += sim.step_count - step
             self._show()
 
+    def _in_background(self, function, *arguments):
+        """Call a function, such as one that writes a copy of the state, while the run goes on; one at a time."""
+        self.written.result()
+        self.written = self.writer.submit(function, *arguments)
+
     def _show(self):
-        """Show progress."""
         sim, done = self.sim, self.sim.step_count - self.first_step
 
         def text():
@@ -268,10 +267,7 @@ class Run:
         self.line.update(text, done / max(self.steps - self.first_step, 1))
 
     def _record_row(self):
-        """Add a row to the tables and check it; returns whether the energy limit is exceeded.
-
-        FloatingPointError, without a row, if the energy is not finite.
-        """
+        """Add a row to the tables; returns whether the limit is exceeded. FloatingPointError unless it is finite."""
         sim = self.sim
         if not self.energy.rows or self.energy.rows[-1][0] != sim.time:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -289,40 +285,30 @@ class Run:
         self.reason = self.energy_limit and record.beyond_limit(sim, self.energy, self.energy_limit)
         return self.reason is not None
 
-    def _write_frame(self):
-        """Copy the state, which is written in the background."""
-        self.output.wait(UNWRITTEN - 1)
-        taken = self.series.take(self.sim)
-        self.notes["reach"] = self.series.reach
-        if taken:
-            self.output.call(self.series.write, *taken)
-
     def _save(self, snapshot=None):
-        """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite.
+        """Save a checkpoint unless one of this step exists, behind all files up to its step; the last two are kept.
 
-        Tables, series and frames up to its step are on the disk before. The last two checkpoints are kept, so that
-        damage to one costs at most the time between the two.
+        FloatingPointError if the state is not finite.
         """
         step = self.sim.step_count if snapshot is None else snapshot.step
         if step == self.saved_step:
             return
         self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
-        self.output.wait()
+        self.written.result()
         to_disk(file for file in (*(table.path for table in self.tables.values()), self.series.path, self.series.walls,
                                   *self.trajectories, *self.series.files) if file.exists())
         try:
             checkpoint.save(self.next, self.sim, self.notes, snapshot)
         except ValueError as error:
             raise FloatingPointError(str(error)) from None
-        if self.last_is_good:
+        if self.last.exists():
             os.replace(self.last, self.before)
         os.replace(self.next, self.last)
-        self.last_is_good = True
         self.saved_step, self.series.files = step, []         # those since the last checkpoint
 
     def _finish(self, ended):
         """Write summary.json and energy.png; returns the summary."""
-        self.output.wait()
+        self.written.result()
         self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
         result = record.summary(self, ended)
         if self.scenario.conclude and ended == "done":

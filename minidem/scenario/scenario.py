@@ -52,9 +52,7 @@ def settled(name: str, make: Callable[[Callable[[float], None]], Simulation], qu
     name : str
         Of its file, with all that the bed depends on.
     make : callable
-        make(report) returns the Simulation; report(part) shows the part that is done.
-    quiet : bool
-        Without progress.
+        make(report) returns the Simulation; report(part) shows the part that is done, unless `quiet`.
     """
     line = Line(flag("quiet", quiet))
     bed = kept_bed(BEDS / f"{name}.npz", lambda: make(lambda part: line.update(f"the bed settles, {part:.0%}")))
@@ -91,8 +89,8 @@ class Scenario:
         Options -> (steps, function): function(simulation) is called after every so many steps, to add and remove clumps
         as `minidem.initial.Inlet` and `Outlet` do. What it does must depend on the simulation and the options alone.
     conservative : bool
-        Whether the physics conserves energy but for dissipation in contacts. If not, with `forces`, or with a contact
-        law that is not conservative, no energy error is computed, only that of the energy balance.
+        Whether the physics conserves energy but for dissipation in contacts. Only then, without `forces` and with a
+        conservative contact law, is there an energy error beside that of the energy balance.
     wall_forces : bool
         Write walls.csv: force on each wall and torque about its point [N, N m], lab frame, wall_0_force_x and so on.
     conclude : callable, optional
@@ -100,8 +98,7 @@ class Scenario:
         tables ``recorder.energy`` and ``recorder.observed`` (``table[column]`` is an array) and the output folder, for
         figures. The numbers become `result` in summary.json; the text is printed after that about the energy.
     study : callable, optional
-        study(options, report) makes many runs, and findings on published numbers; report : `Report`. Such a scenario
-        has --quick, --out and --quiet.
+        study(options, report) makes many runs, and findings on published numbers; report : `Report`.
     check : callable, optional
         check(options) raises ValueError for unusable options of a study, before any work.
     """
@@ -125,7 +122,7 @@ class Scenario:
         flag("wall_forces", self.wall_forces)
 
     def parse(self, argv: Sequence[str] | None = None) -> Namespace:
-        """The options from a command line, by default sys.argv; ValueError if invalid."""
+        """The options in a command line, by default sys.argv; ValueError if they are invalid."""
         return parse(self, argv)
 
     def main(self, argv: Sequence[str] | None = None) -> int:
@@ -152,23 +149,20 @@ class Scenario:
         except BlockingIOError as error:        # another run holds the folder
             return self._fail(FAILED, f"failed: {error}")
         except (OSError, MemoryError, FloatingPointError) as error:
-            return self._fail(FAILED, f"failed: {str(error) or 'no memory'}", self._remedy(runs, "; "))
+            return self._fail(FAILED, f"failed: {str(error) or 'no memory'}{self._remedy(runs)}")
         except KeyboardInterrupt:
-            return self._fail(INTERRUPTED, "interrupted", self._remedy(runs, ": "))
+            return self._fail(INTERRUPTED, f"interrupted{self._remedy(runs)}")
 
-    def _fail(self, status, text, remedy=""):
-        print(f"{self.name}: {text}{remedy}", file=sys.stderr)
+    def _fail(self, status, text):
+        print(f"{self.name}: {text}", file=sys.stderr)
         return status
 
-    def _remedy(self, runs, stop):
-        """How to continue after aborted runs; stop : punctuation before it."""
-        if self.study:
-            return ""
-        if not runs:
-            return f"{stop}nothing was written"
-        return stop + ("the last checkpoint is complete, --resume continues from it"
-                       if any(run.checkpoints() for run in runs.values()) else
-                       "there was no checkpoint yet (see --checkpoint-every)")
+    def _remedy(self, runs):
+        """How to continue after aborted runs."""
+        if self.study or not runs:
+            return "" if self.study else "; nothing was written"
+        return "; the last checkpoint is complete, --resume continues from it" if any(
+            run.checkpoints() for run in runs.values()) else "; there was no checkpoint yet (see --checkpoint-every)"
 
     def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
@@ -178,19 +172,12 @@ class Scenario:
         folder : path
         quiet : bool
         **options
-            Options of the command line by name, with _ for -.
+            Options of the command line by name, with _ for -. ValueError for an unknown or unusable one.
 
         Returns
         -------
         Report or dict
-            Of a study its report, of a run the entries of summary.json.
-
-        Raises
-        ------
-        ValueError
-            For an unknown or unusable option.
-        RuntimeError
-            For a run that did not end as planned.
+            Of a study its report, of a run the entries of summary.json; RuntimeError if it did not end as planned.
         """
         chosen = parse(self, [], out=str(folder), quiet=quiet, **options)
         if self.study:
@@ -234,18 +221,18 @@ class Scenario:
             say("\n".join(filter(None, [verdict(result), result.get("conclusion")])), options.quiet)
             if stopped():
                 break
-        where, first = f"Files are in {options.out}", next(iter(runs.values()))
+        first, where = next(iter(runs.values())), [f"Files are in {options.out}."]
         if compared:
             plot.comparison(Path(options.out, "compare.png"), done, self.observables[:1])
-            where += ", a folder for each integrator; the picture compare.png shows them side by side"
+            where.append("Each integrator has a folder there; the picture compare.png shows them side by side.")
         elif (first.path / "energy.png").exists():
-            where += "; the picture energy.png shows the energies over time"
+            where.append("The picture energy.png shows the energies over time.")
         if not (first.path / "energy.png").exists():
-            where += f".\nPictures need matplotlib: {this_python()} -m pip install matplotlib"
+            where.append(f"Pictures need matplotlib: {this_python()} -m pip install matplotlib")
         if first.with_frames:
-            where += (f".\nTo see the motion open {first.series.path} in ParaView, or make a movie with\n"
-                      f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")
-        say(where + "." * (not first.with_frames), options.quiet)
+            where.append(f"To see the motion open {first.series.path} in ParaView, or make a movie with\n"
+                         f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")
+        say("\n".join(where), options.quiet)
         if result["ended"] == "interrupted" or len(done) < len(runs):
             return self._fail(INTERRUPTED, f"interrupted at {run.sim.time:g} s; go on with --resume")
         if result["ended"] != "done" and not compared:

@@ -2,11 +2,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
-from minidem.core.checks import check_call, file_path, flag, short_repr
+from minidem.core.checks import as_array, check_call, file_path, flag, real_array, short_repr
 from minidem.output import table as csv_table
 from minidem.scenario import plot
 from minidem.scenario.record import energy_columns, energy_row
@@ -87,31 +86,21 @@ class Table(csv_table.Table):
 
 def _checked(columns):
     """dict of tuples of names -> function; ValueError for what cannot be columns of a CSV file."""
-    remedy = "give a dict of names to functions of the simulation, {'pressure': lambda sim: ...}"
     if not isinstance(columns, Mapping) or not columns:
-        raise ValueError(f"columns = {short_repr(columns)}: {remedy}")
-    found, seen = {}, {"time"}
-    for key, function in columns.items():
-        names = (key,) if isinstance(key, str) else key
-        if not isinstance(names, tuple) or not callable(function):
-            raise ValueError(f"columns: {short_repr(names)}: {short_repr(function)}: {remedy}")
-        check_call(f"columns[{key!r}]", function, "simulation")
-        for name in names:
-            if not isinstance(name, str) or not name or set(name) & set(',"\n\r') or name in seen:
-                raise ValueError(f"columns: the name {short_repr(name)} is not a text without commas, quotes and line "
-                                 "ends, or given twice; 'time' is the first column")
-            seen.add(name)
-        found[names] = function
+        raise ValueError(f"columns = {short_repr(columns)}: give a dict of names to functions of the simulation, "
+                         "{'pressure': lambda sim: ...}")
+    found = {key if isinstance(key, tuple) else (key,): function for key, function in columns.items()}
+    for names, function in found.items():
+        check_call(f"columns[{short_repr(names)}]", function, "simulation")
+    names = ["time", *chain(*found)]
+    for name in names:
+        if not isinstance(name, str) or not name or set(name) & set(',"\n\r') or names.count(name) > 1:
+            raise ValueError(f"columns: the name {short_repr(name)} is not a text without commas, quotes and line "
+                             "ends, or given twice; 'time' is the first column")
     return found
 
 
 def _numbers(function, names, sim):
-    values = np.asarray(function(sim), dtype=object).reshape(-1)
-    try:
-        numbers = [float(value) for value in values]
-    except (TypeError, ValueError):
-        numbers = []
-    if len(numbers) != len(names):
-        raise ValueError(f"columns: the function of {', '.join(names)} returned {short_repr(values.tolist())} at "
-                         f"{sim.time:g} s; return {len(names)} number{'s' * (len(names) > 1)}")
-    return numbers
+    what = f"result of the function of {', '.join(names)} at {sim.time:g} s"
+    values = as_array(what, function(sim)).reshape(-1)
+    return real_array(what, values * 1.0 if values.dtype == bool else values, (len(names),)).tolist()

@@ -72,15 +72,15 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     gravity : (3,) array_like
         Acceleration [m/s2], lab frame.
     threads : int, optional
-        Largest number of threads; default: all processors that the process may use, or OMP_NUM_THREADS. Small systems
-        use fewer: a thread pays from about 2000 spheres on. Results do not depend on it, to the last bit.
+        Maximum number of threads; default: OMP_NUM_THREADS, or all available processors. Systems with fewer than about
+        2000 spheres per thread use fewer. Results are bitwise identical for any number.
     pairs : list of Pair, optional
-        Of each two different materials that can meet, for a contact law that reads properties of pairs
+        One for any two different materials that can meet, if the contact law reads properties of pairs
         (`md.contact.info(name).reads_of_pairs`).
     periodic : tuple or PeriodicBox, optional
-        (low (3,), high (3,), (bool, bool, bool)): corners of a box [m], and along which axes it is periodic. Along open
-        axes the corners are drawn only. It must be longer than the diameter of any clump and than four radii of any
-        sphere. An `md.PeriodicBox` may be sheared, compressed, or held under a pressure.
+        (low (3,), high (3,), (bool, bool, bool)): corners of a box [m], and along which axes it is periodic. It must be
+        longer than the diameter of any clump and four radii of any sphere. An `md.PeriodicBox` may be sheared,
+        compressed, or held under a pressure.
 
     Raises
     ------
@@ -94,12 +94,12 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
 
     Notes
     -----
-    In a periodic box two spheres interact by their nearest images. `position` and all that is computed from it are in
-    unbounded space, without jumps at the faces; `wrapped_position` is in the box. `velocity` belongs to `position`: in
-    a box that is sheared, a clump that is n boxes away has another velocity than its image in the box.
+    In a periodic box two spheres interact with their nearest images. `position` is in unbounded space, without jumps at
+    the faces, and so is all that is computed from it; `wrapped_position` is in the box. `velocity` belongs to
+    `position`: in a sheared box, the image of a clump in the box has another one.
 
-    copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread at
-    a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
+    copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread
+    at a time may use a simulation: another one, or a user force during a step, gets a RuntimeError.
     """
 
     def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "spiral",
@@ -194,24 +194,22 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         ----------
         steps : int
         every, callback : int and callable, optional
-            callback(simulation) is called after every `every` steps, at whole steps. A callback that has an attribute
-            `every` of its own, such as an `Inlet`, needs the same number here. If it raises, clumps and forces
-            that it has added or removed are taken back, and the next run with a callback first calls it again at the
-            same step, also after `save` and `load`. So a callback that writes files may be called twice at a step.
+            callback(simulation) is called after every `every` steps; for one with an attribute `every`, such as an
+            `Inlet`, it must be the same number. If it raises, what it has added or removed is taken back, and the next
+            run with a callback calls it again at the same step first, also after `save` and `load`.
 
         Raises
         ------
         FloatingPointError
-            In the step in which a position or orientation becomes non-finite, with step, clump, cause and remedy. The
-            simulation is at the beginning of that step.
+            If a position or orientation becomes non-finite, with step, clump, cause and remedy. The simulation is at
+            the beginning of that step.
         KeyboardInterrupt
             Within a fraction of a second after Ctrl-C, between two steps or in a callback. The simulation can be
-            queried, saved or run on with the bits of an undisturbed run; likewise when a user function raises during a
-            step, which is then undone.
+            queried, saved or run on with the bits of an undisturbed run. The same holds when a user function raises
+            during a step, which is then undone.
         MemoryError, or the error of a compiled contact law
-            Likewise, at an earlier step if the error was within a step: the message says which. Callbacks since then
-            are called again. Of more than 300 000 spheres there is no copy to go back to, here and after a non-finite
-            position: the last checkpoint continues.
+            The simulation is at an earlier step, which the message names. With more than 300 000 spheres there is no
+            copy to go back to, here and after a non-finite position: continue from the last checkpoint.
 
         Warns
         -----

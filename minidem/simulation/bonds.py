@@ -34,7 +34,7 @@ class Bonds(Topic):
         """Bond pairs of spheres of different clumps by elastic beams that break.
 
         The contact law needs ``bonds=parallel``, such as ``hertz-mindlin:bonds=parallel``. Bonds are free of stress in
-        the present pose. Add many in one call: each call takes about 1 us for each contact and bond that is there.
+        the present pose. Add many in one call, which takes about 1 us for each contact and bond that is there.
 
         Parameters
         ----------
@@ -60,8 +60,7 @@ class Bonds(Topic):
         Raises
         ------
         ValueError
-            For a law without bonds, an unknown sphere, a pair of one clump, given twice, with a bond, or with a gap
-            near the range of the law, or an argument out of range. No bond is added then.
+            For a law without bonds, a pair that cannot be bonded, or an argument out of range. No bond is added then.
 
         Warns
         -----

@@ -90,10 +90,9 @@ class Clumps(Topic):
 
         Notes
         -----
-        Forces on clumps that were in contact with removed ones are evaluated again at the same positions, as are all if
-        there are user forces. The next step begins with half a step back for these clumps, as for new ones. The energy
-        that leaves is in `energy().exchanged`, so that `balance` is continuous. Remove many clumps in one call: each
-        call takes 3 to 8 us for each clump that is there.
+        Clumps that were in contact with removed ones, or all with user forces, get new forces at the same positions,
+        and begin the next step with half a step back, as new ones do. The energy that leaves is in
+        `energy().exchanged`. Remove many clumps in one call: each takes 3 to 8 us for each clump that is there.
         """
         if not (outlet is None or isinstance(outlet, str)):
             raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
@@ -216,8 +215,7 @@ class Clumps(Topic):
     def _with_changing_forces(self, gone):
         """(n_clumps,) bool, the clumps on which forces change if those marked in `gone` vanish.
 
-        Forces are known at the present positions afterwards. An onset correction depends on the other forces on both
-        clumps.
+        An onset correction depends on the other forces on both clumps.
         """
         law, contacts = self.settings.law, self.loop.contacts()
         i, j = (contacts[name][contacts["clump_j"] >= 0] for name in ("clump_i", "clump_j"))
@@ -238,10 +236,8 @@ class Clumps(Topic):
 
 
 def _columns(template, position, orientation, velocity, angular_velocity, scale, material):
-    """Columns of new clumps from the arguments of `add_clumps`.
-
-    They are position (n, 3), orientation (n, 4) principal frame -> lab, velocity (n, 3), angular velocity (n, 3) in the
-    principal frame, scale (n,).
+    """Columns of new clumps: position (n, 3), orientation (n, 4) principal frame -> lab, velocity (n, 3), scale (n,)
+    and, before it, angular velocity (n, 3) in the principal frame.
     """
     if not isinstance(template, ClumpTemplate):
         raise ValueError(f"template = {short_repr(template)}: give a minidem.ClumpTemplate")

@@ -76,9 +76,8 @@ class Contacts(Topic):
         -------
         (3, 3) ndarray
             Sum of F_a l_b / V over the contacts [Pa], lab frame: F is the force on a clump, l the vector to its centre
-            from that of the other clump, or of its image in a periodic box, or from the contact point on a wall. Of a
-            vector l that crosses the faces of the box low, high the part inside counts. The tensor is symmetric only in
-            the mean over time.
+            from that of the other clump or its image, or from the contact point on a wall; of it the part inside the
+            box counts. The tensor is symmetric only in the mean over time.
 
         Raises
         ------

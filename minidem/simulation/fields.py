@@ -164,11 +164,7 @@ class Fields(Topic):
         self.monitor.expect_rates(self)
 
     def _use_rates_of(self, snapshot, known=False):
-        """Use a loop of the snapshot. Forces that are known remain so, unless those of the user must give rates that
-        are not known.
-
-        Those of the user are then evaluated here, so that a look before the next step does not evaluate them once more.
-        """
+        """Use a loop of the snapshot, whose forces stay known unless those of the user must give rates first."""
         forces = snapshot.user_forces
         new = self._loop_from(replace(snapshot, forces_known=snapshot.forces_known and (known or not forces.acts)))
         if new.forces_known or forces.acts and len(forces.forces) == forces.expected:

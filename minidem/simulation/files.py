@@ -38,7 +38,7 @@ class Files(Topic):
             Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
             tangential_force [N], overlap [m], sliding, clump_i, clump_j (see `contact_mesh` in output/vtu.py).
         """
-        vtu.write_contacts(file_path("path", path, ".vtu"), self, between)
+        vtu.write_mesh(file_path("path", path, ".vtu"), vtu.contact_mesh(self, between), self.loop.step_count * self.dt)
 
     @exclusive
     def write_bonds(self, path: str | Path) -> None:
@@ -50,7 +50,7 @@ class Files(Topic):
             Cell data are normal_force, shear_force, bending, torsion, tension, shear, energy (see `bonds`), and
             clump_i, clump_j, the ids of the clumps.
         """
-        vtu.write_bonds(file_path("path", path, ".vtu"), self)
+        vtu.write_mesh(file_path("path", path, ".vtu"), vtu.bond_mesh(self), self.loop.step_count * self.dt)
 
     @exclusive
     def write_lammps(self, folder: str | Path, steps: int = 100_000, every: int = 0) -> None:

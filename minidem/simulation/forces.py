@@ -78,8 +78,8 @@ class Forces(Topic):
         function : callable or compiled function
             In Python: ``function(t, x, v, q, w, *parameters)`` -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame,
             for all clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab),
-            angular velocity (lab). Compiled: see Notes. Either is called at the positions of every force evaluation,
-            with velocities predicted for that instant, so that damping does not reduce the order of a scheme.
+            angular velocity (lab). Compiled: see Notes. Velocities are those predicted for the instant of the
+            positions, so that damping does not reduce the order of a scheme.
         parameters : (k,) array_like
             Numbers for the function.
         random, seed : int
@@ -96,10 +96,10 @@ class Forces(Topic):
         A compiled function is
         ``void f(const double *time, const double *clumps, double *wrenches, const double *parameters)``, made anywhere:
         a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
-        the signature. It is called for eight clumps at a time, by all threads without the GIL, and must not have a
-        memory of its own. `time` points to one number, `parameters` to the k given ones, which are followed by 64 NaN;
-        a function that reads beyond them is refused where its result for the present clumps shows it, by two calls here
-        and whenever clumps are added or removed. The other arrays are rows of eight doubles, one per clump::
+        the signature. It is called for eight clumps at a time, by all threads without the GIL, and must keep nothing
+        between calls. `time` points to one number, `parameters` to the k given ones, followed by 64 NaN: a function
+        that reads beyond them is refused if its result shows it. The other arrays are rows of eight doubles, one per
+        clump::
 
            clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
                      14 id (`ids`)
@@ -110,10 +110,9 @@ class Forces(Topic):
         Python with a keyword-only argument `fields` gets a dict of arrays (n,) or (n, components) and may return a
         third item, a dict of rates; one with `random` gets an array (n, random).
 
-        Lanes behind the last clump repeat another one; their results are ignored.
-
-        Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
-        trapezoidal rule. Checkpoints do not contain them, copies do, and pickle contains those that can be pickled.
+        Lanes behind the last clump repeat another one; their results are ignored. Several functions add up. Their work
+        is in `energy().work`; that of compiled ones is the integral of the power by the trapezoidal rule. Checkpoints
+        do not contain functions, copies do, and pickle contains those that can be pickled.
         """
         self.continue_from(self.loop.snapshot().with_force(Force(function, parameters, random, seed)))
 

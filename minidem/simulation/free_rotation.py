@@ -111,66 +111,53 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
     else:
         torque = finite_array("torque", torque, (n, 3), repeat=True, limit=LARGEST)
     state = State(scheme.n_scratch).with_bodies(inertia, orientation, angular_velocity)
-    bodies = _FreeBodies(state, name, scheme, parameters, torque, dt, single, sync)
-    bodies.loop.start(dt if start else 0.0)
 
-    pacer = Pacer()
-    if record_every is None:
-        pacer.run(bodies.advance, steps)
-        return Rotation(*bodies.read())
-    rows = []
-    for _ in range(steps // record_every):
-        pacer.run(bodies.advance, record_every)
-        rows.append(bodies.read())
-    pacer.run(bodies.advance, steps % record_every)
-    return Rotation(*(np.array(column) for column in zip(*rows))) if rows else Rotation(*np.empty((5, 0)))
+    def shaped(array):
+        return array[0] if single else array
 
-
-class _FreeBodies:
-    """Free bodies and their time loop; torques are known when it is made."""
-
-    def __init__(self, state, name, scheme, parameters, torque, dt, single, sync):
-        self.state, self.name, self.scheme, self.torque = state, name, scheme, torque
-        self.dt, self.single, self.sync = dt, single, sync
-        loads = (lambda loop, steps: self.set_torque(steps * dt, "predicted")) if callable(torque) else None
-        self.loop = Driver(Settings(scheme, parameters, dt, loads=loads), Snapshot(state))
-        if callable(torque):
-            self.set_torque(0.0, "angular_velocity")
-        else:
-            state.set_column("torque", torque)
-
-    def shaped(self, array):
-        """Without the first axis where the user gave one body."""
-        return array[0] if self.single else array
-
-    def set_torque(self, t, rate):
+    def set_torque(t, rate):
         """Call the torque function with the angular velocity in the column `rate`."""
-        state, shaped = self.state, self.shaped
-        answer = self.torque(t, shaped(state.column("orientation")), shaped(state.column(rate)))
-        shape = shaped(np.empty((state.n_clumps, 3))).shape
+        answer = torque(t, shaped(state.column("orientation")), shaped(state.column(rate)))
+        shape = (3,) if single else (n, 3)
         state.set_column("torque", finite_array("torque(t, q, w)", answer, shape, limit=LARGEST).reshape(-1, 3))
 
-    def stored(self, name, width):
-        """A quantity as the scheme stores it."""
-        first = getattr(self.scheme, name + "_scratch")
-        return self.state.column(name) if first is None else self.state.scratch(first, width)
+    def stored(name, width):
+        first = getattr(scheme, name + "_scratch")
+        return state.column(name) if first is None else state.scratch(first, width)
 
-    def read(self):
+    def read():
         """The values of a `Rotation` at the present step."""
-        step, dt = self.loop.steps_done, self.dt
-        if self.sync:
-            pose, rate, offsets = self.state.column("orientation"), self.loop.synchronise()[1], (0.0, 0.0)
+        step = loop.steps_done
+        if sync:
+            pose, rate, offsets = state.column("orientation"), loop.synchronise()[1], (0.0, 0.0)
         else:
-            pose, rate = self.stored("orientation", 4), self.stored("angular_velocity", 3)
-            offsets = self.scheme.orientation_offset, self.scheme.angular_velocity_offset
+            pose, rate = stored("orientation", 4), stored("angular_velocity", 3)
+            offsets = scheme.orientation_offset, scheme.angular_velocity_offset
         lost = ~(np.isfinite(pose).all(axis=1) & np.isfinite(rate).all(axis=1))
         if lost.any():
             raise FloatingPointError(f"body {np.argmax(lost)} is no longer finite at step {step}: lower dt "
-                                     f"({dt:g} s) or use another rotation scheme than {self.name!r}")
-        return step * dt, self.shaped(pose), self.shaped(rate), (step + offsets[0]) * dt, (step + offsets[1]) * dt
+                                     f"({dt:g} s) or use another rotation scheme than {name!r}")
+        return step * dt, shaped(pose), shaped(rate), (step + offsets[0]) * dt, (step + offsets[1]) * dt
 
-    def advance(self, steps):
+    def advance(steps):
         """Advance by so many steps; FloatingPointError soon after a body becomes non-finite."""
-        self.loop.run(steps)
-        if steps >= STEPS_PER_CHECK and not np.isfinite(self.state.in_slot_order("orientation")).all():
-            self.read()
+        loop.run(steps)
+        if steps >= STEPS_PER_CHECK and not np.isfinite(state.in_slot_order("orientation")).all():
+            read()
+
+    loads = (lambda loop, steps: set_torque(steps * dt, "predicted")) if callable(torque) else None
+    loop, pacer = Driver(Settings(scheme, parameters, dt, loads=loads), Snapshot(state)), Pacer()
+    if callable(torque):
+        set_torque(0.0, "angular_velocity")
+    else:
+        state.set_column("torque", torque)
+    loop.start(dt if start else 0.0)
+    if record_every is None:
+        pacer.run(advance, steps)
+        return Rotation(*read())
+    rows = []
+    for _ in range(steps // record_every):
+        pacer.run(advance, record_every)
+        rows.append(read())
+    pacer.run(advance, steps % record_every)
+    return Rotation(*(np.array(column) for column in zip(*rows))) if rows else Rotation(*np.empty((5, 0)))

@@ -198,8 +198,7 @@ def _side(p, q, x, y):
 def _samples(corners, spacing):
     """Return points on the triangles, about `spacing` apart, and the index of the triangle of each.
 
-    Triangles are bisected across their longest side until it is at most twice the spacing; points are the centroids.
-    Long slivers become rows of points.
+    They are the centroids of parts, bisected across the longest side until that is at most twice the spacing.
     """
     points, owners, owner = [], [], np.arange(len(corners))
     while len(corners):

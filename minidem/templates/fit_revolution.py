@@ -40,8 +40,6 @@ def area_of_profile(profile):
 def fit_rings(profile, spheres):
     """Return centers (n, 3), radii (n,) of spheres inside a solid of revolution about z, largest gain first [m].
 
-    Every second ring is turned by half its spacing.
-
     profile : (k, 2) points [z, r] [m];  spheres : their largest number; there are fewer only if they fill the solid
     """
     for cells in CELLS:

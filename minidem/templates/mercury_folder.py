@@ -39,11 +39,9 @@ def spheres_file(path):
 def read_body(path, volume, scale, relative_error):
     """Return the MassProperties in the folder `path`; mass and moments are those of the files.
 
-    volume : of the clump [m3]; the density is the mass over it;  relative_error : that of the volume
-    scale : unit of length of the files [m]
+    volume : of the clump [m3]; the density is the mass over it;  relative_error : of it;  scale : unit of length [m]
 
-    ValueError for a file without finite numbers of the right shape, a mass that is not positive, a tensor that is not
-    symmetric or impossible for a rigid body; FileNotFoundError for a missing file.
+    ValueError for a file without numbers of the right shape, or with impossible ones; FileNotFoundError without one.
     """
     file = existing_file("path", _part(path, MASS), REMEDY)
     mass = positive(str(file), _numbers(file, (1, 1))[0, 0])
@@ -62,9 +60,7 @@ def read_body(path, volume, scale, relative_error):
 
 
 def write_folder(path, offsets, radii, mass, inertia):
-    """Write the folder `path`, with all digits; spheres about the centre of mass, in the principal frame.
-
-    The four files are replaced, each atomically. offsets, radii, mass, inertia : attributes of a ClumpTemplate
+    """Write the folder `path` of the attributes of a ClumpTemplate, with all digits, in the principal frame.
 
     ValueError for numbers outside the range of single precision, NotADirectoryError if `path` is a file.
     """

@@ -34,8 +34,7 @@ FORMATS = "csv", "lammps", "liggghts", "mercurydpm"      # the last one is a fol
 def read_spheres(path):
     """Return centres (n, 3) and radii (n,), in the unit of the file `path`.
 
-    ValueError for a line that is not four finite numbers, a radius that is not positive, or no spheres;
-    FileNotFoundError without a file.
+    ValueError for a line that is not a sphere, or no spheres; FileNotFoundError without a file.
     """
     kind = foreign(existing_file("path", path, REMEDY))
     if kind is not None:

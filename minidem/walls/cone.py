@@ -15,9 +15,8 @@ class Cone(Wall):
     """The surface of a cone between two circles, open at both ends. Spheres touch it from both sides.
 
     With equal radii it is a tube, without height a flat ring, with a radius of 0 it has an apex. A sphere touches the
-    nearest point of the surface, of an edge or of the apex, and on the other side of the axis as well where it reaches
-    there: at the bottom of a funnel, or in an opening that it closes. The contact law takes the wall as flat: the
-    effective radius of a contact is that of the sphere.
+    nearest point of the surface, and that beyond the axis as well where it reaches there, as at the bottom of a funnel.
+    The contact law takes the wall as flat: the effective radius of a contact is that of the sphere.
 
     Parameters
     ----------

@@ -21,10 +21,9 @@ LEAST_HEIGHT = 1e-7                 # of a triangle / longest edge; single preci
 class MeshWall(Wall):
     """A surface of triangles. Spheres touch it from both sides.
 
-    A sphere touches a face, an edge or a corner, each once. Where it would touch two neighbouring triangles whose
-    contact normals differ by less than the feature angle, it touches the nearer one only: a surface that approximates a
-    smooth one has one contact everywhere, also where a sphere fits into a round hole. The history of a contact is
-    carried over from a triangle to the next one.
+    A sphere touches a face, an edge or a corner, each once. Of two neighbouring triangles whose contact normals differ
+    by less than the feature angle, it touches the nearer one only: on a surface that approximates a smooth one it has
+    one contact everywhere. The history of a contact is carried over from a triangle to the next one.
 
     Parameters
     ----------

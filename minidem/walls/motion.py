@@ -91,13 +91,10 @@ class Servo:
 
 
 def placed(wall, step, dt, servo_state):
-    """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step.
-
-    servo_state : (2,), displacement [m] of a Servo along its direction, and its velocity [m/s].
-    """
-    pose = Motions([wall]).poses(2 * step, 1, 0.5 * dt)[0, 0]
+    """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step; servo_state : place and velocity."""
+    position, matrix = _poses_of(wall, np.array([2 * step]) * (0.5 * dt))
     moved = servo_state[0] * np.array(wall.motion.direction) if isinstance(wall.motion, Servo) else 0.0
-    return pose["position"] + moved, pose["matrix"]
+    return position[0] + moved, matrix[0]
 
 
 def at_rest(wall, step, dt, servo_state):
@@ -123,29 +120,10 @@ def scaled(wall, factor, origin):
 
 
 class Motions:
-    """Motions of walls, computed together.
-
-    walls : those that move;  upright : why a wall may not turn, a text or None of each
-    """
+    """Motions of the walls that move.  upright : why each may not turn, a text or None"""
 
     def __init__(self, walls, upright=None):
-        motions = [wall.motion for wall in walls]
-        self._walls, self._upright = walls, [None] * len(walls) if upright is None else upright
-        self._center, self._velocity, self._spin = (
-            np.array([getattr(wall, name) for wall in walls]).reshape(-1, 3)
-            for name in ("center", "velocity", "angular_velocity"))
-        self._oscillating = [k for k, motion in enumerate(motions) if type(motion) is Oscillation]
-        self._amplitude = np.array([motions[k].amplitude for k in self._oscillating]).reshape(-1, 3)
-        self._functions = [k for k, motion in enumerate(motions)
-                           if motion is not None and not isinstance(motion, Servo) and type(motion) is not Oscillation]
-        self._given = self._oscillating + self._functions
-        self._turning = np.union1d(np.flatnonzero(self._spin.any(axis=1)), self._functions).astype(int)
-        self._turning_given = np.isin(self._turning, self._given)
-        limits = [wall.limits() for wall in walls]
-        self._axis, self._arm = (np.array(values).reshape(-1, 3) for values in (
-            [limit.axis for limit in limits], [limit.arm for limit in limits]))
-        self._along, self._radius, self._extent = (np.array(values) for values in (
-            [limit.along for limit in limits], [limit.radius for limit in limits], [limit.extent for limit in limits]))
+        self._walls = [(wall, wall.limits(), reason) for wall, reason in zip(walls, upright or [None] * len(walls))]
 
     def poses(self, first, n, half_step):
         """Poses (n, walls) at the instants (first + k) half_step, 0 <= k < n, a structured array (POSE).
@@ -154,65 +132,54 @@ class Motions:
         lacks what the force does.
         """
         times, step = np.arange(first - 2, first + n + 1) * half_step, 2.0 * half_step
-        position, matrix = self._placed(times)
         poses = np.zeros((n, len(self._walls)), POSE)
-        poses["position"], poses["matrix"] = position[2:-1], np.eye(3)
-        poses["matrix"][:, self._turning] = matrix[2:-1]
-        poses["velocity"] = poses["velocity_now"] = self._velocity + 0.0
-        poses["turning"] = poses["turning_now"] = self._spin
-        if not self._given:
-            return poses
-        position, matrix = position[:, self._given], matrix[:, self._turning_given]
-        for now, early, late in (("", slice(-3), slice(2, -1)), ("_now", slice(1, -2), slice(3, None))):
-            poses["velocity" + now][:, self._given] = (position[late] - position[early]) / step
-            poses["turning" + now][:, self._turning[self._turning_given]] = _mean_spins(
-                matrix[early], matrix[late], step)
+        for pose, (wall, *_) in zip(poses.T, self._walls):
+            position, matrix = _poses_of(wall, times)
+            pose["position"], pose["matrix"] = position[2:-1], matrix[2:-1]
+            for now, early, late in (("", slice(-3), slice(2, -1)), ("_now", slice(1, -2), slice(3, None))):
+                if wall.motion is None or isinstance(wall.motion, Servo):
+                    pose["velocity" + now], pose["turning" + now] = np.add(wall.velocity, 0.0), wall.angular_velocity
+                else:
+                    pose["velocity" + now] = (position[late] - position[early]) / step
+                    pose["turning" + now] = _mean_spins(matrix[early], matrix[late], step)
         return poses
-
-    def _placed(self, times):
-        """Positions (n, walls, 3) of the centres, and matrices (n, turning walls, 3, 3), wall frame -> lab."""
-        position = self._center + times[:, None, None] * self._velocity
-        if not (self._given or len(self._turning)):
-            return position, np.zeros((len(times), 0, 3, 3))
-        matrix, listed = _rotations(times[:, None, None] * self._spin[self._turning]), times.tolist()
-        matrix[:, self._turning_given] += 0.0           # never -0.0, as from _product
-        parts = np.array([self._walls[k].motion.parts(listed) for k in self._oscillating]).reshape(-1, len(times), 1)
-        position[:, self._oscillating] += parts.swapaxes(0, 1) * self._amplitude
-        for k in self._functions:
-            moved, own = np.array([_moved(self._walls[k].motion, t) for t in listed]), self._turning.searchsorted(k)
-            position[:, k] += moved[:, 0]
-            matrix[:, own] = _product(_rotations(moved[:, 1]), matrix[:, own])
-        return position, matrix
 
     def travel(self, poses):
         """Bounds (n,) of the displacement of any surface from each entry of `poses` to the next, the first one 0.
 
         ValueError for a motion that tilts a plane or a cylinder, or turns a wall that may not turn in a periodic box.
         """
-        shift = np.diff(poses["position"], axis=0, prepend=poses["position"][:1])
-        along = (shift * self._axis).sum(axis=2)
-        across = np.sqrt(((shift - along[:, :, None] * self._axis) ** 2).sum(axis=2))
-        moved = np.where(self._along, np.abs(along), across)
-        if not len(self._turning):
-            return moved.max(axis=1)
-        matrix = poses["matrix"][:, self._turning]
-        turn = np.diff(matrix, axis=0, prepend=matrix[:1])
-        moved[:, self._turning] += self._extent[self._turning] * np.sqrt((turn ** 2).sum(axis=(2, 3)))
-        self._check(matrix)
-        return moved.max(axis=1)
+        bound = np.zeros(len(poses))
+        for pose, (wall, limits, upright) in zip(poses.T, self._walls):
+            axis, matrix = np.array(limits.axis), pose["matrix"]
+            shift, turn = (np.diff(pose[name], axis=0, prepend=pose[name][:1]) for name in ("position", "matrix"))
+            along = shift @ axis
+            across = np.linalg.norm(shift - along[:, None] * axis, axis=1)
+            moved = np.abs(along) if limits.along else across
+            bound = np.maximum(bound, moved + limits.extent * np.linalg.norm(turn, axis=(1, 2)))
+            tilt = np.abs(matrix @ axis - axis).max()
+            off = np.abs(np.cross(matrix @ limits.arm - limits.arm, axis)).max() / limits.radius
+            if upright and np.abs(matrix - np.eye(3)).max() > FIXED:
+                raise ValueError(f"motion of {wall}: {upright}")
+            if max(tilt, off) > FIXED:
+                raise ValueError(f"motion of {wall}: it turns about another axis than that of its symmetry; give a "
+                                 "MeshWall")
+        return bound
 
-    def _check(self, matrix):
-        """Refuse matrices that tilt or displace the surface of a plane or cylinder."""
-        axis, arm, radius = (values[self._turning] for values in (self._axis, self._arm, self._radius))
-        tilt = np.abs((matrix * axis[:, None, :]).sum(axis=3) - axis).max(axis=2)
-        off = np.abs(np.cross((matrix * arm[:, None, :]).sum(axis=3) - arm, axis)).max(axis=2) / radius
-        turned = np.abs(matrix - np.eye(3)).max(axis=(2, 3)) > FIXED
-        for k, wrong, turns in zip(self._turning, ((tilt > FIXED) | (off > FIXED)).any(axis=0), turned.any(axis=0)):
-            if turns and self._upright[k]:
-                raise ValueError(f"motion of {self._walls[k]}: {self._upright[k]}")
-            if wrong:
-                raise ValueError(f"motion of {self._walls[k]}: it turns about another axis than that of its symmetry; "
-                                 "give a MeshWall")
+
+def _poses_of(wall, times):
+    """Positions (n, 3) of the centre, and matrices (n, 3, 3), wall frame -> lab, at times (n,) without a Servo."""
+    motion, times = None if isinstance(wall.motion, Servo) else wall.motion, times[:, None]
+    position = wall.center + times * wall.velocity
+    matrix = _rotations(times * wall.angular_velocity) if any(wall.angular_velocity) else np.tile(
+        np.eye(3), (len(times), 1, 1))
+    if isinstance(motion, Oscillation):
+        position += np.array(motion.parts(times[:, 0].tolist()))[:, None] * motion.amplitude
+    elif motion is not None:
+        moved = np.array([_moved(motion, t) for t in times[:, 0].tolist()])
+        position += moved[:, 0]
+        matrix = _product(_rotations(moved[:, 1]), matrix)
+    return position, matrix + 0.0                       # without -0.0
 
 
 def _moved(motion, t):

@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import (
-    LARGEST,
-    check_call,
-    finite_array,
-    flag,
-    non_negative,
-    number,
-    positive,
-    refuse,
-    short_repr,
-)
+from minidem.core.checks import LARGEST, check_call, corners, flag, non_negative, number, positive, refuse, short_repr
 
 AXES, FUNCTION = "xyz", "function"
 
@@ -151,16 +141,12 @@ class PeriodicBox:
 
     def __init__(self, low: ArrayLike, high: ArrayLike, axes: Any, shear: Any = None, rates: Any = (0.0, 0.0, 0.0),
                  affine: bool = True):
-        low, high = (finite_array(f"periodic: {name}", corner, (3,), limit=LARGEST)
-                     for name, corner in (("low", low), ("high", high)))
-        refuse("periodic: high", high, high <= low,
-               f"give high above low = {low.tolist()} in every component")
-        flags = [axis for axis in axes if isinstance(axis, (bool, np.bool_))] if np.iterable(axes) else []
-        if len(flags) != 3 or len(axes) != 3:
+        low, high = corners(low, high, "periodic: ")
+        if np.shape(axes) != (3,) or not np.array_equal(axes, np.array(axes, dtype=bool)):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: give three times True or False")
-        if not any(flags):
+        if not any(axes):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: no axis is periodic; leave periodic out")
-        self._axes = np.array(axes)
+        self._axes = np.array(axes, dtype=bool)
         self.shear, self.rates = self._checked_shear(shear), self._checked_rates(rates)
         self.affine = flag("affine", affine)
         self.start = Box(low, high, self._axes, across=self.shear and self.shear[1])
@@ -338,13 +324,10 @@ class Box:
         return (np.asarray(position) - self.center) @ self.gradient.T
 
     def refuse_large(self, template, scale):
-        """ValueError for clumps that are too large for the box.
+        """ValueError for clumps of a template, scaled by (n,), that are too large for the box.
 
-        template : ClumpTemplate;  scale : (n,) of its lengths.
-
-        Only the nearest images of two spheres may touch: the box is longer than four radii. No clump touches its own
-        image: the box is longer than the diameter of the bounding sphere. The skins of the lists may exceed both, but
-        along the gradient axis of a box that is sheared, which is longer than six radii, so that they do not.
+        Only the nearest images of two spheres may touch, and no clump its own image. The skins of the lists may reach
+        farther, but not along the gradient axis of a sheared box.
         """
         for needed, what in self._limits(template, float(np.max(scale, initial=0.0))):
             short = self.axes & (self.length <= needed)
@@ -423,8 +406,7 @@ class Box:
         return position - self.displacement(counts), counts.astype(np.int64)
 
     def shifts(self):
-        """(m, 3) displacements by -1, 0, 1 lengths along periodic axes [m]; of a tilted box, those that may touch it.
-        """
+        """(m, 3) displacements by -1, 0, 1 lengths along periodic axes [m]; of a tilted box those that may touch it."""
         wide = self.lattice[self.across] != 0.0 if self.across is not None else np.zeros(3, dtype=bool)
         counts = np.meshgrid(*((range(-2, 3) if further and axis != self.across else (-1, 0, 1)) if periodic else [0]
                                for axis, (periodic, further) in enumerate(zip(self.axes, wide))), indexing="ij")

@@ -47,8 +47,7 @@ class Wall:
     def primitives(self) -> list[dict]:
         """Members of the struct Shape (surface.pxd) of each primitive, lab frame at time 0.
 
-        `kind` is "other", and `touch` the address of a `TouchFunction`, except for a plane and a cylinder. `height` is
-        that of a finite one along its axis, default 0.
+        Except for a plane and a cylinder, `kind` is "other", and `touch` the address of a `TouchFunction`.
         """
         return []
 
@@ -56,8 +55,7 @@ class Wall:
         raise NotImplementedError
 
     def mapped(self, moved, factor=1.0, **changes):
-        """The wall after `moved`, a similarity of points (n, 3) or (3,) that stretches by `factor`; other attributes
-        are replaced."""
+        """The wall after `moved`, a similarity of points that stretches by `factor`, with other attributes as given."""
         raise NotImplementedError
 
     def distance(self, points):
@@ -69,17 +67,11 @@ class Wall:
         return axes, "give walls that are the same along it, such as planes"
 
     def without_images(self, length, turns=False):
-        """Why the wall cannot be in a periodic box of these lengths (3,), 0: open [m]; None if it can.
-
-        turns : whether it turns during the motion.
-        """
+        """Why the wall, if it `turns`, cannot be in a periodic box of lengths (3,), 0: open [m]; None if it can."""
         return None
 
     def profile(self, reach):
-        """Ends of the outline of a surface of revolution, (distance from `point` along `axis`, radius); else None.
-
-        reach : lowest and highest distance to which an infinite one is drawn, or None.
-        """
+        """Ends (distance from `point` along `axis`, radius) of a surface of revolution, drawn to `reach`; else None."""
         return None
 
     def region(self, ends=("INF", "INF")):

@@ -61,10 +61,8 @@ def study(a, b="x", delay=0.0):
     if a == "stopped":
         print(os.getpid(), file=open("stopped", "w"))
         os.kill(os.getpid(), signal.SIGSTOP)
-    bad = {"number": 1.0, "own name": {"a": 1}, "list": {"x": [1]}, "column": {"error": 1}, "text": {"text": "\ud800"},
-           "name": {"\udcff": 1.0}, "digits": {"digits": 10 ** 5000}}
-    if a == "surrogate":
-        raise RuntimeError("\ud800 in the error")
+    bad = {"number": 1.0, "own name": {"a": 1}, "list": {"x": [1]}, "column": {"error": 1},
+           "digits": {"digits": 10 ** 5000}}
     return bad.get(a, {"text": name, "third": len(name) / 3.0, "threads": os.environ["OMP_NUM_THREADS"]})
 
 def other(a):
@@ -84,8 +82,7 @@ OUTCOMES = {        # value of a: words of the error, or the text of the result
     "child": "the process of the run ended with status 5, 2 times", "read": "EOFError: EOF when reading a line",
     "pool": "poolx6", "number": "ValueError: the function returned 1.0; return a dictionary",
     "own name": "the function returned a result 'a'", "list": "result 'x' = [1]", "column": "a result 'error'",
-    "text": "result 'text' = '\\ud800'", "name": "'\\udcff'", "digits": "digits",
-    "surrogate": "\\ud800 in the error"}
+    "digits": "digits"}
 
 
 class Study:
@@ -392,15 +389,14 @@ def outer():
 
 
 @pytest.mark.parametrize("change, match", [
-    ({"grid": {}}, "grid = {}"), ({"grid": {"a": []}}, r"grid\['a'\] is empty"),
+    ({"grid": {}}, "grid = {}"), ({"grid": {"a": []}}, "at least one value of each"),
     ({"grid": {"a": 1}}, r"grid\['a'\] = 1: give a list"), ({"grid": {"a": "xy"}}, r"give a list of values, \['xy'\]"),
-    ({"grid": {"a b": [1]}}, "'a b' is no name"), ({"grid": {"a": [1, 2, 1]}}, r"grid\['a'\]\[2\] = 1 comes twice"),
+    ({"grid": {"a b": [1]}}, "'a b' is no name"), ({"grid": {"a": [1, 2, 1]}}, r"grid\['a'\]\[2\] = 1: give"),
     ({"grid": {"a": [1.0, float("nan")]}}, r"grid\['a'\]\[1\] = nan"),
     ({"grid": {"a": [(1, 2)]}}, r"grid\['a'\]\[0\] = \(1, 2\)"),
-    ({"grid": {"error": [2.0]}}, "grid: 'error' is a column"),
-    ({"grid": {"a": ["\ud800"]}}, r"grid\['a'\]\[0\].*surrogate"),
-    ({"grid": {"a": [1], "dela": [2]}}, r"^grid: script.py:study takes \(a, b='x', delay=0.0\).*did you mean 'delay'"),
-    ({"grid": {"b": ["x"]}}, "^grid: .*missing a required argument: 'a'"),
+    ({"grid": {"error": [2.0]}}, "grid: 'error' is no name"),
+    ({"grid": {"a": [1], "dela": [2]}}, r"^function = .*\(a, dela\).*\(a, b='x', delay=0.0\)"),
+    ({"grid": {"b": ["x"]}}, "^function = .*missing a required argument: 'a'"),
     ({"cost": lambda: 1.0}, r"cost = .* called with \(parameters\), and takes \(\)"),
     *(({"timeout": timeout}, "timeout") for timeout in (0.0, -1.0, float("nan"), "10", True)),
     ({"workers": 0}, "workers = 0"), ({"threads": 0}, "threads = 0"), ({"folder": ""}, "folder = '': give a folder"),

@@ -14,7 +14,7 @@ from sheared_scenes import MOTIONS, gas
 
 import minidem as md
 from minidem.output import vtu
-from minidem.output.background import Background
+from minidem.scenario.run import Run
 
 pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 RUN = ["--time", "0.02", "--frames", "6", "--seed", "3", "--quiet"]
@@ -34,7 +34,7 @@ def synchronous(tmp_path_factory):
     """Folder of a run that writes each frame before it goes on."""
     out = tmp_path_factory.mktemp("synchronous")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Background, "call", lambda self, function, *arguments: function(*arguments))
+        patch.setattr(Run, "_in_background", lambda self, function, *arguments: function(*arguments))
         assert main(out) == 0
     assert len(files(out)) == 7
     return out
@@ -92,22 +92,6 @@ def test_at_most_two_frames_in_memory(writing, tmp_path, monkeypatch):
     writing(slowly)
     assert main(tmp_path) == 0
     assert held == [2, 2, 2, 2, 2, 1]
-
-
-def test_calls_keep_their_order_and_end_with_an_error():
-    done = []
-    with Background() as background:
-        for k in range(50):
-            background.call(done.append, k)
-        background.wait(7)
-        assert len(done) >= 43
-        background.wait()
-        assert done == list(range(50))
-        background.call(int, "x")
-        background.call(done.append, "left out")
-        with pytest.raises(ValueError, match="'x'"):
-            background.wait()
-    assert done == list(range(50))
 
 
 @pytest.mark.parametrize("number", [0, 2, 5], ids=["first", "third", "last"])
@@ -238,11 +222,11 @@ def test_functions_and_restart(tmp_path):
 
 @pytest.mark.parametrize("columns, message", [
     ({}, r"columns = \{\}: give a dict of names to functions"), ([1], r"columns = \[1\]: give a dict"),
-    ({"a": 1.0}, r"columns: \('a',\): 1.0: give a dict"), ({"a,b": len}, "the name 'a,b' is not a text without"),
+    ({"a": 1.0}, r"columns\[\('a',\)\] = 1.0: give a function"), ({"a,b": len}, "the name 'a,b' is not a text without"),
     ({"time": len}, "'time' is the first column"), ({("a", "a"): len}, "given twice"),
-    ({"a": lambda: 1.0}, r"columns\['a'\] = .*: it is called with \(simulation\)"),
-    ({"a": lambda sim: (1.0, 2.0)}, r"the function of a returned \[1.0, 2.0\] at 0 s; return 1 number$"),
-    ({"a": lambda sim: "x"}, r"the function of a returned \['x'\] at 0 s; return 1 number$")])
+    ({"a": lambda: 1.0}, r"columns\[\('a',\)\] = .*: it is called with \(simulation\)"),
+    ({"a": lambda sim: (1.0, 2.0)}, r"the function of a at 0 s has shape \(2,\); give shape \(1,\)"),
+    ({"a": lambda sim: "x"}, "the function of a at 0 s = .*: not real numbers")])
 def test_malformed_columns(columns, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         md.Table(tmp_path / "a.csv", columns)(gas(MOTIONS["shear"], n=50))

@@ -80,7 +80,7 @@ def test_a_signal_while_the_initial_state_is_made(number, tmp_path, capsys):
 
     before = signal.getsignal(number)
     assert run(tmp_path / "out", scenario=dataclasses.replace(RODS, build=build)) == 130
-    assert capsys.readouterr().err == "rods_in_box: interrupted: nothing was written\n"
+    assert capsys.readouterr().err == "rods_in_box: interrupted; nothing was written\n"
     assert not (tmp_path / "out").exists() and signal.getsignal(number) is before
 
 
@@ -96,13 +96,13 @@ def test_a_signal_while_many_rods_are_placed(tmp_path):
             _, err = process.communicate(timeout=100)
         finally:
             process.kill()
-    assert (process.returncode, err) == (130, "dense_rods: interrupted: nothing was written\n")
+    assert (process.returncode, err) == (130, "dense_rods: interrupted; nothing was written\n")
 
 
 def test_second_signal_ends_at_once(uninterrupted, tmp_path, at, capsys):
     at(0.5 * END, lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)])
     assert run(tmp_path) == 130
-    assert "interrupted: the last checkpoint is complete, --resume continues" in capsys.readouterr().err
+    assert "interrupted; the last checkpoint is complete, --resume continues" in capsys.readouterr().err
     assert run(tmp_path, "--resume") == 0
     assert_same(tmp_path, uninterrupted())
 

@@ -23,8 +23,7 @@ def read_motion(sim, folder, moment):
     """Motion of the clumps of `sim`, in their order, in the dumps of `moment`, "start" or "end", and number of steps.
 
     A dict: mass (n,); position, velocity, angular_velocity, angular_momentum (n, 3); orientation (n, 4), quaternions
-    from LAMMPS' principal frames to the lab, (1, 0, 0, 0) of single spheres. ValueError for dumps that do not belong to
-    `sim`, or are not finite.
+    from LAMMPS' principal frames to the lab. ValueError for dumps that do not belong to `sim`, or are not finite.
     """
     single, values, widths = single_spheres(sim), np.zeros((sim.n_clumps, 17)), {"bodies": 17, "singles": 10}
     values[:, 13] = 1.0
@@ -40,10 +39,7 @@ def read_motion(sim, folder, moment):
 
 
 def checked_rows(path, numbers, columns):
-    """Columns behind the number of a dump of these numbers, and its step; ValueError for another file.
-
-    numbers : None: from 1 on, as many as the dump says, perhaps none.
-    """
+    """Columns behind the `numbers` in a dump (None: 1, 2, ...), and its step; ValueError for another file."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}: run in.minidem in this folder with LAMMPS first")
     with path.open() as file:

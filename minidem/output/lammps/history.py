@@ -22,10 +22,7 @@ def has_springs(sim):
 
 
 def loading(sim):
-    """Velocities and spins (n_spheres, 6) that stretch the springs in STEP, and a text: why there are none.
-
-    None, "" without springs.
-    """
+    """Velocities and spins (n_spheres, 6) that stretch the springs in STEP, or None; a text: why they cannot."""
     if not sim.settings.law.has_history:
         return None, ""
     ends, normal, force, stiffness = springs(sim)
@@ -106,8 +103,7 @@ def stretching(sim, ends, normal, stretch, stiffness):
 
 
 def restore(sim, ends, force):
-    """Give contacts of `sim` the springs of friction: the tangential parts of `force` (m, 3) [N] on the first one of
-    `ends` (m, 2), which may be more than there are contacts."""
+    """Give contacts of `sim` springs: the tangential parts of `force` (m, 3) [N] on the first of `ends` (m, 2)."""
     history, row, contacts = stored(sim)
     _, first, second = np.intersect1d(pair_keys(ends_of(contacts)), pair_keys(ends), return_indices=True)
     row, normal = row[first], contacts["normal"][first]

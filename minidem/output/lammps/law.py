@@ -10,10 +10,7 @@ TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear"
 
 
 def law(sim, first, second):
-    """Coefficients for pair_coeff and fix wall/gran between the materials of these indices in `sim.materials`.
-
-    ValueError if LAMMPS cannot run the law of `sim`.
-    """
+    """Coefficients of the law between materials of these indices in `sim.materials`; ValueError if LAMMPS has none."""
     value = sim.settings.law_value
     pair = {name: table[first, second] for name, table in sim.loop.pair_table.properties(PROPERTIES).items()}
     modulus, shear = pair["modulus"], pair["shear_modulus"]

@@ -130,10 +130,7 @@ def write_lammps(sim, folder, steps, every):
 
 
 def setup(sim, springs=False, stretched=False):
-    """Commands up to the first step; the variable skin must be set. ValueError: see `write_lammps`.
-
-    springs : for `spring_commands`;  stretched : velocities were given to `write_data`.
-    """
+    """Commands up to the first step; springs : for `spring_commands`;  stretched : `write_data` has velocities."""
     if not sim.n_clumps:
         raise ValueError("there are no clumps: add some before the files of LAMMPS are written")
     if sim.loop.user_forces.expected:
@@ -213,8 +210,7 @@ def single_spheres(sim):
 
 
 def inertia_of(sim):
-    """Quaternions (n, 4) from the principal frame to the lab, and inertia tensors (n, 3, 3) [kg m2] in the lab frame,
-    about the centres of mass."""
+    """Quaternions (n, 4), principal frame to lab; inertia about the centres of mass, lab (n, 3, 3) [kg m2]."""
     principal, moments = sim.loop.state.column("orientation"), sim.loop.state.column("inertia")
     axes = rotate(principal[:, None], np.eye(3)).swapaxes(1, 2)
     return principal, (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
@@ -223,8 +219,7 @@ def inertia_of(sim):
 def write_spheres(sim, path, velocities):
     """Data file. Lines: id, type, position, diameter, density (of clumps of one sphere), molecule id.
 
-    The k-th material of the clumps, in the order of `sim.materials`, is type k. The molecule is the clump, from 1 on,
-    or 0 for clumps of one sphere.
+    The type is the rank of the material; the molecule is the clump, from 1 on, or 0 for clumps of one sphere.
     """
     center, radius, clump = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
     low, high, _ = bounds_of(sim)
@@ -248,8 +243,7 @@ def write_spheres(sim, path, velocities):
 
 
 def write_clumps(sim, path):
-    """Infile of fix rigid/small. Lines: molecule id, mass, centre, inertia xx yy zz xy xz yz, velocity, angular
-    momentum, three image flags."""
+    """Infile of fix rigid/small: molecule, mass, centre, inertia (6), velocity, angular momentum, image flags."""
     inertia, bodies = inertia_of(sim)[1], ~single_spheres(sim)
     momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
     table = np.column_stack([np.arange(1, sim.n_clumps + 1), sim.mass, sim.wrapped_position,

@@ -10,8 +10,7 @@ from minidem.output.lammps.law import law
 def contact_commands(sim, springs=False):
     """pair_coeff of each two types, and a fix of each type and each wall, or two walls of one material, or a drum.
 
-    Types are those of `write_spheres`. springs : the fixes keep forces for dumps. ValueError for a law or walls that
-    LAMMPS cannot run.
+    springs : the fixes keep forces for dumps. ValueError for a law or walls that LAMMPS cannot run.
     """
     types = list(enumerate(np.unique(sim.material_index), 1))
     lines = [f"pair_coeff {i} {j} {law(sim, a, b)}" for (i, a), (j, b) in combinations_with_replacement(types, 2)]
@@ -42,8 +41,7 @@ def regions_of(sim):
 
 
 def pairs_of_planes(sim):
-    """Fix style and positions of the low and the high wall, or NULL, by direction ("xplane") and index of the material.
-    """
+    """Fix style and places of low and high wall, or NULL, by direction ("xplane") and index of the material."""
     planes = {}
     for (axis, side), (wall, material) in sides_of(sim).items():
         ends = planes.setdefault((f"{'xyz'[axis]}plane", material), ["NULL", "NULL"])
@@ -69,10 +67,7 @@ def sides_of(sim):
 
 
 def drum_of(sim):
-    """Axis (0, 1 or 2), cylinder, low and high end along it of a drum.
-
-    ValueError for walls other than a cylinder and two planes that close it, of one material, which turn together.
-    """
+    """Axis (0, 1 or 2), cylinder, low and high end of a drum, that turns as a whole; else ValueError."""
     cylinder = next(wall for wall in sim.walls if wall.encloses)
     axis = int(np.argmax(np.abs(cylinder.axis)))
     ends = {float(wall.normal[axis]): wall.point[axis] for wall in sim.walls if wall.half_space}
@@ -93,8 +88,7 @@ def drum_region(sim):
 
 
 def bounds_of(sim):
-    """Corners low and high (3,) of the box of LAMMPS, and its boundaries: p (periodic), f at a wall, else s
-    (shrink-wrapped)."""
+    """Corners low and high (3,) of the box of LAMMPS, and its boundaries: p periodic, f at a wall, s shrink-wrapped."""
     if has_drum(sim):
         axis, cylinder, low, high = drum_of(sim)
         corners = np.array(cylinder.point) + [[-cylinder.radius], [cylinder.radius]]

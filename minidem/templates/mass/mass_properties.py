@@ -57,9 +57,7 @@ def union_properties(centers, radii, density):
 def _scaled_properties(centers, radii, resolution):
     """Return volume, centre of mass, moments of inertia per density, axes, offsets and relative error.
 
-    The body has a size between 0.5 and 1; `resolution` is that of its coordinates. A rod is computed in a frame along
-    its line, where its symmetry is exact: centre of mass and offsets lie on the axis, and both transverse moments are
-    one number.
+    The body has a size of about 1. A rod is computed in a frame along its line, where its symmetry is exact.
     """
     line = _common_line(centers, resolution)
     axes = np.eye(3) if line is None else frame_about(line)
@@ -155,8 +153,7 @@ def principal_axes(second, tolerance):
 def frame_about(direction):
     """Return orthonormal right-handed columns (direction, u, w), the same for both signs of `direction`.
 
-    The direction has its largest component positive; u is the input axis farthest from it (the first of several),
-    made perpendicular.
+    The direction has its largest component positive; u is along the input axis farthest from it.
     """
     direction = _pointed(direction / lengths(direction))
     size = np.abs(direction)
@@ -191,10 +188,7 @@ def quaternion(axes):
 
 
 def _diagonalise(matrix):
-    """Return eigenvalues (list) and orthonormal eigenvectors (columns) of a symmetric 3 x 3 matrix.
-
-    Jacobi's rotations are accurate to round-off of the largest eigenvalue, and leave a diagonal matrix unchanged.
-    """
+    """Eigenvalues (list) and orthonormal eigenvectors (columns) of a symmetric 3 x 3 matrix, by Jacobi's rotations."""
     a, v = np.array(matrix), np.eye(3)
     while True:
         off = [(p, q) for p, q in ((0, 1), (0, 2), (1, 2))
