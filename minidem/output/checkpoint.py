@@ -1,6 +1,6 @@
-"""Checkpoints: a simulation in one file with checksums (npz_checksum.py), settings and arrays (checkpoint_fields.py).
+"""Checkpoints: a simulation in one checksummed file (npz_checksum.py), settings and the arrays of checkpoint_fields.py.
 
-Checksums detect damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
+The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
 """
 import json
@@ -30,7 +30,7 @@ KINDS = {shape.__name__: shape for shape in SHAPES}
 def save(path, sim, notes=None, snapshot=None):
     """Write a checkpoint of `snapshot`, or now, atomically; ValueError, and an old file stays, unless it is finite.
 
-    notes : dict, optional, of further data of the caller in types of JSON, stored with the settings.
+    notes : dict, optional, of further data of the caller in types of JSON, stored under the same checksum.
     """
     path, (settings, arrays) = file_path("path", path), pack(sim, snapshot)
     if notes is not None:

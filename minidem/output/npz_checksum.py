@@ -1,8 +1,8 @@
-"""Settings and arrays in one .npz file; damaged, foreign and newer files are refused with the reason.
+"""Settings and arrays in one .npz file with a checksum; damaged, foreign and newer files are refused with the reason.
 
-The archive has a checksum of each member, CRC-32, which is compared when it is read. Without pickle, and with no member
-larger than the file, one of unknown origin can neither run code nor exhaust memory.
+Without pickle, and with no member larger than the file, one of unknown origin can neither run code nor exhaust memory.
 """
+import hashlib
 import json
 import os
 import platform
@@ -13,7 +13,7 @@ import minidem
 from minidem.core.atomic import replacing, to_disk
 from minidem.core.checks import ADD, foreign, short_repr
 
-FORMAT = 16             # that is written
+FORMAT = 15             # that is written
 OLDEST = 13             # that is read, written by 0.10 and 0.11
 
 
@@ -25,7 +25,7 @@ def write(path, settings, arrays):
     with replacing(path) as temporary:
         with open(temporary, "wb") as file:
             try:
-                np.savez(file, **content)
+                np.savez(file, checksum=np.array(_checksum(content)), **content)
             except ValueError as error:     # raised by zipfile for a member left open by Ctrl-C
                 raise (error.__context__ if isinstance(error.__context__, KeyboardInterrupt) else error)
         to_disk([temporary])        # before it replaces the last good file
@@ -43,7 +43,11 @@ def read(path):
         except Exception as error:      # of any type, depending on the damage
             raise ValueError(f"{path}: damaged or cut off ({type(error).__name__}: {error}); "
                              "take an earlier checkpoint") from None
-    return _settings(path, arrays), {name: array for name, array in arrays.items() if name != "settings"}
+    settings = _settings(path, arrays)
+    if str(arrays.pop("checksum", "none")) != _checksum(arrays):
+        raise ValueError(f"{path}: damaged, its checksum is another; take an earlier checkpoint")
+    del arrays["settings"]
+    return settings, arrays
 
 
 def _members(file):
@@ -74,3 +78,13 @@ def _settings(path, arrays):
                          f"{minidem.__version__} reads; {remedy}use the minidem that made it: "
                          f"{short_repr(settings.get('made_by', 'unknown'))}")
     return settings
+
+
+def _checksum(arrays):
+    """SHA-256 of names, types, shapes and bytes."""
+    sum_ = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        sum_.update(f"{name} {array.dtype.str} {np.shape(arrays[name])} ".encode())
+        sum_.update(array.reshape(-1).view(np.uint8))
+    return sum_.hexdigest()

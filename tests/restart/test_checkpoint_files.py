@@ -35,7 +35,7 @@ def good(tmp_path):
 
 
 def replaced(good, **changed):
-    """The archive with other members."""
+    """The archive with other members, its checksum left as it was."""
     path = good.with_name("bad.npz")
     with np.load(good) as file:
         np.savez(path, **{**file, **changed})
@@ -67,6 +67,14 @@ def flipped(data):
     return data[:place] + bytes([data[place] ^ 4]) + data[place + 1:]
 
 
+def other_position(good):
+    """One bit of a position, and the archive's own sum of it put right."""
+    with np.load(good) as file:
+        blocks = file["blocks"].copy()
+    blocks.view(np.uint64)[0, COLUMNS["position"][0], 0] ^= np.uint64(1)
+    return replaced(good, blocks=blocks)
+
+
 def forged(good, **changed):
     settings, arrays = npz_checksum.read(good)
     path = good.with_name("bad.npz")
@@ -80,7 +88,8 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "cut off": (lambda good: written(good, good.read_bytes()[:-100]), ["cut off", "earlier checkpoint"]),
     "half": (lambda good: written(good, good.read_bytes()[:len(good.read_bytes()) // 2]), ["cut off"]),
     "bit of the file": (lambda good: written(good, flipped(good.read_bytes())), ["damaged", "CRC"]),
-    "another array": (lambda good: replaced(good, started=np.zeros(9)), ["started", "give bool"]),
+    "bit of a position": (other_position, ["checksum"]),
+    "array lost": (lambda good: replaced(good, started=np.zeros(9)), ["checksum"]),
     "foreign": (lambda good: written(good, zipped(good, {"a.npy": b"1"})), ["damaged"]),
     "other arrays": (lambda good: replaced(good, settings=np.arange(3)), ["not a minidem checkpoint"]),
     "newer": (lambda good: with_settings(good, format=99, made_by={"minidem": "7.0"}), ["99", "newer", "7.0"]),
