@@ -45,8 +45,7 @@ def dimers_on_floor():
 
 @pytest.fixture(scope="session", autouse=True)
 def import_path_of_child_processes():
-    """Child processes import the modules of this project that the tests import, also those of another Python
-    (ParaView, Yade), for which installed packages would be the wrong ones."""
+    """Child processes import this project's modules, also those of another Python (ParaView, Yade)."""
     root = Path(__file__).parents[1]
     own = [entry for entry in sys.path if Path(entry).is_relative_to(root) and "site-packages" not in entry]
     with pytest.MonkeyPatch.context() as patch:

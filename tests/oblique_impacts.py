@@ -1,8 +1,6 @@
-"""Isolated impacts with friction: one description for minidem and for the reference solution.
-
-`Impact` is one pair of clumps, or one clump and a plane; a simulation holds many copies of it, which touch at different
-fractions of a step. `Spheres` are many different pairs of spheres, or spheres on a plane.
-"""
+"""Isolated impacts with friction, for minidem and for the reference solution. `Impact` is one pair of clumps, or a
+clump and a plane, of which a simulation holds many copies; `Spheres` are many different pairs, or spheres on a
+plane."""
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,8 +75,7 @@ class Impact:
         return self.outcome(q, v, w)
 
     def found(self, steps, phases, **options):
-        """`outcome` (phases, 2, n, 3) of copies with `steps` steps per contact_time, of which each starts by another
-        fraction of a step before the start of the reference solution."""
+        """`outcome` (phases, 2, n, 3) of copies, of which each starts by another fraction of a step earlier."""
         dt, apart = self.contact_time / steps, 20.0 * max(shape.reach for shape in self.shapes)
         sim = simulation(self.law, dt, self.walls(), **options)
         early, site = -dt * (np.arange(phases) + 0.5) / phases, np.outer(apart * np.arange(phases), [1.0, 0.0, 0.0])
@@ -97,8 +94,8 @@ class Impact:
 
 
 def free_rotation(body, q, w, times):
-    """Orientations and lab angular velocities of a body after free rotation by each of `times`, of a thousandth of a
-    turn at most: one step of the classical Runge-Kutta method, whose error is below round-off then."""
+    """Orientations and lab angular velocities after free rotation by a thousandth of a turn at most, one Runge-Kutta
+    step."""
     times = times[:, None]
     state = np.tile(np.concatenate([q, w @ rotation_matrix(q) @ body.axes]), (len(times), 1))
 

@@ -9,11 +9,8 @@ AXES = [axes for axes in product((False, True), repeat=3) if any(axes)]
 
 
 def scattered(seed, shapes, n, low, length, axes, speed=2.0, spin=4.0, tries=1, **options):
-    """n clumps in turn of several shapes at random in a box, apart or in contact by up to 0.09 of a radius.
-
-    Of `tries` positions the one closest to other clumps is taken. Centres of mass may be up to two lengths outside of
-    the box along periodic axes. Where the box is full there are fewer clumps.
-    """
+    """n clumps in turn of several shapes at random in a box, apart or in contact by up to 0.09 of a radius, the closest
+    of `tries`; fewer where the box is full. Centres may be up to two lengths outside along periodic axes."""
     rng = np.random.default_rng(seed)
     chosen = [shapes[k % len(shapes)] for k in range(n)]
     scene = Scene(chosen, np.zeros((n, 3)), unit_vectors(rng, n, 4), speed * unit_vectors(rng, n),

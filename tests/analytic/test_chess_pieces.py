@@ -3,35 +3,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference_union import union_by_slices
 
 from minidem.scenarios.spiral import chess
 from minidem.templates.sphere_files import read_spheres
 
 STORED = Path(chess.__file__).with_name("chess_pieces")
-
-
-def tensor(clump):
-    """About the centre of mass, in the axes of the input frame."""
-    return clump.axes @ np.diag(clump.inertia) @ clump.axes.T
-
-
-def assert_as_by_slices(clump):
-    """Volume, centre of mass and inertia to 1e-9; with more than 12 nodes the slices change by 1e-11 to 6e-10."""
-    size = clump.bounding_radius
-    centers = (clump.centers - clump.center_of_mass) / size
-    volume, first, second = union_by_slices(centers, clump.radii / size, nodes=12)
-    assert clump.volume == pytest.approx(volume * size**3, rel=1e-9)
-    assert np.linalg.norm(first / volume) < 1e-9
-    expected = clump.density * size**5 * (np.trace(second) * np.eye(3) - second)
-    assert np.abs(tensor(clump) - expected).max() < 1e-9 * np.abs(expected).max()
-    assert clump.relative_error < 1e-12
-
-
-@pytest.mark.parametrize("name, spheres", [
-    ("king", 50), ("rook", 50), *(pytest.param(name, 100, marks=pytest.mark.slow) for name in chess.HEIGHTS)])
-def test_mass_properties(name, spheres):
-    assert_as_by_slices(chess.piece(name, spheres))
 
 
 # Missing parts of the drawn volume with a hundred spheres (chess.volume_error). All stay below 1.52 / sqrt(n):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from numpy import pi
 from reference_contact import rotation_matrix
-from reference_union import LATTICE, TETRAHEDRON, chain, random_rotation
+from reference_union import LATTICE, TETRAHEDRON, random_rotation
 
 from minidem.templates.clump_template import ClumpTemplate
 
@@ -74,19 +74,6 @@ def test_touching_or_separate_spheres(gap):
         assert_consistent(clump)
 
 
-def test_two_overlapping_spheres():
-    r, d, density = 0.01, 0.013, 7800.0
-    volume, _, zz, xx = chain([(-d / 2, r), (d / 2, r)])
-    rng = np.random.default_rng(2)
-    for _ in range(50):
-        direction = random_rotation(rng)[:, 0]
-        clump = ClumpTemplate([[0, 0, 0], d * direction], [r, r], density)
-        assert clump.volume == pytest.approx(volume, rel=NOISE)
-        assert clump.inertia == pytest.approx(density * np.array([2 * xx, xx + zz, xx + zz]), rel=NOISE)
-        assert np.abs(clump.center_of_mass - d / 2 * direction).max() < NOISE * d
-        assert_consistent(clump)
-
-
 def test_rods_in_any_direction():
     rng = np.random.default_rng(3)
     for k in range(200):
@@ -113,14 +100,6 @@ def test_axes_of_a_rod_are_deterministic():
         for sign in (1.0, -1.0):
             rod = ClumpTemplate(sign * np.outer([0, 1, 2], np.eye(3)[axis]), [1, 1, 1])
             assert np.array_equal(rod.axes.T, columns)
-
-
-def test_rod_with_one_sphere_inside_the_other():
-    rod = ClumpTemplate([[1, 2, 3], [1, 2.3, 3]], [1.0, 0.5])
-    assert rod.volume == pytest.approx(4 / 3 * pi, rel=NOISE)
-    assert np.array_equal(rod.offsets[:, 1:], np.zeros((2, 2)))
-    assert rod.inertia[0] == rod.inertia[1] == rod.inertia[2]
-    assert_consistent(rod)
 
 
 SQUARE = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]], dtype=float)

@@ -1,8 +1,5 @@
-"""Collisions of clumps: the final state against the equations of motion, solved by DOP853.
-
-Errors are root mean squares over clumps, components and an ensemble of starting states, in which first
-touch falls anywhere within a step.
-"""
+"""Collisions of clumps: the final state against the equations of motion, solved by DOP853. Errors are root mean squares
+over clumps, components and starting states, in which the first touch falls anywhere within a step."""
 from functools import cache
 
 import numpy as np
@@ -24,8 +21,7 @@ def one_by_one(scene):
 
 
 def three_rods_in_box(seed):
-    """Three rods side by side between six walls, about a millimetre apart: each collides several times, at any fraction
-    of a step."""
+    """Three rods side by side between six walls, about a millimetre apart: each collides several times."""
     rng, rod = np.random.default_rng(seed), scenes.rod()
     side, spacing = 2.1 * rod.reach, 2.05 * scenes.ROD_RADIUS
     position = np.full((3, 3), 0.5 * side) + spacing * np.outer([-1, 0, 1], [1.0, 0.0, 0.0])
@@ -54,8 +50,7 @@ def reference(name, k):
 @pytest.mark.parametrize("name", [
     *list(STEPS)[:3], pytest.param("three rods in box", marks=pytest.mark.slow)])
 def test_reference_conserves_energy(name):
-    """The oracle's forces, torques and energy belong together: elastic collisions give all of it back. 1e-8
-    is ten times what DOP853 leaves (World.move)."""
+    """Elastic collisions give all energy back, to ten times what DOP853 leaves."""
     scene = ENSEMBLES[name][0]
     before = scene.world().energy(scene.position, scene.velocity, scene.orientation, scene.angular_velocity)
     x, q, v, w = reference(name, 0)
@@ -87,12 +82,8 @@ def rms_of_rows(rows):
         or scheme != "spiral" and (j != (0 if scheme.startswith("buss") else i % len(STEPS)) or i % 2)))
     for i, scheme in enumerate(md.rotation.available()) for j, name in enumerate(STEPS)])
 def test_order_through_collisions(scheme, name):
-    """Order 2, the translation's, or the scheme's own for varying torque if that is lower.
-
-    0.2 is what the next term, dt^(5/2) of the steps of first and last touch (test_hertz_collision), with a factor that
-    depends on where in the step they fall, leaves of the slope between STEP/4 and STEP/32. A scheme of order 1 whose
-    error of that order is small beside the translation's shows a slope near 2 here; it may.
-    """
+    """Order 2, or the scheme's own if that is lower; 0.2 is what the next term, dt^(5/2) of the steps of first and last
+    touch, leaves of the slope."""
     record = md.rotation.info(scheme)
     declared = min(2, record.order_q_varying, record.order_w_varying)
     found = errors(name, scheme, HALVINGS)
@@ -107,14 +98,9 @@ def test_first_order_is_seen():
 
 @pytest.mark.parametrize("scheme", ["spiral", "omelyan", "fincham"])
 def test_size_of_the_errors(scheme):
-    """Two rods at STEP, that step of the default scenario.
-
-    A head-on contact of n steps is too long by 0.512/n^2 of itself, and its rebound is off by 3e-4 (20/n)^(5/2): pure
-    numbers, the same for every radius, mass and modulus (test_hertz_collision). While the contact is too long, the
-    clumps would already move with their new velocities: x is off by the change of v times that time, and the angle by
-    the change of w times it; the four components of q change by a quarter of the angle in the root mean square, those
-    of the angle by 1/sqrt(3) of it. Factor 4 for how oblique contacts differ from a head-on one.
-    """
+    """Two rods at STEP. A contact of n steps is too long by 0.512/n^2 of itself, and its rebound off by 3e-4
+    (20/n)^(5/2) (test_hertz_collision): x and q are off by the change of v and w times that time. Factor 4 for oblique
+    contacts."""
     expected = []
     for k, scene in enumerate(ENSEMBLES["two rods"]):
         sim, n = scene.simulation(STEP, rotation=scheme), []

@@ -1,5 +1,4 @@
-"""Every rotation scheme on free bodies (minidem.scenarios.rotating_bodies.driven_bodies): the
-correct limit, and the measured orders against those of its record."""
+"""Every rotation scheme on free bodies: the limit, and the measured orders against those of its record."""
 import numpy as np
 import pytest
 from reference_rotation import free_spin, turned_by
@@ -76,11 +75,7 @@ def test_stored_values_belong_to_the_stated_instants(name):
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_torque_free_body_against_elliptic_functions(name):
-    """w against Jacobi's solution, q against DOP853 driven by it; at least as good as declared.
-
-    Without torque, the leading error of some schemes vanishes, or all of it: the rest is round-off, some
-    half a dozen roundings a step.
-    """
+    """w against Jacobi's solution, q against DOP853 driven by it: of the declared order at least, or to round-off."""
     inertia, q0, w0 = INERTIA[0], ORIENTATION[0], SPIN[0]
     w_exact = free_spin(inertia, w0, DURATION)
     q_exact = turned_by(lambda t: free_spin(inertia, w0, t), q0, DURATION)
@@ -94,8 +89,7 @@ def test_torque_free_body_against_elliptic_functions(name):
 
 
 def test_references_agree():
-    """Jacobi's functions and DOP853 are independent and describe the same motion: to 1e-13 (the tolerance
-    of DOP853) times the number of its steps, about 100."""
+    """Jacobi's functions and DOP853, to 1e-13 times the number of its steps, about 100."""
     for inertia, q0, w0 in zip(INERTIA, ORIENTATION, SPIN):
         q, w = driven(inertia, q0, w0, lambda t, q, w: np.zeros(3), 5.0)
         assert np.max(np.abs(w - free_spin(inertia, w0, 5.0))) < 1e-11

@@ -1,9 +1,6 @@
-"""Collisions with damping and friction: closed forms and published benchmarks.
-
-Tests 1 to 5 are those of Chung and Ooi (scenarios/collisions/chung_ooi.py). A curve is compared as in the benchmarks of
-the Kratos DEMApplication: sum of the deviations relative to the sum of the values. At the two
-smallest angles of test 4 the points are those of tangential=mindlin (scenarios/collisions/oblique_impact.py).
-"""
+"""Collisions with damping and friction: closed forms, and the benchmarks of Chung and Ooi (chung_ooi.py). A curve is
+compared by the sum of its deviations over the sum of its values. At the two smallest angles of test 4 the points are
+those of tangential=mindlin."""
 import numpy as np
 import pytest
 from oblique_impacts import Law, Spheres, duration, simulation
@@ -20,8 +17,8 @@ PHASES = (np.arange(8) + 0.5) / 8
 
 
 def impacts(radii, law, speed, modulus, steps=50, density=2500.0, tangential=0.0, spin=0.0, phases=PHASES):
-    """n impacts along z for each of n velocities `speed` of sphere 0 (normal) and `tangential` (x), of sphere 1 the
-    opposite, or of one sphere on the plane; their dt, and how many steps the impact lasts at most."""
+    """Impacts along z, one for each phase, of sphere 0 with `speed` and `tangential` (along x) on sphere 1 with the
+    opposite, or on the plane; and their dt."""
     phases, radii = np.asarray(phases), np.broadcast_to(radii, (len(phases), len(radii)))
     mass, inverse = density * 4 / 3 * np.pi * radii[0]**3, (1 / radii[0]).sum()
     dt = duration(1 / (1 / mass).sum(), 1 / inverse, modulus, speed * len(mass)) / steps
@@ -35,8 +32,7 @@ def impacts(radii, law, speed, modulus, steps=50, density=2500.0, tangential=0.0
 
 @pytest.mark.parametrize("restitution", np.arange(1, 11) / 10)
 def test_restitution(restitution):
-    """Within 3e-4 at fifty steps per elastic contact, for pairs and walls, speeds, ratios of radii and fractions of a
-    step at which the spheres touch."""
+    """Within 3e-4 at fifty steps per elastic contact, at all fractions of a step."""
     law, modulus = Law(restitution), effective_modulus(1e9, 0.3, 1e9, 0.3)
     for radii in (0.01,), (0.01, 0.01), (0.01, 0.03), (0.01, 0.1):
         for speed in 0.01, 1.0, 10.0:
@@ -76,13 +72,6 @@ def on_plane(sphere, law, normal, tangential=0.0, steps=200, lasts=300, phases=(
     modulus = effective_modulus(*2 * tuple(material.values()))
     scene, dt = impacts((sphere.radius,), law, normal, modulus, steps, sphere.density, tangential, phases=phases)
     return scene.after(law, dt, lasts, **material)
-
-
-@pytest.mark.parametrize("restitution", [0.2, 0.4, 0.6, 0.8, 1.0])
-def test_chung_and_ooi_3(restitution):
-    """Restitution of an aluminium oxide sphere on a wall; 0 is the limit of critical damping, without a finite time."""
-    v, _ = on_plane(OXIDE, Law(restitution), OXIDE.speed, steps=50, lasts=400, phases=PHASES)
-    np.testing.assert_allclose(v[:, 0, 2] / OXIDE.speed, restitution, rtol=2e-2)
 
 
 def oxide_sphere(degrees, tangential="rescale"):
@@ -152,9 +141,7 @@ def test_chung_and_ooi_5_sticking(ratio):
 @pytest.mark.parametrize("radii", [(0.01,), (0.01, 0.01), (0.01, 0.04)])
 @pytest.mark.parametrize("restitution", [1.0, 0.5])
 def test_gross_sliding(radii, restitution):
-    """The ratio of the tangential to the normal impulse is the coefficient of friction, for a contact that slides
-    throughout: tan(angle) = 5.67 > 7/2 mu (1 + e) for a sphere on a plane. The impact is slow, so that overlaps are
-    small. Attraction is clipped: it lessens the normal impulse, see test_friction_under_attraction."""
+    """The ratio of tangential to normal impulse is mu where a contact slides throughout, without attraction."""
     law, radii = Law(restitution, 0.2, limit_damping=True), np.array(radii)
     scene, dt = impacts(radii, law, 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200, tangential=5.67e-4)
     v, w = scene.after(law, dt, 600)
@@ -186,8 +173,7 @@ def impulses(restitution):
 
 @pytest.mark.parametrize("restitution", [0.6, 0.3])
 def test_friction_under_attraction(restitution):
-    """An impact at 70 degrees, which slides throughout. There is no friction while the damped force attracts, so that
-    the ratio of the impulses is mu times the repulsive part; friction_limit=magnitude adds the attractive part."""
+    """Sliding throughout: mu times the repulsive part of the impulse, or with magnitude both parts."""
     repulsion, attraction = impulses(restitution)
     tangential = 1e-4 * np.tan(np.radians(70.0))
     for limit, expected in (("repulsion", repulsion), ("magnitude", repulsion + attraction)):
@@ -228,8 +214,7 @@ def test_slip_to_roll(friction):
 
 @pytest.mark.parametrize("tangent", [0.3, 1.0, 1.1, 2.0])
 def test_incline(tangent):
-    """Friction 0.3: a sphere rolls down a slope below tan = 7/2 mu = 1.05 at 5/7 g sin, and slides above it at
-    g (sin - mu cos)."""
+    """Friction 0.3: below tan = 7/2 mu a sphere rolls at 5/7 g sin, above it slides at g (sin - mu cos)."""
     sine, cosine = np.sin(np.arctan(tangent)), np.cos(np.arctan(tangent))
     sim = resting(Law(0.5, 0.3), (GRAVITY * sine, 0.0, -GRAVITY * cosine))
     expected = GRAVITY * (5 / 7 * sine if tangent < 1.05 else sine - 0.3 * cosine)
@@ -256,8 +241,7 @@ def test_dashpots_before_the_first_step():
 
 
 def test_the_spring_turns_with_the_spin():
-    """A heavy sphere that slides along a plane and spins about its normal: the spring turns with half of the spin, so
-    that T' = -k u + i W T in the complex plane, and T = k u (1 - exp(i W t)) / (i W)."""
+    """With half of the spin about the normal: T' = -k u + i W T, so that T = k u (1 - exp(i W t)) / (i W)."""
     spin, speed = 10.0, 1e-4
     sim = simulation(Law(1.0, 10.0, stiffness=1.0), 2e-3, [md.Plane([0.0] * 3, UP)])
     sim.add_clumps(ball(RADIUS, density=1e12).template, [[0.0, 0.0, 0.9 * RADIUS]], velocity=[[speed, 0.0, 0.0]],

@@ -12,8 +12,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def impacts(tangential, poisson, stiffness=None):
-    """Relative changes of the kinetic energy, energies that the ledger calls dissipated by sliding, errors of the
-    balance; one of each for each angle to the normal."""
+    """Relative changes of the kinetic energy, "dissipated" by sliding, errors of the balance, for each angle."""
     angles, found = np.radians(DEGREES), []
     for angle in angles:
         velocity = SPEED * np.array([[[np.sin(angle), 0.0, -np.cos(angle)]]])
@@ -53,8 +52,7 @@ def gains(poisson):
 
 @pytest.mark.parametrize("poisson", [0.0, 0.2, 0.3])
 def test_energy_of_mindlin(poisson):
-    """What a contact gains while it grows, less what it loses while it shrinks; the ledger has it as negative
-    dissipation by sliding, and its balance closes."""
+    """What a contact gains while it grows; the ledger has it as negative dissipation, and the balance closes."""
     found, sliding, balance = impacts("mindlin", poisson)
     np.testing.assert_allclose(found, gains(poisson), rtol=2.5e-2, atol=1e-6)
     assert np.all(sliding < 0.0) == np.all(found > 0.0) == (poisson < 0.25)

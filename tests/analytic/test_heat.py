@@ -87,11 +87,8 @@ def test_heat_of_a_collision_is_the_sum_over_its_steps():
 
 @pytest.mark.parametrize("power, order", [(0.5, 1.5), (1.0, 2.0)])
 def test_order_of_the_exchange_in_a_collision(power, order):
-    """With rates proportional to a power of the overlap, against the integral over Hertz's collision.
-
-    A rate like its root begins and ends with an infinite slope, where a sum over steps is of order 1.5. Mean squares of
-    32 pairs, which touch at as many instants of a step.
-    """
+    """With rates like a power of the overlap, against the integral over Hertz's collision, mean over 32 phases. Rates
+    like its root begin and end with an infinite slope, where a sum over steps is of order 1.5."""
     speed, count, exponent = 0.5, 32, 0.5
     modulus, mass = 1e7 / (2.0 * (1.0 - 0.3 ** 2)), 0.5 * heat.BALL.mass
     deepest = (1.25 * mass * speed ** 2 / (4.0 / 3.0 * modulus * np.sqrt(0.5 * heat.RADIUS))) ** 0.4

@@ -1,13 +1,8 @@
-"""Head-on collisions and free fall against closed forms.
+"""Head-on collisions and free fall against closed forms (Johnson, Contact Mechanics, 1985, Eqs 11.24).
 
-Two spheres, or a sphere and a plane, meet with speed v along the line of centres. With the reduced mass m
-and k = 4/3 E* sqrt(R*), the overlap obeys m d'' = -k d^(3/2), so (m v^2 - m d'^2)/2 = 2/5 k d^(5/2), and
-    largest overlap      D = (5 m v^2 / (4 k))^(2/5), d' = v sqrt(1 - (d/D)^(5/2)), duration             T =
-    2 D/v int_0^1 ds / sqrt(1 - s^(5/2)) = (4/5) B(2/5, 1/2) D/v = 2.943275184324706 D/v
-with Euler's beta function (substitute u = s^(5/2)). Johnson, Contact Mechanics (1985), Eqs 11.24. The
-duration is measured from the straight lines before and after, so that it does not depend on when a step
-happens to be sampled.
-"""
+With reduced mass m, speed v and k = 4/3 E* sqrt(R*), the overlap obeys m d'' = -k d^(3/2): the largest is
+D = (5 m v^2 / (4 k))^(2/5), and the duration (4/5) B(2/5, 1/2) D/v = 2.943275184324706 D/v. It is measured from the
+straight lines before and after."""
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,10 +81,8 @@ def outcome(case, steps_per_contact, phase):
 
 @pytest.mark.parametrize("name", CASES)
 def test_duration_and_rebound(name):
-    """Errors against the closed form fall with the square of the step (a wrong modulus, radius or mass would leave a
-    rest that does not fall). Root mean square over where within a step the spheres touch first. Leapfrog conserves an
-    energy that differs from the true one by dt^2 times a function that vanishes apart from contact; what remains after
-    the rebound arises in the two steps of first and last touch, where the force, d^(3/2), is not smooth: dt^(5/2)."""
+    """The duration is of order 2, the rebound of 5/2: of the steps of first and last touch, where the force is not
+    smooth. Mean over phases. A wrong modulus, radius or mass would leave a rest."""
     phases = 0.0, 0.2, 0.4, 0.6, 0.8
     found = np.array([[outcome(CASES[name], n, phase) for phase in phases] for n in STEPS_PER_CONTACT])
     duration, rebound = ([rms(row) for row in found[:, :, kind]] for kind in range(2))
@@ -99,8 +92,7 @@ def test_duration_and_rebound(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_largest_overlap(name):
-    """The overlap seen at whole steps. At the top d'' = -k D^(3/2)/m = -5/4 v^2/D, and the nearest sample is half a
-    step away at most: it misses 5/32 (v dt)^2/D. Leapfrog itself shifts D by the order of d'' dt^2/8, the same size."""
+    """At the top d'' = -5/4 v^2/D: the nearest sample misses 5/32 (v dt)^2/D, and leapfrog shifts D by as much."""
     case, steps = CASES[name], 200
     sim, seen, stored = case.simulation(steps, 0.3), [], []
 
@@ -119,8 +111,7 @@ def test_largest_overlap(name):
 
 
 def test_free_fall(lumpy):
-    """Leapfrog is exact under constant gravity; a clump falls as one mass, however its spheres overlap, and does not
-    turn. Round-off: each of n steps rounds x and v once or twice, by half an eps of the largest value reached."""
+    """Exact but for rounding x and v once or twice a step; a clump falls as one mass and does not turn."""
     g, v0, x0 = np.array([0.5, -1.0, -9.81]), np.array([3.0, 2.0, 1.0]), np.array([-7.0, 5.0, 11.0])
     steps, dt = 10_000, 1e-4
     sim = scenes.Scene([lumpy], x0[None], np.array([[0.5, 0.5, -0.5, 0.5]]), v0[None], np.zeros((1, 3)),

@@ -1,11 +1,6 @@
-"""Errors of schemes on the driven cylinder to ten digits (the `reference` fields of their records, from the formulas by
-programs independent of minidem), and figures of PCDM, of its improvement and of others on the free bodies of their
-papers.
-
-Zhao and van Wachem, Acta Mech. 224, 3091 (2013), doi:10.1007/s00707-013-0914-2;
-Seelen, Padding and Kuipers, Acta Mech. 227, 3381 (2016), doi:10.1007/s00707-016-1670-x.
-The figures, too, are of an independent program; test_paper_free_bodies.py compares with what the papers print.
-"""
+"""Errors of schemes on the driven cylinder to ten digits (the `reference` fields of their records), and figures on the
+free bodies of the papers, all from programs independent of minidem. test_paper_free_bodies.py compares with the
+papers."""
 import numpy as np
 import pytest
 
@@ -28,8 +23,7 @@ def test_sphere(scheme, ahead, x):
     ("pcdm", 7.384e-4), ("improved-pcdm", 1.5220e-3), ("spiral", -2.4595e-4), ("spiral-sync", -2.4595e-4),
     ("omelyan", -7.2655e-4), ("rk4", -2.7446e-9)])
 def test_energy_of_the_top(scheme, drift):
-    """10 000 s. Four to five digits are given, so that they may be off by 1e-4; rounding changes w by at most eps in
-    each step, and its square by twice that."""
+    """10 000 s, to four or five digits."""
     dt, steps = 1e-2, 10**6
     found = spinning_top.energy_error(spinning_top.spin_freely(scheme, dt, steps).angular_velocity)
     assert found == pytest.approx(drift, rel=1e-4, abs=2 * steps * np.finfo(float).eps)

@@ -1,8 +1,5 @@
-"""Drag and a torque of a user force in the many-body loop: the order of every scheme.
-
-`Simulation.add_force` gives what depends on velocity the velocities predicted for the instant of the pose.
-With those of half a step ago every leapfrog would fall to first order.
-"""
+"""Drag and a torque of a user force in the many-body loop: the order of every scheme. With velocities of half a step
+ago every leapfrog would fall to first order."""
 from functools import cache
 
 import numpy as np
@@ -26,8 +23,7 @@ SPIN = 5.0                                                                  # [r
 
 
 def lumpy_pair():
-    """Two asymmetric clumps so far apart that they never meet; q, v and w at random, turning by some five
-    radians in the time."""
+    """Two asymmetric clumps that never meet, and turn by some five radians in the time."""
     rng, shape = np.random.default_rng(7), scenes.lumpy()
     q, v, w = scenes.unit_vectors(rng, 2, 4), rng.normal(size=(2, 3)), SPIN * rng.normal(size=(2, 3))
     return scenes.Scene([shape] * 2, np.array([[0.0, 0.0, 0.0], [50.0, 0.0, 0.0]]), q, v, w)
@@ -97,14 +93,3 @@ def test_orders_under_drag(name):
     declared = (2, 2, record.order_q_varying, record.order_w_varying)
     for what, expected, error in zip("xvqw", declared, errors(name)):
         assert abs(order(error) - expected) < TOLERANCE, f"{what}: order {order(error)} from {error}"
-
-
-def test_reference_of_the_translation():
-    """The closed form obeys its equation: central differences, exact to h^2 PUSH FREQUENCY^2 or better."""
-    x, v, t, h = np.array([0.3, -0.2, 0.5]), np.array([1.0, -0.4, 0.1]), 0.7, 1e-4
-    before, at, after = (exact_translation(x, v, s) for s in (t - h, t, t + h))
-    np.testing.assert_allclose(exact_translation(x, v, 0.0), (x, v), atol=1e-15)
-    limit = 10 * h**2 * PUSH * FREQUENCY**2
-    assert np.max(np.abs((after[0] - before[0]) / (2 * h) - at[1])) < limit
-    assert np.max(np.abs((after[1] - before[1]) / (2 * h)
-                         - PUSH * np.sin(FREQUENCY * t + PHASE) + DRAG * at[1])) < limit

@@ -1,10 +1,6 @@
 """Every example of README, guide, docstrings and other documents runs as printed, and every command has valid options.
-
-tests/examples.py says what an example is. Those in Python are run, each as a script of its own: by another Python that
-of the README and those that start processes, the others here, by runpy. Commands would take up to an hour: their
-options are read by the script's own parser. Readers have a mesh, stone.stl; stone.txt is made of it by the guide's own
-command.
-"""
+What an example is: tests/examples.py. Readers have a mesh, stone.stl, and stone.txt, made of it by the guide's
+command."""
 import argparse
 import importlib.util
 import os

@@ -32,8 +32,7 @@ def test_from_rest(name):
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_sphere(name):
-    """Three equal moments: w is constant. Exactly so if Euler's equations are integrated in the body frame; at worst a
-    scheme of first order turns w with an orientation that is dt |w| / 2 off."""
+    """Exact where Euler's equations are integrated in the body frame, else off by dt |w|^2 / 2 at worst."""
     w = np.array([0.3, -2.0, 1.0])
     end = turn(name, inertia=(2.0, 2.0, 2.0), w=w)
     exact = name.startswith(("direct", "euler", "improved", "omelyan", "pcdm", "rk4", "scalar", "spiral", "velocity",

@@ -1,5 +1,4 @@
-"""The energy balance: dissipation is never negative, the balance is constant, and no bit of it depends on threads,
-restarts or steps that were undone."""
+"""The energy balance: dissipation is never negative, the balance is constant."""
 from functools import lru_cache
 
 import numpy as np

@@ -1,12 +1,8 @@
-"""Total energy of 30 elastic rods in a box of 1 m, a common benchmark of DEM codes.
+"""Total energy of 30 elastic rods in a box of 1 m, a common benchmark of DEM codes: 1 GPa, 4 m/s, 38 microseconds.
 
-Rods of three touching spheres, 1 GPa, Poisson ratio 0.1, 4 m/s, 4 rad/s, step 38 microseconds; energy at whole steps.
-What to expect: a head-on contact of n steps leaves the rebound off by 3e-4 (20/n)^(5/2), either way
-(test_hertz_collision). Here n is 34, the energy in the contact, the relative one along the normal, is in the mean a
-75th of the total (30 rods share it among 150 degrees of freedom, and two halves meet), and there are about 1500
-contacts in 100 000 steps. The energy walks at random by 2 * 8e-5 / 75 * sqrt(1500) = 1e-4 of itself; oblique contacts
-make it two or three times that. In the step it goes as dt^(5/2).
-"""
+A head-on contact of n = 34 steps leaves the rebound off by 3e-4 (20/n)^(5/2), of the energy in the contact, a 75th of
+the total. About 1500 contacts in 100 000 steps make a random walk of 2 * 8e-5 / 75 * sqrt(1500) = 1e-4, oblique ones
+two or three times that."""
 import numpy as np
 import pytest
 import scenes
@@ -33,8 +29,7 @@ def few_or(few, many):
 
 @few_or(3, 20)
 def test_energy_is_bounded(seeds):
-    """1e-3 at most: four times the expected walk of the worst contacts. Seen with 20 seeds: 7e-4, root mean
-    square 1.8e-4."""
+    """Four times the expected walk; with 20 seeds 7e-4 was seen."""
     errors = np.array([relative_errors(seed, DT, STEPS) for seed in seeds])
     assert np.max(np.abs(errors)) < 1e-3, np.max(np.abs(errors), axis=1)
     assert np.max(np.abs(errors)) > 1e-5          # contacts took place
@@ -42,13 +37,7 @@ def test_energy_is_bounded(seeds):
 
 @few_or(4, 20)
 def test_energy_error_falls_with_the_step(seeds):
-    """Slope of the pooled root mean square over three halvings: 2.5 expected, 1.8 demanded.
-
-    The mean square of a random walk has a relative standard deviation of 1.15 (that of the integral of
-    B(t)^2), its root over s runs 0.58/sqrt(s), or 0.83/sqrt(s) in log2. The slope weighs four such
-    logarithms by 0.3, 0.1, -0.1, -0.3: 0.37/sqrt(s), which is 0.19 for 4 seeds and 0.08 for 20. At least
-    three and a half of it are between 1.8 and 2.5.
-    """
+    """2.5 expected, 1.8 demanded: 3.5 standard deviations of the slope of such walks, 0.37 / sqrt(seeds)."""
     steps = STEPS // 5 * 2**np.arange(4)
     pooled = [[relative_errors(seed, DT * steps[0] / n, n) for seed in seeds] for n in steps]
     errors = [rms(run) for run in pooled]

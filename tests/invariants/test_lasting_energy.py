@@ -65,8 +65,7 @@ def test_lasting_energy_has_no_oscillation_of_second_order(scene, scheme):
 @pytest.mark.parametrize("phase", np.arange(6) / 6)
 @pytest.mark.parametrize("scene", [two_rods(), clump_at_wall()], ids=["two rods", "clump at wall"])
 def test_lasting_energy_is_constant_where_contacts_begin_and_end(scene, phase):
-    """With the onset correction, at all steps before, in and after the contact. Seen: 1/540 of the total energy's
-    change, 1/150 of that at the first and the last step of the contact."""
+    """With the onset correction, before, in and after the contact."""
     dt = 19e-6
     moved = scene.changed(position=scene.position + phase * dt * scene.velocity)
     rows, first, last = energies(moved, dt, contact="hertz:onset=corrected")
@@ -76,8 +75,7 @@ def test_lasting_energy_is_constant_where_contacts_begin_and_end(scene, phase):
 
 
 def test_shadow_terms_are_those_of_the_definition():
-    """U_free / 12 by differences along the exact free motion, F.M^-1.F / 24 from the oracle's forces; all contacts of a
-    packing of rods and asymmetric clumps between walls, with gravity."""
+    """U_free / 12 by differences along the exact free motion, F.M^-1.F / 24 from the oracle's forces."""
     scene, dt = scenes.packed_mixture(5, (3, 4, 5)).changed(gravity=(1.0, -2.0, -9.0)), 1e-5
     sim = scene.simulation(dt)
     while len(sim.contacts()) < 15 or min(sim.contacts()["clump_j"]) >= 0:

@@ -31,15 +31,8 @@ RATE = 2 * 1.8e-4**2 / 1e5
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if order_of(s, "order_q_varying", "order_w_varying") >= 2
                                     and not is_pcdm(s)])
 def test_energy_of_rods_does_not_drift(scheme):
-    """1e7 steps, six minutes of simulated time. Every contact changes the energy a little, either way: a walk, of the
-    length sqrt(RATE * steps) = 2.5e-3, whatever the rotation scheme, as long as its own error does not pile up.
-    (That of improved-pcdm does: the energy grows by 2 % in 1e5 steps.)
-
-    One walk in a thousand goes further than 3.5 times that on its way (reflection: four times the tail of a
-    Gaussian). Its variance, over 100 windows, is that of 100 squares: within four standard deviations, 4 sqrt(2/100),
-    of the expected, here with the factor 2 in hand for oblique contacts and for 20 seeds having shown no more. And
-    against its own windows it comes no further than 3.5 sqrt(sum of squares): it does not drift.
-    """
+    """Every contact changes the energy a little, either way: a walk of length sqrt(RATE * steps) = 2.5e-3. One in a
+    thousand goes 3.5 times as far; its variance over 100 windows is within four standard deviations, and a factor 2."""
     sim = scenes.rods_in_box(seed=1).simulation(DT, rotation=scheme)
     total = [sim.energy().total]
     sim.run(STEPS, STEPS // WINDOWS, lambda sim: total.append(sim.energy().total))
@@ -77,10 +70,8 @@ def round_off(steps):
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if order_of(s, "order_q", "order_w") >= 2])
 def test_a_hundred_million_free_steps(scheme):
-    """A second-order scheme leaves energy and angular momentum by an oscillation, c dt^2, and a drift. Of the leapfrogs
-    and Runge-Kutta it is c dt^3 t at most: a tenth of the step for ten times the time, a hundred times the steps,
-    makes a hundredth of either. The two PCDM, which are no mirror of themselves in time, promise no more than their
-    order, c dt^2 t, a tenth. A tenth of that more for what is of higher order in the longer step."""
+    """An oscillation c dt^2 and a drift c dt^3 t (PCDM: c dt^2 t): a tenth of the step for ten times the time makes a
+    hundredth of either (a tenth)."""
     less = 10 if is_pcdm(scheme) else 100
     coarse, fine = worst(scheme, 1e-2, MANY // 100), worst(scheme, 1e-3, MANY)
     for name, long, short in zip(("energy", "momentum"), fine, coarse):
@@ -89,8 +80,7 @@ def test_a_hundred_million_free_steps(scheme):
 
 @pytest.mark.slow
 def test_converged_omelyan_is_bounded():
-    """Its implicit equation conserves an energy beside the true one: the errors of 1e8 long steps are those of the
-    first 1e6, except for the phase of the oscillation and for round-off, which the solution repeats."""
+    """The errors of 1e8 long steps are those of the first 1e6."""
     runs = (worst("omelyan:iterations=20", 1e-2, steps) for steps in (MANY, MANY // 100))
     for long, short in zip(*runs):
         assert np.all(long < 1.01 * short + round_off(MANY)), (long, short)
@@ -99,7 +89,6 @@ def test_converged_omelyan_is_bounded():
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if s.startswith(("fincham", "johnson"))])
 def test_angular_momentum_in_the_lab_is_conserved(scheme):
-    """These keep it in the lab, where without a torque nothing happens to it: after 1e8 steps it is off by the turn
-    into the body frame and back, some twenty roundings."""
+    """Only the turn into the body frame and back rounds, some twenty times."""
     _, off = worst(scheme, 1e-3, MANY)
     assert np.all(off < 20 * EPS), off

@@ -210,8 +210,7 @@ def test_piston():
 @pytest.mark.parametrize("belt", [md.Plane((0, 0, 0), (0, 0, 1), velocity=(1.4, 0, 0)),
                                   md.MeshWall(plate(20, -3.0, 3.0), velocity=(1.4, 0, 0))], ids=["plane", "mesh"])
 def test_conveyor_belt(belt):
-    """A ball slips, then it rolls with V / (1 + 2.5 (arm / radius)^2), at a full lever 2 V / 7; what cannot roll slips
-    until V / (mu g)."""
+    """A ball slips, then rolls with V / (1 + 2.5 (arm / radius)^2); what cannot roll slips until V / (mu g)."""
     V, mu, dt = 1.4, 0.4, 2e-5
     tripod = md.ClumpTemplate([(0, 0, 0), (0.3, 0, 0), (0.15, 0.3, 0)], [0.1] * 3, density=2500.0)
     sim = simulation([belt], MINDLIN, dt, gravity=STEEP, material=md.Material(1e7, 0.2, restitution=0.3, friction=mu))

@@ -107,11 +107,9 @@ def test_wrapped_positions():
 
 @pytest.mark.parametrize("fraction", [pytest.param(0.05, marks=pytest.mark.slow), 0.15])
 def test_pressure_of_a_gas(fraction):
-    """Elastic spheres: p V = N k T (1 + f + f^2 - f^3) / (1 - f)^3, and equal in all directions.
+    """Elastic spheres: p V = N k T (1 + f + f^2 - f^3) / (1 - f)^3, equal in all directions.
 
-    N. F. Carnahan & K. E. Starling, J. Chem. Phys. 51, 635 (1969), doi 10.1063/1.1672048. Without the part of the
-    contacts it would be 18 or 49 % less.
-    """
+    N. F. Carnahan & K. E. Starling, J. Chem. Phys. 51, 635 (1969), doi 10.1063/1.1672048."""
     radius, n = 0.05, 512
     side = (n * 4.0 / 3.0 * np.pi * radius ** 3 / fraction) ** (1 / 3)
     rng, sim = np.random.default_rng(7), cube(side, dt=1e-5, material=md.Material(young=1e9, poisson=0.1))

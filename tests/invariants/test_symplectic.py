@@ -40,8 +40,7 @@ def test_a_drift_is_seen():
 
 @pytest.mark.parametrize("name", SYMPLECTIC)
 def test_reversed_rotation(name):
-    """With reversed angular velocity at a whole step, bodies return to their start. Rounding errors, ten operations a
-    step, grow by less than a factor of a hundred in this time, as a disturbance of 1e-9 does."""
+    """Bodies return to their start; rounding grows less than a hundredfold, as a disturbance of 1e-9 does."""
     def there_and_back(w):
         end = md.rotation.integrate(name, INERTIA, ORIENTATION, w, of_orientation, DT, 200)
         back = md.rotation.integrate(name, INERTIA, end.orientation, -end.angular_velocity, of_orientation, DT, 200)

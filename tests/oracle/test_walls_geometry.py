@@ -174,8 +174,7 @@ def test_wall_reaches_a_clump_at_rest(pieces):
 @pytest.mark.parametrize("contact, threads", [
     pytest.param("hertz", 1, marks=pytest.mark.slow), ("hertz-mindlin", 3)])
 def test_lists(contact, threads, many_threads_and_sorts):
-    """Thousands of steps of spheres of radii 1 to 20 among moving triangles of sizes 1 to 50: the deepest contact of
-    each sphere with each mesh is the one with the nearest triangle."""
+    """The deepest contact of each sphere with each moving mesh is the one with the nearest triangle."""
     rng = np.random.default_rng(7)
     size = 0.02 * 50.0 ** rng.uniform(0.0, 1.0, (80, 1, 1))
     corners = rng.uniform(0.2, 0.8, (80, 1, 3)) + 0.5 * size * rng.normal(size=(80, 3, 3))

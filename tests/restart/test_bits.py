@@ -188,8 +188,7 @@ def raising(sim, calls, error=ValueError):
 @pytest.mark.parametrize("name, law, rotation, threads", bit_systems.some(
     [*MAIN, *(("with force", ONSET, scheme) for scheme in ("improved-pcdm", "pfc4"))], [(1,), (3,)], 4))
 def test_undone_steps(name, law, rotation, threads, tmp_path):
-    """Steps in which a force, a law or a scheme raises are undone: the first one, in a row, around wraps, read
-    afterwards or not."""
+    """In which a force, a law or a scheme raises: the first one, in a row, around wraps, read afterwards or not."""
     errors, system = cycle(ERRORS), SYSTEMS[name]
     whole = system.reloaded(begun(name, law, rotation), threads, tmp_path)
     if not system.traps:
@@ -272,8 +271,8 @@ def test_added_clumps_that_touch_nobody(name, law, rotation):
 
 
 def replaced(sim, between, law):
-    """Three times, clumps that touch go, a smaller one comes where the first was, and there is a run; `between` is
-    called after each part. Work and balance of energy are continuous."""
+    """Three times, clumps that touch go, a smaller one comes, and there is a run; `between` is called after each
+    part."""
     def assert_continuous():
         energy = sim.energy()
         np.testing.assert_allclose([energy.balance, energy.work], [before.balance, before.work], rtol=1e-12,
@@ -314,8 +313,7 @@ def test_clumps_come_and_go(name, law, tmp_path):
 
 
 def test_run_from_the_start_beyond_a_table_of_poses(tmp_path):
-    """Poses of moving walls are computed for 1000 steps at once; where a table begins changes nothing, nor do threads
-    change the first contacts."""
+    """Poses of moving walls are computed for 1000 steps at once; where a table begins changes nothing."""
     system = SYSTEMS["mixer"]
     sim = system.build(ROLLING, threads=2)
     sim.run(999)

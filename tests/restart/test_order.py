@@ -108,8 +108,7 @@ def test_beyond_the_range(count, fine):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_order_of_many_contacts_with_friction(threads):
-    """Forces of hundreds of contacts of one sphere are added without an order. The first forty of the others only come
-    near it."""
+    """Hundreds of contacts of one sphere; the first forty spheres only come near it."""
     n, big, rng = 700, 350, np.random.default_rng(1)
     z, turn = np.linspace(-1.0, 1.0, n), 2.399963 * np.arange(n)
     normal = np.column_stack([np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z])

@@ -1,5 +1,4 @@
-"""One to eight threads, more than there are processors: the same bits of many clumps, and the load balance; test_bits
-has the threads of all systems. And the cost of sorting."""
+"""More threads than there are processors: the same bits of many clumps; load balance; the cost of sorting."""
 import time
 from time import process_time
 

@@ -32,8 +32,7 @@ def test_walls_of_checkpoints(tmp_path):
 
 @pytest.mark.parametrize("seed", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_order_of_contacts_over_seams(seed, tmp_path):
-    """Balls in a groove of triangles in random order, pushed by a plane: the sums of three forces do not depend on the
-    triangles on which contacts began, of which a simulation that is loaded knows nothing."""
+    """Sums of three forces do not depend on the triangles on which contacts began, unknown to what is loaded."""
     points, triangles = plate(16, -1.0, 1.0, jitter=0.0)
     points[:, 2] = 0.8 * np.abs(points[:, 0])
     triangles = np.random.default_rng(seed).permutation(triangles)
@@ -128,8 +127,7 @@ def test_a_rate_that_is_a_function_is_given_again(tmp_path):
 
 
 def test_precision_far_away():
-    """Positions along the flow are wrapped, so that a long strain costs no digits: bits of two divisions agree, and the
-    positions of images within the box are those of a simulation that has just begun."""
+    """Positions along the flow are wrapped, so that a long strain costs no digits."""
     sim = moving_gas({"shear": ("x", "y", 400.0)}, n=8, solid_fraction=0.01, dt=1e-4)
     sim.run(33_000)
     assert sim.box.strain[3] > 1000.0
