@@ -41,15 +41,6 @@ def free_spin(inertia, w0, t):
     return w
 
 
-def symmetric_spin(inertia, w0, axial_torque, t):
-    """Angular velocity of one body with moments (I_1, I, I) under a constant torque about axis 1: w_1 grows
-    linearly, w_2 + i w_3 turns through -(I - I_1)/I times the angle swept by w_1."""
-    first, other = inertia[0], inertia[1]
-    swept = w0[0] * t + 0.5 * axial_torque / first * t**2
-    across = (w0[1] + 1j * w0[2]) * np.exp(-1j * (other - first) / other * swept)
-    return np.array([w0[0] + axial_torque / first * t, across.real, across.imag])
-
-
 def turned_by(spin, q0, t, rtol=1e-13):
     """Orientation at time t of a body whose body-frame angular velocity is the known function spin(t)."""
     y = solve_ivp(lambda s, q: quaternion_rate(q, spin(s)), (0.0, t), q0, method="DOP853", rtol=rtol,

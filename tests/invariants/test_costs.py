@@ -46,23 +46,6 @@ def test_elements_of_walls_are_made_once(contact, monkeypatch, tmp_path):
     assert len(calls) == 1
 
 
-def test_known_poses_are_not_computed_again():
-    """A motion in Python is not called again at the same times when clumps are added."""
-    times = []
-
-    def shake(t):
-        times.append(t)
-        return (0.0, 0.0, 0.01 * np.sin(t)), (0.0, 0.0, 0.0)
-
-    sim = simulation([md.Plane((0, 0, 0), (0, 0, 1), motion=shake)], contact="hertz")
-    called = []
-    for k in range(4):
-        sim.run(10)
-        called.append(len(times))
-        sim.add_clumps(BALL, [(k, 0.0, 2.0)], scale=0.1)
-    assert called[1:] == 3 * [called[1]]
-
-
 @pytest.mark.parametrize("contact", ["hertz", MINDLIN])
 def test_refused_clumps_change_nothing(contact):
     """Also none of what the former loop shares with the next one: walls, poses, coefficients of materials."""
@@ -140,12 +123,6 @@ def test_steps_over_many_triangles():
     for sim in small, large:
         sim.run(2)
     assert seconds(lambda: large.run(5)) < 60.0 * seconds(lambda: small.run(5))
-
-
-def test_skins_regard_triangles():
-    sim = on_plate(20, contact="hertz")
-    sim.run(150)
-    assert 0.0 < sim.loop.statistics["outer_skin"] < RADIUS
 
 
 def coefficients_at_once(materials, pairs, law):

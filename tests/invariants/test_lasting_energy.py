@@ -1,7 +1,6 @@
 """The lasting energy: the total energy without its bounded oscillation in contacts, and the error taken from it."""
 import json
 
-import dense_rods
 import numpy as np
 import pytest
 import scenes
@@ -142,14 +141,3 @@ def test_summary_of_rods_uses_rows_without_contacts(tmp_path):
     assert np.all(energy["lasting"][~free] != energy["total"][~free])
     change = np.abs(energy["total"][free] - energy["total"][free][0])
     assert [summary[key] for key in NEW_KEYS] == [np.max(change) / energy["total"][0], "contact-free"]
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_summary_of_dense_rods_uses_the_shadow_energy(tmp_path):
-    """There is no row without contacts after the first."""
-    summary, energy, observed = results(dense_rods.SCENARIO, tmp_path, "--rods", "64", "--thermalise", "0.001",
-                                        "--dt", "1.9e-5", "--time", "0.002")
-    assert np.count_nonzero(observed["contacts"] == 0) < 10
-    change = np.abs(energy["lasting"] - energy["lasting"][0])
-    assert [summary[key] for key in NEW_KEYS] == [np.max(change) / energy["total"][0], "shadow"]
-    assert summary[NEW_KEYS[0]] < 0.5 * summary["max_relative_energy_error"]

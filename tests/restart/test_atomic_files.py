@@ -1,5 +1,4 @@
 """Atomic files: links, devices, pipes, permissions, long names, several writers, killed writers."""
-import errno
 import os
 import stat
 import subprocess
@@ -75,19 +74,6 @@ def test_circular_links(write, tmp_path):
     with pytest.raises(OSError, match="symbolic links"):
         write(tmp_path / "a")
     assert (tmp_path / "a").is_symlink() and len(list(tmp_path.iterdir())) == 2
-
-
-def test_a_failed_write_leaves_the_old_file(write, tmp_path, monkeypatch):
-    path = tmp_path / "out.npz"
-    path.write_text("old")
-
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(atomic.os, "replace", full)
-    with pytest.raises(OSError, match="No space"):
-        write(path)
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Runs interrupted by signals, a full disk, a lost folder, a damaged checkpoint are continued without a gap."""
 import dataclasses
-import errno
 import fcntl
 import os
 import resource
@@ -13,7 +12,6 @@ import pytest
 import rods_in_box
 from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, resumable
 
-from minidem.core import atomic
 from minidem.scenario.run import Run
 
 RODS, PERIOD, DT = SCENARIOS["rods_in_box"], SHORT["rods_in_box"][1], 3.8e-5
@@ -84,49 +82,11 @@ def test_a_signal_while_the_initial_state_is_made(number, tmp_path, capsys):
     assert not (tmp_path / "out").exists() and signal.getsignal(number) is before
 
 
-def test_a_signal_while_many_rods_are_placed(tmp_path):
-    program = (f"import sys, dense_rods\nprint('begins', flush=True)\n"
-               f"sys.exit(dense_rods.main(['--rods', '300000', '--out', {str(tmp_path / 'out')!r}]))")
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:
-        try:
-            assert process.stdout.readline() == "begins\n"
-            time.sleep(1.0)
-            process.send_signal(signal.SIGTERM)
-            _, err = process.communicate(timeout=100)
-        finally:
-            process.kill()
-    assert (process.returncode, err) == (130, "dense_rods: interrupted: nothing was written\n")
-
-
 def test_second_signal_ends_at_once(uninterrupted, tmp_path, at, capsys):
     at(0.5 * END, lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)])
     assert run(tmp_path) == 130
     assert "interrupted: the last checkpoint is complete, --resume continues" in capsys.readouterr().err
     assert run(tmp_path, "--resume") == 0
-    assert_same(tmp_path, uninterrupted())
-
-
-@pytest.mark.parametrize("writes", [10, *(pytest.param(writes, marks=pytest.mark.slow) for writes in (2, 60))])
-def test_full_disk(writes, uninterrupted, tmp_path, monkeypatch, capsys):
-    """So many files still find room: tables that go out whole, frames, series, checkpoints."""
-    room = [writes]
-
-    def replace(source, target):
-        room[0] -= 1
-        if room[0] < 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source))
-        os.rename(source, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(atomic.os, "replace", replace)
-        assert run(tmp_path) == 1
-    saved = resumable(tmp_path)
-    assert saved or writes < 10
-    said = capsys.readouterr().err
-    assert "No space left" in said and ("--resume continues" if saved else "no checkpoint yet") in said
-    Reader(uninterrupted(), RODS.name).assert_beginning(tmp_path)
-    assert run(tmp_path, *(["--resume"] if saved else [])) == 0
     assert_same(tmp_path, uninterrupted())
 
 

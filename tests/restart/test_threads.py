@@ -1,5 +1,4 @@
 """More threads than there are processors: the same bits of many clumps; load balance; the cost of sorting."""
-import time
 from time import process_time
 
 import numpy as np
@@ -16,37 +15,25 @@ DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list o
 
 @pytest.fixture(scope="module")
 def crowded():
-    """{threads: (bits of the final state, seconds of a step, the least of several runs)} of 6000 dense rods, which are
-    sorted again and again, with contacts found slab by slab."""
+    """{threads: bits of the end} of 6000 dense rods, sorted again and again, with contacts found slab by slab."""
     scene, found = scenes.packed_rods(2, (20, 20, 15), speed=20.0, spin=20.0), {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 2)
         patch.setattr(minidem.engine.loop_memory, "SLOTS_IN_CACHE", 1000)
         patch.setattr(minidem.engine.loop_memory, "LOG_SLAB", 9)
-        for threads in 1, 2, 4, 8:
+        for threads in 1, 2, 8:
             sim = scene.simulation(DT, threads=threads)
-            sim.run(40)
-            times = []
-            for _ in range(8):
-                begin = time.perf_counter()
-                sim.run(20)
-                times.append((time.perf_counter() - begin) / 20)
+            sim.run(150)
             assert sim.threads == threads and sim.loop.statistics["outer_lists"] > 4
             assert np.any(np.diff(sim.loop.state.clump_number[:sim.n_clumps]) < 0)        # no longer as added
-            found[threads] = bits(sim), min(times)
+            found[threads] = bits(sim)
     assert np.mean(np.any(sim.velocity != scene.velocity, axis=1)) > 0.3 and len(sim.contacts()) > 1000
     return found
 
 
-@pytest.mark.parametrize("threads", [2, 4, 8])
+@pytest.mark.parametrize("threads", [2, 8])
 def test_more_threads_than_processors(crowded, threads):
-    assert crowded[threads][0] == crowded[1][0]
-
-
-@pytest.mark.slow
-def test_more_threads_than_processors_are_not_much_slower(crowded):
-    """Slow because it needs a machine that does nothing else. Measured: 1.4 to 2.2 times that of two threads."""
-    assert max(crowded[4][1], crowded[8][1]) < 2.5 * crowded[2][1]
+    assert crowded[threads] == crowded[1]
 
 
 def test_rebalanced_parts():
