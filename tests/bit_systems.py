@@ -186,6 +186,26 @@ def mixer(contact, rotation="spiral", threads=1):
     return sim
 
 
+def bumps(low, length, n=6, height=0.04, seed=1):
+    """A floor of n x n squares over a periodic box, closed over its faces, with random heights."""
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij"))
+    heights = height * np.random.default_rng(seed).uniform(-1.0, 1.0, (n, n))[i % n, j % n]
+    points = np.column_stack([low[0] + length[0] * i / n, low[1] + length[1] * j / n, heights])
+    a = ((n + 1) * np.arange(n)[:, None] + np.arange(n)).ravel()
+    return points, np.concatenate([np.column_stack([a, a + n + 1, a + n + 2]), np.column_stack([a, a + n + 2, a + 1])])
+
+
+def shaken_floor(contact, rotation="spiral", threads=1, dt=1e-4):
+    """Rods on a bumpy plate that shakes, which has images in a periodic box."""
+    low, high = (0.0, 0.0, -1.0), (1.0, 0.7, 1.0)
+    floor = md.MeshWall(bumps(low, (1.0, 0.7)), motion=md.Oscillation((0.01, 0.0, 0.01), 15.0))
+    sim = simulation([floor], contact, dt=dt, gravity=(0, 0, -9.81), periodic=(low, high, (True, True, False)),
+                     threads=threads, rotation=rotation)
+    places = [(x, y, z) for x in (0.1, 0.35, 0.6, 0.85) for y in (0.1, 0.3, 0.5) for z in (0.12, 0.25, 0.4)]
+    sim.add_clumps(md.shapes.rod(0.16, 0.04, 3, density=2500.0), places, (0.5**0.5, 0, 0.5**0.5, 0), (0.5, -0.8, 0.0))
+    return sim
+
+
 def gas(contact, rotation="spiral", threads=1, axes=(True, True, True), order=slice(None)):
     """75 rods that drift through several lengths of a periodic box; friction between soft ones."""
     scene = scenes.packed_rods(3, (3, 5, 5), walls=False)
@@ -385,6 +405,7 @@ SYSTEMS = {
     "gas": System(gas, BALANCED, 400),
     "gas between walls": System(gas_between_walls, BALANCED, 400),
     **{f"{name} box": System(sheared(name), BALANCED, 300) for name in sheared_scenes.MOTIONS},
+    "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
     "press": System(press, ("hertz", MINDLIN), 400, 500),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
     "sizes": System(sizes, ("hertz",), 200),

@@ -54,34 +54,21 @@ def is_unit_cube(mesh):
     return len(mesh.triangles) == 12 and mesh.volume == pytest.approx(1.0, rel=1e-5)
 
 
-@pytest.mark.parametrize("name", OBJ)
-def test_obj(tmp_path, name):
-    (tmp_path / "cube.obj").write_text(OBJ[name])
-    assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.obj"))
+WRITERS = {     # name of the file -> function (path)
+    **{f"{name}.obj": lambda path, text=text: path.write_text(text) for name, text in OBJ.items()},
+    "latin-1.OBJ": lambda path: path.write_bytes(b"# \xe9\xff\no b\xf6se\n" + OBJ["mixed"].encode()),
+    "utf-16.OBJ": lambda path: path.write_bytes(OBJ["mixed"].encode("utf-16")),
+    **{f"{order} {values}.ply": lambda path, how=(order, values): path.write_bytes(ply(*how))
+       for order, values in (("little", "int"), ("little", "uint"), ("big", "int"))},
+    **{name: lambda path: trimesh.Trimesh(CUBE.vertices + 0.5, CUBE.triangles, process=False).export(path)
+       for name in ("cube.off", "cube.glb")},
+    **{name: lambda path: meshio.Mesh(np.array(CORNERS, dtype=float), {"quad": np.array(QUADS) - 1}).write(path)
+       for name in ("quads.vtk", "quads.vtu")}}
 
 
-def test_obj_in_any_encoding(tmp_path):
-    for data in (b"# \xe9\xff\no b\xf6se\n" + OBJ["mixed"].encode(), OBJ["mixed"].encode("utf-16")):
-        (tmp_path / "cube.OBJ").write_bytes(data)
-        assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.OBJ"))
-
-
-@pytest.mark.parametrize("order, values", [("little", "int"), ("little", "uint"), ("big", "int")])
-def test_ply(tmp_path, order, values):
-    (tmp_path / "cube.ply").write_bytes(ply(order, values))
-    assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.ply"))
-
-
-def test_off_and_glb(tmp_path):
-    mesh = trimesh.Trimesh(CUBE.vertices + 0.5, CUBE.triangles, process=False)
-    for name in ("cube.off", "cube.glb"):
-        mesh.export(tmp_path / name)
-        assert is_unit_cube(TriangleMesh.read(tmp_path / name))
-
-
-@pytest.mark.parametrize("name", ["cube.vtk", "cube.vtu"])
-def test_quads_of_other_formats(tmp_path, name):
-    meshio.Mesh(np.array(CORNERS, dtype=float), {"quad": np.array(QUADS) - 1}).write(tmp_path / name)
+@pytest.mark.parametrize("name", WRITERS)
+def test_formats(name, tmp_path):
+    WRITERS[name](tmp_path / name)
     assert is_unit_cube(TriangleMesh.read(tmp_path / name))
 
 

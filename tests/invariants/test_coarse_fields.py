@@ -4,6 +4,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from bit_systems import bumps
 from scipy.special import erf
 from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
 from sheared_scenes import MOTIONS, gas
@@ -29,14 +30,9 @@ def packing(template=CLUMP):
 @lru_cache
 def chute():
     """Rods on a bumpy mesh, which has images in the periodic box."""
-    n, edge, rng = 4, 0.4, np.random.default_rng(6)
-    i, j = (each.ravel() for each in np.meshgrid(range(n + 1), range(n + 1), indexing="ij"))
-    heights = rng.uniform(-0.02, 0.02, (n, n))[i % n, j % n]
-    a = ((n + 1) * np.arange(n)[:, None] + np.arange(n)).ravel()
-    triangles = np.concatenate([np.column_stack([a, a + n + 1, a + n + 2]), np.column_stack([a, a + n + 2, a + 1])])
-    floor = md.MeshWall((np.column_stack([i * edge / n, j * edge / n, heights]), triangles))
-    sim = md.Simulation(MATERIAL, [floor], contact=ROLLING, dt=2e-4, gravity=(3.0, 0.0, -9.3),
-                        periodic=((0, 0, 0), (edge, edge, 1), (True, True, False)))
+    edge, rng = 0.4, np.random.default_rng(6)
+    sim = md.Simulation(MATERIAL, [md.MeshWall(bumps((0, 0), (edge, edge), 4, 0.02))], contact=ROLLING, dt=2e-4,
+                        gravity=(3.0, 0.0, -9.3), periodic=((0, 0, 0), (edge, edge, 1), (True, True, False)))
     x, y, z = 0.1 + 0.13 * np.indices((3, 3, 4)).reshape(3, -1)
     sim.add_clumps(CLUMP, np.column_stack([x, y, z]), velocity=rng.normal(0.0, 0.5, (36, 3)))
     sim.run(3000)

@@ -98,13 +98,6 @@ def test_insertion_and_removal():
     assert heat(sim) == pytest.approx(total, rel=1e-9)
 
 
-def test_clumps_cannot_be_added_without_a_value():
-    sim = box_of_rods()
-    sim.add_field("wetness", np.zeros(sim.n_clumps))
-    with pytest.raises(ValueError, match="'wetness' has no value for new clumps"):
-        sim.add_clumps(ROD, [(0.06, 0.06, 0.4)])
-
-
 def test_walls_with_and_without_a_value():
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 0.0199), (0, 0, -1))], dt=1e-5,
                         contact="hertz-mindlin")
@@ -277,31 +270,21 @@ def test_changes_between_steps_keep_the_second_order(name):
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2, errors
 
 
-def test_set_field_and_frames(tmp_path):
-    meshio = pytest.importorskip("meshio")
-    sim = box_of_rods()
-    sim.set_field("temperature", 310.0)
-    sim.add_field("dipole", (1.0, 2.0, 3.0), components=3)
-    sim.write_vtu(tmp_path / "a.vtu", fields=["velocity"])
-    data = meshio.read(tmp_path / "a.vtu").point_data
-    assert np.all(data["temperature"] == 310.0) and np.all(data["dipole"] == (1.0, 2.0, 3.0))
-    assert len(data["temperature"]) == sim.n_spheres
-
-
-def test_trajectory_has_the_fields(tmp_path):
-    hoomd = pytest.importorskip("gsd.hoomd")
+def test_files_have_the_fields(tmp_path):
+    meshio, hoomd = pytest.importorskip("meshio"), pytest.importorskip("gsd.hoomd")
     sim = box_of_rods(flux=conduction)
     sim.add_field("dipole", (1.0, 2.0, 3.0), components=3)
     with md.Trajectory(tmp_path / "a.gsd") as trajectory:
-        trajectory(sim)
         sim.run(600)
         trajectory(sim)
+    sim.write_vtu(tmp_path / "a.vtu", fields=["velocity"])
     with hoomd.open(tmp_path / "a.gsd") as frames:
-        log = frames[1].log
-        clump = log["particles/clump"]
-        assert np.array_equal(log["particles/temperature"], sim.field("temperature")[clump].astype(np.float32))
-        assert np.array_equal(log["particles/dipole"], np.tile([1.0, 2.0, 3.0], (len(clump), 1)))
-        assert not np.array_equal(log["particles/temperature"], frames[0].log["particles/temperature"])
+        log = frames[0].log
+    data, temperature = meshio.read(tmp_path / "a.vtu").point_data, sim.field("temperature")
+    expected = temperature[log["particles/clump"]].astype(np.float32)
+    assert np.ptp(temperature) > 10.0 and np.array_equal(log["particles/temperature"], expected)
+    np.testing.assert_allclose(data["temperature"], temperature[sim.sphere_clump], rtol=1e-6)
+    assert all(np.all(values == (1.0, 2.0, 3.0)) for values in (data["dipole"], log["particles/dipole"]))
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -312,61 +295,57 @@ def test_trajectory_has_the_fields(tmp_path):
     (dict(name="a", values=[[1.0, 2.0]], components=3), "values has shape"), (dict(name="a", walls=[1.0]), "walls"),
     (dict(name="a", walls=np.inf), "walls.* = inf: stay within"), (dict(name="a", walls="hot"), "walls = 'hot'"),
     (dict(name="a", capacity=1e300), "capacity = 1e.300: stay"), (dict(name="a", per_mass="no"), "per_mass = 'no'")])
-def test_bad_arguments(arguments, words):
+def test_refused_arguments(arguments, words):
     sim = box_of_rods()
     with pytest.raises(ValueError, match=words):
         sim.add_field(**arguments)
     assert sim.fields == ("temperature",)
 
 
-def test_values_of_walls_without_walls():
-    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
-    with pytest.raises(ValueError, match="walls = 300.0: the simulation has no walls; leave walls out"):
-        sim.add_field("temperature", 300.0, walls=300.0)
-    sim.add_field("temperature", 300.0, walls=[])
+def without_field(contact="hertz-mindlin"):
+    sim = md.Simulation(MATERIAL, dt=1e-5, contact=contact)
+    sim.add_clumps(ROD, [(0, 0, 0)])
+    return sim
 
 
-def test_a_value_that_is_not_finite_ends_the_run():
-    sim = box_of_rods()
+def with_wetness(contact="hertz-mindlin"):
+    sim = without_field(contact)
+    sim.add_field("wetness", np.zeros(1))
+    return sim
 
+
+@pytest.mark.parametrize("act, words", [
+    (lambda: with_wetness().add_clumps(ROD, [(0.1, 0, 0)]), "'wetness' has no value for new clumps"),
+    (lambda: without_field().add_field("temperature", 300.0, walls=300.0),
+     "walls = 300.0: the simulation has no walls; leave walls out"),
+    (lambda: with_wetness().write_lammps("rods", steps=10), "fields cannot be given to LAMMPS: wetness"),
+    (lambda: without_field().field("temperature"), "no such field; known are none"),
+    (lambda: without_field().add_flux(conduction, [1.0]), "no field"),
+    (lambda: with_wetness("hertz").add_flux(conduction, [1.0]), "'hertz' keeps no records"),
+    (lambda: with_wetness().add_flux(lambda: None), "takes")])
+def test_refused(act, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=words):
+        act()
+
+
+def test_errors_in_a_run():
+    """A value that is not finite; a callback that raises leaves fields as they were."""
     def flux(contacts):
         contacts.rates["temperature"][:, 0] = np.inf
-
-    sim.add_flux(flux)
-    with pytest.raises(FloatingPointError, match="the field 'temperature' of clump [0-9]+ is not finite"):
-        sim.run(1000)
-
-
-def test_a_callback_that_raises_leaves_fields_as_they_were():
-    sim = box_of_rods()
-    before = sim.field("temperature")
 
     def callback(sim):
         sim.set_field("temperature", 0.0)
         raise RuntimeError
 
+    sim = box_of_rods()
+    before = sim.field("temperature")
     with pytest.raises(RuntimeError):
         sim.run(10, every=5, callback=callback)
     assert np.array_equal(sim.field("temperature"), before)
-
-
-def test_fields_are_refused_for_lammps(tmp_path):
-    with pytest.raises(ValueError, match="fields cannot be given to LAMMPS: temperature"):
-        box_of_rods().write_lammps(tmp_path / "rods", steps=10)
-
-
-def test_unknown_field_and_missing_records():
-    sim = md.Simulation(MATERIAL, dt=1e-5)
-    sim.add_clumps(ROD, [(0, 0, 0)])
-    with pytest.raises(ValueError, match="no such field; known are none"):
-        sim.field("temperature")
-    with pytest.raises(ValueError, match="no field"):
-        sim.add_flux(conduction, [1.0])
-    sim.add_field("temperature", 1.0)
-    with pytest.raises(ValueError, match="'hertz' keeps no records"):
-        sim.add_flux(conduction, [1.0])
-    with pytest.raises(ValueError, match="takes"):
-        box_of_rods().add_flux(lambda: None)
+    sim.add_flux(flux)
+    with pytest.raises(FloatingPointError, match="the field 'temperature' of clump [0-9]+ is not finite"):
+        sim.run(1000)
 
 
 # ---------------------------------------------------------------- amounts that contacts transfer

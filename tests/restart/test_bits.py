@@ -49,7 +49,7 @@ def looked_at(sim, k, system, folder):
     """In single steps, every second step, in the middle of the others; with an error of a callback in between."""
     def look(sim):
         sim.energy(), sim.contacts(), sim.force, sim.angular_velocity, sim.sphere_centers()
-        sim.linear_momentum(), sim.angular_momentum(), sim.stress() if sim.periodic else None
+        sim.linear_momentum(), sim.angular_momentum(), sim.stress(volume=1.0)
 
     def fail(sim):
         look(sim)
