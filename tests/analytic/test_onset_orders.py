@@ -11,7 +11,7 @@ from isolated_collisions import STEP, energy_errors, of_pairs, on_wall, rms_erro
 from page_tables import in_one_line, rows_of
 
 import minidem as md
-from minidem.contact.onset_series import hurwitz_zeta, zeta_polynomials
+from minidem.contact.onset_series import zeta_polynomials
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 STEPS_PER_CONTACT = 17, 34, 68, 136
@@ -153,13 +153,6 @@ def minus_zeta(power, q):
     """-zeta(-power, q) for an array q, to round-off."""
     with mpmath.workdps(30):
         return -np.array([float(mpmath.zeta(-mpmath.mpf(power), mpmath.mpf(float(each)))) for each in q])
-
-
-@pytest.mark.parametrize("s", [-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 3.5])
-def test_hurwitz_zeta(s):
-    """To rounding."""
-    found = [float(hurwitz_zeta(s, q)) for q in 1.0 + A]
-    assert np.allclose(found, -minus_zeta(-s, 1.0 + A), rtol=2 * np.finfo(float).eps, atol=2e-16)
 
 
 @pytest.mark.parametrize("power", POWERS)

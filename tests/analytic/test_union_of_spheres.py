@@ -51,13 +51,6 @@ def test_two_overlapping_spheres():
         assert_same(got, *solid_of_revolution(chain([(0, r1), (d, r2)]), q))
 
 
-def test_chain():
-    spheres = [(-2.0, 1.0), (-1.0, 0.8), (0.0, 0.5), (0.8, 1.0), (2.5, 1.2)]
-    z, r = np.array(spheres).T
-    for q in rotations(20):
-        assert_same(moments_of_union(turned(z, q), r), *solid_of_revolution(chain(spheres), q))
-
-
 @pytest.mark.parametrize("off", [s * 10.0**k for k in range(-16, -3) for s in (-1, 1)] + [0.0])
 def test_nearly_tangent(off):
     """The small sphere is outside, partly inside or inside, within 1e-16 to 1e-4 of tangency."""

@@ -72,22 +72,6 @@ def beside_cubes(places, radius, contact="hertz", scale=1.0, **options):
     return sim
 
 
-def test_forces_around_a_cube():
-    """One contact, of the nearest point; the force of Hertz."""
-    rng = np.random.default_rng(1)
-    places = rng.uniform(-0.3, 1.3, (3000, 3))
-    nearest = np.clip(places, 0.0, 1.0)
-    height = np.linalg.norm(places - nearest, axis=1)
-    chosen = np.nonzero((height > 0.3 * 0.92) & (height < 0.3))[0][:200]
-    places, nearest, height = places[chosen], nearest[chosen], height[chosen]
-    on = np.count_nonzero((nearest == 0.0) | (nearest == 1.0), axis=1)
-    assert min(np.count_nonzero(on == n) for n in (1, 2, 3)) > 5
-    sim = beside_cubes(places, 0.3)
-    size = 4 / 3 * MODULUS * np.sqrt(0.3) * (0.3 - height)**1.5
-    assert np.array_equal(sim.contacts()["sphere_i"], np.arange(len(places)))
-    np.testing.assert_allclose(sim.force, (size / height)[:, None] * (places - nearest), rtol=1e-8, atol=1e-6)
-
-
 @pytest.mark.parametrize("corner", [False, True])
 def test_continuous_force(corner):
     """Along a straight path over an edge, or over a corner."""

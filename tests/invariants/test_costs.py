@@ -179,16 +179,6 @@ def test_bonds_of_unequal_spheres(periodic):
     assert gaps[bonds["sphere_i"], bonds["sphere_j"]].max() <= 0.004
 
 
-def test_oscillations_are_computed_together(monkeypatch):
-    """Without a call of Python for each pose."""
-    calls = []
-    walls = [md.Plane((0, 0, -k), (0, 0, 1), motion=md.Oscillation((0, 0, 0.1), 50.0 + k)) for k in range(20)]
-    monkeypatch.setattr(md.Oscillation, "__call__", lambda *given: calls.append(0))
-    sim = simulation(walls, contact="hertz")
-    sim.run(20)
-    assert not calls and sim.walls_at_rest[3].point[2] != -3.0
-
-
 @pytest.mark.parametrize("velocity", [(0.0, 0.0, 0.0), (0.3, -0.1, 0.2)])
 @pytest.mark.parametrize("spin", [0.0, -2.0])
 def test_oscillation_is_the_function_that_it_describes(velocity, spin):

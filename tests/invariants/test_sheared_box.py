@@ -199,14 +199,6 @@ def test_bed_under_pressure(time, restitution):
     assert np.abs(np.diff(found, axis=0)).max() < 0.01 and found == pytest.approx(np.ones((20, 3)), abs=0.05)
 
 
-def test_stress_of_spheres_is_symmetric():
-    sim = gas(MOTIONS["shear"], template=BALL, solid_fraction=0.3)
-    sim.run(2000)
-    stress = sim.stress(kinetic=True)
-    assert len(sim.contacts()) > 10
-    assert np.abs(stress - stress.T).max() < 1e-12 * np.abs(stress).max()
-
-
 def test_momentum_beside_the_flow():
     """In steady shear no force acts on the whole, and momentum is constant in unbounded space."""
     sim = gas(MOTIONS["shear"], "hertz-mindlin")

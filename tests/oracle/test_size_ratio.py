@@ -92,22 +92,6 @@ def test_bits_of_a_long_sum(n, contact):
     assert not np.array_equal(np.cumsum(force, axis=0)[-1], np.cumsum(force[::-1], axis=0)[-1])
 
 
-def test_cost_of_a_long_sum():
-    """A large sphere in sixteen times as many contacts: a step costs about sixteen times as much, not 256 times."""
-    cost = {}
-    for n in (500, 8000):
-        sim = covered(n)
-        assert len(sim.contacts()) >= n
-        sim.run(2)
-        spent = []
-        for _ in range(5):
-            begun = process_time()
-            sim.run(8000 // n)
-            spent.append((process_time() - begun) / (8000 // n))
-        cost[n] = min(spent)
-    assert cost[8000] < 60.0 * cost[500], f"{1e3 * cost[500]:.3f} ms and {1e3 * cost[8000]:.3f} ms"
-
-
 @pytest.mark.slow
 def test_cost_of_twenty_large_spheres():
     """1e5 small spheres with and without twenty that are fifty times larger among them, in turn."""

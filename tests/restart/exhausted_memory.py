@@ -1,4 +1,4 @@
-"""A process for test_exhausted_memory.py: refuses each allocation of an operation in turn, and prints counts as JSON.
+"""A process that refuses each allocation of an operation in turn, for test_interrupted_operations.py; prints counts.
 
     LD_PRELOAD=failing_memory.so python exhausted_memory.py OPERATION THREADS FOLDER [EVERY]
 """

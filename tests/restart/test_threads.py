@@ -1,12 +1,10 @@
 """More threads than there are processors: the same bits of many clumps; load balance; the cost of sorting."""
-from time import process_time
 
 import numpy as np
 import pytest
 import scenes
 from bit_systems import bits
 
-import minidem as md
 import minidem.engine.loop_memory
 from minidem.broadphase.broadphase import rebalanced_parts
 
@@ -59,22 +57,3 @@ def test_load_balance_in_a_run():
         if 0.3 < sim.statistics["shares"][0] < 0.7:
             return
     pytest.fail(f"shares {sim.statistics['shares']}")
-
-
-def test_cost_of_many_templates():
-    """To put rods of fifty templates in order costs little more than rods of one, not a hundred times as much."""
-    scene, cost = scenes.packed_rods(5, (10, 17, 18), speed=20.0), {}
-    kind = np.random.default_rng(1).integers(50, size=len(scene.shapes))
-    for n in (1, 50):
-        sim = md.Simulation(md.Material(1e9, 0.1), dt=DT, threads=1)
-        for k in range(n):
-            template = md.ClumpTemplate(scenes.ROD_CENTERS, np.full(3, scenes.ROD_RADIUS * (1.0 - 1e-5 * k)))
-            sim.add_clumps(template, *(rows[kind % n == k] for rows in scene.state))
-        spent = []
-        for _ in range(5):
-            sim.run(40)
-            begun = process_time()
-            sim.continue_from(sim.loop.sorted(), sim.loop)
-            spent.append(process_time() - begun)
-        cost[n] = min(spent)
-    assert cost[50] < 15.0 * cost[1], f"{1e3 * cost[1]:.2f} ms and {1e3 * cost[50]:.2f} ms"
