@@ -157,7 +157,7 @@ THINNED = {
     "test_forces_of_every_step": 2, "test_nearest_points": 2, "test_no_energy_is_created": 4,
     "test_order_of_oblique_collisions": 3, "test_orders_of_other_forms": 2, "test_orders_under_drag": 3,
     "test_orders_under_varying_torque": 2,
-    "test_spheres_are_spread_over_thin_bodies": 3, "test_stored_pieces_equal_fitted_ones": 3,
+    "test_spheres_are_spread_over_thin_bodies": 3,
     "test_work_is_the_power_of_wall_forces": 2}
 
 

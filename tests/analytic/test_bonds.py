@@ -161,21 +161,16 @@ def test_across_faces_of_a_periodic_box():
     assert sim.bonds()[["sphere_i", "sphere_j"]].tolist() == [(0, 1)] and sim.bonds()["energy"][0] > 0.0
 
 
-REFUSED = [
+REFUSED = [     # further values of numbers: tests/interface/test_malformed_arguments.py
     (dict(pairs=[(0, 2)]), "there is no sphere 2"), (dict(pairs=[(0, 0)]), "belong to one clump"),
     (dict(pairs=[(0, 1), (1, 0)]), "given twice"), (dict(pairs=[(0.0, 1.0)]), "numbers of spheres"),
-    (dict(pairs=[0, 1]), "numbers of spheres"), (dict(pairs=[(0, 1)], young=0.0), "young"),
-    (dict(pairs=[(0, 1)], radius=-1.0), "radius.* = -"), (dict(pairs=[(0, 1)], tensile=np.nan), "tensile.* = nan"),
-    (dict(pairs=[(0, 1)], shear=0.0), "shear.* = 0"), (dict(pairs=[(0, 1)], damping=-1.0), "damping"),
-    (dict(pairs=[(0, 1)], stiffness_ratio=0.0), "stiffness_ratio"), (dict(pairs=-1.0), "pairs"),
+    (dict(pairs=[0, 1]), "numbers of spheres"), (dict(pairs=-1.0), "pairs"),
+    *((dict(pairs=[(0, 1)]) | {name: value}, f"{name}.* = {value}") for name, value in (
+        ("young", 0.0), ("radius", -1.0), ("tensile", np.nan), ("shear", 0.0), ("damping", -1.0),
+        ("stiffness_ratio", 0.0))),
     (dict(pairs=[(0, 1)], radius=1e200), "radius.* = 1e.200: stay within"),
-    (dict(pairs=[(0, 1)], radius=1e-200), "radius.* = 1e-200: give"),
     (dict(pairs=[(0, 1)], tensile=1e-300), "tensile.* = 1e-300: give"),
-    (dict(pairs=[(0, 1)], shear="strong"), "shear = 'strong': not real numbers"),
-    (dict(pairs=[(0, 1)], shear=[1e6, 1e6]), r"shear has shape \(2,\); give shape \(1,\) or one number"),
-    (dict(pairs=[(0, 1)], damping=1e200), "damping = 1e.200: stay within"),
-    (dict(pairs=[(0, 1)], stiffness_ratio=1e200), "stiffness_ratio = 1e.200: stay between"),
-]
+    (dict(pairs=[(0, 1)], stiffness_ratio=1e200), "stiffness_ratio = 1e.200: stay between")]
 
 
 @pytest.mark.parametrize("arguments, message", REFUSED)

@@ -1,5 +1,4 @@
 """Heat conduction through contacts: exact temperatures of resting grains, order in the step, collisions."""
-import copy
 
 import heat_chain as heat
 import numpy as np
@@ -19,23 +18,6 @@ def test_chain():
     assert heat.deviation(found, exact) < 1e-6
     assert heat.deviation(found[-1], heat.straight(contacts)) < 1e-6
     assert np.abs(sim.velocity).max() < 1e-12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count, steps", [(24, (600, 900)), (200, heat.STEPS)])
-def test_packing(count, steps):
-    """Between a hot and a cold wall, against the matrix exponential; and with adiabatic walls alone."""
-    bed = heat.packing(count)
-    closed = copy.deepcopy(bed)
-    _, found, exact, change = heat.warmed(bed, steps)
-    assert change < 1e-6
-    assert heat.deviation(found, exact) < 1e-6
-    assert np.ptp(found[-1]) > 50.0
-    heat.heated(closed, None).set_field("temperature", np.linspace(heat.COLD, heat.HOT, count))
-    total = float(np.sum(closed.mass * closed.field("temperature")))
-    closed.run(500)
-    assert float(np.sum(closed.mass * closed.field("temperature"))) == pytest.approx(total, rel=1e-12)
-    assert np.std(closed.field("temperature")) < 15.0       # 29 at the start
 
 
 @pytest.mark.parametrize("power, order", [(0.5, 1.5), (1.0, 2.0)])

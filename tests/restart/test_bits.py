@@ -10,7 +10,6 @@ from itertools import cycle
 import bit_systems
 import numpy as np
 import pytest
-import scenes
 from bit_systems import CASES, ERRORS, ONSET, SYSTEMS, WRAP, begun, bits, trap, undisturbed
 from random_scenes import RandomScene, differences
 from reference_walls import ROLLING
@@ -320,25 +319,6 @@ def test_run_from_the_start_beyond_a_table_of_poses(tmp_path):
     sim = system.reloaded(sim, 1, tmp_path)
     sim.run(system.before - 999)
     assert bits(sim) == bits(begun("mixer", ROLLING))
-
-
-@pytest.mark.parametrize("steps", [0, 7])
-def test_looks_before_a_step_do_no_work(steps):
-    """A force in Python is called again at the same poses, where something is added after a look."""
-    rod, rng = md.shapes.rod(0.03, 0.01, 3, density=2500.0), np.random.default_rng(1)
-    given = (0.05 * np.argwhere(np.ones((4, 4, 4))), scenes.unit_vectors(rng, 64, 4), rng.normal(size=(64, 3)),
-             30.0 * rng.normal(size=(64, 3)))
-    expected, sim = (md.Simulation(md.Material(1e7, 0.3), dt=1e-5) for _ in range(2))
-    for one in expected, sim:
-        one.add_clumps(rod, *given)
-        one.add_force(bit_systems.drag)
-        one.run(steps)
-        one.add_field("T", 0.0)
-        for k in range(3):
-            one.energy() if one is sim else None
-            one.set_field("T", k)
-        one.run(3)
-    assert bits(sim) == bits(expected) and sim.energy().work != 0.0
 
 
 def test_ctrl_c_ends_a_long_run():
