@@ -1,7 +1,7 @@
 """Collisions with damping and friction against closed forms. The benchmarks of Chung and Ooi: oblique_impact.py."""
 import numpy as np
 import pytest
-from oblique_impacts import Law, Spheres, duration, simulation
+from oblique_impacts import Law, Spheres, simulation
 from reference_contact import effective_modulus
 from scenes import ball
 from scipy.integrate import solve_ivp
@@ -10,20 +10,6 @@ import minidem as md
 from minidem.scenarios.collisions.chung_ooi import OXIDE, TEST_4
 
 UP = np.array([0.0, 0.0, 1.0])
-PHASES = (np.arange(8) + 0.5) / 8
-
-
-def impacts(radii, speed, modulus, steps=50, density=2500.0, tangential=0.0, phases=PHASES):
-    """Impacts along z, one for each phase, of sphere 0 with `speed` and `tangential` (along x) on sphere 1 with the
-    opposite, or on the plane; and their dt."""
-    phases, radii = np.asarray(phases), np.broadcast_to(radii, (len(phases), len(radii)))
-    mass, inverse = density * 4 / 3 * np.pi * radii[0]**3, (1 / radii[0]).sum()
-    dt = duration(1 / (1 / mass).sum(), 1 / inverse, modulus, speed * len(mass)) / steps
-    k = radii.shape[1]
-    sign = np.array([1.0, -1.0])[:k, None]
-    velocity = np.tile(sign * [tangential, 0.0, -speed], (len(phases), 1, 1))
-    scene = Spheres(radii, UP, velocity, np.zeros_like(velocity), (2.0 + phases) * dt * speed * k, density)
-    return scene, dt
 
 
 @pytest.mark.parametrize("restitution", np.arange(1, 11) / 10)
@@ -32,7 +18,7 @@ def test_restitution(restitution):
     law, modulus = Law(restitution), effective_modulus(1e9, 0.3, 1e9, 0.3)
     for radii in (0.01,), (0.01, 0.01), (0.01, 0.03), (0.01, 0.1):
         for speed in 0.01, 1.0, 10.0:
-            scene, dt = impacts(radii, speed, modulus)
+            scene, dt = Spheres.meeting(radii, speed, modulus)
             v, w = scene.after(law, dt, 400)
             relative = (v[:, 0] - np.roll(v, 1, 1)[:, 0] * (len(radii) > 1))[:, 2]
             np.testing.assert_allclose(relative / (speed * len(radii)), restitution, rtol=0, atol=3e-4)
@@ -47,7 +33,7 @@ def test_tangential_restitution_at_small_angles(tangential, found):
     for angle, expected in zip(np.radians([5.0, 10.0]), found):
         normal, along = OXIDE.speed * np.cos(angle), OXIDE.speed * np.sin(angle)
         modulus = effective_modulus(*2 * tuple(material.values()))
-        scene, dt = impacts((OXIDE.radius,), normal, modulus, 200, OXIDE.density, along, (0.5,))
+        scene, dt = Spheres.meeting((OXIDE.radius,), normal, modulus, 200, OXIDE.density, along, (0.5,))
         v, _ = scene.after(law, dt, 300, **material)
         assert v[0, 0, 0] / along == pytest.approx(expected, rel=0.02)
 
@@ -57,7 +43,7 @@ def test_tangential_restitution_at_small_angles(tangential, found):
 def test_gross_sliding(radii, restitution):
     """The ratio of tangential to normal impulse is mu where a contact slides throughout, without attraction."""
     law, radii = Law(restitution, 0.2, limit_damping=True), np.array(radii)
-    scene, dt = impacts(radii, 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200, tangential=5.67e-4)
+    scene, dt = Spheres.meeting(radii, 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200, tangential=5.67e-4)
     v, w = scene.after(law, dt, 600)
     change = v - scene.velocity
     np.testing.assert_allclose(np.abs(change[..., 0] / change[..., 2]), 0.2, rtol=1e-3)
@@ -92,7 +78,7 @@ def test_friction_under_attraction(restitution):
     tangential = 1e-4 * np.tan(np.radians(70.0))
     for limit, expected in (("repulsion", repulsion), ("magnitude", repulsion + attraction)):
         law = Law(restitution, 0.2, friction_limit=limit)
-        scene, dt = impacts(np.array([0.01]), 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200,
+        scene, dt = Spheres.meeting(np.array([0.01]), 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200,
                             tangential=tangential)
         change = scene.after(law, dt, 800)[0] - scene.velocity
         np.testing.assert_allclose(np.abs(change[..., 0] / change[..., 2]), 0.2 * expected, rtol=2e-3)

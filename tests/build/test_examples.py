@@ -4,6 +4,7 @@ command."""
 import argparse
 import importlib.util
 import os
+import re
 import runpy
 import shlex
 import subprocess
@@ -79,24 +80,31 @@ def desk(tmp_path_factory):
     return folder
 
 
-def run(code, folder, another_python):
+def printed(code, folder, another_python, capsys):
+    """What it prints."""
     (folder / "example.py").write_text(code)
     if not another_python:
-        return runpy.run_path("example.py", run_name="__main__")
+        runpy.run_path("example.py", run_name="__main__")
+        return capsys.readouterr().out
     done = subprocess.run([sys.executable, "example.py"], cwd=folder, env=INSTALLED, capture_output=True, text=True,
                           timeout=300)
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("where, code", [
     pytest.param(where, code, id=where, marks=[pytest.mark.slow] * (".md " not in where)) for where, code in PYTHON])
 @pytest.mark.usefixtures("own", "own_law", "coarse_fits")
-def test_python_runs_as_printed(where, code, desk, monkeypatch):
+def test_python_runs_as_printed(where, code, desk, monkeypatch, capsys):
     if "import freud" in code:                          # has wheels for few platforms
         pytest.importorskip("freud")
     monkeypatch.chdir(desk)
     monkeypatch.syspath_prepend(str(desk))
-    run(code, desk, "__main__" in code or where.startswith("README"))
+    text = printed(code, desk, "__main__" in code or where.startswith("README"), capsys)
+    if where.startswith("README"):                      # the rods meet several times
+        assert 0.0 < abs(float(re.fullmatch(r"3\.8 s, relative energy error (\S+)\n", text)[1])) < 1e-3
+    if re.search(r'md\.rotation\.register\("(mine|my-leapfrog)"', code):       # how far built-in schemes are apart
+        assert float(text) < 99 * 1e-15
     if "run_ensemble" in code:
         table = (desk / "results" / "study" / "table.csv").read_text().splitlines()
         assert len(table) > 1 and all(line.endswith(",") for line in table[1:])         # no error in any run

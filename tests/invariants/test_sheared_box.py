@@ -5,7 +5,7 @@ from sheared_scenes import MOTIONS, ROD, gas, material
 
 import minidem as md
 from minidem.core.quaternions import rotate
-from minidem.initial import place_densely, random_orientations
+from minidem.initial import random_orientations
 
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
 CORNERS = (-0.25, -0.3, -0.2), (0.25, 0.3, 0.2), (True, True, True)
@@ -182,21 +182,6 @@ def test_pressure_is_stable_beside_dashpots(time, restitution, affine):
     sim.run(3000)
     sim.run(20, 1, lambda sim: found.append(np.diag(sim.stress(kinetic=True)) / 100.0))
     assert np.abs(np.diff(found, axis=0)).max() < 0.01 and found == pytest.approx(np.ones((20, 3)), abs=0.2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("restitution", [0.05, 0.5, 0.9, 1.0])
-@pytest.mark.parametrize("time", [10, 63, 625])
-def test_bed_under_pressure(time, restitution):
-    """Loose spheres are pressed together and come to rest; the last `time` is that of the guide."""
-    edge, held, found = 6.2e-3, md.Pressure(100.0, time * 4e-6), []
-    sim = md.Simulation(md.Material(1e6, 0.3, restitution=restitution, friction=0.5), dt=4e-6, contact="hertz-mindlin",
-                        periodic=md.PeriodicBox((0,) * 3, (edge,) * 3, (True,) * 3, rates=(held,) * 3))
-    ball = md.ClumpTemplate([(0, 0, 0)], [0.5e-3], density=2500.0)
-    sim.add_clumps(ball, *place_densely([ball], [150], (0.0,) * 3, (edge,) * 3, np.random.default_rng(1))[0])
-    sim.run(12_000)
-    sim.run(20, 1, lambda sim: found.append(np.diag(sim.stress(kinetic=True)) / 100.0))
-    assert np.abs(np.diff(found, axis=0)).max() < 0.01 and found == pytest.approx(np.ones((20, 3)), abs=0.05)
 
 
 def test_momentum_beside_the_flow():

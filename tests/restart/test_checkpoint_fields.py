@@ -118,31 +118,21 @@ def test_not_finite(field, packed):
         unpacked(settings, arrays | {field.name: changed})
 
 
-def ids(*values):
-    return {"ids": np.array(values)}
-
-
-def indices(*values):
-    return {"material_index": np.array(values, dtype=np.int32)}
-
-
-def box(low, high, axes):
-    return {"periodic": [[low] * 3, [high] * 3, axes]}
-
-
 @pytest.mark.parametrize("changes, words", [
-    (ids(1, 0, 2), "ids"), (ids(0, 0, 2), "ids"), (ids(0, 2, 4), "ids"), (ids(-1, 1, 2), "ids"), (ids(0, 1), "ids"),
-    ({"next_id": 2}, "ids|next_id"), (indices(0, 9, 0), r"material_index\[1\] = 9: there are 3 materials"),
-    (indices(0, -1, 0), r"material_index\[1\] = -1"),
-    (indices(0, 0), r"shape \(2,\): give int32 of shape \(n_clumps = 3\)"),
-    ({"material_index": np.zeros(3)}, "is float64 of shape"),
+    *(({"ids": np.array(ids)}, "ids") for ids in ((1, 0, 2), (0, 0, 2), (0, 2, 4), (-1, 1, 2), (0, 1))),
+    ({"next_id": 2}, "ids|next_id"),
+    *(({"material_index": np.array(indices, dtype)}, said) for indices, dtype, said in (
+        ((0, 9, 0), np.int32, r"material_index\[1\] = 9: there are 3 materials"),
+        ((0, -1, 0), np.int32, r"material_index\[1\] = -1"),
+        ((0, 0), np.int32, r"shape \(2,\): give int32 of shape \(n_clumps = 3\)"),
+        ((0, 0, 0), float, "is float64 of shape"))),
     *(({"scale": np.array(values)}, f"scale.*{said}") for values, said in (
         ([1.0, 0.0, 1.0], "greater than 0"), ([1.0, 1.0, -1.0], "greater than 0"), ([1.0, 1.0], "shape"),
         ([np.nan, 1.0, 1.0], "finite"), ([1e-100, 1.0, 1.0], "double precision"))),
     ({"shift": np.zeros((2, 3), dtype=np.int64)}, r"shift .* is int64 of shape \(2, 3\): give"),
     ({"shift": np.zeros((3, 3))}, "shift .* is float64 .*: give int64 of shape"),
-    (box(0.0, 0.1, [True] * 3), "the periodic box is 0.1 m long along x"),
-    (box(0.0, 9.0, [True, False]), "periodic: axes")])
+    ({"periodic": [[0.0] * 3, [0.1] * 3, [True] * 3]}, "the periodic box is 0.1 m long along x"),
+    ({"periodic": [[0.0] * 3, [9.0] * 3, [True, False]]}, "periodic: axes")])
 def test_values_that_no_simulation_has(changes, words):
     """Of clumps of several materials, scales and box lengths, of which one was removed."""
     ball, materials = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05]), [replace(ROUGH, friction=f) for f in (0.1, 0.2, 0.4)]
