@@ -155,10 +155,8 @@ def run_tool(capsys):
 # Of these tests every n-th case is in the default run, beginning with the first; the others are slow.
 THINNED = {
     "test_forces_of_every_step": 2, "test_nearest_points": 2, "test_no_energy_is_created": 4,
-    "test_order_of_oblique_collisions": 3, "test_orders_of_other_forms": 2, "test_orders_under_drag": 3,
-    "test_orders_under_varying_torque": 2,
-    "test_spheres_are_spread_over_thin_bodies": 3,
-    "test_work_is_the_power_of_wall_forces": 2}
+    "test_order_of_oblique_collisions": 3, "test_orders_of_other_forms": 2, "test_orders_under_varying_torque": 2,
+    "test_spheres_are_spread_over_thin_bodies": 3, "test_work_is_the_power_of_wall_forces": 2}
 
 
 @pytest.hookimpl(tryfirst=True)

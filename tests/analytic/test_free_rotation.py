@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 import scenes
+from reference_contact import rotation_matrix
 from reference_rotation import free_spin, turned_by
 
 import minidem as md
@@ -136,3 +137,50 @@ def test_bits_do_not_depend_on_other_lanes(name):
         assert np.array_equal(turned(axes[mixed], HALF_ANGLES[mixed], name), together[mixed])
     for k in range(len(HALF_ANGLES)):
         assert np.array_equal(turned(axes[k:k + 1], HALF_ANGLES[k:k + 1], name)[0], together[k])
+
+
+# --- The many-body loop.
+
+DRAG, SWING, FREQUENCY, PHASE = 1.5, 2.0, 3.0, np.array([0.2, 1.1, -0.7])   # per mass, per moment of inertia
+
+
+def swing(t):
+    return SWING * np.sin(FREQUENCY * t + PHASE)
+
+
+def translated(x, v, t):
+    """x and v of vdot = swing(t) - DRAG v, in closed form."""
+    amplitude = SWING / (DRAG + 1j * FREQUENCY) * np.exp(1j * PHASE)
+    decaying, end = v - amplitude.imag, np.exp(1j * FREQUENCY * t)
+    return (x + decaying * (1.0 - np.exp(-DRAG * t)) / DRAG + (amplitude * (end - 1.0) / (1j * FREQUENCY)).imag,
+            decaying * np.exp(-DRAG * t) + (amplitude * end).imag)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.filterwarnings("ignore:dt")                # above the Rayleigh step: nothing touches
+def test_user_forces_with_drag(name):
+    """Forces get velocities predicted for the instant of the pose: translation is of second order, and an asymmetric
+    clump turns as a body of `integrate`, whose orders are measured above."""
+    shape, rng, errors = scenes.lumpy(), np.random.default_rng(7), []
+    template, v, w = shape.template, rng.normal(size=3), 5.0 * rng.normal(size=3)
+    q = scenes.unit_vectors(rng, 1, 4)
+    principal = scenes.product(q, template.orientation[None])[0]
+
+    def force(t, x, v, q, w):
+        return template.mass * (swing(t) - DRAG * v), template.inertia[1] * (swing(t) - DRAG * w)
+
+    def torque(t, q, w):
+        return template.inertia[1] * (rotation_matrix(q).swapaxes(-1, -2) @ swing(t) - DRAG * w)
+
+    for steps in 160, 80, 40:
+        sim = scenes.Scene([shape], np.zeros((1, 3)), q, v[None], w[None]).simulation(1.0 / steps, rotation=name)
+        sim.add_force(force)
+        sim.run(steps)
+        x_end, v_end = translated(0.0, v, 1.0)
+        errors.append((rms(sim.position[0] - x_end), rms(sim.velocity[0] - v_end)))
+    assert [order(column[::-1]) for column in np.transpose(errors)] == pytest.approx([2.0, 2.0], abs=0.1)
+    spin = rotation_matrix(principal).T @ w
+    end = md.rotation.integrate(name, template.inertia, principal, spin, torque, 1.0 / steps, steps)
+    found = scenes.product(sim.orientation, template.orientation[None])[0]
+    assert orientation_error(found, end.orientation) < 1e-12
+    assert rms(sim.body_angular_velocity[0] - end.angular_velocity) < 1e-11

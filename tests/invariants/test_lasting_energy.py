@@ -1,17 +1,14 @@
 """The lasting energy: the total energy without its bounded oscillation in contacts, and the error taken from it."""
-import json
 
 import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
-from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.analysis.energy import lasting_energy_error
 
 EDGE = 2            # steps at either end of a contact that are left out
-NEW_KEYS = ("lasting_relative_energy_error", "lasting_energy_rows")
 
 
 def two_rods():
@@ -123,21 +120,3 @@ def test_rows_without_contacts_are_used_if_there_are_enough(free, rows):
     assert lasting_energy_error(resting, contacts) == (None, None)
     nine = {name: values[-9:] for name, values in table.items()}
     assert lasting_energy_error(nine, np.zeros(9))[1] == "shadow"       # too few, although all are without contacts
-
-
-def results(scenario, out, *arguments):
-    """Summary, and the tables of energies and observables, of a run without frames."""
-    assert scenario.main([*arguments, "--frames", "0", "--quiet", "--out", str(out)]) == 0
-    return json.loads((out / "summary.json").read_text()), *(
-        np.genfromtxt(out / name, delimiter=",", names=True) for name in ("energy.csv", "observables.csv"))
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_summary_of_rods_uses_rows_without_contacts(tmp_path):
-    summary, energy, observed = results(RODS, tmp_path, "--time", "0.3")
-    free = observed["contacts"] == 0
-    assert 100 < np.count_nonzero(free) < 1001
-    np.testing.assert_array_equal(energy["lasting"][free], energy["total"][free])
-    assert np.all(energy["lasting"][~free] != energy["total"][~free])
-    change = np.abs(energy["total"][free] - energy["total"][free][0])
-    assert [summary[key] for key in NEW_KEYS] == [np.max(change) / energy["total"][0], "contact-free"]

@@ -104,15 +104,6 @@ def kicked(speed, seed):
     return heap_at_rest().changed(velocity=velocity)
 
 
-def test_heap_at_rest():
-    """Small oscillations, in which no contact ends, for 1e5 steps: the correction does not act."""
-    sims = [kicked(1e-3, 0).simulation(REST, contact=contact) for contact in ("hertz", ONSET)]
-    for sim in sims:
-        sim.run(100_000)
-        assert len(sim.contacts()) == 22
-    assert same_bits(*sims)
-
-
 def drift(contact, seed):
     """Change of the energy within 1e5 steps and the standard error of its measurement, over the kinetic energy."""
     sim, total = kicked(0.2, seed).simulation(REST, contact=contact), []
