@@ -82,10 +82,3 @@ def energies(sim, n):
     inertia = np.array([template.inertia for template in sim.templates])[sim.template_index]
     kinetic = 0.5 * sim.mass * (sim.velocity**2).sum(1) + 0.5 * (inertia * sim.body_angular_velocity**2).sum(1)
     return [each.reshape(-1, n).sum(0) for each in (kinetic, -sim.mass * (sim.position @ sim.gravity))]
-
-
-def rms_error(*how):
-    """Root mean square of `energy_errors` over the collisions that have ended, at least nine of ten."""
-    errors = energy_errors(*how)
-    assert np.mean(np.isfinite(errors)) > 0.9
-    return np.sqrt(np.nanmean(errors**2))

@@ -177,28 +177,16 @@ def same(one, other):
 
 
 def test_matched_clumps_are_stored_exactly(matched, tmp_path):
-    """Pickles, copies, checkpoints and text files return the same bits, with the mass properties of the mesh."""
-    spheres = md.ClumpTemplate(matched.centers, matched.radii, matched.density)
-    assert matched.mass != spheres.mass
-    for other in (pickle.loads(pickle.dumps(matched)), copy.deepcopy(matched)):
-        assert same(matched, other)
-    matched.to_file(tmp_path / "hammer.txt")
-    assert same(matched, md.ClumpTemplate.from_file(tmp_path / "hammer.txt", density=1234.5))
-    in_mm = md.ClumpTemplate.from_file(tmp_path / "hammer.txt", density=2.0 * 1234.5, scale=1e-3)
-    assert in_mm.mass == pytest.approx(2e-9 * matched.mass) and in_mm.inertia == pytest.approx(2e-15 * matched.inertia)
-    spheres.to_file(tmp_path / "spheres.txt")
-    assert "body" not in (tmp_path / "spheres.txt").read_text()
-    sim = md.Simulation(md.Material(young=1e8, poisson=0.2), walls=md.box((-3, -3, -3), (3, 3, 3)), dt=1e-5)
-    sim.add_clumps(matched, position=[(0, 0, 0)], velocity=[(1, 2, 3)], angular_velocity=[(1, -2, 0.5)])
-    sim.run(50)
+    """Pickles, copies and checkpoints return the same bits, with the mass properties of the mesh. Text files:
+    tests/interface/test_clump_files.py."""
+    assert matched.mass != md.ClumpTemplate(matched.centers, matched.radii, matched.density).mass
+    sim = md.Simulation(md.Material(young=1e8, poisson=0.2), dt=1e-5)
+    sim.add_clumps(matched, position=[(0, 0, 0)], angular_velocity=[(1, -2, 0.5)])
     sim.save(tmp_path / "state.npz")
-    again = md.Simulation.load(tmp_path / "state.npz")
-    assert same(matched, again.templates[0])
+    loaded, = md.Simulation.load(tmp_path / "state.npz").templates
+    assert all(same(matched, other) for other in (pickle.loads(pickle.dumps(matched)), copy.deepcopy(matched), loaded))
     spin = matched.axes.T @ [1.0, -2.0, 0.5]
     assert sim.energy().rotational == pytest.approx(0.5 * spin @ (matched.inertia * spin), rel=1e-9)
-    sim.run(50)
-    again.run(50)
-    assert np.array_equal(sim.orientation, again.orientation)
 
 
 @pytest.mark.parametrize("old, new", [

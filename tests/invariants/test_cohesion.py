@@ -3,7 +3,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from bit_systems import STICKY, sticky
+from bit_systems import STICKY, bumps, sticky
 
 import minidem as md
 from minidem.contact.parts.jkr import jkr_curves, jkr_limits, sticking_speed
@@ -127,14 +127,8 @@ def test_without_adhesion_it_is_hertz(restitution):
 
 def test_triangles_replace_each_other():
     """A ball that adheres to a floor of triangles and slides over their edges: one contact, no loss, at one height."""
-    across = np.linspace(-0.02, 0.02, 9)
-    x, y = np.meshgrid(across, across, indexing="ij")
-    points = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
-    corner = np.arange(72).reshape(8, 9)[:, :8].ravel()
-    faces = np.concatenate([np.column_stack([corner, corner + 9, corner + 10]),
-                            np.column_stack([corner, corner + 10, corner + 1])])
-    sim = md.Simulation(CLEAN, [md.MeshWall((points, faces))], contact=LAW, dt=2e-7)
-    limits = jkr_limits(RADIUS, MODULUS, ADHESION)
+    floor = md.MeshWall(bumps((-0.02, -0.02), (0.04, 0.04), 8, height=0.0))
+    sim, limits = md.Simulation(CLEAN, [floor], contact=LAW, dt=2e-7), jkr_limits(RADIUS, MODULUS, ADHESION)
     sim.add_clumps(BALL, (-0.01, 0.0012, RADIUS - 1.211 * limits["gap"]), velocity=(1.0, 0.1, 0.0))
     start, heights = sim.energy(), []
     sim.run(90_000, 100, lambda sim: heights.append(sim.position[0, 2]))

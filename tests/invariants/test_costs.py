@@ -9,7 +9,7 @@ import pytest
 from reference_walls import BALL, FRICTION, MATERIAL, MINDLIN, nearest_points, plate, simulation
 
 import minidem as md
-from minidem.contact.pair_table import PROPERTIES, PairTable
+from minidem.contact.pair_table import PairTable
 from minidem.engine.schedule import MOST_POSES
 from minidem.walls import wall_table
 from minidem.walls.motion import Motions
@@ -142,22 +142,6 @@ def test_coefficients_of_materials_one_by_one():
         table = table.with_material(material)
         found = table.coefficients(law, law.values())[:k + 1, :k + 1]
         assert np.array_equal(found, coefficients_at_once(materials[:k + 1], pairs, law), equal_nan=True)
-
-
-def test_number_of_coefficients(own_law):
-    """n materials that clumps bring one by one: about n^2 / 2 pairs are computed, and not the sum of all squares."""
-    computed = []
-
-    def coefficients(pair, values):
-        computed.append(pair["modulus"].size)
-        return (pair["modulus"], *(pair[name] for name in PROPERTIES[:1]))
-
-    own_law("counted", lambda contacts: None, coefficients=coefficients, reads=("young",))
-    materials = [md.Material(1e7 + k, 0.2) for k in range(16)]
-    sim = md.Simulation(materials[0], dt=1e-6, contact="counted")
-    for k, material in enumerate(materials):
-        sim.add_clumps(BALL, [(3.0 * k, 0.0, 0.0)], material=material)
-    assert sum(computed) <= 16 ** 2
 
 
 @pytest.mark.parametrize("periodic", [None, ((0.0, -0.7, -0.7), (1.4, 0.7, 0.7), (True, True, False))])

@@ -460,32 +460,6 @@ def test_rates_of_a_law_count_in_the_last_evaluation_of_a_contact(own_law):
     assert not sim.field("heat").any()
 
 
-def test_forces_see_the_amounts_of_their_pose(own_law):
-    """Functions in Python and compiled ones alike."""
-    numba = pytest.importorskip("numba")
-
-    @numba.cfunc(POINTERS)
-    def compiled(time, clumps, wrenches, parameters):
-        values, out = numba.carray(clumps, (17, 8)), numba.carray(wrenches, (8, 8))
-        for k in range(8):
-            out[0, k], out[7, k] = 1e-3 * values[15, k], values[15, k]
-
-    def in_python(t, x, v, q, w, *, fields):
-        force = np.zeros_like(x)
-        force[:, 0] = 1e-3 * fields["liquid"]
-        return force, 0.0 * force, {"seen": fields["liquid"]}
-
-    found = []
-    for function in compiled, in_python:
-        sim = wet_pair(own_law)
-        sim.set_field("liquid", [0.2, 0.4])
-        sim.add_field("seen", 0.0)
-        sim.add_force(function)
-        sim.run(20)
-        found.append((sim.field("seen"), sim.position))
-    assert np.array_equal(found[0][0], found[1][0]) and np.array_equal(found[0][1], found[1][1])
-
-
 def test_rates_and_amounts_are_assigned(own_law):
     wrong = {}
 

@@ -126,17 +126,6 @@ def test_errors(ids, message):
     assert sim.loop is loop
 
 
-def test_missing_user_forces(tmp_path):
-    sim = settling(contact="hertz")
-    sim.add_force(drag)
-    sim.run(1)
-    sim.save(tmp_path / "state.npz")
-    sim = md.Simulation.load(tmp_path / "state.npz")
-    with pytest.raises(ValueError, match="add_force again"):
-        sim.remove_clumps([0])
-    assert sim.n_clumps == 100
-
-
 def test_indices_close_up(tmp_path):
     """Clumps of two templates and scales: all arrays are in the order of the ids."""
     ball = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.04], density=2500.0)
