@@ -1,5 +1,4 @@
 """A few large spheres among many small ones: contacts against a k-d tree, and the cost of a step."""
-from time import process_time
 
 import numpy as np
 import pytest
@@ -90,20 +89,3 @@ def test_bits_of_a_long_sum(n, contact):
     assert np.array_equal(sim.force[large], expected)
     assert len(mine) > 0.5 * n and np.allclose(expected, force.sum(axis=0), rtol=0.0, atol=n * unit)
     assert not np.array_equal(np.cumsum(force, axis=0)[-1], np.cumsum(force[::-1], axis=0)[-1])
-
-
-@pytest.mark.slow
-def test_cost_of_twenty_large_spheres():
-    """1e5 small spheres with and without twenty that are fifty times larger among them, in turn."""
-    crowds = [crowd(100_000, 0), crowd(100_000, 20)]
-    costs = np.empty((5, 2))
-    for sim in crowds:
-        sim.run(200)
-    for k in range(len(costs)):
-        for which, sim in enumerate(crowds):
-            begun = process_time()
-            sim.run(100)
-            costs[k, which] = (process_time() - begun) / (100 * sim.n_spheres)
-    ratio = np.median(costs[:, 1] / costs[:, 0])
-    print(f"{1e9 * np.median(costs[:, 0]):.1f} ns per sphere and step, with large spheres {ratio:.2f} times that")
-    assert ratio <= 2.0
