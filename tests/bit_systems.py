@@ -401,7 +401,7 @@ SYSTEMS = {
     "pieces": System(pieces, (ONSET,), 1500),
     "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
                    place=(0.5, 0.1, 0.55)),
-    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}),
+    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0)),
     "gas": System(gas, BALANCED, 400),
     "gas between walls": System(gas_between_walls, BALANCED, 400),
     **{f"{name} box": System(sheared(name), BALANCED, 300) for name in sheared_scenes.MOTIONS},
@@ -414,7 +414,8 @@ SYSTEMS = {
     "fields": System(rods_with_fields, ("hertz-mindlin",), 200, 600, traps=True, functions=stirred),
     "wet": System(wet_grains, (f"{WET}:tension=0.001,reach=1e-4",), 80),
     "half steps": System(heap, ("hertz",), 120, 4000, place=(0.5, 0.1, 0.55), rotations=(MULTISTAGE,)),
-    "half steps of walls": System(mixer, ("hertz",), 150, 2500, {3: shaken, 5: shaken}, rotations=(MULTISTAGE,)),
+    "half steps of walls": System(mixer, ("hertz",), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0),
+                                  rotations=(MULTISTAGE,)),
 }
 CASES = [(name, law, rotation) for name, system in SYSTEMS.items() for law in system.laws
          for rotation in system.rotations if rotation == "spiral" or law == ONSET

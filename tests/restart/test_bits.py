@@ -269,45 +269,6 @@ def test_added_clumps_that_touch_nobody(name, law, rotation):
     assert ends[0] == ends[1]
 
 
-def replaced(sim, between, law):
-    """Three times, clumps that touch go, a smaller one comes, and there is a run; `between` is called after each
-    part."""
-    def assert_continuous():
-        energy = sim.energy()
-        np.testing.assert_allclose([energy.balance, energy.work], [before.balance, before.work], rtol=1e-12,
-                                   atol=1e-12 * before.kinetic)
-
-    for k in range(3):
-        contacts, before = sim.contacts(), sim.energy()
-        at_wall, pair = (contacts[chosen] for chosen in (contacts["clump_j"] < 0, contacts["clump_j"] >= 0))
-        gone = np.unique([*at_wall["clump_i"][k::7][:4], pair["clump_i"][0], pair["clump_j"][0]])
-        place, turn = sim.position[gone[0]], sim.orientation[gone[0]]
-        sim.remove_clumps(sim.ids[gone])
-        assert_continuous()
-        sim = between(sim)
-        sim.add_clumps(sim.templates[0], [place], [turn], scale=0.9)
-        assert_continuous()
-        sim = between(sim)
-        sim.run(40)
-        if law != ONSET:
-            assert abs(sim.energy().balance - before.balance) < 5e-3 * sim.energy().kinetic
-        sim = between(sim)
-    return sim
-
-
-@pytest.mark.parametrize("name, law", [(name, law) for name, law, _ in CASES if name in ("heap", "mixer")])
-def test_clumps_come_and_go(name, law, tmp_path):
-    """On one, two and three threads in turn, through files; sorted, and through pickles."""
-    def disturbed(sim):
-        sim.run(0)
-        return pickle.loads(pickle.dumps(sorted_in_space(sim, 0, None, None)))
-
-    threads = cycle((1, 2, 3))
-    expected = bits(replaced(begun(name, law), lambda sim: sim, law))
-    for between in disturbed, lambda sim: SYSTEMS[name].reloaded(sim, next(threads), tmp_path):
-        assert bits(replaced(begun(name, law), between, law)) == expected
-
-
 # --- Parts of a run.
 
 
