@@ -126,18 +126,6 @@ def test_fences_name_their_language():
             assert kind != "text" or not examples.looks_like_python(block), f"{where}: {block}"
 
 
-def test_collection_of_examples():
-    """Marked and unmarked code, formulas, lists, sections of numpydoc."""
-    text = "A line.\n\nSome code::\n\n    a = 1\n\n    b = 2\n\nA formula:\n\n    q = N(q + dt/2 q w)\n\n" \
-           "Parameters\n----------\nx : float\n    A length [m].\n\nAnd::\n    md.f(1)\n"
-    assert examples.blocks(text) == [
-        (True, "a = 1\n\nb = 2"), (False, "q = N(q + dt/2 q w)"), (False, "A length [m]."), (True, "md.f(1)")]
-    for code in "a = 1", ">>> 1", "from minidem import x   # and", "md.rotation.available()    names", "f(1)":
-        assert examples.looks_like_python(code)
-    for words in "q = N(q + dt/2 q w)", "A length [m].", "density : float", "king", "(n, 3)", "x: [m]":
-        assert not examples.looks_like_python(words)
-
-
 @pytest.mark.parametrize("where, command", COMMANDS, ids=[command for _, command in COMMANDS])
 def test_options_of_commands_exist(where, command, reading_only, desk, monkeypatch):
     monkeypatch.chdir(desk)

@@ -235,16 +235,6 @@ def test_interfaces_of_a_law_have_equal_bits(interface, own_law):
         assert bits(sim) == undisturbed("own law", LAW)
 
 
-def test_a_scheme_in_python_moves_as_the_built_in_one():
-    """Up to rounding, which collisions amplify."""
-    sims = [begun("own scheme", ONSET, bit_systems.OWN_SCHEME), begun("mixture", ONSET)]
-    for sim in sims:
-        sim.run(50)
-    found, expected = (bit_systems.values_of(sim, sim.n_clumps) for sim in sims)
-    for name, value in expected.items():
-        assert np.allclose(found[name], value, rtol=0.0, atol=1e-10 * np.max(np.abs(value)))
-
-
 # --- Clumps that come and go.
 
 

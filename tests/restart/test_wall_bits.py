@@ -162,20 +162,6 @@ def test_deform_has_the_bits_of_rates_that_are_functions(tmp_path):
     assert bits(sim) == bits(whole)
 
 
-@pytest.mark.parametrize("looks", [False, True])
-def test_work_after_deform(looks):
-    """The power of the box at the step where its motion changes, whether energies were asked for or not."""
-    sim = moving_gas({}, speed=3.0)
-    whole = moving_gas({"shear": ("x", "y", lambda t: 0.0 if t < 200 * 2e-5 else 3.0)}, speed=3.0)
-    whole.run(400)
-    sim.run(200)
-    if looks:
-        sim.energy()
-    sim.deform(shear=("x", "y", 3.0))
-    sim.run(200)
-    assert sim.energy() == whole.energy()
-
-
 def test_deform_of_clumps_that_are_boxes_away():
     """Clumps that have left a resting box take part in the shear of unbounded space."""
     sim = moving_gas({}, speed=30.0, solid_fraction=0.02, threads=1)
