@@ -90,14 +90,6 @@ def test_torque_free_body_against_elliptic_functions(name):
         assert order(error) > declared - TOLERANCE or np.all(error < round_off), error
 
 
-def test_references_agree():
-    """Jacobi's functions and DOP853, to 1e-13 times the number of its steps, about 100."""
-    for inertia, q0, w0 in zip(INERTIA, ORIENTATION, SPIN):
-        q, w = driven(inertia, q0, w0, lambda t, q, w: np.zeros(3), 5.0)
-        assert np.max(np.abs(w - free_spin(inertia, w0, 5.0))) < 1e-11
-        assert np.max(np.abs(q - turned_by(lambda t: free_spin(inertia, w0, t), q0, 5.0))) < 1e-11
-
-
 # The exponential of a rotation: exact for every angle, with the same bits in every lane of a block.
 
 LITTLE = 2048 ** -0.5                                       # half-angle from which on the series are longer

@@ -69,6 +69,10 @@ def test_order(case):
     make, least, largest = CONVERGE[case]
     made = make()
     steps = 2 * np.array([25, 50, 100, 200]) // (1 if made.law.restitution == 1.0 else 2)       # elastic: later
+    world, (*end, lost) = made.world(), made.end
+    before = world.energy(made.position, made.velocity, made.orientation, made.angular_velocity)
+    assert before - world.energy(*end) == pytest.approx(lost.sum(), abs=1e-6 * before)     # of the reference itself
+    assert (lost[0] > 0.0) == (made.law.restitution < 1.0) and abs(lost[1]) > 1e-4 * before
     found = [made.errors(n, 16) for n in steps]
     mean, single = [rms(np.mean(each, axis=0)) for each in found], [rms(each) for each in found]
     assert min(order(mean), order(single)) > least and mean[-1] < largest, (order(mean), order(single), mean)

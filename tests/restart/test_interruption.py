@@ -111,24 +111,25 @@ def interrupted(out, at):
     assert run(out) == 130
 
 
-def test_resume_from_the_checkpoint_before_a_damaged_one(uninterrupted, tmp_path, at):
-    interrupted(tmp_path, at)
-    path = tmp_path / "checkpoint.npz"
+def cut(path):
     path.write_bytes(path.read_bytes()[:-100])
-    before = int(0.6 * END / DT) // (FEWER * PERIOD) * FEWER * PERIOD * DT
-    with pytest.warns(UserWarning, match=r"checkpoint\.npz: damaged or cut off.*: "
-                      rf"going on from .*checkpoint_before\.npz, at {before:g} s"):
-        assert run(tmp_path, "--resume") == 0
-    assert_same(tmp_path, uninterrupted())
 
 
-@pytest.mark.parametrize("table", [pytest.param("energy.csv", marks=pytest.mark.slow), "observables.csv"])
-def test_resume_with_a_lost_row(table, uninterrupted, tmp_path, at):
+def without_a_row(path):
     """As after a power cut on a disk that promises more than it keeps."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-2]) + lines[-2][:9])
+
+
+@pytest.mark.parametrize("file, damage, said", [
+    ("checkpoint.npz", cut, r"checkpoint\.npz: damaged or cut off"),
+    ("observables.csv", without_a_row, "observables.csv has not all rows"),
+    pytest.param("energy.csv", without_a_row, "energy.csv has not all rows", marks=pytest.mark.slow)])
+def test_resume_from_the_checkpoint_before(file, damage, said, uninterrupted, tmp_path, at):
     interrupted(tmp_path, at)
-    lines = (tmp_path / table).read_bytes().splitlines(keepends=True)
-    (tmp_path / table).write_bytes(b"".join(lines[:-2]) + lines[-2][:9])
-    with pytest.warns(UserWarning, match=rf"{table} has not all rows.*going on from .*checkpoint_before\.npz"):
+    damage(tmp_path / file)
+    before = int(0.6 * END / DT) // (FEWER * PERIOD) * FEWER * PERIOD * DT
+    with pytest.warns(UserWarning, match=rf"{said}.*going on from .*checkpoint_before\.npz, at {before:g} s"):
         assert run(tmp_path, "--resume") == 0
     assert_same(tmp_path, uninterrupted())
 
