@@ -362,7 +362,7 @@ def stirred(sim):
 
 def rods_with_fields(contact, rotation="spiral", threads=1):
     """Rods with temperatures that collide in a box."""
-    sim = box_of_rods(100, contact=contact, rotation=rotation, threads=threads)
+    sim = box_of_rods(64, contact=contact, rotation=rotation, threads=threads)
     stirred(sim)
     return sim
 
@@ -411,7 +411,7 @@ SYSTEMS = {
     "sizes": System(sizes, ("hertz",), 200),
     "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),
     "bonds": System(agglomerates, (BONDED,), 530, 650),
-    "fields": System(rods_with_fields, ("hertz-mindlin",), 200, 600, traps=True, functions=stirred),
+    "fields": System(rods_with_fields, ("hertz-mindlin",), 120, 600, traps=True, functions=stirred),
     "wet": System(wet_grains, (f"{WET}:tension=0.001,reach=1e-4",), 80),
     "half steps": System(heap, ("hertz",), 120, 4000, place=(0.5, 0.1, 0.55), rotations=(MULTISTAGE,)),
     "half steps of walls": System(mixer, ("hertz",), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0),
