@@ -69,11 +69,10 @@ class System:
     functions: Callable | None = None
 
     def reloaded(self, sim, threads, folder):
-        sim.save(folder / "state.npz")
         motions = self.motions
         if sim.box is not None and sim.loop.state.box.functions:
             motions = {"periodic": sim.periodic}
-        loaded = md.Simulation.load(folder / "state.npz", threads=threads, motions=motions)
+        loaded = through_a_file(sim, folder, threads=threads, motions=motions)
         for function in sim.user_forces if self.functions is None else ():
             loaded.add_force(function)
         if self.functions is not None:
@@ -107,6 +106,11 @@ def values_of(sim, n=None):
 
 def bits(sim, n=None):
     return {name: np.ascontiguousarray(values).tobytes() for name, values in values_of(sim, n).items()}
+
+
+def through_a_file(sim, folder, **options):
+    sim.save(folder / "state.npz")
+    return md.Simulation.load(folder / "state.npz", **options)
 
 
 def brake(t, x, v, q, w):

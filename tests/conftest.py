@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from minidem.contact import registry as contact
 from minidem.engine import loop_memory as owner
 from minidem.rotation import registry as rotation
 from minidem.scenario import plot, run as scenario_run
-from minidem.scenarios.spiral import chess
 from minidem.templates import fit_mesh
 
 
@@ -106,15 +104,6 @@ def path_without_matplotlib(tmp_path_factory):
     folder = tmp_path_factory.mktemp("path")
     (folder / "matplotlib.py").write_text('raise ModuleNotFoundError("No module named matplotlib")')
     return os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
-
-
-@pytest.fixture(scope="session", autouse=True)
-def chess_pieces_are_fitted_once():
-    """Spheres that fill a piece take up to two seconds to find, and are the same each time."""
-    fit = lru_cache(maxsize=None)(chess._fit)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chess, "_fit", lambda name, spheres: fit(name, spheres).copy())
-        yield
 
 
 @pytest.fixture

@@ -12,13 +12,10 @@ from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 
 def free_spin(inertia, w0, t):
-    """Angular velocity of one torque-free body with three different moments, exactly (Landau & Lifshitz,
-    Mechanics, 37).
+    """Angular velocity of one torque-free body with three different moments (Landau & Lifshitz, Mechanics, 37).
 
-    With 2T the doubled energy and L the angular momentum, the body tumbles about the axis of its largest
-    moment if L^2 > 2T I_2, else about that of its smallest. Numbering the axes (a, b, c) so that c is that
-    axis,
-        w_a = A cn(u), w_b = B sn(u), w_c = +-C dn(u),   u = u_0 +- rate t.
+    It tumbles about the axis c of its largest moment if L^2 > 2T I_2, else about that of its smallest:
+    w_a = A cn(u), w_b = B sn(u), w_c = +-C dn(u), u = u_0 +- rate t.
     """
     inertia, w0 = np.asarray(inertia, float), np.asarray(w0, float)
     order = np.argsort(inertia)

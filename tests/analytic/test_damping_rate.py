@@ -63,11 +63,10 @@ def test_the_most_loaded_clumps_of_many(monkeypatch):
     assert 0.8 * whole < damping_rate(sim, contacts)[0] < 1.1 * whole
 
 
-def test_nothing_to_damp():
-    sim = md.Simulation(md.Material(1e7, 0.3), contact="hertz", dt=1e-6)
-    sim.add_clumps(BALL, [(0, 0, 0), (2 * R - DEEP, 0, 0)])
-    assert damping_rate(sim, sim.contacts()) == (0.0, -1)
-    sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.3), contact="hertz-mindlin", dt=1e-6)
+@pytest.mark.parametrize("contact, balls", [("hertz", 2), ("hertz-mindlin", 1)])
+def test_nothing_to_damp(contact, balls):
+    sim = md.Simulation(md.Material(1e7, 0.3), contact=contact, dt=1e-6)
+    sim.add_clumps(BALL, [(0, 0, 0), (2 * R - DEEP, 0, 0)][:balls])
     assert damping_rate(sim, sim.contacts()) == (0.0, -1)
 
 

@@ -75,15 +75,12 @@ def test_limits(case):
     assert held + np.sum(2 * t * weights * forces) == pytest.approx(end, rel=1e-10)
 
 
-def test_formulas_without_adhesion_are_those_of_hertz():
+def test_limit_without_adhesion_and_scales():
     """At w -> 0, in radius, force and energy."""
     radius, modulus, overlap = 2e-3, 1e9, 1e-5
     a = sqrt(radius * overlap)
     [found] = jkr_curves([overlap], radius, modulus, 1e-40)
     assert found == pytest.approx([a, 4 / 3 * modulus * a * overlap, 8 / 15 * modulus * a * overlap**2], rel=1e-13)
-
-
-def test_helpers():
     assert length_root(2e9, 0.3) == pytest.approx(sqrt(2 * pi * 0.3 / 2e9), rel=1e-15)
     speed = sqrt(14.18 / 1e-5) * (0.1**5 * 1e-3**4 / 1e9**2) ** (1 / 6)
     assert sticking_speed(1e-5, 1e-3, 1e9, 0.1) == pytest.approx(speed, rel=5e-4)

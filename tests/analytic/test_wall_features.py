@@ -1,7 +1,7 @@
 """Faces, edges, corners and seams of meshes: each once, continuous forces, smooth surfaces as such."""
 import numpy as np
 import pytest
-from reference_walls import BALL, CUBE, CUBE_FACES, FRICTION, MINDLIN, ROLLING, facets, plate, simulation, turned
+from reference_walls import BALL, CUBE, CUBE_FACES, FRICTION, MINDLIN, ROLLING, plate, simulation, turned
 
 import minidem as md
 
@@ -166,25 +166,3 @@ def test_straight_way_along_a_curved_wall(wall, normal):
     assert ends[0][1][0, 1] < 1.7
     for one, other in zip(*ends):
         np.testing.assert_allclose(one, other, atol=1e-9)
-
-
-@pytest.mark.parametrize("outside", [False, True])
-@pytest.mark.parametrize("contact", ["hertz", MINDLIN])
-def test_facets_of_a_cylinder(contact, outside):
-    """The error against md.Cylinder falls with the square of their number."""
-    angle = np.linspace(-0.2, 0.3, 24) if outside else np.linspace(-1.0, 1.0, 24)
-    overlap = (0.75 * BALL.mass * RADIUS**3 * 9.81 / (MODULUS * np.sqrt(RADIUS)))**(2 / 3)
-    distance = 1.0 + RADIUS - overlap if outside else 1.0 - RADIUS + overlap        # near equilibrium
-    places = np.column_stack([distance * np.sin(angle), distance * np.cos(angle), 0.3 * np.arange(24.0)])
-
-    def end(wall):
-        sim = simulation([wall], contact, 1e-4, gravity=(0, -9.81 if outside else 9.81, 0))
-        sim.add_clumps(BALL, places, velocity=(1.5, 0, 0.1), scale=0.1)
-        sim.run(1500)
-        return sim.position
-
-    exact, errors = end(md.Cylinder((0, 0, 0), (0, 0, 1), 1.0, outside=outside)), []
-    for n in 64, 512:
-        points, triangles = facets(n, np.cos(np.pi / n)**-0.5, 20.0, rows=1)
-        errors.append(np.sqrt(np.mean((end(md.MeshWall((points, triangles))) - exact)**2)))
-    assert errors[1] < 8**-1.6 * errors[0] and errors[1] < 2e-4

@@ -11,7 +11,6 @@ import pytest
 from trajectory_files import content, needs_gsd
 
 import minidem as md
-from minidem.output.table import Table
 
 N = 300
 ROD = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.1, 0.0, 0.0)], [0.1, 0.1], density=1000.0)
@@ -49,20 +48,6 @@ def test_the_error_names_the_file(method, name, file, size, tmp_path):
         getattr(sim, method)(tmp_path / name)
     assert error.value.filename == str(tmp_path / file) and (tmp_path / file).read_text() == "old"
     assert list((tmp_path / file).parent.iterdir()) == [tmp_path / file]
-
-
-def test_table(tmp_path):
-    """A row that does not fit is not in the file; a further one is whole."""
-    table = Table(tmp_path / "energy.csv", ["x"])
-    table.open()
-    table.append(0.0, [1.0])
-    for _ in range(2):
-        with pytest.raises(OSError, match="File too large") as error, full_at(20):
-            table.append(1.0, [2.0])
-        assert error.value.filename == str(tmp_path / "energy.csv")
-    table.append(1.0, [2.0])
-    table.close()
-    assert (tmp_path / "energy.csv").read_text() == "time,x\n0.0,1.0\n1.0,2.0\n"
 
 
 @pytest.mark.parametrize("name, how", [

@@ -7,7 +7,7 @@ import bit_systems
 import numpy as np
 import pytest
 import scenes
-from bit_systems import STATE, SYSTEMS, bits, undisturbed
+from bit_systems import STATE, SYSTEMS, bits, through_a_file, undisturbed
 from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, material_for
 
 import minidem as md
@@ -149,11 +149,6 @@ def test_signs_of_zeros(template, height, gravity, tmp_path):
                        for other in others for name in STATE)
             for each in (sim, *others):
                 each.run(1)
-
-
-def through_a_file(sim, folder):
-    sim.save(folder / "state.npz")
-    return md.Simulation.load(folder / "state.npz")
 
 
 def test_ids_are_never_used_again(tmp_path):

@@ -3,18 +3,13 @@ import copy
 
 import numpy as np
 import pytest
-from bit_systems import MIXED, MULTISTAGE, bits, gas, spring
+from bit_systems import MIXED, MULTISTAGE, bits, gas, spring, through_a_file
 from reference_walls import MINDLIN, ROLLING, plate, simulation
 from sheared_scenes import gas as moving_gas
 
 import minidem as md
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
-
-
-def through_a_file(sim, folder, **options):
-    sim.save(folder / "state.npz")
-    return md.Simulation.load(folder / "state.npz", **options)
 
 
 def test_walls_of_checkpoints(tmp_path):
