@@ -94,14 +94,3 @@ def test_models_without_friction_are_one():
         sim.run(500)
         found.append(state(sim))
     assert all(np.array_equal(found[0], other) for other in found[1:])
-
-
-@pytest.mark.parametrize("given, words", [
-    ("tangential=linear", ["tangential_stiffness=none", "tangential_stiffness=NUMBER"]),
-    ("tangential=mindlin,tangential_stiffness=1e5", ["tangential=mindlin", "tangential=linear needs"]),
-    ("tangential=spring", ["rescale, mindlin, linear"]), ("mass=bodies", ["contact, clump"]),
-    ("tangential_stiffness=-1", ["positive number"])])
-def test_wrong_words_are_refused(given, words):
-    with pytest.raises(ValueError) as error:
-        md.Simulation(md.Material(1e7, 0.3), contact=f"hertz-mindlin:{given}", dt=1e-6)
-    assert all(word in str(error.value) for word in words), error.value

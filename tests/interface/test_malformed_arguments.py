@@ -3,6 +3,7 @@
 Every argument in turn gets every value of JUNK and every variation of its good value; what is out of range is in
 REFUSED, what needs several arguments in MESSAGES.
 """
+import ctypes
 import importlib
 import inspect
 import pkgutil
@@ -13,6 +14,7 @@ import meshio
 import numpy as np
 import pytest
 from reference_walls import CUBE, CUBE_FACES
+from user_functions import POINTER, capsule
 
 import minidem as md
 from minidem import shapes
@@ -218,6 +220,7 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "settled_bed": (settled_bed, {"template": BALL, "number": 3, "low": (0, 0, 0), "high": (1, 1), "material": STEEL,
                                   "dt": 1e-5}, []),
     "settle": (settle, {"groups": [Group(BALL, np.zeros((1, 3)), (1, 0, 0, 0), STEEL)], "walls": [], "dt": 1e-5}, []),
+    "coarse fields": (Fields, {"low": (0, 0, 0), "high": (1, 1, 1), "cells": (2, 2, 2), "width": 0.1}, []),
     "frames": (md.Frames, {"folder": "frames", "name": "run"}, []),
     "scaled clumps": (add_clumps, {"template": ROD, "position": [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5)],
                                    "scale": [1.0, 0.9]}, []),
@@ -267,6 +270,8 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
              "rng": [1, None], "scales": [0.5, [[1.0] * 4 + [0.0]], [[1.0]]]} for how in ("place", "place_densely")},
     "inlet": {"high": [(0, 1, 1)], "rate": [0, -1], "every": [0], "seed": [-1], "number": [1.5, -1]},
     "outlet": {"high": [(1, 0, 1)], "name": [3]}, "frames": {"name": ["a/b", 3]},
+    "coarse fields": {"low": [(-1e300, 0, 0), (0, 0)], "high": [(1, -1, 1)], "cells": [(1, 2), (1, 0, 2), (1, 1.5, 2)],
+                      "width": [1e300, -0.1, (0.1, 0.1)]},
     "add_bonds": {"radius": [[1, 1, 1]], "tensile": [[1e6], "strong", [1e6, np.nan]],
                   "shear": [[[1, 2], [3, 4]], [[1], [1, 2]]]},
     "add_field": {"capacity": ["big", [1, 2]], "values": [[[1, 2], [3]], [1, 2]], "new": [[[1], [2, 3]]],
@@ -366,6 +371,8 @@ def test_out_of_range(name, argument):
 
 
 LAW = "hertz-mindlin:bonds=parallel"
+NO_SIGNATURE = b"void (int)"            # a capsule holds its address
+NOTHING = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda *pointers: None)
 FOREIGN = {     # files of other programs, and what a message says that they are
     "grains.data": ("a data file of LAMMPS", "grains\n\n1 atoms\n\n0 1 xlo xhi\n\nAtoms\n\n1 1 .1 2500 0 0 0\n"),
     "grains.dump": ("a dump of LAMMPS", "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n"),
@@ -416,6 +423,16 @@ def loaded(motions, **options):
     return md.Simulation.load("saved.npz", motions=motions)
 
 
+def coarse(high=(1, 1, 1), cells=(1, 1, 1), width=0.1, **options):
+    return Fields((0, 0, 0), high, cells, width, **options)
+
+
+def measured():
+    fields = coarse()
+    fields.measure(row())
+    return fields
+
+
 def stays(t):
     return (0, 0, 0), (0, 0, 0)
 
@@ -446,11 +463,10 @@ MESSAGES = [        # (call, what its message says)
     (lambda: row(periodic=box()).deform(shear=("x", "y", lambda: 1.0)), ["it is called with (t)"]),
     (lambda: row().remove_clumps([[1], [2, 3]]), ["ids = [[1], [2, 3]]: rows of different lengths"]),
     (lambda: settle([Group(BALL, "here", (1, 0, 0, 0), STEEL)], [], 1e-5), ["groups[0].position = 'here'"]),
-    (lambda: Fields((0, 0, 0), (1, 1, 1), (10 ** 4,) * 3, 0.1), ["cells = [10000, 10000, 10000]", "2e+05 GB"]),
-    (lambda: Fields((0, 0, 0), (1, 1, 1), (10 ** 15, 1, 1), 0.1), ["cells = [1000000000000000, 1, 1]", "GB"]),
-    (lambda: Fields((0, 0, 0), (1, 1, 1), (1, 1, 1), 0.1, clumps=3), ["clumps = 3: give a function of (simulation)"]),
-    (lambda: Fields((0, 0, 0), (1, 1, 1), (1, 1, 1), 0.1, lambda sim: "all").measure(row()),
-     ["result of clumps = ", "not real numbers"]),
+    (lambda: coarse(cells=(10 ** 4,) * 3), ["cells = [10000, 10000, 10000]", "2e+05 GB"]),
+    (lambda: coarse(cells=(10 ** 15, 1, 1)), ["cells = [1000000000000000, 1, 1]", "GB"]),
+    (lambda: coarse(clumps=3), ["clumps = 3: give a function of (simulation)"]),
+    (lambda: coarse(clumps=lambda sim: "all").measure(row()), ["result of clumps = ", "not real numbers"]),
     (lambda: loaded({"box": stays}), ["motions['box']: give a number of a wall, of which there are 0, or 'periodic'"]),
     (lambda: loaded({"box": stays}, periodic=box(shear=("x", "y", 1.0))), ["motions['box']", "or 'periodic'"]),
     (lambda: loaded([stays]), ["motions = [", "give a dict, number of a wall -> function"]),
@@ -471,6 +487,45 @@ MESSAGES = [        # (call, what its message says)
     (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
     (lambda: with_force(lambda t, x, v, q, w: None), ["step 0", "<lambda>", "a user force returned None"]),
     (lambda: row().remove_clumps([0], outlet=3), ["outlet = 3: give a name, or None"]),
+    # user forces
+    (lambda: with_force(lambda t, x, v, q, w: np.zeros((2, 3, 3))),
+     ["user force returned", "return a tuple (force (n, 3), torque (n, 3))"]),
+    (lambda: with_force(lambda t, x, v, q, w: ([0, 0], [0, 0, 0])), ["force of a user force", "(2,)"]),
+    (lambda: with_force(lambda t, x, v, q, w: (0.0 * x, [0, 0, 1e80])), ["torque of a user force", "units"]),
+    (lambda: with_force(lambda t, x, v, q, w: (np.ma.masked_greater(v, -1.0), w)),
+     ["force of a user force has masked elements"]),
+    (lambda: with_force(ctypes.CFUNCTYPE(None, *3 * [POINTER])(lambda *pointers: None)),
+     ["function: ", "restype None and argtypes", "for void (const double *time, "]),
+    (lambda: with_force(capsule(ctypes.CDLL(None).labs, NO_SIGNATURE)),
+     ["function: the capsule is named 'void (int)'; its name must be"]),
+    (lambda: with_force(3), ["function = 3: give a Python function, a numba cfunc, a ctypes function"]),
+    *((lambda wrong=wrong: row().add_force(NOTHING, wrong), ["parameters"]) for wrong in ("abc", [[1.0]], [np.nan])),
+    (lambda: row().add_clumps(BALL, np.ma.masked_greater([[0.7, 0.5, 0.5]], 0.6)), ["position has masked elements"]),
+    # contact laws
+    *((lambda contact=contact, scheme=scheme: row(contact=contact, rotation=scheme), words)
+      for contact, scheme, *words in (
+        ("herz", "spiral", "contact is 'herz', must be one of: hertz, hertz-mindlin, hooke, hooke-coulomb"),
+        ("hooke", "spiral", "contact 'hooke': stiffness is missing"),
+        ("hooke:stiffness=-1", "spiral", "stiffness is '-1', must be a positive number"),
+        ("hooke:stiffness=1e300", "spiral", "stiffness is '1e300', must be a positive number, from 1e-60 to 1e+60"),
+        ("hertz-mindlin:rolling_damping=1e300", "spiral", "rolling_damping is '1e300', must be a number from 0 on, up"),
+        ("hertz:onset=yes", "spiral", "onset is 'yes', must be one of plain, corrected"),
+        ("hertz:stiffness=1e6", "spiral", "contact 'hertz' has no parameter 'stiffness' (parameters: onset)"),
+        (3, "spiral", "contact is 3, must be one of"),
+        ("hertz:onset=corrected", "rk4", "one force evaluation per step, and 'rk4' has 4"),
+        ("hertz-mindlin:tangential=linear", "spiral", "tangential_stiffness=none", "tangential_stiffness=NUMBER"),
+        ("hertz-mindlin:tangential=mindlin,tangential_stiffness=1e5", "spiral", "tangential=mindlin", "=linear needs"),
+        ("hertz-mindlin:tangential=spring", "spiral", "rescale, mindlin, linear"),
+        ("hertz-mindlin:mass=bodies", "spiral", "contact, clump"),
+        ("hertz-mindlin:tangential_stiffness=-1", "spiral", "positive number"))),
+    # coarse-grained fields
+    (lambda: coarse(high=(1, 0, 1), cells=(2, 2, 2)), ["cells[1] = 2: along an axis with low = high there is one"]),
+    (lambda: coarse(high=(1, 0, 1), width=(0.1, 0, 0)), ["width[1] = 0.0: give a length above 0, or 0 for no"]),
+    (lambda: coarse(high=(1, 1, 2)).measure(row(periodic=box())), ["high[2] = 2.0: stay within the periodic box"]),
+    (lambda: coarse(width=(0.1, 0.2, 0.2)).measure(row(periodic=box())),
+     ["width[1] = 0.2: the kernel reaches 3 widths, at most half", "sixth of"]),
+    (lambda: coarse().write_csv("fields.csv"), ["samples = 0: no field yet; call measure(sim)"]),
+    (lambda: measured().write_vti("fields.vtu"), [".vti"]), (lambda: measured().write_csv("fields.txt"), [".csv"]),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Invalid arguments of templates, materials, walls and free bodies, and the messages about them."""
+"""Arguments of templates, materials and walls in every form that is accepted, and their values."""
 import warnings
 from math import pi, sqrt
 
@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from minidem.core.checks import unit_quaternions
-from minidem.material import Material, effective_modulus
+from minidem.material import Material, effective_modulus, effective_shear_modulus
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Plane, box
 
 TWO = [[0, 0, 0], [1, 0, 0]]
-
-# call -> parts of the message: the argument, the value (with its index), the remedy
 
 
 def test_any_array_like():
@@ -37,35 +35,37 @@ def test_quaternions_are_normalised():
         assert q[1] == pytest.approx([0, 0.6, 0, 0.8], rel=4 * np.finfo(float).eps)
 
 
+STEEL = Material(young=210e9, poisson=0.3)
+
+
 def test_material_in_numbers():
-    steel = Material(young=210e9, poisson=0.3)
-    assert steel.shear_modulus == pytest.approx(210e9 / 2.6, rel=1e-15)
-    assert steel.rayleigh_step(0.01, 7800) == pytest.approx(
+    assert STEEL.shear_modulus == pytest.approx(210e9 / 2.6, rel=1e-15)
+    assert STEEL.rayleigh_step(0.01, 7800) == pytest.approx(
         pi * 0.01 * sqrt(7800 * 2.6 / 210e9) / (0.1631 * 0.3 + 0.8766), rel=1e-15)
-    assert steel.p_wave_step(0.01, 7800) == pytest.approx(0.01 * sqrt(7800 / 210e9), rel=1e-15)
-    assert effective_modulus(steel, steel) == pytest.approx(210e9 / (2 * 0.91), rel=1e-15)
+    assert STEEL.p_wave_step(0.01, 7800) == pytest.approx(0.01 * sqrt(7800 / 210e9), rel=1e-15)
+    assert effective_modulus(STEEL, STEEL) == pytest.approx(210e9 / (2 * 0.91), rel=1e-15)
     rubber = Material(young=5e6, poisson=0.5)
-    assert effective_modulus(steel, rubber) == effective_modulus(rubber, steel)
-    assert effective_modulus(steel, rubber) == pytest.approx(1 / (0.91 / 210e9 + 0.75 / 5e6), rel=1e-15)
+    assert effective_modulus(STEEL, rubber) == effective_modulus(rubber, STEEL)
+    assert effective_modulus(STEEL, rubber) == pytest.approx(1 / (0.91 / 210e9 + 0.75 / 5e6), rel=1e-15)
+    first, second = Material(1e9, 0.2), Material(0.5e9, 0.2)       # of Dosta et al. 2024, 10.1016/j.cpc.2023.109066
+    assert effective_shear_modulus(first, first) == pytest.approx(115740740.74, rel=1e-10)
+    assert effective_shear_modulus(first, second) == pytest.approx(77160493.83, rel=1e-10)
     with pytest.raises(AttributeError):
-        steel.young = 1.0
+        STEEL.young = 1.0
 
 
 def test_planes_compare_by_value():
-    steel = Material(young=210e9, poisson=0.3)
     same = Plane((0, 0, 1.0), np.array([0, 0, 1e-200]), Material(210e9, 0.3))
-    assert Plane([0, 0, 1], [0, 0, 5], steel) == same
+    assert Plane([0, 0, 1], [0, 0, 5], STEEL) == same
     assert Plane([0, 0, 0], [3, 0, 4]).normal == pytest.approx((0.6, 0, 0.8), rel=1e-15)
     assert hash(Plane([0, 0, 0], [0, 0, 1])) == hash(Plane([0, 0, 0], [0, 0, 2]))
 
 
 def test_box_faces_inwards():
     low, high = np.array([-1.0, 2.0, -3.0]), np.array([4.0, 5.0, 6.0])
-    steel = Material(young=210e9, poisson=0.3)
-    walls = box(low, high, steel)
+    walls = box(low, high, STEEL)
     normals = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
     assert [list(wall.normal) for wall in walls] == normals
-    assert all(wall.material is steel for wall in walls)
-    middle = (low + high) / 2
-    distances = [np.dot(middle - wall.point, wall.normal) for wall in walls]
+    assert all(wall.material is STEEL for wall in walls)
+    distances = [np.dot((low + high) / 2 - wall.point, wall.normal) for wall in walls]
     assert distances == pytest.approx([2.5, 2.5, 1.5, 1.5, 4.5, 4.5], rel=1e-15)
