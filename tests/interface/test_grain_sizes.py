@@ -17,8 +17,6 @@ from minidem.initial import (
     SieveCurve,
     equal_volume_diameter,
     passing,
-    place,
-    place_densely,
     settle,
     settled_bed,
 )
@@ -43,18 +41,16 @@ def error(grains, sizes, by="mass"):
 def test_achieved_curve(sizes):
     """Within 1 % of the mass, and of a few grains of the number, also where one grain has 0.9 % of the mass."""
     n = 100_000
-    for seed in (1, 2):
-        drawn = sizes.draw(n, np.random.default_rng(seed))
-        assert error(drawn, sizes) < 0.01 and error(drawn, sizes, "number") < 2.0 / n
-        assert sizes.low <= drawn.min() and drawn.max() <= sizes.high
-    mass = np.pi / 6.0 * (drawn ** 3).mean()
-    assert mass == pytest.approx(sizes.mean_volume, rel=0.01)
+    drawn = sizes.draw(n, np.random.default_rng(1))
+    assert error(drawn, sizes) < 0.01 and error(drawn, sizes, "number") < 2.0 / n
+    assert sizes.low <= drawn.min() and drawn.max() <= sizes.high
+    assert np.pi / 6.0 * (drawn ** 3).mean() == pytest.approx(sizes.mean_volume, rel=0.01)
     assert abs(np.corrcoef(drawn, np.arange(n))[0, 1]) < 0.02
 
 
 @pytest.mark.parametrize("by", ["mass", "number"])
-def test_limits(by):
-    """By default 1 % and 99 % of the curve by its own kind; between, the curve of scipy that is cut off."""
+def test_curves_of_scipy(by):
+    """By default from 1 % to 99 % of the curve by its own kind, and cut off there."""
     for sizes, curve in ((Lognormal(4e-3, 0.5, by=by), stats.lognorm(0.5, scale=4e-3)),
                          (RosinRammler(4e-3, 1.5, by=by), stats.weibull_min(1.5, scale=4e-3))):
         np.testing.assert_allclose([sizes.low, sizes.high], curve.ppf([0.01, 0.99]), rtol=1e-12)
@@ -63,13 +59,12 @@ def test_limits(by):
         assert sizes.passing([0.5 * sizes.low, 2.0 * sizes.high], by).tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("sigma", [0.1, 0.5, 0.8])
+@pytest.mark.parametrize("sigma", [0.1, 0.8])
 def test_hatch_choate(sigma):
     """By number the median is smaller by exp(-3 sigma^2), and the other way round; the mean volume is that of scipy."""
-    wide = dict(low=4e-3 * np.exp(-10.0 * sigma), high=4e-3 * np.exp(10.0 * sigma))
     sieves = 4e-3 * np.exp(sigma * np.linspace(-6.0, 6.0, 49))
     for by, other, factor in ("mass", "number", np.exp(-3.0 * sigma ** 2)), ("number", "mass", np.exp(3 * sigma ** 2)):
-        sizes = Lognormal(4e-3, sigma, by=by, **wide)
+        sizes = Lognormal(4e-3, sigma, by=by, low=4e-3 * np.exp(-10.0 * sigma), high=4e-3 * np.exp(10.0 * sigma))
         expected = stats.lognorm(sigma, scale=4e-3 * factor)
         np.testing.assert_allclose(sizes.passing(sieves, other), expected.cdf(sieves), atol=1e-4)
     np.testing.assert_allclose(sizes.mean_volume, np.pi / 6 * stats.lognorm(sigma, scale=4e-3).moment(3), rtol=1e-4)
@@ -128,40 +123,24 @@ def test_a_stream_follows_the_curve_at_any_time():
     assert not np.any(mixture.stream(0, 100, seed=6)[1] == scale[:100])
 
 
-@pytest.mark.parametrize("how, fraction", [(place, 0.15), (place_densely, 0.35)])
-def test_placed_without_overlap(how, fraction):
-    """Rods and lumps of a lognormal curve, which is achieved but for two grains, in the order of the scales."""
-    mixture, rng = Mixture([ROD, LUMP], [0.5, 0.5], sizes=SAND), np.random.default_rng(3)
-    numbers, scales = mixture.draw(600, rng)
-    edge = (600 * SAND.mean_volume / fraction) ** (1.0 / 3.0)
-    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (edge,) * 3), dt=1e-9)
-    poses = how([ROD, LUMP], numbers, (0, 0, 0), (edge,) * 3, rng, scales)
-    for template, pose, scale in zip(mixture.templates, poses, scales):
-        sim.add_clumps(template, *pose, scale=scale)
-    assert len(sim.contacts()) == 0 and sim.n_clumps == 600
-    assert np.array_equal(sim.scale, np.concatenate(scales)) and error(sim, SAND) < 0.04
-
-
-def inflow(pieces, folder):
-    """A simulation with an inlet of a mixture, run in pieces with a checkpoint and a new inlet after each."""
-    sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], contact="hertz", dt=1e-4, gravity=(0, 0, -9.81))
-    for steps in pieces:
-        mixture = Mixture([CLUMP, BALL], [0.5, 0.5], sizes=Lognormal(0.06, 0.25))
-        inlet = Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
-        sim.run(steps, every=50, callback=inlet)
-        sim.save(folder / "state.npz")
-        sim = md.Simulation.load(folder / "state.npz")
-    return sim, mixture
+def inlet_of_sizes():
+    mixture = Mixture([CLUMP, BALL], [0.5, 0.5], sizes=Lognormal(0.06, 0.25))
+    return Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
 
 
 def test_bits_of_an_inlet(tmp_path):
-    """A checkpoint in the middle, between two calls; the grains are those of the stream."""
-    (sim, mixture), (whole, _) = (inflow(pieces, tmp_path) for pieces in ([570, 430], [1000]))
+    """A checkpoint in the middle, between two calls, and a new inlet; the grains are those of the stream."""
+    sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4, gravity=(0, 0, -9.81))
+    sim.run(570, every=50, callback=inlet_of_sizes())
+    sim.save(tmp_path / "state.npz")
+    parts = md.Simulation.load(tmp_path / "state.npz")
+    parts.run(430, every=50, callback=inlet_of_sizes())
+    whole = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4, gravity=(0, 0, -9.81))
+    whole.run(1000, every=50, callback=inlet_of_sizes())
     for name in ("ids", "position", "orientation", "velocity", "angular_velocity", "scale", "template_index"):
-        assert np.array_equal(getattr(sim, name), getattr(whole, name)), name
-    which, scale = mixture.stream(0, 100, seed=4)
-    assert sim.n_clumps == 100 and len(sim.templates) == 2 and len(sim.contacts()) > 0
-    assert np.array_equal(np.sort(sim.scale), np.sort(scale))
+        assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
+    assert whole.n_clumps == 100 and len(whole.templates) == 2 and len(whole.contacts()) > 0
+    assert np.array_equal(np.sort(whole.scale), np.sort(inlet_of_sizes().template.stream(0, 100, seed=4)[1]))
 
 
 def test_large_clumps_that_find_no_room_are_left_out():

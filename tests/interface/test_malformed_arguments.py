@@ -221,7 +221,8 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
                                   "dt": 1e-5}, []),
     "settle": (settle, {"groups": [Group(BALL, np.zeros((1, 3)), (1, 0, 0, 0), STEEL)], "walls": [], "dt": 1e-5}, []),
     "coarse fields": (Fields, {"low": (0, 0, 0), "high": (1, 1, 1), "cells": (2, 2, 2), "width": 0.1}, []),
-    "frames": (md.Frames, {"folder": "frames", "name": "run"}, []),
+    "frames": (md.Frames, {"folder": "frames", "name": "run", "fields": None}, []),
+    "trajectory": (md.Trajectory, {"path": "a.csv", "clumps": [1]}, []),
     "scaled clumps": (add_clumps, {"template": ROD, "position": [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5)],
                                    "scale": [1.0, 0.9]}, []),
 }
@@ -269,7 +270,8 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     **{how: {"templates": [BALL, [0.1]], "numbers": [5, [5, 6], [2.5]], "high": [(1, 1, 0), (1, np.nan, 1)],
              "rng": [1, None], "scales": [0.5, [[1.0] * 4 + [0.0]], [[1.0]]]} for how in ("place", "place_densely")},
     "inlet": {"high": [(0, 1, 1)], "rate": [0, -1], "every": [0], "seed": [-1], "number": [1.5, -1]},
-    "outlet": {"high": [(1, 0, 1)], "name": [3]}, "frames": {"name": ["a/b", 3]},
+    "outlet": {"high": [(1, 0, 1)], "name": [3]}, "frames": {"name": ["a/b", 3], "fields": ["speed"]},
+    "trajectory": {"path": ["a.xyz"], "clumps": [[0.5], [3, 0, 3], [-1], 3]},
     "coarse fields": {"low": [(-1e300, 0, 0), (0, 0)], "high": [(1, -1, 1)], "cells": [(1, 2), (1, 0, 2), (1, 1.5, 2)],
                       "width": [1e300, -0.1, (0.1, 0.1)]},
     "add_bonds": {"radius": [[1, 1, 1]], "tensile": [[1e6], "strong", [1e6, np.nan]],
@@ -384,6 +386,9 @@ def box(**motion):
     return md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, True), **motion)
 
 
+SLAB = (0, 0, 0), (1, 1, 1), (True, False, True)
+
+
 def row(steps=0, **options):
     """Three balls in touch, with a field."""
     sim = md.Simulation(STEEL, **{"contact": LAW, "dt": 1e-7, "threads": 1} | options)
@@ -487,6 +492,57 @@ MESSAGES = [        # (call, what its message says)
     (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
     (lambda: with_force(lambda t, x, v, q, w: None), ["step 0", "<lambda>", "a user force returned None"]),
     (lambda: row().remove_clumps([0], outlet=3), ["outlet = 3: give a name, or None"]),
+    # periodic boxes
+    (lambda: row(dt=1e-3, periodic=box(rates=(md.Pressure(1.0, 9e-3), 0, 0))),
+     ["time = 0.009 of md.Pressure is below 10 steps", "give 0.01 or more"]),
+    *((lambda rate=rate: sheared(lambda t: rate), ["the function of a rate returned something else than a finite"])
+      for rate in (np.inf, 1e300)),
+    *((lambda wall=wall: row(walls=[wall], periodic=SLAB), ["walls[0] = ", f"the same along the periodic axis {axis}"])
+      for wall, axis in ((md.Plane((0, 0, 0), (1, 0, 0)), "x"), (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
+                         (md.Plane((0, 0, 0), (0, 1, 0), angular_velocity=(0, 2, 0)), "x"))),
+    *((lambda wall=wall: row(walls=[wall], periodic=md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, False),
+                                                                   shear=("x", "y", 1.0))),
+       ["not the same along the axis", "which moves"])
+      for wall in (md.Plane((0, 0, 0), (0, 1, 0)), md.Cylinder((0.5, 0.5, 0.5), (0, 0, 1), 0.2))),
+    (lambda: row(periodic=box()).add_clumps(BALL, [(0.002, 0.2, 0.2), (0.99, 0.2, 0.2)]), ["overlaps", "by 0.008 m"]),
+    (lambda: row(periodic=((0, 0, 0), (1, 1, 0.05), (True,) * 3)).add_clumps(BALL, [(0.1, 0.2, 0.02)], scale=1.3),
+     ["not more than four radii of the largest sphere of the template, 0.052 m"]),
+    (lambda: row(periodic=SLAB).stress(), ["volume = None: walls and periodic axes do not enclose a box"]),
+    (lambda: row(periodic=SLAB).stress(low=(0, 0, 0), high=(1.2, 1, 0.5)), ["high[0] = 1.2: stay within the perio"]),
+    (lambda: Inlet(BALL, (0, 0, 0.2), (1, 1, 1.5), rate=5e6)(row(10, periodic=box())),
+     ["high[2] = 1.5: stay within the periodic box"]),
+    # inlets
+    (lambda: Inlet(BALL, (0, 0, 0), (0.1, 0.1, 0.1), rate=1.0, every=2)(row(3)), ["every = 2: the simulation is at "]),
+    (lambda: Inlet(BALL, (0, 0, 0), (0.019, 0.1, 0.1), rate=1e9, every=3)(row(3)),
+     ["low, high: the template, of bounding radius", "does not fit"]),
+    # files of results
+    (lambda: md.Trajectory("foreign.csv", append=True)(row()), ["foreign.csv", "its columns are not time,clump"]),
+    (lambda: md.Table("foreign.csv", {"other": len}, append=True)(row()), ["its columns are not time,other"]),
+    (lambda: md.Table("a.csv")["total"], ["no such column before the first call"]),
+    (lambda: md.Frames("frames", append=True)(row()), ["not a series of frames"]),
+    *((lambda columns=columns: md.Table("a.csv", columns)(row()), words) for columns, *words in (
+        ({}, "columns = {}: give a dict of names to functions"), ([1], "columns = [1]: give a dict"),
+        ({"a": 1.0}, "columns: ('a',): 1.0: give a dict"), ({"a,b": len}, "the name 'a,b' is not a text without"),
+        ({"time": len}, "'time' is the first column"), ({("a", "a"): len}, "given twice"),
+        ({"a": lambda: 1.0}, "columns['a'] = ", "it is called with (simulation)"),
+        ({"a": lambda sim: (1.0, 2.0)}, "the function of a returned [1.0, 2.0] at 0 s; return 1 number"),
+        ({"a": lambda sim: "x"}, "the function of a returned ['x'] at 0 s; return 1 number"))),
+    *((lambda value=value: md.Frames("out", extra={"own": lambda sim: value})(row()), ["result of extra['own']", words])
+      for value, words in ((np.zeros(2), "has shape (2,); give shape (3,) or (3, 3)"), (None, "None has shape"),
+                           (np.zeros((3, 2)), "has shape (3, 2)"), ([(1, 2), (3,), (4, 5)], "rows of different"),
+                           (["a"] * 3, "not real numbers; give real numbers of shape (3,)"))),
+    (lambda: md.Frames("out", extra={"heat": lambda sim: np.ones(3)})(row()),
+     ["extra['heat']: ", "field of this name already; give another name"]),
+    *((lambda extra=extra: md.Frames("out", extra=extra), words) for extra, *words in (
+        ({"velocity": np.zeros_like}, "name 'velocity' cannot be used; ", "other than radius, clump"),
+        ({"a b": np.zeros_like}, "name 'a b' cannot"), ({1: np.zeros_like}, "name 1 cannot"),
+        ({"own": np.zeros(4)}, "extra['own'] = array", "give a function of (simulation)"),
+        ({"own": lambda: 1}, "extra['own'] = ", "it is called with (simulation)"),
+        (["own"], "extra = ['own']: give a dict of names to functions"))),
+    *((lambda write=write, name=name: getattr(row(), write)(name), [f"path = '{name}': give a name that ends in .vtu"])
+      for write in ("write_vtu", "write_contacts", "write_bonds") for name in ("a.vtk", "a.VTU", "a", "a.vtu.gz")),
+    (lambda: row().write_contacts("a.vtu", "walls"), ["between = 'walls': give one of 'clumps', 'spheres'"]),
+    (lambda: row().write_vtu("a.vtu", "clump,speed"), ["fields: 'speed' is unknown", "radius, clump, velocity"]),
     # user forces
     (lambda: with_force(lambda t, x, v, q, w: np.zeros((2, 3, 3))),
      ["user force returned", "return a tuple (force (n, 3), torque (n, 3))"]),
@@ -537,6 +593,9 @@ def test_messages(call, words, tmp_path, monkeypatch):
     for name, (_, text) in FOREIGN.items():
         Path(name).write_text(text)
     np.savez("arrays.npz", x=np.zeros(3))
+    Path("foreign.csv").write_text("time,x\n0.0,1.0\n" * 40)
+    Path("frames").mkdir()
+    Path("frames/frames.pvd").write_text("no series")
     with pytest.raises((ValueError, OSError, AttributeError, KeyError)) as error:
         call()
     assert all(word in str(error.value) for word in words), error.value

@@ -24,15 +24,6 @@ def check_free(parts, low, high):
         assert np.all(distance > radii[others] + radii[k])
 
 
-def test_rods_as_dense_as_it_sensibly_goes(rod):
-    n, solid_fraction = 400, 0.2
-    edge = (n * rod.template.volume / solid_fraction) ** (1 / 3)
-    low, high = np.array([-1.0, 2.0, 0.0]), np.array([-1.0, 2.0, 0.0]) + edge
-    [(position, orientation)] = place([rod.template], [n], low, high, np.random.default_rng(1))
-    assert position.shape == (n, 3) and orientation.shape == (n, 4)
-    check_free([spheres(rod.template, position, orientation)], low, high)
-
-
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
 def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction, rod, lumpy):
     ball = md.ClumpTemplate([(0, 0, 0)], [0.11])  # reaches farthest, though it is not the first
@@ -77,28 +68,21 @@ def body_axes(q):
     return np.column_stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
 
 
-def test_isotropy():
+def test_random_directions_and_rotations():
+    """Rotations follow the Haar measure: the angle t has density (1 - cos t) / pi on [0, pi], so that the mean of cos t
+    is -1/2 and its variance 1/4."""
     check_isotropic(random_directions(20_000, np.random.default_rng(7)))
-    check_isotropic(body_axes(random_orientations(20_000, np.random.default_rng(8))))
-
-
-def test_angles_of_random_rotations_follow_haar_measure():
-    """The rotation angle t has density (1 - cos t) / pi on [0, pi]: mean of cos t is -1/2, its variance
-    1/4."""
-    q = random_orientations(20_000, np.random.default_rng(9))
+    q = random_orientations(20_000, np.random.default_rng(8))
+    check_isotropic(body_axes(q))
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=4 * np.finfo(float).eps)
-    cosine = 2.0 * q[:, 0] ** 2 - 1.0
-    assert abs(cosine.mean() + 0.5) < 5 * np.sqrt(0.25 / len(q))
+    assert abs(np.mean(2.0 * q[:, 0] ** 2 - 1.0) + 0.5) < 5 * np.sqrt(0.25 / len(q))
 
 
 def test_orientations_stay_isotropic_near_walls():
-    """In a box hardly wider than a fibre is long: those along its edges fit more easily, but are not
-    preferred."""
+    """In a box hardly wider than a fibre is long: those along its edges fit more easily, but are not preferred."""
     fibre = md.ClumpTemplate([(x, 0, 0) for x in (-2, -1, 0, 1, 2)], [0.5] * 5)
-    edge = 2.02 * fibre.bounding_radius
-    rng = np.random.default_rng(11)
-    q = np.concatenate([place([fibre], [1], np.zeros(3), np.full(3, edge), rng)[0][1] for _ in range(2000)])
-    check_isotropic(body_axes(q))
+    high, rng = np.full(3, 2.02 * fibre.bounding_radius), np.random.default_rng(11)
+    check_isotropic(body_axes(np.concatenate([place([fibre], [1], np.zeros(3), high, rng)[0][1] for _ in range(1000)])))
 
 
 def test_longer_than_the_box_is_wide(rod):
@@ -108,28 +92,18 @@ def test_longer_than_the_box_is_wide(rod):
     check_free([spheres(rod.template, position, orientation)], np.zeros(3), high)
 
 
-@pytest.mark.parametrize("number, edge", [(1, 0.1), (300, 0.3), (300, 0.6)],
-                         ids=["narrower than one", "less volume than they have", "jammed"])
-def test_too_full(rod, number, edge):
+@pytest.mark.parametrize("how, number, fraction, words", [
+    (place, 1, 3.0, ["1 clumps", "solid fraction", "larger box"]),              # narrower than one
+    (place, 300, 1.5, ["300 clumps", "solid fraction", "larger box"]),          # less volume than they have
+    (place, 300, 0.45, ["300 clumps", "larger box", "use place_densely"]),      # where some find room
+    (place_densely, 300, 0.9, ["300 clumps", "larger box"])])
+def test_too_full(how, number, fraction, words, rod):
+    """The error has a remedy, which is not the function itself."""
+    edge = (number * rod.template.volume / fraction) ** (1 / 3)
     with pytest.raises(ValueError) as refusal:
-        place([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
-    for word in (f"{number} clumps", f"{edge}", "solid fraction", "larger box"):
-        assert word in str(refusal.value)
-    assert ("use place_densely" in str(refusal.value)) == (edge == 0.6)      # where some found room
-
-
-def test_advice_for_a_full_box(rod, monkeypatch):
-    """And place_densely, which adds at random itself, does not advise to use itself."""
-    full = [rod.template], [100], np.zeros(3), np.full(3, (100 * rod.template.volume / 0.3) ** (1 / 3))
-    assert len(place_densely(*full, np.random.default_rng(1))[0][0]) == 100
-    monkeypatch.setattr(random_placement, "ATTEMPTS", 0)
-    monkeypatch.setattr(random_placement, "PATIENCE", 3)
-    with pytest.raises(ValueError, match="use place_densely"):
-        place(*full, np.random.default_rng(1))
-    loose = np.full(3, (100 * rod.template.volume / 0.039) ** (1 / 3))
-    with pytest.raises(ValueError, match="it was full with [1-9]") as refusal:
-        place_densely([rod.template], [100], np.zeros(3), loose, np.random.default_rng(1))
-    assert "use" not in str(refusal.value)
+        how([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
+    assert all(word in str(refusal.value) for word in words), refusal.value
+    assert ("use place_densely" in str(refusal.value)) == ("use place_densely" in words)
 
 
 def test_a_hopeless_search_ends_early(rod, monkeypatch):
@@ -152,30 +126,21 @@ def test_a_hopeless_search_ends_early(rod, monkeypatch):
     assert not made
 
 
-def dense_rods(template, n, solid_fraction, seed):
-    """(edge of the box, position, orientation)"""
-    edge = (n * template.volume / solid_fraction) ** (1 / 3)
-    poses = place_densely([template], [n], np.zeros(3), np.full(3, edge), np.random.default_rng(seed))
-    return edge, *poses[0]
-
-
 def test_dense_rods_are_apart_and_isotropic(rod):
-    """At a solid fraction of 0.3, which random addition does not reach."""
-    edge, position, orientation = dense_rods(rod.template, 8000, 0.3, 1)
+    """At a solid fraction of 0.3, which random addition does not reach. So are directions to neighbours, of rods whose
+    neighbours are all far from walls: no order of a lattice.
+
+    The directions from one rod count as one sample. Their sums are not quite independent: five standard errors of such
+    samples leave room for that.
+    """
+    edge = (8000 * rod.template.volume / 0.3) ** (1 / 3)
+    [(position, orientation)] = place_densely([rod.template], [8000], np.zeros(3), np.full(3, edge),
+                                              np.random.default_rng(1))
     centers, radii, clump = spheres(rod.template, position, orientation)
     assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
     touching = cKDTree(centers).query_pairs(2.0 * radii[0], output_type="ndarray")
     assert np.all(clump[touching[:, 0]] == clump[touching[:, 1]])
     check_isotropic(body_axes(orientation))
-
-
-def test_dense_rods_surround_one_another_alike_in_all_directions(rod):
-    """Directions to neighbours, of rods whose neighbours are all far from walls: no order of a lattice.
-
-    The directions from one rod count as one sample. Their sums are not quite independent: five standard
-    errors of such samples leave room for that.
-    """
-    edge, position, _ = dense_rods(rod.template, 8000, 0.3, 2)
     near = 2.0 * rod.template.bounding_radius
     inner = np.flatnonzero(np.all((position > 2.0 * near) & (position < edge - 2.0 * near), axis=1))
     i, j = cKDTree(position).query_pairs(near, output_type="ndarray").T

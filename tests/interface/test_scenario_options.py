@@ -126,10 +126,3 @@ def test_folders_that_are_refused(tmp_path, monkeypatch, capsys):
         for place in ("file", "file/below", "/proc/nosuch/below"):
             assert main(["--out", place]) == 2 and "--out" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["file"] and (tmp_path / "file").read_text() == "mine"
-
-
-def test_a_bad_integrator_late_in_a_comparison_leaves_earlier_results_alone(tmp_path):
-    assert RODS.main(["--time", "0.001", "--frames", "0", "--quiet", "--out", str(tmp_path / "spiral")]) == 0
-    before = {path.name: path.read_bytes() for path in (tmp_path / "spiral").iterdir()}
-    assert RODS.main(["--compare", "spiral,nosuch", "--out", str(tmp_path)]) == 2
-    assert {path.name: path.read_bytes() for path in (tmp_path / "spiral").iterdir()} == before
