@@ -19,7 +19,6 @@ from peers.traces import CONTACT
 import minidem as md
 from minidem.output.lammps.dump import read_motion
 from minidem.output.lammps.walls import contact_commands
-from minidem.scenario import place_densely
 from minidem.scenarios.spiral import chess_box
 
 REPOSE = compare_repose.repose
@@ -75,44 +74,6 @@ def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatc
     assert done.returncode == status and told in done.stdout + done.stderr
 
 
-# --- energies and states as of other codes ---
-
-@pytest.fixture(scope="module")
-def colliding(rod, lumpy):
-    """Dense system of rods and softer lumpy clumps in contact, and a bound for the rounding of its energy."""
-    rng = np.random.default_rng(4)
-    templates, numbers = [rod.template, lumpy.template], [60, 60]
-    edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / 0.25) ** (1 / 3)
-    stiff, soft = md.Material(1e9, 0.1), md.Material(3e8, 0.3)
-    sim = md.Simulation(stiff, walls=md.box((0, 0, 0), (edge,) * 3), dt=2e-5, threads=1)
-    placed = place_densely(templates, numbers, (0,) * 3, (edge,) * 3, rng)
-    for template, n, poses, material in zip(templates, numbers, placed, (stiff, soft)):
-        velocity, spin = rng.standard_normal((2, n, 3))
-        sim.add_clumps(template, *poses, 4.0 * velocity, 20.0 * spin, material=material)
-    sim.run(500)
-    contacts = sim.contacts()
-    assert np.any(contacts["clump_j"] >= 0) and np.any(contacts["clump_j"] < 0)
-    # A hundred operations on coordinates as large as the box, that forces and speeds turn into energy;
-    # the inverse of a body's extent, some box over radius, comes in where its orientation is found again.
-    forces = np.linalg.norm(contacts["force"], axis=1).sum()
-    energy = sim.energy()
-    return sim, 100 * np.finfo(float).eps * (forces * edge + energy.total * edge / sim.sphere_radii.min())
-
-
-def test_states_and_energies(colliding):
-    """Energies from centres and momenta; half a kick leads to the momenta of the whole step."""
-    sim, rounding = colliding
-    state, energy, mass = clump_state(sim), sim.energy(), sim.mass[:, None]
-    assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(energy.elastic, abs=rounding)
-    total = total_energy(sim, sim.mass, sim.velocity, sim.angular_velocity, state["angular_momentum"],
-                         sim.sphere_centers())
-    assert total == pytest.approx(energy.total, abs=rounding)
-    for now, before, rate in (
-            (mass * sim.velocity, mass * state["velocity_before"], sim.force),
-            (state["angular_momentum"], state["angular_momentum_before"], sim.torque)):
-        np.testing.assert_allclose(now - before, 0.5 * sim.dt * rate, rtol=0, atol=8 * EPS * np.abs(now).max())
-
-
 # --- beside LAMMPS ---
 
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2500.0)
@@ -136,13 +97,22 @@ def drum(**options):
     return sim
 
 
-def test_commands_and_energy_of_a_drum():
+def test_commands_and_energies_of_a_drum():
+    """Energies from centres and momenta; half a kick leads to the momenta of the whole step."""
     sim = drum()
     *_, region, fix = contact_commands(sim)
     assert region == ("region drum cylinder y 0 0 0.10000000000000001 -0.029999999999999999 0.029999999999999999 "
                       "units box rotate v_angle 0 0 0 0 1 0")
     assert fix.startswith("fix region_0_1 type1 wall/gran/region granular hertz") and fix.endswith(" region drum")
-    assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(sim.energy().elastic, rel=1e-9)
+    sim.run(100)
+    state, energy, mass = clump_state(sim), sim.energy(), sim.mass[:, None]
+    assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(energy.elastic, rel=1e-9)
+    assert total_energy(sim, sim.mass, sim.velocity, sim.angular_velocity, state["angular_momentum"],
+                        sim.sphere_centers()) == pytest.approx(energy.total, rel=1e-9)
+    for now, before, rate in (
+            (mass * sim.velocity, mass * state["velocity_before"], sim.force),
+            (state["angular_momentum"], state["angular_momentum_before"], sim.torque)):
+        np.testing.assert_allclose(now - before, 0.5 * sim.dt * rate, rtol=0, atol=8 * EPS * np.abs(now).max())
 
 
 @needs_lammps

@@ -568,6 +568,8 @@ MESSAGES = [        # (call, what its message says)
         ("hertz:onset=yes", "spiral", "onset is 'yes', must be one of plain, corrected"),
         ("hertz:stiffness=1e6", "spiral", "contact 'hertz' has no parameter 'stiffness' (parameters: onset)"),
         (3, "spiral", "contact is 3, must be one of"),
+        ("hertz-mindlim", "spiral", ", did you mean 'hertz-mindlin'"), ("hertz", "omelian", ", did you mean 'omelyan'"),
+        ("hooke:stifness=1", "spiral", ", did you mean 'stiffness'"),
         ("hertz:onset=corrected", "rk4", "one force evaluation per step, and 'rk4' has 4"),
         ("hertz-mindlin:tangential=linear", "spiral", "tangential_stiffness=none", "tangential_stiffness=NUMBER"),
         ("hertz-mindlin:tangential=mindlin,tangential_stiffness=1e5", "spiral", "tangential=mindlin", "=linear needs"),

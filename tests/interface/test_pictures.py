@@ -39,34 +39,27 @@ def test_plain_numbers(scale, ends, shown, tmp_path):
     assert any("^" in text or "times" in text for text in found) == (ends[0] < 1e-3 and scale == "log")
 
 
-@pytest.mark.parametrize("places", [[0.5] * 7, [0.0, 0.01, 0.02, 0.9], [0.1, 0.3, 0.97, 0.98, 1.0, 1.2]])
-def test_labels_beside_curves_are_apart(places):
-    gap = 0.1
-    spread = curves._spread(np.array(places), gap)
-    assert np.all(np.diff(spread) > gap - 1e-12) and spread[0] >= 0.0 and spread[-1] <= 1.0 + 1e-12
-    lonely = np.array([0.2, 0.5, 0.9])
-    np.testing.assert_allclose(curves._spread(lonely, gap), lonely)
-
-
 @pytest.mark.parametrize("first", [False, True])
 def test_each_curve_has_its_label(first, tmp_path):
-    """Beside its end, at the height of its end, in its colour; curves without a label have none."""
+    """Beside its end, at the height of its end, in its colour; labels are apart, curves without one have none."""
     def draw(figure):
         panel = figure.subplots()
-        for k, height in enumerate((3.0, 1.0, 2.0)):
+        for k, height in enumerate((3.0, 1.0, 2.0, 2.01)):
             panel.plot([0.0, 1.0, 2.0], [height, 5.0, np.nan if k == 2 else height], label=f"curve {k}")
         panel.axhline(0.0)
         panel.set(xlim=(-1.0, 2.0), ylim=(0.0, 6.0))
         curves.label_ends(panel, first)
 
     panel = drawn(draw, tmp_path).axes[0]
-    ends = {0: 3.0, 1: 1.0, 2: 2.0 if first else 5.0}           # the last point of curve 2 is not finite
-    assert {text.get_text() for text in panel.texts} == {f"curve {k}" for k in ends}
-    for text in panel.texts:
-        k = int(text.get_text()[-1])
+    ends = {0: 3.0, 1: 1.0, 2: 2.0 if first else 5.0, 3: 2.01}      # the last point of curve 2 is not finite
+    found = {int(text.get_text()[-1]): text for text in panel.texts}
+    assert {k: text.get_text() for k, text in found.items()} == {k: f"curve {k}" for k in ends}
+    for k, text in found.items():
         assert text.get_color() == panel.lines[k].get_color()
-        assert text.get_position()[1] == pytest.approx(ends[k] / 6.0)
         assert (text.get_position()[0] < 1.0 / 3.0) if first else (text.get_position()[0] > 1.0)
+        if not first:
+            assert text.get_position()[1] == pytest.approx(ends[k] / 6.0)
+    assert np.diff(sorted(text.get_position()[1] for text in panel.texts)).min() > 0.03
 
 
 def test_curves():
@@ -94,11 +87,9 @@ def test_angle_of_repose(tmp_path):
 
 
 def test_drum(tmp_path):
-    names = [f"{name}_in_zone_{zone}" for name, zone in drum.ZONES]
-    observed = {"time": np.arange(3.0), **dict.fromkeys(names, np.ones(3))}
+    observed = {"time": np.arange(3.0), **{f"{name}_in_zone_{zone}": np.ones(3) for name, zone in drum.ZONES}}
     figure = drawn(lambda figure: drum.draw(figure, observed), tmp_path)
     assert [panel.get_title().partition(":")[0] for panel in figure.axes] == ["zone 1", "zone 2"]
-    assert "x > 0, z > 0" in figure.axes[0].get_title() and "x < 0, z < 0" in figure.axes[1].get_title()
     assert [text.get_text().partition(",")[0] for text in figure.legends[0].get_texts()] == [
         "M2: grains of 4 mm", "M1: grains of 2 mm"]
 
@@ -108,6 +99,5 @@ def test_beverloo(tmp_path):
     rate = 0.02 * (ratio - hopper.K) ** 2.4
     law, flow = drawn(lambda figure: hopper.draw(figure, ratio, rate, 2.4, np.log(0.02), {6.0: np.ones((2, 2))}),
                       tmp_path).axes
-    assert not any("10^" in text for axis in (law.xaxis, law.yaxis) for text in numbers(axis))
     assert [text.get_text() for text in law.get_legend().get_texts()] == [
         "minidem", "fit, exponent 2.40", "Beverloo, exponent 5/2"]

@@ -42,18 +42,14 @@ def same(one, other):
 
 
 def test_compiled_functions_give_the_bits_of_python(own, compiled):
+    """Of one body and of nine, which are as many single ones."""
     own("mine-python", **example.numpy_interface())
     own("mine", **compiled)
-    assert same(turned("mine-python"), turned("mine"))
-    assert same(turned("mine-python", bodies=9), turned("mine", bodies=9))     # a second block of eight
-
-
-def test_many_bodies_are_as_many_single_ones(own):
-    own("mine", **example.numpy_interface())
-    q, w = turned("mine", bodies=9)
+    many = turned("mine", bodies=9)                                             # a second block of eight
+    assert same(turned("mine-python"), turned("mine")) and same(turned("mine-python", bodies=9), many)
+    assert same([rows[0] for rows in many], turned("mine"))
     last = md.rotation.integrate("mine", INERTIA, (1, 0, 0, 0), 2.0 * SPIN, driven, 1 / 64, 64)
-    assert same((q[0], w[0]), turned("mine"))
-    assert same((q[8], w[8]), (last.orientation, last.angular_velocity))
+    assert same([rows[8] for rows in many], (last.orientation, last.angular_velocity))
 
 
 def test_many_body_run_is_the_same_through_every_interface(own, compiled):
@@ -73,49 +69,32 @@ def test_many_body_run_is_the_same_through_every_interface(own, compiled):
 @pytest.mark.parametrize("sync", [True, False])
 def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
     """32 steps, each with some ten roundings of w and q, which are of size 1 and below."""
-    record = own("my-leapfrog", **python_scheme(), n_scratch=2)
-    assert (record.title, record.n_scratch, record.angular_velocity_offset) == ("my-leapfrog", 2, -0.5)
+    record = own("my-leapfrog", **python_scheme(), n_scratch=2, doc="A leapfrog.")
+    assert (record.title, record.doc, record.angular_velocity_offset) == ("my-leapfrog", "A leapfrog.", -0.5)
     for one, other in zip(turned("my-leapfrog", steps=32, sync=sync), turned("spiral", steps=32, sync=sync)):
         np.testing.assert_allclose(one, other, rtol=0, atol=10 * 32 * np.finfo(float).eps)
     end = md.rotation.integrate("my-leapfrog", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.1, 3, sync=False)
     assert (end.orientation_time, end.angular_velocity_time) == pytest.approx((0.3, 0.25), rel=1e-15)
 
 
-def test_stages_and_parameters_arrive(own):
-    seen = []
+@pytest.mark.parametrize("in_c", [False, True])
+def test_stages_and_parameters_arrive(own, in_c):
+    """In C all are doubles: step[0] is dt, step[1] the stage, step[2:] the parameters, words as their index."""
+    seen, instants = [], []
 
-    def move(bodies, dt, stage, gain, mode):
-        seen.append((dt, stage, gain, mode, bodies.q.shape, bodies.w.shape, bodies.scratch.shape))
+    def move(bodies, dt, stage, gain, mode, count):
+        seen.append((dt, stage, gain, mode, count))
+        assert (bodies.q.shape, bodies.w.shape, bodies.scratch.shape) == ((8, 4), (8, 3), (8, 3))
+        assert type(stage) is type(mode) is type(count) is int
 
-    own("staged", move, stages=(0.5, 1.0), n_scratch=3, parameters={"gain": 2.5, "mode": ("plain", "odd")})
-    instants = []
-    md.rotation.integrate("staged:mode=odd", INERTIA, (1, 0, 0, 0), SPIN,
+    compiled = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda block, torque, fixed, step: seen.append(tuple(step[:5])))
+    own("staged", compiled if in_c else move, stages=(0.5, 1.0), n_scratch=3,
+        parameters={"gain": 2.5, "mode": ("plain", "odd"), "count": 4})
+    md.rotation.integrate("staged:mode=odd,count=7", INERTIA, (1, 0, 0, 0), SPIN,
                           lambda t, q, w: instants.append(t) or w, 0.25, 2)
-    shapes = ((8, 4), (8, 3), (8, 3))
-    assert seen == [(0.25, k % 2, 2.5, 1, *shapes) for k in range(4)]
-    assert {type(value) for _, stage, _, mode, *_ in seen for value in (stage, mode)} == {int}
-    assert instants == [0.0, 0.125, 0.25, 0.375, 0.5]
+    assert seen == [(0.25, k % 2, 2.5, 1, 7) for k in range(4)] and instants == [0.0, 0.125, 0.25, 0.375, 0.5]
     with pytest.raises(ValueError, match="gain"):
         md.rotation.integrate("staged:gain=nan", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
-
-
-def test_c_functions_receive_doubles(own):
-    """step[0] is dt, step[1] the stage, step[2:] the parameters, words as their index."""
-    seen = []
-
-    @ctypes.CFUNCTYPE(None, *4 * [POINTER])
-    def move(block, torque, fixed, step):
-        seen.append(step[:5])
-
-    own("staged", move, stages=(0.5, 1.0), parameters={"gain": 2.5, "mode": ("plain", "odd"), "count": 4})
-    md.rotation.integrate("staged:mode=odd,count=7", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 1)
-    assert seen == [[0.25, stage, 2.5, 1.0, 7.0] for stage in (0.0, 1.0)]
-
-
-def test_every_record_has_a_description(own):
-    for name in md.rotation.available():
-        assert len(md.rotation.info(name).doc.splitlines()) > 2, name
-    assert own("mine", nothing, doc="A scheme that does nothing.").doc == "A scheme that does nothing."
 
 
 def test_a_user_scheme_can_be_replaced(own):
@@ -141,8 +120,7 @@ def test_what_is_stored_at_another_instant_needs_start_and_sync(own, field, give
 
 
 def test_signatures_are_checked(own):
-    library = ctypes.CDLL(None)
-    function = library.labs                                          # any function: it is never called
+    function = ctypes.CDLL(None).labs                                # any function: it is never called
     for restype, argtypes in ((ctypes.c_int, 4 * [POINTER]), (None, 3 * [POINTER]), (None, None)):
         function.restype, function.argtypes = restype, argtypes
         with pytest.raises(ValueError, match="move.*restype"):
@@ -150,14 +128,10 @@ def test_signatures_are_checked(own):
     for wrong in (b"void (double *, double *, double *)", SIGNATURE.replace(b"void", b"double"), None):
         with pytest.raises(ValueError, match="move.*signature"):
             own("mine", capsule(function, wrong))
-
-
-def test_signature_of_a_numba_function(own):
     numba = pytest.importorskip("numba")
-    rest = ", CPointer(float64), CPointer(float64)"
-    wrong_type = numba.cfunc(f"void(CPointer(float32), CPointer(float64){rest})")(lambda a, b, c, d: None)
-    too_few = numba.cfunc(f"void(CPointer(float64){rest})")(lambda a, b, c: None)
-    for wrong, word in (wrong_type, "float32"), (too_few, r"\(float64\*, float64\*, float64\*\)"):
+    single = "void(CPointer(float32), CPointer(float64), CPointer(float64), CPointer(float64))"
+    for wrong, word in ((numba.cfunc(single)(lambda a, b, c, d: None), "float32"),
+                        (numba.cfunc("void(CPointer(float64))")(lambda a: None), r"\(float64\*\)")):
         with pytest.raises(ValueError, match=word):
             own("mine", wrong)
 

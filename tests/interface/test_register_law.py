@@ -71,20 +71,18 @@ def test_a_contact_ends_with_its_overlap_whatever_the_law_says(own_law):
     assert len(sim.contacts()) == 0
 
 
-def test_an_error_in_describe(own_law):
+def test_describe(own_law):
+    """Without it energies are zero; its errors are raised by what reads them, and the simulation goes on."""
+    own_law("mine", example.force, **example.RECORD)
+    contact, = two_balls(LAW, steps=3).contacts()
+    assert contact["energy"] == contact["energy_tangential"] == contact["energy_rolling"] == 0.0
+    assert contact["force"][0] < 0.0 and not contact["sliding"]
     own_law("mine", example.force, lambda contacts, stiffness: contacts.colour, **example.RECORD)
     sim = two_balls(LAW, steps=3)
     for read in sim.contacts, sim.energy:
         with pytest.raises(AttributeError, match="colour"):
             read()
     sim.run(3)
-
-
-def test_energies_are_zero_without_describe(own_law):
-    own_law("mine", example.force, **example.RECORD)
-    contact, = two_balls(LAW, steps=3).contacts()
-    assert contact["energy"] == contact["energy_tangential"] == contact["energy_rolling"] == 0.0
-    assert contact["force"][0] < 0.0 and not contact["sliding"]
 
 
 VALUES = {"normal": 0, "middle_normal": 3, "velocity": 6, "angular_velocity": 9, "spin": 12, "overlap": 13,
@@ -147,7 +145,7 @@ def test_couples(own_law):
 
 
 def test_pairs_of_materials(own_law):
-    """Coefficients are those of the two materials; a pair that is read must be given."""
+    """Coefficients are those of the two materials; a pair that is read must be given. They are checked."""
     own_law("mine", **example.numpy_interface(), **example.RECORD)
     wall = md.Plane((0, 0, -0.05), (0, 0, 1), STEEL)
     with pytest.raises(ValueError, match="'glass'.*'steel'.*restitution"):
@@ -156,6 +154,10 @@ def test_pairs_of_materials(own_law):
                     velocity=[(0, 0, -1.0), (0, 0, 0)])
     sim.run(1000)
     assert sim.velocity[0, 2] == pytest.approx(0.5, rel=1e-3)
+    for rows in 65 * [1.0], [np.ones(3)]:
+        own_law("mine", nothing, coefficients=lambda pair, values: rows)
+        with pytest.raises(ValueError, match="contact 'mine': coefficients returned .*at most 64"):
+            two_balls("mine", material=ELASTIC)
 
 
 def test_record(own_law):
@@ -184,10 +186,3 @@ def test_a_user_law_can_be_replaced(own_law):
 
 def nothing(contacts, *parameters):
     pass
-
-
-@pytest.mark.parametrize("rows", [lambda pair, values: 65 * [1.0], lambda pair, values: [np.ones(3)]])
-def test_coefficients_are_checked(own_law, rows):
-    own_law("mine", nothing, coefficients=rows)
-    with pytest.raises(ValueError, match="contact 'mine': coefficients returned .*at most 64"):
-        two_balls("mine", material=ELASTIC)

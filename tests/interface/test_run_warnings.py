@@ -91,6 +91,14 @@ def lost(number):
             r"box, with nothing to land on; clump \d is at \[.*\] m\. Close the walls, add an md\.Plane")
 
 
+def in_millimetres(scale):
+    """A mesh of 60 m beside grains of 2 cm; it is not the first wall."""
+    triangle = [(0, 0, -10), (60, 0, -10), (0, 30, -10)], [(0, 1, 2)]
+    return ball(1e9, [md.Plane((0, 0, -99), (0, 0, 1)), md.MeshWall(triangle, scale)], 1e-5)
+
+
+MILLIMETRES = (r"wall 1, a mesh, is 60 m long, 3000 times the diameter of the largest clump, 0.02 m. A file in mm "
+               r"needs MeshWall\(..., scale=1e-3\)")
 OVERLAP = (r"step 256 \(time 0.0256 s\): clump 0 and wall 0 overlap by 0.0\d+ m, 0.311 of the smaller radius.*Take a "
            "stiffer material or slower clumps")
 BEHIND = r"step \d+ .*: the centre of clump 0 has passed through wall 0 and is 0.\d+ m behind it.*too soft"
@@ -115,6 +123,8 @@ WARNINGS = {        # name: (simulation, its steps, what is said of some of the 
     "out of an open mesh": (lambda: flying([md.MeshWall(OPEN)], (9.0, 0, 0)), 50_000, [], "closed mesh"),
     "beside a closed mesh": (lambda: ball(1e9, [md.MeshWall(TETRAHEDRON)], 1e-5, (0.2, 0.2, 0.2), (1.0, 1.0, 1.0),
                                           (0, 0, 0)), 50_000, [], "closed mesh"),
+    "mesh in mm": (lambda: in_millimetres(1.0), 200, [MILLIMETRES], ""),
+    "mesh in m": (lambda: in_millimetres(1e-3), 200, [], ""),
     # fall for ever: beside a finite wall, out of it, along an open axis; once, with number and place
     "beside a plate": (lambda: above_plate([ON_PLATE]), 2000, [lost(2)], "fall"),
     "under a lid": (lambda: above_plate([ON_PLATE, md.Plane((0, 0, 2), (0, 0, -1))]), 2000, [lost(2)], "fall"),
@@ -152,8 +162,7 @@ def test_what_is_said(name):
 
 
 def test_clumps_that_leave_are_not_lost():
-    sim = above_plate([md.MeshWall(PLATE)])
-    outlet = Outlet((-9, -9, -9), (9, 9, -2))
+    sim, outlet = above_plate([ON_PLATE]), Outlet((-9, -9, -9), (9, 9, -2))
     assert not [text for text in said_in(lambda: sim.run(2000, 100, outlet)) if "fall" in text]
     assert sim.n_clumps == 1
 
@@ -201,40 +210,33 @@ def test_a_density_that_nobody_gave(make, dense, known, tmp_path):
     assert pickle.loads(pickle.dumps(sim.templates[0])).density == sim.templates[0].density == dense
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-3])
-def test_a_mesh_in_millimetres(scale):
-    """60 m beside grains of 2 cm; the mesh is not the first wall."""
-    triangle = [(0, 0, -10), (60, 0, -10), (0, 30, -10)], [(0, 1, 2)]
-    texts = said_in(lambda: ball(1e9, [md.Plane((0, 0, -99), (0, 0, 1)), md.MeshWall(triangle, scale)], 1e-5).run(200))
-    assert texts == ([] if scale < 1.0 else [
-        "wall 1, a mesh, is 60 m long, 3000 times the diameter of the largest clump, 0.02 m. A file in mm needs "
-        "MeshWall(..., scale=1e-3)"])
-
-
-def flowing(given, speed, affine=True, motion=None, n=60, seed=1):
-    """Warnings about n balls in a box, with velocities `speed`, normal, and the flow of the box `given` times."""
-    rng, box = np.random.default_rng(seed), md.PeriodicBox(
-        (0, 0, 0), (1, 1, 1), (True,) * 3, affine=affine, **(motion or {"shear": ("x", "y", 10.0)}))
+def flowing(given, speed, affine, motion, gradient):
+    """Warnings about 60 balls in a box, with velocities `speed`, normal, and the flow of the box `given` times."""
+    box = md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, affine=affine, **motion)
     sim = md.Simulation(md.Material(1e9, 0.2), dt=1e-5, periodic=box)
-    position = (np.argwhere(np.ones((4, 4, 4)))[:n] + 0.5) / 4.0
-    gradient = np.diag(box.rates) if box.shear is None else np.eye(3)[[0]].T * np.eye(3)[1] * box.shear[2]
-    sim.add_clumps(BALL, position, velocity=rng.normal(0.0, speed, (n, 3)) + given * (position - 0.5) @ gradient.T)
+    position = (np.argwhere(np.ones((4, 4, 4)))[:60] + 0.5) / 4.0
+    noise = np.random.default_rng(1).normal(0.0, speed, (60, 3))
+    sim.add_clumps(BALL, position, velocity=noise + given * (position - 0.5) @ gradient.T)
     return said_in(lambda: sim.run(200))
 
 
 @pytest.mark.parametrize("speed", [0.0, 1.0, 4.0])
-@pytest.mark.parametrize("motion, name, rate", [(None, "dv_x/dy", 10.0), ({"rates": (0, 0, -10.0)}, "dv_z/dz", -10.0)])
-def test_the_flow_of_a_box_is_given_twice(motion, name, rate, speed):
+@pytest.mark.parametrize("motion, i, j, rate", [({"shear": ("x", "y", 10.0)}, 0, 1, 10.0),
+                                                ({"rates": (0, 0, -10.0)}, 2, 2, -10.0)])
+def test_the_flow_of_a_box_is_given_twice(motion, i, j, rate, speed):
     """By velocities with the flow, as of `velocity ramp`, and affine=True; 4 m/s are more than the flow, of 2.9 m/s."""
-    texts = flowing(1.0, speed, motion=motion)
+    gradient = np.zeros((3, 3))
+    gradient[i, j] = rate
+    texts = flowing(1.0, speed, True, motion, gradient)
     if speed < 4.0:
         [text] = texts
-        assert f"twice the {rate:g} 1/s of the periodic box" in text and f"the velocity gradient {name} of" in text
+        assert f"twice the {rate:g} 1/s of the periodic box" in text
+        assert f"the velocity gradient dv_{'xyz'[i]}/d{'xyz'[j]} of" in text
         assert text.startswith("step 1 ") and text.endswith("Give velocities without the flow, or affine=False")
         found = float(text.split(" of the clumps is ")[1].split()[0])
         assert found == pytest.approx(2.0 * rate, rel=0.0002 if speed == 0.0 else 0.2)
     for affine, given in (True, 0.0), (False, 1.0), (False, 0.0):
-        assert flowing(given, speed, affine, motion) == []
+        assert flowing(given, speed, affine, motion, gradient) == []
 
 
 def test_as_an_error_it_ends_a_run_at_a_whole_step():
@@ -250,26 +252,23 @@ def test_as_an_error_it_ends_a_run_at_a_whole_step():
     assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(sim), scenes.state_of(same), strict=True))
 
 
-@pytest.mark.parametrize("every, expected", [
-    (20_000, [1, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]),
-    (1000, [1, 128, 256, 512, 1000, 1024, 2000, 2048, 3000, 4000, 4096, 6000, 8000, 8192, 11_000, 14_000, 16384])])
-def test_looks_are_at_known_steps(looks, every, expected):
+def test_looks_are_at_known_steps(looks, tmp_path):
+    """Also in pieces of a thousand steps, and in a continued simulation."""
     sim = ball(1e9, [FLOOR], dt=1e-5)
-    for _ in range(20_000 // every):
-        sim.run(every)
-    assert looks == expected
+    for _ in range(20):
+        sim.run(1000)
+    assert looks == [1, 128, 256, 512, 1000, 1024, 2000, 2048, 3000, 4000, 4096, 6000, 8000, 8192, 11_000, 14_000,
+                     16384]
     looks.clear()
     sim.run(6 * SPACING)
     assert np.diff([20_000, *looks, sim.step_count]).max() < 2 * SPACING
-
-
-def test_a_continued_simulation_is_looked_at(looks, tmp_path):
-    sim = ball(1e9, [FLOOR], dt=1e-5)
-    sim.run(1000)
     sim.save(tmp_path / "a.npz")
     looks.clear()
     md.Simulation.load(tmp_path / "a.npz").run(10)
-    assert looks == [1010]
+    assert looks == [sim.step_count + 10]
+    looks.clear()
+    ball(1e9, [FLOOR], dt=1e-5).run(20_000)
+    assert looks == [1, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
 
 
 @pytest.mark.parametrize("contact", ["hertz:onset=corrected", "hertz-mindlin:rolling=epsd"])
@@ -290,25 +289,18 @@ def test_looks_change_no_bit(contact, looks):
     assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(sims[0]), scenes.state_of(sims[1]), strict=True))
 
 
-# ---------------------------------------------------------------- scenarios
-
 def test_a_scenario_says_it_once_and_in_its_own_words(tmp_path, capsys, without_pictures):
     """What its build says, too; a continued run says nothing again. Its looks are at scheduled steps."""
     def build(options):
-        material = md.Material(1e4, 0.2, friction=0.3)
-        sim = md.Simulation(material, [md.MeshWall(CUBE)], dt=1e-4)
+        sim = md.Simulation(md.Material(1e4, 0.2, friction=0.3), [md.MeshWall(CUBE)], dt=1e-4)
         sim.add_clumps(BALL, (0, 0, 0), velocity=(0, 0, 6.0))
         return sim
 
-    lost = replace(RODS, build=build, observables=())
-
-    def run(scenario, *arguments):
+    for options, expected in (["--time", "0.1"], 1), (["--time", "0.2", "--resume"], 0):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert scenario.main(["--frames", "0", "--quiet", "--out", str(tmp_path), *arguments]) == 0
-        return capsys.readouterr().err
-
-    said = run(lost, "--time", "0.1")
-    assert said.count("warning") == 3
-    assert said.count("does not read friction") == said.count("overlap by") == said.count("closed mesh") == 1
-    assert run(lost, "--time", "0.2", "--resume") == ""
+            assert replace(RODS, build=build, observables=()).main(
+                ["--frames", "0", "--quiet", "--out", str(tmp_path), *options]) == 0
+        said = capsys.readouterr().err
+        assert said.count("warning") == 3 * expected
+        assert all(said.count(words) == expected for words in ("does not read friction", "overlap by", "closed mesh"))

@@ -81,7 +81,8 @@ def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
     assert main(whole, scenario=flying) == 0
     assert main(broken, scenario=dataclasses.replace(interrupting(0.11), build=build)) == 130
     there, kept = summary(broken), md.Simulation.load(broken / "checkpoint.npz")
-    assert there["ended"] == "interrupted" and (kept.time, kept.energy().total) == (there["time"], there["energy_final"])
+    assert there["ended"] == "interrupted"
+    assert (kept.time, kept.energy().total) == (there["time"], there["energy_final"])
     assert main(broken, "--resume", scenario=flying) == 0 and summary(broken) == summary(whole)
     corners = meshio.read(whole / "walls.vtu").points
     assert corners[:, 0].min() <= -0.15 and 1.15 <= corners[:, 0].max() < 1.4 and not corners[:, 2].any()
@@ -219,3 +220,11 @@ def test_balance_and_forces_on_walls(tmp_path, monkeypatch, capsys):
         for kind, vector in (("force", sim.wall_force(k)), ("torque", sim.wall_torque(k))):
             assert [walls[f"wall_{k}_{kind}_{axis}"][-1] for axis in "xyz"] == vector.tolist()
     assert walls["wall_4_force_z"].min() < -50.0 and walls["wall_4_force_z"][0] == 0.0
+
+
+def test_the_energy_limit_applies_to_the_balance(tmp_path, capsys):
+    """The total energy changes by half; the balance does not."""
+    words = ["--time", "0.02", "--quiet", "--out", str(tmp_path), "--energy-limit"]
+    alone = dataclasses.replace(DISSIPATIVE, forces=None)
+    assert alone.main([*words, "0.01"]) == 0 and alone.main([*words, "1e-7"]) == 1
+    assert "is beyond --energy-limit 1e-07" in capsys.readouterr().err
