@@ -59,7 +59,7 @@ def test_each_curve_has_its_label(first, tmp_path):
         assert (text.get_position()[0] < 1.0 / 3.0) if first else (text.get_position()[0] > 1.0)
         if not first:
             assert text.get_position()[1] == pytest.approx(ends[k] / 6.0)
-    assert np.diff(sorted(text.get_position()[1] for text in panel.texts)).min() > 0.03
+    assert np.diff(sorted(text.get_position()[1] for text in panel.texts)).min() > 0.02
 
 
 def test_curves():
