@@ -11,12 +11,11 @@ import compare_shear
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
-from peers.lammps_peer import LAMMPS, run
+from peers.lammps_peer import LAMMPS
 from peers.state import clump_state, elastic_energy, total_energy
 from peers.traces import CONTACT
 
 import minidem as md
-from minidem.output.lammps.dump import read_motion
 from minidem.output.lammps.walls import contact_commands
 from minidem.scenarios.spiral import chess_box
 
@@ -76,8 +75,7 @@ def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatc
 
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2500.0)
 GLASS = md.Material(1e8, 0.2, friction=0.2)
-DRUM, END, SPEED, G, STEP, STEPS = 0.1, 0.03, (0.0, 2.0, 0.0), 9.81, 1e-6, 5000
-IMPACT = 0.01
+DRUM, END, SPEED, G = 0.1, 0.03, (0.0, 2.0, 0.0), 9.81
 
 
 def drum(**options):
@@ -85,13 +83,13 @@ def drum(**options):
     0.2 m/s and the end 0.1 m/s at the contact."""
     walls = [md.Cylinder((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), DRUM, angular_velocity=SPEED, **options),
              *(md.Plane((0.0, end, 0.0), (0.0, -end, 0.0), angular_velocity=SPEED) for end in (-END, END))]
-    sim = md.Simulation(GLASS, walls, contact="hertz-mindlin:tangential_damping=0", dt=STEP, gravity=(0.0, 0.0, -G),
+    sim = md.Simulation(GLASS, walls, contact="hertz-mindlin:tangential_damping=0", dt=1e-6, gravity=(0.0, 0.0, -G),
                         threads=1)
     radius = BALL.radii[0]
     stiffness = 4.0 / 3.0 * md.effective_modulus(GLASS, GLASS) * radius ** 0.5
     at_rest = (BALL.mass * G / stiffness) ** (2.0 / 3.0)
     sim.add_clumps(BALL, [(0.0, 0.0, radius - DRUM - at_rest), (0.04, END - radius, 0.03)],
-                   velocity=[(0.0, 0.0, 0.0), (0.0, IMPACT, 0.0)])
+                   velocity=[(0.0, 0.0, 0.0), (0.0, 0.01, 0.0)])
     return sim
 
 
@@ -111,27 +109,6 @@ def test_commands_and_energies_of_a_drum():
             (mass * sim.velocity, mass * state["velocity_before"], sim.force),
             (state["angular_momentum"], state["angular_momentum_before"], sim.torque)):
         np.testing.assert_allclose(now - before, 0.5 * sim.dt * rate, rtol=0, atol=8 * EPS * np.abs(now).max())
-
-
-@needs_lammps
-def test_spheres_in_a_drum_that_turns(tmp_path):
-    """Direction and size of friction in LAMMPS; minidem agrees, but for LAMMPS' effective radius."""
-    sim, radius = drum(), BALL.radii[0]
-    run(LAMMPS.find(), sim, {"skin": 0.5}, 0, STEPS, tmp_path)
-    motion = read_motion(sim, tmp_path, "end")[0]
-    position, velocity, spin = (motion[name] for name in ("position", "velocity", "angular_velocity"))
-    sliding = GLASS.friction * G * STEPS * STEP                             # the cylinder moves towards -x
-    assert [-velocity[0, 0], 0.4 * radius * spin[0, 1]] == pytest.approx([sliding] * 2, rel=0.01)
-    kick = 2.0 * GLASS.friction * IMPACT * np.array([0.6, 0.0, -0.8])       # along the end's motion
-    fall = (0.0, 0.0, -G * STEPS * STEP)
-    assert velocity[1] == pytest.approx(kick + fall - (0.0, IMPACT, 0.0), abs=0.03 * IMPACT)
-    assert 0.4 * radius * spin[1] == pytest.approx(np.cross((0.0, 1.0, 0.0), kick), abs=0.03 * IMPACT)
-    sim.run(STEPS)
-    # At the cylinder LAMMPS has R* = R / 0.95: overlaps of 6 um are 1.7 % smaller, and velocities swing by a little.
-    assert position == pytest.approx(sim.position, abs=2e-7)
-    for theirs, ours in ((velocity, sim.velocity), (radius * spin, radius * sim.angular_velocity)):
-        assert theirs[0] == pytest.approx(ours[0], abs=0.02 * IMPACT)
-        assert theirs[1] == pytest.approx(ours[1], abs=0.002 * IMPACT)
 
 
 HARD_GLASS = md.Material(4.8e10, 0.2, restitution=0.7, friction=0.3)
@@ -201,13 +178,9 @@ def test_peers_agree(name, case, steps, tmp_path):
     [report] = json.loads((tmp_path / "out.json").read_text())["reports"]
     [theirs], [ours] = report["peer_runs"], report["minidem_runs"]
     assert report["ratio"] == theirs["us_per_step"] / ours["us_per_step"]
-    # A contact lasts T = 34 steps of 38e-6 s, and T goes with the stiffness to the power -2/5. A stiffness
-    # wrong by the fraction e turns a rod of v = 4 m/s back 2/5 e T too early or late and so displaces it by
-    # about 2/5 e T v = 0.06 e radii. Measured with R* = R/2 at the walls (e = 0.29): 0.02 radii.
-    stiffness_wrong_by_one_percent = 0.06 * 0.01
-    # A mass or a moment wrong by the fraction e changes speeds of 1 m/s by about e m/s in a bounce, and so
-    # moves a piece by e * 19 mm at most in the 19 ms of the warm-up. Measured with Yade's own sums, in which
-    # overlaps count twice: 3 radii.
+    # A contact lasts T = 34 steps of 38e-6 s. A stiffness wrong by the fraction e turns a rod of v = 4 m/s back 2/5 e T
+    # too early or late: 0.06 e radii; 1 % is allowed. A mass or moment wrong by e changes speeds of 1 m/s by about e m/s
+    # in a bounce, and moves a piece by e * 19 mm at most in the warm-up; 1e-4 is allowed.
     radius = min(piece.radii.min() for piece in chess_box.templates().values())
-    mass_wrong_by_1e_4 = 1e-4 * 4000 * chess_box.STEP * chess_box.SPEED / radius
-    assert report["apart_in_radii"] < {"A": stiffness_wrong_by_one_percent, "B": mass_wrong_by_1e_4}[case]
+    allowed = {"A": 0.06 * 0.01, "B": 1e-4 * 4000 * chess_box.STEP * chess_box.SPEED / radius}
+    assert report["apart_in_radii"] < allowed[case]

@@ -9,14 +9,6 @@ from minidem.analysis.averages import block_mean
 from minidem.analysis.contacts import rattlers
 
 
-def test_temperature_is_that_of_the_kinetic_stress():
-    sim = gas(MOTIONS["shear"], "hertz-mindlin", solid_fraction=0.1)
-    sim.run(500)
-    stress = sim.stress(kinetic=True) - sim.stress()
-    kinetic = np.trace(stress) * sim.box.volume / (3.0 * sim.mass.sum())
-    assert flow.granular_temperature(sim) == pytest.approx(kinetic, rel=1e-12)
-
-
 def test_profile():
     """Clumps at rest in the flow: linear to half a slab, the same from images whole boxes away."""
     sim = gas(MOTIONS["shear"], solid_fraction=0.05, speed=0.0)

@@ -59,17 +59,6 @@ def test_curves_of_scipy(by):
         assert sizes.passing([0.5 * sizes.low, 2.0 * sizes.high], by).tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("sigma", [0.1, 0.8])
-def test_hatch_choate(sigma):
-    """By number the median is smaller by exp(-3 sigma^2), and the other way round; the mean volume is that of scipy."""
-    sieves = 4e-3 * np.exp(sigma * np.linspace(-6.0, 6.0, 49))
-    for by, other, factor in ("mass", "number", np.exp(-3.0 * sigma ** 2)), ("number", "mass", np.exp(3 * sigma ** 2)):
-        sizes = Lognormal(4e-3, sigma, by=by, low=4e-3 * np.exp(-10.0 * sigma), high=4e-3 * np.exp(10.0 * sigma))
-        expected = stats.lognorm(sigma, scale=4e-3 * factor)
-        np.testing.assert_allclose(sizes.passing(sieves, other), expected.cdf(sieves), atol=1e-4)
-    np.testing.assert_allclose(sizes.mean_volume, np.pi / 6 * stats.lognorm(sigma, scale=4e-3).moment(3), rtol=1e-4)
-
-
 def test_sieve_curve_between_sieves():
     """Straight over the logarithm, through the points, with no mass between two sieves that as much passes."""
     sizes = SieveCurve(GAP_GRADED)
@@ -141,19 +130,6 @@ def test_bits_of_an_inlet(tmp_path):
         assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
     assert whole.n_clumps == 100 and len(whole.templates) == 2 and len(whole.contacts()) > 0
     assert np.array_equal(np.sort(whole.scale), np.sort(inlet_of_sizes().template.stream(0, 100, seed=4)[1]))
-
-
-def test_large_clumps_that_find_no_room_are_left_out():
-    sim = md.Simulation(ELASTIC, dt=1e-4)
-    mixture = Mixture([CLUMP, BALL], [1.0, 1.0], sizes=SieveCurve([(0.03, 0.0), (0.1, 1.0)]))
-    inlet = Inlet(mixture, (0, 0, 0), (0.3, 0.3, 0.3), rate=2e5, every=10)
-    sim.run(10)
-    with pytest.warns(UserWarning, match="rate = 200000 1/s .*room for"):
-        inlet(sim)
-    assert 10 < sim.n_clumps < 200 and len(sim.contacts()) == 0
-    sim.run(10)
-    with pytest.raises(ValueError, match="bounding radius 0.0[0-9]+ m, does not fit"):
-        Inlet(mixture, (0, 0, 2), (0.3, 0.3, 2.05), rate=2e5, every=10)(sim)
 
 
 def test_bed_of_a_mixture():

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import pkgutil
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import meshio
@@ -386,6 +387,7 @@ def box(**motion):
     return md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, True), **motion)
 
 
+FLOOR = md.Plane((0, 0, 0), (0, 0, 1))
 SLAB = (0, 0, 0), (1, 1, 1), (True, False, True)
 
 
@@ -511,6 +513,20 @@ MESSAGES = [        # (call, what its message says)
     (lambda: row(periodic=SLAB).stress(low=(0, 0, 0), high=(1.2, 1, 0.5)), ["high[0] = 1.2: stay within the perio"]),
     (lambda: Inlet(BALL, (0, 0, 0.2), (1, 1, 1.5), rate=5e6)(row(10, periodic=box())),
      ["high[2] = 1.5: stay within the periodic box"]),
+    # walls and their motions
+    *((lambda wall=wall: row(walls=[FLOOR, wall], contact="hertz:onset=corrected"),
+       ["walls[1] = ", "onset correction", "needs planes at rest; take onset=plain"])
+      for wall in (md.Cylinder((0, 0, 0), (0, 0, 1), 9.0), md.MeshWall((CUBE, CUBE_FACES)),
+                   md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 1)))),
+    *((lambda wall=wall, turn=turn: row(10, walls=[wall(motion=lambda t: ((0, 0, 0), np.multiply(t, turn)))]),
+       ["turns about another axis than that of its symmetry; give a MeshWall"]) for wall, turn in (
+        (partial(md.Plane, (0, 0, 0), (0, 0, 1)), (0.1, 0, 0)),
+        (partial(md.Cylinder, (0, 0, 0), (0, 0, 1), 9.0), (0.1, 0, 0)),
+        (partial(md.Cylinder, (0, 0, 0), (0, 0, 1), 9.0, center=(1, 0, 0)), (0, 0, 0.1)))),
+    *((lambda answer=answer: row(walls=[md.Plane((0, 0, 0), (0, 0, 1), motion=lambda t: answer)]),
+       ["motion of a wall", " at t = ", words]) for answer, words in (
+        *((wrong, "return a tuple (displacement") for wrong in (None, 3, [(0, 0, 0)] * 2)),
+        (((0, 0, np.nan), (0, 0, 0)), "nan"), (((0, 0), (0, 0)), "shape (2, 2)"))),
     # inlets
     (lambda: Inlet(BALL, (0, 0, 0), (0.1, 0.1, 0.1), rate=1.0, every=2)(row(3)), ["every = 2: the simulation is at "]),
     (lambda: Inlet(BALL, (0, 0, 0), (0.019, 0.1, 0.1), rate=1e9, every=3)(row(3)),

@@ -86,11 +86,3 @@ def test_add_a_material_while_running(tmp_path):
         other.run(3000)
         assert other.pairs == (PAIR,) and other.materials == sim.materials and other.energy() == sim.energy()
         assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(other), scenes.state_of(sim), strict=True))
-
-
-def test_the_rayleigh_step_is_that_of_the_material():
-    stiff = md.Material(1e12, 0.2)
-    sim = md.Simulation(SOFT, dt=1.01 * stiff.rayleigh_step(0.01, 2500.0))
-    sim.add_clumps(BALL, (0, 0, 0))
-    with pytest.warns(UserWarning, match="Rayleigh step"):
-        sim.add_clumps(BALL, (1, 0, 0), material=stiff)

@@ -194,28 +194,6 @@ def test_movie_of_contacts_and_walls_that_move(tmp_path):
     assert (planes.n_cells, others.n_cells, edges.n_cells) == (1, 2, 0)
 
 
-def test_spheres_intersect():
-    """Two overlapping spheres, the left one nearer. In the middle row they meet where x = 0.052 + 0.2 sqrt(0.01 - x^2),
-    so that the left one has 0.56 of the width; discs, of which it would hide the other, would give 0.67."""
-    frame = pyvista.PolyData(np.array([(0, 0, 0), (0.1, 0.02, 0)], np.float32))
-    frame["radius"], frame["side"] = np.array([0.1, 0.1]), np.array([0.0, 1.0])
-    view = scene.Scene((400, 300), scene.bounds_of([frame]), (0.0, 1.0), "side", "bwr", camera=(0.0, 0.0, 1.0))
-    row = np.asarray(view.draw(frame))[150, :330].astype(int)
-    view.close()
-    red, blue = row[:, 0] > row[:, 2] + 40, row[:, 2] > row[:, 0] + 40
-    assert blue.sum() / (blue | red).sum() == pytest.approx(0.56, abs=0.02)
-
-
-def test_views_along_axes():
-    """Three spheres in a triangle: where their pictures are tells the directions of the axes."""
-    spheres = [(0, 0, 0), (1, 0, 0), (0, 0, 2)]
-    along_y = coloured(still(spheres, "y"))
-    assert along_y[:75].sum() < along_y[75:].sum()              # z upwards: one above, two below
-    left = along_y[75:, :100].sum()
-    assert 0.4 < left / along_y[75:].sum() < 0.6 and along_y[:75, 100:].sum() == 0      # x to the right
-    assert coloured(still(spheres, "x")).any(axis=0).sum() < along_y.any(axis=0).sum()
-
-
 def test_values():
     """What is coloured by; the colours of a component of a vector are symmetric about 0, templates have one each."""
     frame = pyvista.PolyData(np.zeros((3, 3), np.float32))

@@ -85,13 +85,6 @@ def test_orientations_stay_isotropic_near_walls():
     check_isotropic(body_axes(np.concatenate([place([fibre], [1], np.zeros(3), high, rng)[0][1] for _ in range(1000)])))
 
 
-def test_longer_than_the_box_is_wide(rod):
-    reach = 2.0 * rod.template.bounding_radius
-    high = np.array([0.75 * reach, 0.75 * reach, 4.0 * reach])
-    [(position, orientation)] = place([rod.template], [4], np.zeros(3), high, np.random.default_rng(4))
-    check_free([spheres(rod.template, position, orientation)], np.zeros(3), high)
-
-
 @pytest.mark.parametrize("how, number, fraction, words", [
     (place, 1, 3.0, ["1 clumps", "solid fraction", "larger box"]),              # narrower than one
     (place, 300, 1.5, ["300 clumps", "solid fraction", "larger box"]),          # less volume than they have

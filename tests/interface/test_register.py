@@ -97,14 +97,6 @@ def test_stages_and_parameters_arrive(own, in_c):
         md.rotation.integrate("staged:gain=nan", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
 
 
-def test_a_user_scheme_can_be_replaced(own):
-    own("mine", lambda bodies, dt, stage: None)
-    assert same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
-    own("mine", **example.numpy_interface())
-    assert not same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
-    assert "mine" in md.rotation.available()
-
-
 def nothing(bodies, dt, stage):
     pass
 

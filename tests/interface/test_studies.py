@@ -8,12 +8,10 @@ import sys
 import threading
 from dataclasses import replace
 
-import examples
 import pytest
 
 import minidem as md
 from minidem.scenario import Scenario
-from minidem.scenarios import papers
 from minidem.scenarios.papers import Finding
 
 PRINTED = Finding("Somebody 1999", "Table 1", "a length", published="9.400e-03", reproduced=9.4004e-3)
@@ -168,16 +166,6 @@ def test_interrupted(number, tmp_path, capsys):
     assert capsys.readouterr().err == "some_experiment: interrupted\n"
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["ended"] == "interrupted" and summary["findings"][0]["verdict"] == "reproduced"
-
-
-def test_example_of_the_module(tmp_path, capsys):
-    """The example of the docstring runs, and its findings are reproduced."""
-    script, = (block for marked, block in examples.blocks(papers.__doc__) if marked)
-    names = {"__name__": "free_top", "__doc__": "A top."}
-    exec(script, names)
-    assert names["main"](["--out", str(tmp_path)]) == 0
-    report = names["EXPERIMENT"].run_into(tmp_path, quick=True)
-    assert [finding.verdict for finding in report.findings] == ["reproduced", "reproduced"]
 
 
 def test_progress(tmp_path, monkeypatch, capsys):

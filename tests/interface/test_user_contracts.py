@@ -2,11 +2,10 @@
 import ctypes
 import functools
 
-import custom_law as example
 import numpy as np
 import pytest
 import scenes
-from user_functions import BALL, GLASS, LAW, rods, same, two_balls
+from user_functions import BALL, GLASS, rods, same, two_balls
 
 import minidem as md
 
@@ -92,13 +91,6 @@ def test_no_copy_of_a_large_state(own_law, monkeypatch):
         sim.run(1)
 
 
-def test_no_couple_after_the_end(own_law):
-    own_law("mine", lambda c, stiffness: (example.force(c, stiffness), setattr(c, "couple", np.ones((8, 3)))),
-            couples=True, **example.RECORD)
-    with pytest.raises(ValueError, match="clump . in its contact with clump ., which has ended"):
-        two_balls(LAW, **BOUNCE).run(200)
-
-
 class Method:
     def force(self, t, x, v, q, w):
         return -v, 0.0 * w
@@ -147,13 +139,6 @@ def third_parameter(time, clumps, wrenches, parameters):
     wrenches[0] = -parameters[2] * clumps[3 * 8]
 
 
-@ctypes.CFUNCTYPE(None, *POINTERS)
-def late(time, clumps, wrenches, parameters):
-    """Reads its second parameter in later steps alone."""
-    if time[0] > 2.5e-5:
-        wrenches[0] = parameters[1]
-
-
 def test_compiled_forces_do_not_read_behind_their_parameters():
     sim = two_balls("hertz", overlap=-0.1)
     with pytest.raises(ValueError, match=r"parameters = \[1.0, 2.0\]: the compiled function reads more numbers"):
@@ -165,13 +150,6 @@ def test_compiled_forces_do_not_read_behind_their_parameters():
     empty.add_force(third_parameter)
     with pytest.raises(ValueError, match=r"parameters = \[\]"):
         empty.add_clumps(BALL, [(0, 0, 0)])
-
-
-def test_numbers_behind_the_parameters_are_nan():
-    sim = two_balls("hertz", overlap=-0.1)
-    sim.add_force(late, [1.0])
-    with pytest.raises(FloatingPointError, match="step [45] "):
-        sim.run(100)
 
 
 @pytest.mark.parametrize("use", [lambda sim: sim.run(1), lambda sim: sim.add_clumps(BALL, [(5, 5, 5)]),

@@ -9,7 +9,6 @@ import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.output import vtu, wall_shapes
 from minidem.output.vtu import Pvd
-from minidem.output.wall_shapes import wall_polygons
 
 POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (3,), "orientation": (4,),
               "template": (), "clump_center": (3,), "contact_force": (3,)}
@@ -136,22 +135,6 @@ def test_vtk_opens_all_files(sim, tmp_path):
 
 
 # --- walls ---
-
-def corners(polygons):
-    """The set of distinct corners, to 1e-9 of the unit sizes used here (clipping keeps 2e-13)."""
-    return {tuple((np.round(corner, 9) + 0.0).tolist()) for polygon in polygons for corner in polygon}
-
-
-def test_walls_of_a_box_are_its_faces():
-    planes = [(wall.point, wall.normal) for wall in md.box((1, 2, 3), (2, 4, 6))]
-    polygons = wall_polygons(planes, None)
-    assert [len(polygon) for polygon in polygons] == [4] * 6
-    assert corners(polygons) == {(x, y, z) for x in (1, 2) for y in (2, 4) for z in (3, 6)}
-    for polygon, (_, normal) in zip(polygons, planes):  # counter-clockwise about the normal, whole area
-        area = 0.5 * sum(np.cross(a - polygon[0], b - polygon[0]) for a, b in zip(polygon[1:], polygon[2:]))
-        sides = np.prod([side for side, n in zip((1, 2, 3), normal) if n == 0.0])
-        np.testing.assert_allclose(area, sides * np.array(normal), rtol=1e-9, atol=1e-9)
-
 
 @pytest.mark.parametrize("normal", [(0.3, 0, 1), (1, 0, 1), (1, 1, 1), (-1, 0.2, 0)])
 def test_infinite_planes_cover_the_clumps(normal, tmp_path):
