@@ -151,19 +151,6 @@ def test_selftest_fails_for_wrong_results(check, fault, message, monkeypatch, ca
     assert last.startswith("0 of 1 checks passed")
 
 
-def test_this_python_is_named_as_shortly_as_possible(monkeypatch, tmp_path):
-    for folder in ("one", "other"):
-        program = tmp_path / folder / "bin" / "python"
-        program.parent.mkdir(parents=True)
-        program.symlink_to(sys.executable)          # as in a venv
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "one" / "bin" / "python"))
-    for first, here, said in (("one", tmp_path, "python"), ("other", tmp_path, "one/bin/python"),
-                              ("other", tmp_path / "other", sys.executable)):
-        monkeypatch.setenv("PATH", str(tmp_path / first / "bin"))
-        monkeypatch.chdir(here)
-        assert this_python() == said
-
-
 # --- progress ---
 
 NOON = 1_700_049_600.0          # 2023-11-15 12:00:00 UTC

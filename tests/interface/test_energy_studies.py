@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from minidem.scenarios.energy import energy_pareto as PARETO, rods_energy_study as RODS
-from minidem.scenarios.energy.energy_run import energy_run
 from minidem.scenarios.spiral import chess_box, chess_energy_study as CHESS, chess_in_box
 
 EPS = np.finfo(float).eps
@@ -100,35 +99,6 @@ SCHEMES = "spiral", "rk4", "euler-quaternion"
 PLAIN, CORRECTED = PARETO.LAWS
 ARGUMENTS = ["--system", "rods", "--integrators", *SCHEMES, "--steps", "152e-6,76e-6", "--time", "0.5", "--seeds", "2",
              "--workers", "1"]
-
-
-@pytest.mark.slow
-def test_points(tmp_path, capsys):
-    """They are means over the runs. The onset correction makes errors three times smaller, at 17 steps per contact in
-    two runs of half a second; schemes that lose energy are listed and left out."""
-    assert PARETO.main([*ARGUMENTS, "--out", str(tmp_path)]) == 0
-    points = {(point["contact"], point["integrator"], float(point["dt"])): point
-              for point in read(tmp_path / "curves.csv")}
-    assert points.keys() == {(law, scheme, dt) for law in PARETO.LAWS for scheme in SCHEMES for dt in (76e-6, 152e-6)
-                             if (law, scheme) != (CORRECTED, "rk4")}
-    errors = [energy_run(PARETO.rods("spiral", PLAIN, 76e-6, seed), 0.5, 1000).lasting_error[0] for seed in (1, 2)]
-    point = points[PLAIN, "spiral", 76e-6]
-    assert float(point["error"]) == np.sqrt(np.mean(np.square(errors))) and point["rows"] == "contact-free"
-    assert float(point["error_deviation"]) == pytest.approx(      # of the mean of two squares: half their difference
-        0.5 * abs(errors[1] ** 2 - errors[0] ** 2) / (2.0 * float(point["error"])), rel=1e-12)
-    assert 0.0 < float(point["cpu_seconds"]) == pytest.approx(float(point["us_per_step"]) / 76.0, rel=0.3)
-    assert 0.0 < float(points[CORRECTED, "spiral", 76e-6]["error"]) < float(point["error"]) / 3.0
-    said = capsys.readouterr().out
-    for law in PARETO.LAWS:
-        assert f"30 rods, {law}: failed at 76, 152 µs: euler-quaternion\n" in said
-    assert "rk4 is left out. contact = 'hertz:onset=corrected'" in said and said.count("left out") == 1
-    failed = [point for point in points.values() if point["failed"] != "0"]
-    assert len(failed) == 4 and all(point["error"] == "" and point["failed"] == "2" for point in failed)
-    drawn = {(row["contact"], row["integrator"]) for row in read(tmp_path / "orders.csv")}
-    assert drawn == {(PLAIN, "spiral"), (PLAIN, "rk4"), (CORRECTED, "spiral")}
-    before = made(tmp_path)
-    assert len(before) == 2 * 2 * 3 * 2 and PARETO.main([*ARGUMENTS, "--quiet", "--out", str(tmp_path)]) == 0
-    assert made(tmp_path) == before
 
 
 def test_pictures_without_any_survivor(tmp_path):

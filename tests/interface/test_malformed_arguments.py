@@ -4,9 +4,7 @@ Every argument in turn gets every value of JUNK and every variation of its good 
 REFUSED, what needs several arguments in MESSAGES.
 """
 import ctypes
-import importlib
 import inspect
-import pkgutil
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -289,35 +287,23 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
                      "reads_with": [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"}],
                      "power": [0.0, "x"], "parameters": [{"x": "word"}, {f"p{k}": 1.0 for k in range(17)}]},
 }
-FLAGS = {       # public functions with arguments that are True or False
-    "Cylinder": lambda **flags: md.Cylinder((0, 0, 0), (0, 0, 1), 1.0, **flags),
-    "Frames": lambda **flags: md.Frames("frames", **flags),
-    "PeriodicBox": lambda **flags: md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, **flags),
-    "Scenario": lambda **flags: Scenario("name", "description", **flags),
-    "Scenario.run_into": lambda **flags: Scenario("name", "description", study=print).run_into("out", **flags),
-    "Fields.add_field": lambda **flags: one_rod().add_field("T", 1.0, **flags),
-    "Contacts.coordination_number": lambda **flags: one_rod().coordination_number(**flags),
-    "Boundaries.deform": lambda **flags: md.Simulation(
-        STEEL, dt=1e-6, periodic=((0, 0, 0), (1, 1, 1), (True,) * 3)).deform(**flags),
-    "Energies.energy": lambda **flags: one_rod().energy(**flags),
-    "Contacts.stress": lambda **flags: one_rod().stress(**flags),
-    "Table": lambda **flags: md.Table("table.csv", **flags),
-    "Trajectory": lambda **flags: md.Trajectory("trajectory.csv", **flags),
-    "TriangleMesh": lambda **flags: TriangleMesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, **flags),
-    "TriangleMesh.read": lambda **flags: TriangleMesh.read("body.stl", **flags),
-    "ClumpTemplate.from_mesh": lambda **flags: md.ClumpTemplate.from_mesh(TETRAHEDRON, density=1.0, **flags),
-    "ContactLaw": lambda **flags: md.contact.register("mine", lambda *_: None, **flags),
-    "Scheme": lambda **flags: md.rotation.register("mine", lambda *_: None, **flags),
-    "integrate": lambda **flags: md.rotation.integrate(
-        "spiral", (1, 2, 3), (1, 0, 0, 0), (1, 2, 3), (0, 0, 0), 1e-3, 2, **flags),
-    "register": lambda **flags: md.contact.register("mine", lambda *_: None, **flags),
-    "run_ensemble": lambda **flags: run_ensemble("math:sqrt", {"x": [1]}, "study", **flags),
-    "settled": lambda **flags: settled("bed", lambda report: one_rod(), **flags),
-    "show": lambda **flags: md.show(one_rod(), **flags),
-}
-INTERNAL = {f"minidem.{name}" for name in (
-    "engine.population", "engine.snapshot", "output.checkpoint_fields", "output.table", "walls.wall")}
-NOT_GIVEN = "needs_velocity", "has_history", "dashpots"     # fields of a law that follow from others
+FLAGS = [       # public functions with arguments that are True or False
+    (function, partial(call or function, *arguments)) for function, arguments, call in (
+        (md.Cylinder, ((0, 0, 0), (0, 0, 1), 1.0), None), (md.Frames, ("frames",), None),
+        (md.PeriodicBox, ((0, 0, 0), (1, 1, 1), (True,) * 3), None), (Scenario, ("name", "description"), None),
+        (Scenario.run_into, ("out",), Scenario("name", "description", study=print).run_into),
+        (md.Simulation.add_field, (), lambda **flags: one_rod().add_field("T", 1.0, **flags)),
+        (md.Simulation.coordination_number, (), lambda **flags: one_rod().coordination_number(**flags)),
+        (md.Simulation.deform, (), lambda **flags: md.Simulation(
+            STEEL, dt=1e-6, periodic=((0, 0, 0), (1, 1, 1), (True,) * 3)).deform(**flags)),
+        (md.Simulation.energy, (), lambda **flags: one_rod().energy(**flags)),
+        (md.Simulation.stress, (), lambda **flags: one_rod().stress(**flags)),
+        (md.Table, ("table.csv",), None), (md.Trajectory, ("trajectory.csv",), None),
+        (TriangleMesh, (TETRAHEDRON.vertices, TETRAHEDRON.triangles), None), (TriangleMesh.read, ("body.stl",), None),
+        (md.ClumpTemplate.from_mesh, (TETRAHEDRON,), None), (run_ensemble, ("math:sqrt", {"x": [1]}, "study"), None),
+        (md.rotation.integrate, ("spiral", (1, 2, 3), (1, 0, 0, 0), (1, 2, 3), (0, 0, 0), 1e-3, 2), None),
+        (md.contact.register, ("mine", lambda *_: None), None), (settled, ("bed", lambda report: one_rod()), None),
+        (md.show, (), lambda **flags: md.show(one_rod(), **flags)))]
 DAYS = 1e-3, 2.0 ** 53          # steps or seconds between these are no detectable mistake: the run would last for days
 
 
@@ -619,40 +605,13 @@ def test_messages(call, words, tmp_path, monkeypatch):
     assert all(word in str(error.value) for word in words), error.value
 
 
-def flags_of_package():
-    """Public functions of the package with arguments that are True or False, to the names of these."""
-    found = {}
-    for module in pkgutil.walk_packages(md.__path__, "minidem."):
-        if module.name in INTERNAL or module.name.endswith("__main__"):
-            continue
-        for name, thing in list(vars(importlib.import_module(module.name)).items()):
-            if name.startswith("_") or getattr(thing, "__module__", None) != module.name:
-                continue
-            called = {name: thing}
-            if isinstance(thing, type):
-                called = {f"{name}.{method}": getattr(thing, method) for method in vars(thing) if method[0] != "_"}
-                called[name] = thing.__init__
-            for known, function in called.items():
-                try:
-                    given = inspect.signature(function).parameters.values()
-                except (TypeError, ValueError):         # no function
-                    continue
-                flags = [argument.name for argument in given if argument.annotation in (bool, "bool")]
-                found |= {known: flags} if flags else {}
-    return found
-
-
-def test_every_flag_is_known():
-    """Functions that are methods of a Simulation are listed once."""
-    methods = {name.partition(".")[2] for name in FLAGS}
-    assert set(flags_of_package()) - methods == set(FLAGS)
-
-
-@pytest.mark.parametrize("name", FLAGS)
-def test_a_word_is_no_flag(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("function, call", FLAGS)
+def test_a_word_is_no_flag(function, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     meshio.write_points_cells("body.stl", TETRAHEDRON.vertices, [("triangle", TETRAHEDRON.triangles)])
-    for argument in flags_of_package()[name]:
-        for value in ("no", 0, None) if argument not in NOT_GIVEN else ():
-            with pytest.raises(ValueError, match=f"{argument} = {value!r}: give True or False"):
-                FLAGS[name](**{argument: value})
+    flags = [one.name for one in inspect.signature(function).parameters.values() if one.annotation in (bool, "bool")]
+    assert flags
+    for flag in flags:
+        for value in "no", 0, None:
+            with pytest.raises(ValueError, match=f"{flag} = {value!r}: give True or False"):
+                call(**{flag: value})

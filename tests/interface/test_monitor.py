@@ -136,19 +136,6 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
     assert there["reason"] in said and f"up to {last[0]:g} s" in said and "Traceback" not in said
 
 
-def test_a_later_checkpoint_is_not_replaced_by_the_last_row(tmp_path):
-    """Rows every 200 steps; the spin overflows within twenty, after checkpoints of every step."""
-    def build(options):
-        sim = md.Simulation(md.Material(1e9, 0.1), rotation="euler", dt=1e-3)
-        sim.add_clumps(scenes.lumpy().template, [(0.0, 0.0, 0.0)], angular_velocity=[(2e3, 1.8e3, 1.6e3)])
-        return sim
-
-    wild = replace(RODS, build=build, observables=())
-    assert main(tmp_path, "--time", "200", "--checkpoint-every", "0.001", scenario=wild) == 1
-    assert len(energies(tmp_path)) == 1
-    assert 5 < md.Simulation.load(tmp_path / "checkpoint.npz").step_count <= summary(tmp_path)["steps"] < 200
-
-
 def test_energy_limit(tmp_path, capsys):
     """The run ends with the first row beyond it, and goes on from there with the same bits."""
     run, limit = (*UNSTABLE, "--time", "0.5"), 0.01

@@ -6,7 +6,6 @@ import scenes
 
 import minidem as md
 from minidem.initial import Inlet, Outlet
-from minidem.output import wall_shapes
 
 BOX = ((0.0, 0.0, 0.0), (1.0, 0.8, 0.6), (True, False, True))
 MATERIAL = md.Material(young=1e8, poisson=0.1)
@@ -71,18 +70,6 @@ def test_frames(tmp_path):
     np.testing.assert_allclose(mesh.point_data["velocity"][::3], sim.velocity, atol=1e-12)
     sim.write_vtu(tmp_path / "frame.vtu", fields="clump")
     assert "image" not in meshio.read(tmp_path / "frame.vtu").point_data
-
-
-def test_drawn_walls(tmp_path):
-    """The edges of the box as lines; planes are cut at its periodic faces."""
-    sim = filled(walls=[md.Plane((0, 0, 0), (0, 1, 0))])
-    assert wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
-    mesh = meshio.read(tmp_path / "walls.vtu")
-    lines, plane = mesh.points[mesh.cells_dict["line"]], mesh.points[mesh.cells_dict["quad"][0]]
-    lengths = np.abs(lines[:, 0] - lines[:, 1])
-    assert sorted(map(tuple, lengths)) == sorted([(1.0, 0, 0), (0, 0.8, 0), (0, 0, 0.6)] * 4)
-    np.testing.assert_allclose([plane.min(axis=0), plane.max(axis=0)], [(0, 0, 0), (1.0, 0, 0.6)], atol=1e-12)
-    assert wall_shapes.write_walls(tmp_path / "walls.vtu", simulation())
 
 
 def test_inlet_and_outlet():

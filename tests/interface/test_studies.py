@@ -2,7 +2,6 @@
 import csv
 import json
 import os
-import re
 import signal
 import sys
 import threading
@@ -166,19 +165,3 @@ def test_interrupted(number, tmp_path, capsys):
     assert capsys.readouterr().err == "some_experiment: interrupted\n"
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["ended"] == "interrupted" and summary["findings"][0]["verdict"] == "reproduced"
-
-
-def test_progress(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("minidem.core.progress.PLAIN_SECONDS", 0.0)
-    monkeypatch.chdir(tmp_path)
-
-    def parts(options, report):
-        for item in report.progress("items", "ab"):
-            report.part(f"item {item}", 0.25)
-
-    for quiet in False, True:
-        assert Scenario("long", "Two items.", study=parts).main(["--quiet"] if quiet else []) == 0
-        expected = ["long: items, 0 of 2", "long: item a, 25%", "long: items, 1 of 2", "long: item b, 25%"]
-        lines = [re.sub(r"^[-\d]+ [:\d]+ |, 0 s left, end about [-\d]+ [:\d]+$", "", line)
-                 for line in capsys.readouterr().err.splitlines()]
-        assert lines == ([] if quiet else expected)

@@ -53,11 +53,11 @@ def test_a_property_changes_the_result_or_is_warned_of(contact, name):
 
 
 @pytest.mark.parametrize("contact, given, remedies", [
-    ("hertz", ("rolling_friction",), "'hertz-mindlin:rolling=epsd' and contact='hooke-coulomb:rolling=epsd' would read it"),
-    ("hertz-mindlin", ("rolling_friction",), "'hertz-mindlin:rolling=epsd' would read it; else leave it out"),
-    ("hooke-coulomb:stiffness=1e5", ("rolling_friction",), "'hooke-coulomb:stiffness=1e5,rolling=epsd' would read it"),
-    *((contact, ("rolling_friction", "adhesion"), "'hertz-mindlin:rolling=epsd,cohesion=jkr' would read them; else leave "
-       "them out") for contact in ("hertz", "hooke-coulomb:stiffness=1e5", "hertz-mindlin"))])
+    ("hertz", ["rolling_friction"], "'hertz-mindlin:rolling=epsd' and contact='hooke-coulomb:rolling=epsd' would"),
+    ("hertz-mindlin", ["rolling_friction"], "'hertz-mindlin:rolling=epsd' would read it; else leave it out"),
+    ("hooke-coulomb:stiffness=1e5", ["rolling_friction"], "'hooke-coulomb:stiffness=1e5,rolling=epsd' would read it"),
+    *((contact, ["rolling_friction", "adhesion"], "'hertz-mindlin:rolling=epsd,cohesion=jkr' would read them; else")
+      for contact in ("hertz", "hooke-coulomb:stiffness=1e5", "hertz-mindlin"))])
 def test_the_remedy_is_an_option_of_the_chosen_law_or_all_laws_that_help(contact, given, remedies):
     material = replace(PLAIN, **dict.fromkeys(given, 0.1))
     [text], _ = texts_of(lambda: md.Simulation(material, contact=contact, dt=1e-6))
@@ -125,7 +125,8 @@ def test_a_law_of_a_user(own_law):
     dry, wet = "mine:stiffness=1e5", "mine:stiffness=1e5,mode=wet"
     walls = [replace(FLOOR, material=replace(PLAIN, name="other"))]
     for material, contact, words in (
-            (ROLLING, dry, f"'{dry}' does not read rolling_friction"), (ROLLING, dry, f"; contact='{wet}' would read it"),
+            (ROLLING, dry, f"'{dry}' does not read rolling_friction"),
+            (ROLLING, dry, f"; contact='{wet}' would read it"),
             (ROLLING, "hertz", "contact='mine:mode=wet'"),
             (replace(PLAIN, friction=0.1), wet, "contact='hertz-mindlin' and contact='hooke-coulomb' would read it")):
         [text], _ = texts_of(lambda: md.Simulation(material, contact=contact, dt=1e-6))
