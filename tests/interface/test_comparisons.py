@@ -109,10 +109,6 @@ def test_commands_and_energies_of_a_drum():
         np.testing.assert_allclose(now - before, 0.5 * sim.dt * rate, rtol=0, atol=8 * EPS * np.abs(now).max())
 
 
-HARD_GLASS = md.Material(4.8e10, 0.2, restitution=0.7, friction=0.3)
-DENSE_BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2800.0)
-
-
 @needs_lammps
 def test_a_sheared_gas_beside_lammps():
     """From one state over a strain of 0.2, in which each sphere collides a few times: the same temperature. Pressures

@@ -315,7 +315,8 @@ def test_functions(tmp_path, monkeypatch):
     for name in "other_name", "bound", "partial":
         with pytest.raises(ValueError, match="top level of a module or script"):
             reference_to(getattr(module, name))
-    done = subprocess.run([sys.executable, "-m", "package.kinds", "study"], cwd=tmp_path, capture_output=True, text=True)
+    command = [sys.executable, "-m", "package.kinds", "study"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.split() == ["30"], done.stderr
 
 

@@ -37,21 +37,6 @@ def compiled(tmp_path_factory):
     return functions | {"scipy": scipy_functions(path, ("force",))["force"]}
 
 
-def through_numba():
-    numba = pytest.importorskip("numba")
-
-    @numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
-    def force(time, clumps, wrenches, p):
-        rows, results = numba.carray(clumps, (15, 8)), numba.carray(wrenches, (6, 8))
-        for k in range(8):
-            r = np.sqrt(1.0 + rows[0, k] * rows[0, k] + rows[1, k] * rows[1, k] + rows[2, k] * rows[2, k])
-            for m in range(3):
-                results[m, k] = p[0] * rows[m, k] / r - p[1] * rows[13, k] * rows[3 + m, k]
-                results[3 + m, k] = p[2] * rows[7 + m, k] * rows[6, k] - p[3] * rows[10 + m, k]
-            results[1, k] = results[1, k] + 1000.0 * time[0] * (1.0 + rows[14, k] / 100.0)
-    return force
-
-
 def in_python(sim):
     """The same force for the clumps of a simulation."""
     mass, ids = sim.mass[:, None], sim.ids
@@ -102,11 +87,10 @@ def test_agreement_with_python(compiled, contact, rotation):
     assert abs(one.energy().work) > 0.01 * rods(contact, rotation=rotation).energy().kinetic
 
 
-@pytest.mark.parametrize("interface", ["numba", "scipy", "capsule"])
+@pytest.mark.parametrize("interface", ["scipy", "capsule"])
 def test_interfaces_give_the_same_bits(compiled, interface):
-    make = {"numba": through_numba, "scipy": lambda: compiled["scipy"],
-            "capsule": lambda: capsule(compiled["force"], SIGNATURE)}
-    assert_same(pushed(make[interface](), 80), pushed(compiled["force"], 80))
+    other = compiled["scipy"] if interface == "scipy" else capsule(compiled["force"], SIGNATURE)
+    assert_same(pushed(other, 80), pushed(compiled["force"], 80))
 
 
 def test_what_a_function_receives():
