@@ -25,16 +25,12 @@ PLATE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Folder of a run with three frames: two spheres in a box approach each other."""
-    folder = tmp_path_factory.mktemp("run")
+    folder = tmp_path_factory.mktemp("run") / "two"
     sim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-4)
     sim.add_clumps(BALL, [(0.2, 0.5, 0.5), (0.8, 0.5, 0.5)], velocity=[(1, 0, 0), (-0.5, 0, 0)])
-    write_walls(folder / "walls.vtu", sim)
-    (folder / "frames").mkdir()
-    series = vtu.Pvd(folder / "two.pvd")
-    for k in range(3):
-        vtu.write_spheres(folder / "frames" / f"{k}.vtu", sim, float32=True)
-        series.add(sim.time, folder / "frames" / f"{k}.vtu")
-        sim.run(1000)
+    frames = md.Frames(folder)
+    frames(sim)
+    sim.run(2000, every=1000, callback=frames)
     return folder
 
 
@@ -96,27 +92,25 @@ def test_bad_arguments(run, words, message, capsys, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir()) and not list(run.glob("*.mp4")) and not list(run.glob(".minidem*"))
 
 
-def test_no_frames(run, tmp_path, capsys):
-    assert movie(tmp_path / "missing") == 2 and "there is no folder" in capsys.readouterr().err
-    assert movie(tmp_path) == 2 and "has no frames (*.pvd); run the scenario with --frames" in capsys.readouterr().err
+def test_folders_without_frames_and_what_is_not_installed(run, tmp_path, monkeypatch, capsys):
+    def refused(path, status, words):
+        assert movie(path) == status and re.search(words, capsys.readouterr().err)
+
+    refused(tmp_path / "missing", 2, "there is no folder")
+    refused(tmp_path, 2, r"has no frames \(\*.pvd\); run the scenario with --frames")
     vtu.Pvd(tmp_path / "empty.pvd").write()
-    assert movie(tmp_path) == 2 and "lists no frames" in capsys.readouterr().err
+    refused(tmp_path, 2, "lists no frames")
     (tmp_path / "other.pvd").write_text("")
-    assert movie(tmp_path) == 2 and "has several series" in capsys.readouterr().err
+    refused(tmp_path, 2, "has several series")
     (tmp_path / "empty.pvd").write_text((run / "two.pvd").read_text())
-    assert movie(tmp_path / "empty.pvd") == 2 and "there is no file" in capsys.readouterr().err
-
-
-def test_what_is_not_installed(run, monkeypatch, capsys):
+    refused(tmp_path / "empty.pvd", 2, "there is no file")
     for name in ("pyvista", "imageio_ffmpeg"):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, name, None)
-            assert movie(run) == 1
-        told = capsys.readouterr().err
-        assert re.search(rf"need the package {name}.*\n.*-m pip install pyvista imageio-ffmpeg", told)
+            refused(run, 1, rf"need the package {name}.*\n.*-m pip install pyvista imageio-ffmpeg")
     monkeypatch.setenv("VTK_DEFAULT_OPENGL_WINDOW", "vtkOSOpenGLRenderWindow")
     monkeypatch.setattr(scene, "find_library", lambda name: None)
-    assert movie(run) == 1 and "apt-get install libegl1" in capsys.readouterr().err
+    refused(run, 1, "apt-get install libegl1")
 
 
 def test_a_sphere_that_fills_the_picture_is_whole():

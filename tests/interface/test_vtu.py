@@ -79,23 +79,6 @@ def test_velocity_is_that_of_the_spheres_centre(sim, tmp_path):
     assert np.max(np.abs(sim.velocity[sim.sphere_clump] - shift)) > 100 * limit  # not that of the clump
 
 
-def test_contact_force(tmp_path):
-    """Neither gravity nor user forces are in it; of clumps without contacts it is zero."""
-    rod = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0, 0, 0), (0.3, 0, 0)], radii=[0.1] * 3, density=1000.0)
-    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=1e-5, gravity=(0, 0, -9.81))
-    sim.add_clumps(rod, [(2, 2, 0.0999), (2, 2, 0.2997), (4, 4, 4)])
-    sim.add_force(lambda t, x, v, q, w: (np.ones_like(x), np.zeros_like(x)))
-    sim.write_vtu(tmp_path / "a.vtu")
-    force = meshio.read(tmp_path / "a.vtu").point_data["contact_force"].reshape(3, 3, 3)
-    contacts, expected = sim.contacts(), np.zeros((3, 3))
-    for contact in contacts:
-        expected[contact["clump_i"]] += contact["force"]
-        if contact["clump_j"] >= 0:
-            expected[contact["clump_j"]] -= contact["force"]
-    assert len(contacts) == 6 and not force[2].any()
-    np.testing.assert_allclose(force, np.broadcast_to(expected[:, None], force.shape), rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("choice, found", [
     ("all", vtu.FIELDS[:-1]), ("orientation,clump", ("radius", "clump", "orientation")),
     ("angular_velocity,radius", ("radius", "angular_velocity"))])
@@ -155,8 +138,11 @@ def test_infinite_planes_cover_the_clumps(normal, tmp_path):
 
 @pytest.mark.parametrize("between", ["clumps", "spheres"])
 def test_contacts_as_lines(between, dimers_on_floor, tmp_path):
+    """With the forces of contacts; their sums are in the file of spheres, without gravity and user forces."""
     sim = dimers_on_floor
+    sim.add_force(lambda t, x, v, q, w: (np.ones_like(x), np.zeros_like(x)))
     sim.write_contacts(tmp_path / "a.vtu", between)
+    sim.write_vtu(tmp_path / "spheres.vtu")
     mesh, contacts = meshio.read(tmp_path / "a.vtu"), sim.contacts()
     assert len(contacts) >= 4 and mesh.cells[0].type == "line" and contacts["sliding"].any()
     data = {name: values[0] for name, values in mesh.cell_data.items()}
@@ -164,11 +150,16 @@ def test_contacts_as_lines(between, dimers_on_floor, tmp_path):
     np.testing.assert_allclose(data["force"], np.linalg.norm(contacts["force"], axis=1), rtol=1e-12)
     for name in ("overlap", "sliding", "clump_i", "clump_j"):
         np.testing.assert_array_equal(data[name], contacts[name])
-    centers = sim.position if between == "clumps" else sim.sphere_centers()
+    centers, sums = sim.position if between == "clumps" else sim.sphere_centers(), np.zeros((2, 3))
     for line, contact in zip(mesh.cells[0].data, contacts, strict=True):
         j = contact[f"{between[:-1]}_j"]
         np.testing.assert_array_equal(mesh.points[line[0]], centers[contact[f"{between[:-1]}_i"]])
         np.testing.assert_array_equal(mesh.points[line[1]], contact["point"] if j < 0 else centers[j])
+        sums[contact["clump_i"]] += contact["force"]
+        if j >= 0:
+            sums[contact["clump_j"]] -= contact["force"]
+    force = meshio.read(tmp_path / "spheres.vtu").point_data["contact_force"]
+    np.testing.assert_allclose(force, np.repeat(sums, 2, axis=0), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("between", ["clumps", "spheres"])
@@ -192,16 +183,15 @@ def test_bonds_as_lines(tmp_path):
     sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.5), contact="hertz-mindlin:bonds=parallel",
                         dt=1e-6, periodic=((0, 0, 0), (edge,) * 3, (True, True, True)))
     sim.add_clumps(BALL, [(0.05, 0.05, 0.05)], scale=0.1)
-    for k in range(3):
-        sim.add_clumps(pair, [(0.165 + 0.0195 * k, 0.1, 0.1)], angular_velocity=(30.0 * k, 0, 0))
+    sim.add_clumps(pair, [(0.165 + 0.0195 * k, 0.1, 0.1) for k in range(3)],
+                   angular_velocity=[(30.0 * k, 0, 0) for k in range(3)])
     sim.add_bonds([(1, 3), (3, 5)], young=1e7)
     sim.run(250)
     sim.remove_clumps([0])
     sim.write_bonds(tmp_path / "a.vtu")
-    mesh, bonds = meshio.read(tmp_path / "a.vtu"), sim.bonds()
+    mesh, bonds, centers = meshio.read(tmp_path / "a.vtu"), sim.bonds(), sim.sphere_centers()
     assert len(bonds) == 2 and mesh.cells[0].type == "line"
     starts, ends = mesh.points[mesh.cells[0].data].swapaxes(0, 1)
-    centers = sim.sphere_centers()
     apart = centers[bonds["sphere_j"]] - centers[bonds["sphere_i"]]
     np.testing.assert_allclose(ends - starts, apart - edge * np.round(apart / edge), rtol=0, atol=1e-12)
     off = (starts - centers[bonds["sphere_i"]]) / edge
@@ -214,25 +204,21 @@ def test_bonds_as_lines(tmp_path):
 
 # --- series ---
 
-def listed(path):
-    entries = ElementTree.parse(path).getroot().iter("DataSet")
-    return [(float(entry.get("timestep")), entry.get("file")) for entry in entries]
-
-
 def test_a_series(tmp_path):
     """It is whole after every frame, can be continued, and others are refused."""
+    def listed():
+        return [(float(entry.get("timestep")), entry.get("file")) for entry in ElementTree.parse(path).iter("DataSet")]
+
     path = tmp_path / "run.pvd"
     series = Pvd(path)
     series.write()
-    assert listed(path) == []
     times = [0.0, 0.1, 0.1 + 0.2, 1 / 3]
     for k, time in enumerate(times):
+        assert listed() == [(t, f"frames/a&b_{j}.vtu") for j, t in enumerate(times[:k])]
         series.add(time, tmp_path / "frames" / f"a&b_{k}.vtu")
-        assert listed(path) == [(t, f"frames/a&b_{j}.vtu") for j, t in enumerate(times[:k + 1])]
     again = Pvd(path, keep=lambda time: time < 0.2)
     again.add(0.25, tmp_path / "frames" / "late.vtu")
-    assert listed(path) == [(0.0, "frames/a&b_0.vtu"), (0.1, "frames/a&b_1.vtu"), (0.25, "frames/late.vtu")]
-    assert listed(path) == again.frames
+    assert listed() == again.frames == [(0.0, "frames/a&b_0.vtu"), (0.1, "frames/a&b_1.vtu"), (0.25, "frames/late.vtu")]
     for text in ("", "<VTKFile><Coll", "<a><DataSet/></a>", '<a><DataSet timestep="x" file="y"/></a>'):
         path.write_text(text)
         with pytest.raises(ValueError, match="run.pvd: not a series"):
@@ -240,33 +226,27 @@ def test_a_series(tmp_path):
         assert path.read_text() == text
 
 
-def test_frames_with_contacts_and_moving_walls(tmp_path):
+def test_frames_of_a_script(tmp_path):
+    """With contacts, moving walls and arrays of the script, those of its clump at each sphere; also at a time at which
+    they failed."""
     sim = md.Simulation(md.Material(1e7, 0.2), [md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 0.1))], dt=1e-4)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), [(0, 0, 0.0999)])
-    sim.run(20, every=10, callback=md.Frames(tmp_path / "a", contacts=True, fields="velocity", name="shaken"))
-    names = sorted(path.name for path in (tmp_path / "a" / "frames").iterdir())
-    assert names == [f"shaken_0000000{k}0{end}.vtu" for k in (1, 2) for end in ("", "_contacts", "_walls")]
-    series = vtu.Pvd(tmp_path / "a" / "shaken.pvd", keep=lambda time: True)
-    assert len(series.frames) == 6 and series.frames[-1][0] == sim.time
-    mesh = meshio.read(tmp_path / "a" / "frames" / "shaken_000000010.vtu")
-    assert set(mesh.point_data) == {"radius", "velocity"}
-
-
-def test_arrays_of_a_script(tmp_path):
-    """They are in the file by name, those of its clump at each sphere, also at a time at which they failed."""
-    sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-4)
     rod = md.ClumpTemplate([(-0.1, 0, 0), (0.1, 0, 0)], [0.1, 0.1], density=1000.0)
-    sim.add_clumps(rod, [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 3)], velocity=(0, 0, 1))
+    sim.add_clumps(rod, [(0, 0, 0.0999), (0, 0, 1), (0, 0, 2), (0, 0, 3)], velocity=(0, 0, 1))
     start, own = sim.position.copy(), []
-    frames = md.Frames(tmp_path / "a", fields="clump", extra={
+    frames = md.Frames(tmp_path / "a", contacts=True, fields="clump", name="shaken", extra={
         "height": lambda sim: sim.position[:, 2], "displacement": lambda sim: sim.position - start,
         "own": lambda sim: np.array(own)})
-    sim.run(20)
+    sim.run(10)
     with pytest.raises(ValueError, match=r"result of extra\['own'\] "):
         frames(sim)
     own.extend(range(4))
     frames(sim)
-    data = meshio.read(tmp_path / "a" / "frames" / "a_000000020.vtu").point_data
+    sim.run(10, every=10, callback=frames)
+    names = sorted(path.name for path in (tmp_path / "a" / "frames").iterdir())
+    assert names == [f"shaken_0000000{k}0{end}.vtu" for k in (1, 2) for end in ("", "_contacts", "_walls")]
+    series = Pvd(tmp_path / "a" / "shaken.pvd", keep=lambda time: True)
+    assert len(series.frames) == 6 and series.frames[-1][0] == sim.time
+    data = meshio.read(tmp_path / "a" / "frames" / "shaken_000000020.vtu").point_data
     assert set(data) == {"radius", "clump", "height", "displacement", "own"}
     np.testing.assert_array_equal(data["height"], sim.position[data["clump"], 2].astype(np.float32))
     np.testing.assert_array_equal(data["displacement"], (sim.position - start)[data["clump"]].astype(np.float32))
