@@ -19,7 +19,6 @@ def random_clump():
 
 @pytest.mark.parametrize("style", ["csv", "lammps", "liggghts"])
 def test_same_spheres_after_writing(tmp_path, style, coarse_fits):
-    """With LAMMPS also the mass properties of a mesh."""
     clump = random_clump()
     clump.to_file(tmp_path / "clump", style)
     again = md.ClumpTemplate.from_file(tmp_path / "clump", density=1234.5)
@@ -111,7 +110,6 @@ def test_paths_that_are_refused(tmp_path):
 
 @needs_lammps
 def test_lammps_reads_a_molecule(tmp_path):
-    """Mass, centre of mass and inertia as LAMMPS prints them."""
     clump = md.ClumpTemplate([(0, 0, 0), (1e-3, 0, 0), (1e-3, 1e-3, 0)], [1e-3, 8e-4, 6e-4], 2500.0)
     clump.to_file(tmp_path / "clump.mol", "lammps")
     (tmp_path / "in").write_text("units si\natom_style sphere\nregion all block 0 1 0 1 0 1\ncreate_box 1 all\n"

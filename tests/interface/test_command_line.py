@@ -26,7 +26,6 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 def test_what_commands_list(capsys):
-    """All commands; a line for each scenario; the version with its build."""
     for words in ([], ["--help"], ["-h"], ["help"]):
         assert command_line.main(words) == 0
         text = capsys.readouterr().out
@@ -168,7 +167,6 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The seconds since noon, which a test sets; the zone is UTC."""
     now = SimpleNamespace(seconds=0.0)
     monkeypatch.setattr(progress, "time", SimpleNamespace(
         perf_counter=lambda: now.seconds, time=lambda: NOON + now.seconds, localtime=time.gmtime,

@@ -23,13 +23,11 @@ EPS = np.finfo(float).eps
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """The working folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def fake(name, folder, *lines):
-    """A program of this name in `folder`."""
     program = folder / name
     program.write_text("\n".join(["#!/bin/sh", *lines, ""]))
     program.chmod(0o755)
@@ -60,7 +58,6 @@ def test_output_of_a_failing_program_is_quoted(name, here, run_tool, monkeypatch
     ("peers --case B --peers lammps --clumps .", 1, "'king' in its name"),
     ("impact --quick --count 400 --time 0.02 --skip 0.008 --dt 2e-6 --seeds 1", 1, "not above the bed")])
 def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatch):
-    """Programs that do nothing stand for the others."""
     for program in PROGRAMS.values():
         fake(program, here)
     monkeypatch.setenv("PATH", str(here))

@@ -33,7 +33,6 @@ USES = {
 
 
 def many_rods(threads=2):
-    """Enough for two threads."""
     return scenes.rods_in_box(seed=3, n=1400, side=(1400 / 30)**(1 / 3), speed=20.0, spin=20.0).simulation(
         DT, threads=threads)
 
@@ -45,7 +44,6 @@ def after_a_run(threads=2):
 
 
 def test_forked_processes_run_on_two_threads_too():
-    """The default way of multiprocessing on Linux up to Python 3.13."""
     expected = after_a_run()
     assert expected[0] == 2
     with multiprocessing.get_context("fork").Pool(2) as pool:

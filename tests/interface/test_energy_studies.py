@@ -39,7 +39,6 @@ def folder(out, integrator, time):
 
 
 def test_curves_of_rods(study, tmp_path):
-    """From the runs, which are those of rods_in_box.py."""
     lines = read(study / "curves.csv")
     assert [line["integrator"] for line in lines] == list(INTEGRATORS)
     assert RODS.RODS.main(["--integrator", INTEGRATORS[0], "--time", "0.3", "--frames", "0", "--quiet",
@@ -158,7 +157,6 @@ def test_pieces_and_their_start(clumps):
 
 
 def test_missing_sphere_files(clumps, tmp_path, capsys):
-    """Neither program begins; the message names what is missing, ambiguous or malformed."""
     for name, text, message in (("Set_King_4.txt", None, "'king' in its name"),
                                 ("a_pawn", "", "has Set_Pawn_4.txt, a_pawn"),
                                 ("Set_Pawn_4.txt", "0, 0, 0, 1\n1, 2, 3\n", "Set_Pawn_4.txt, line 2")):
@@ -175,7 +173,6 @@ def test_missing_sphere_files(clumps, tmp_path, capsys):
 
 
 def test_energy_change_of_pieces(clumps):
-    """By hand; and of first order at the least, of the built-in pieces."""
     sim = chess_box.simulation("omelyan", 4e-6, 5, str(clumps))
     first, changes = sim.energy().total, []
     sim.run(2500, every=10, callback=lambda sim: changes.append(abs(sim.energy().total - first) / first))

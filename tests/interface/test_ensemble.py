@@ -47,11 +47,6 @@ def study(a, b="x", delay=0.0):
         child = os.fork()
         time.sleep(0.2 if child == 0 else 0.0)
         return {"text": "child" if child == 0 else name}
-    if a == "exit":
-        child = os.fork()
-        if child == 0:
-            sys.exit(7)
-        return {"text": name + str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))}
     if a == "pool":
         with multiprocessing.get_context("fork").Pool(2) as workers:
             return {"text": name + str(sum(workers.map(abs, [-1, 2, 3])))}
@@ -73,7 +68,7 @@ if __name__ == "__main__":
 """
 OUTCOMES = {        # value of a: words of the error, or the text of the result
     1: "1x", "fail": "RuntimeError: two lines", "fork": "forkx", "\U0001f600 \u00e9 \r": "\U0001f600 \u00e9 \rx",
-    "exit": "exitx7", "killed": "the process of the run was killed by SIGKILL, 2 times", "killed once": "killed oncex",
+    "killed": "the process of the run was killed by SIGKILL, 2 times", "killed once": "killed oncex",
     "by signal": f"the process of the run was killed by signal {signal.SIGRTMIN + 3}, 2 times",
     "child": "the process of the run ended with status 5, 2 times", "read": "EOFError: EOF when reading a line",
     "pool": "poolx6", "number": "ValueError: the function returned 1.0; return a dictionary",
@@ -83,8 +78,6 @@ OUTCOMES = {        # value of a: words of the error, or the text of the result
 
 
 class Study:
-    """Calling it makes runs of a function of the script in a working folder."""
-
     def __init__(self, folder):
         self.folder, self.runs, self.file = folder, folder / "out" / "runs", folder / "out" / "table.csv"
         (folder / "script.py").write_text(SCRIPT)
@@ -93,7 +86,6 @@ class Study:
         return run_ensemble(f"script.py:{name}", grid, folder, **({"workers": 1, "progress": False} | options))
 
     def calls(self):
-        """Name of a run -> how often it was begun."""
         return {file.name[6:]: file.read_text().count("\n") for file in self.folder.glob("calls_*")}
 
     def records(self):
@@ -243,7 +235,6 @@ def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
 # --- time limits, clusters ---
 
 def test_a_time_limit(study):
-    """It ends a run that is stopped, the others not."""
     rows = study({"a": ["stopped", 1]}, timeout=4.0)
     assert [row["error"] for row in rows] == ["the run was ended after timeout = 4 s", None]
     assert not alive(int(open("stopped").read()))
@@ -302,7 +293,6 @@ if __name__ == "__main__":
 
 
 def test_functions(tmp_path, monkeypatch):
-    """By name, all that can be called at the top level of a module, also of one of a package that is run."""
     package = tmp_path / "package"
     package.mkdir()
     for name, text in (("__init__", ""), ("neighbour", "FACTOR = 6"), ("kinds", KINDS)):

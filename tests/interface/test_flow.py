@@ -33,7 +33,6 @@ def test_profile():
 
 
 def rods(along, **options):
-    """A simulation of a rod from md.shapes along each of the unit vectors (n, 3)."""
     sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, **options)
     half = np.asarray(along, dtype=float) + [0.0, 0.0, 1.0]     # the rotation by pi about it takes z to the vector
     turn = half / np.linalg.norm(half, axis=1)[:, None]
@@ -134,7 +133,6 @@ def test_csv_read_back(dimers_on_floor, tmp_path):
 
 
 def test_empty_cells(dimers_on_floor):
-    """Nothing is there: no mass, no stress, and no velocity."""
     fields = Fields((8, 8, 8), (9, 9, 9), (2, 2, 2), 0.1)
     fields.measure(dimers_on_floor)
     assert not fields.density.any() and not fields.contact_stress.any() and not fields.kinetic_stress.any()

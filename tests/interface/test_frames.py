@@ -25,7 +25,6 @@ def main(out, *arguments, scenario=RODS):
 
 
 def files(out):
-    """Series and frames, and all else in their folder, by name."""
     return {path.name: path.read_bytes() for path in [out / "rods_in_box.pvd", *(out / "frames").iterdir()]}
 
 
@@ -111,7 +110,6 @@ def test_full_disk(synchronous, writing, tmp_path, capsys):
 
 
 def watching(value):
-    """The scenario with another function of the simulation as its observable."""
     return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=value),))
 
 

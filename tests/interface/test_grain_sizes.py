@@ -70,7 +70,6 @@ def test_sieve_curve_between_sieves():
 
 
 def test_passing():
-    """Equal sizes pass; the masses of a simulation count, with templates of two densities."""
     sizes = [1.0, 2.0, 2.0, 3.0]
     assert passing(sizes, [0.5, 1.0, 2.0, 2.5, 3.0], by="number").tolist() == [0.0, 0.25, 0.75, 0.75, 1.0]
     np.testing.assert_allclose(passing(sizes, [1.0, 2.0]), np.array([1.0, 17.0]) / 44.0, rtol=1e-14)
@@ -81,21 +80,6 @@ def test_passing():
     np.testing.assert_allclose(equal_volume_diameter(sim), [2.0, 1.0, 3.0], rtol=1e-14)
     np.testing.assert_allclose(passing(sim, [1.5, 2.5]), np.array([1.0, 17.0]) / 44.0, rtol=1e-14)
     assert equal_volume_diameter(heavy) == pytest.approx(1.0, rel=1e-14)
-
-
-def test_shares_by_mass_of_shapes():
-    """Of templates of unlike volumes, densities and sizes, within 1 % of the mass of each."""
-    light = md.ClumpTemplate(CLUMP.centers, CLUMP.radii, density=1200.0)
-    templates, shares = [ROD, BALL, light], [3.0, 5.0, 2.0]
-    sizes = [Lognormal(50e-3, 0.3), None, RosinRammler(60e-3, 3.0)]
-    mixture = Mixture(templates, shares, sizes=sizes)
-    numbers, scales = mixture.draw(100_000, np.random.default_rng(1))
-    mass = np.array([t.mass * (scale ** 3).sum() for t, scale in zip(templates, scales)])
-    assert sum(numbers) == 100_000 and numbers == [len(scale) for scale in scales]
-    np.testing.assert_allclose(mass / mass.sum(), [0.3, 0.5, 0.2], rtol=0.01)
-    assert mass.sum() == pytest.approx(100_000 * mixture.mean_mass, rel=0.01)
-    for template, scale, of_one in zip(templates, scales, sizes):
-        assert np.all(scale == 1.0) if of_one is None else error(scale * equal_volume_diameter(template), of_one) < 0.01
 
 
 def test_a_stream_follows_the_curve_at_any_time():
@@ -133,15 +117,25 @@ def test_bits_of_an_inlet(tmp_path):
 
 
 def test_bed_of_a_mixture():
-    """Of the curve, with the grains that were drawn, template by template; nearly at rest; one bed for one seed."""
-    sizes = Lognormal(0.06, 0.2)
+    """In its box, of the curve, with the grains that were drawn, template by template; nearly at rest, without deep
+    overlaps; its bottom carries its weight; one bed for one seed."""
+    sizes, parts = Lognormal(0.06, 0.2), []
     mixture = Mixture([CLUMP, BALL, ROD], [0.5, 0.5, 0.0], sizes=sizes)
-    bed, again = (settled_bed(mixture, 120, (0, 0, 0.1), (0.4, 0.4), STIFF, 2e-5, seed=3) for _ in range(2))
+    bed, again = (settled_bed(mixture, 120, (0, 0, 0.1), (0.4, 0.4), STIFF, 2e-5, seed=3, report=parts.append)
+                  for _ in range(2))
+    half = len(parts) // 2
+    assert parts[:half] == sorted(parts[:half]) == parts[half:] and parts[-1] == 1.0
     assert bed.position.tobytes() == again.position.tobytes()
+    assert np.min([wall.point for wall in bed.walls], axis=0).tolist() == [0.0, 0.0, 0.1]
     _, scales = mixture.draw(120, np.random.default_rng(3))
     assert np.array_equal(bed.scale, np.concatenate(scales)) and bed.templates == (CLUMP, BALL)
     assert error(bed, sizes) < 0.05 and bed.position[:, 2].min() > 0.1
-    assert bed.energy().kinetic < 2e-2 * bed.mass.sum() * 9.81 * 0.06 and bed.coordination_number() > 3.0
+    weight = bed.mass.sum() * 9.81
+    assert bed.energy().kinetic < 2e-2 * weight * 0.06 and bed.coordination_number() > 3.0
+    assert bed.contacts()["overlap"].max() < 1e-2 * bed.sphere_radii.min()
+    bottom = []
+    bed.run(2000, every=20, callback=lambda sim: bottom.append(-sim.wall_force(4)[2]))
+    assert np.mean(bottom) == pytest.approx(weight, rel=0.1)
 
 
 def test_a_bed_too_soft_for_its_sizes():

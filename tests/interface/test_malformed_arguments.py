@@ -378,7 +378,6 @@ SLAB = (0, 0, 0), (1, 1, 1), (True, False, True)
 
 
 def row(steps=0, **options):
-    """Three balls in touch, with a field."""
     sim = md.Simulation(STEEL, **{"contact": LAW, "dt": 1e-7, "threads": 1} | options)
     sim.add_clumps(BALL, [(0.5 + 0.01999 * k, 0.5, 0.5) for k in range(3)])
     sim.add_field("heat", 300.0)
@@ -411,7 +410,6 @@ def sheared(rate, steps=1):
 
 
 def loaded(motions, **options):
-    """A simulation that is loaded with these motions."""
     row(**options).save("saved.npz")
     return md.Simulation.load("saved.npz", motions=motions)
 
@@ -592,7 +590,6 @@ MESSAGES = [        # (call, what its message says)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("call, words", MESSAGES)
 def test_messages(call, words, tmp_path, monkeypatch):
-    """Name, value and remedy are in the message."""
     monkeypatch.chdir(tmp_path)
     for name, (_, text) in FOREIGN.items():
         Path(name).write_text(text)

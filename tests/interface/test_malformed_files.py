@@ -23,7 +23,6 @@ SCENARIOS = [rods_in_box.SCENARIO, falling_fibres.SCENARIO]
 
 @pytest.fixture(params=[100, pytest.param(2500, marks=pytest.mark.slow)])
 def generators(request):
-    """Random number generators, one for each case."""
     return map(np.random.default_rng, range(request.param))
 
 

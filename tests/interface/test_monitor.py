@@ -95,7 +95,6 @@ def test_what_is_not_sound_ends_the_run_in_its_step(build, words):
 
 
 def test_a_free_body_that_is_lost_ends_a_long_run():
-    """1e12 steps would take hours."""
     with pytest.raises(FloatingPointError, match="body 0 is no longer finite at step"):
         md.rotation.integrate("euler", (1.0, 2.0, 2.5), (1, 0, 0, 0), (2e3, 1.8e3, 1.6e3), (0, 0, 0), 1e-3, 10**12)
 
@@ -182,7 +181,6 @@ def test_energy_limit_with_body_forces(tmp_path, capsys):
 
 
 def ball(speed, dt):
-    """A ball thrown straight at a wall; a row is a step."""
     def build(options):
         sim = md.Simulation(md.Material(1e9, 0.1), [md.Plane((0, 0, 0), (0, 0, 1))], dt=dt)
         sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], 2500.0), [(0, 0, 0.0505)], velocity=[(0, 0, -speed)])

@@ -47,7 +47,6 @@ def pictures(path):
 
 
 def still(spheres, camera=scene.CAMERA, **how):
-    """Pixels of md.show for spheres at these positions, in one colour."""
     sim = md.Simulation(md.Material(1e9, 0.1), how.pop("walls", None), dt=1e-5)
     sim.add_clumps(BALL, spheres)
     return np.asarray(md.show(sim, "solid", how.pop("size", (200, 150)), camera, **how)).astype(int)
@@ -152,7 +151,6 @@ def test_walls(tmp_path):
 
 @pytest.fixture(scope="module")
 def row():
-    """Three balls in a row along x: the overlaps differ, and with them the forces."""
     sim = md.Simulation(md.Material(1e6, 0.1), dt=1e-6)
     sim.add_clumps(BALL, [(0, 0, 0), (0.198, 0, 0), (0.39, 0, 0)])
     return sim

@@ -56,7 +56,6 @@ def test_least_length(ball, least):
 
 
 def test_frames(tmp_path):
-    """Each clump is drawn whole, with its centre of mass in the box; one is across a face."""
     sim = filled()
     sim.run(1)
     sim.write_vtu(tmp_path / "frame.vtu")
@@ -155,7 +154,6 @@ def test_lammps_input(tmp_path):
 
 
 def test_gsd_has_the_tilt(tmp_path):
-    """Of a box that moves, and of one that has stopped."""
     hoomd = pytest.importorskip("gsd.hoomd")
     sim = gas(BOTH, template=BALL, solid_fraction=0.3)
     with md.Trajectory(tmp_path / "gas.gsd") as trajectory:

@@ -13,7 +13,6 @@ figures = pytest.importorskip("matplotlib.figure")
 
 
 def drawn(draw, path):
-    """The figure as it is saved."""
     kept = []
     assert plot.save(path / "picture.png", (8.0, 6.0), lambda figure: (kept.append(figure), draw(figure)))
     return kept[0]

@@ -19,7 +19,6 @@ SIGNATURE = b"void (double *, double const *, double const *, double const *)"  
 
 @pytest.fixture(params=COMPILED)
 def compiled(request):
-    """The three functions of the example, compiled."""
     return functions_of(example, request.param, SIGNATURE)
 
 

@@ -41,7 +41,6 @@ def said_in(run):
 
 @pytest.fixture
 def looks(monkeypatch):
-    """The steps of all looks."""
     steps, look = [], Monitor.look
 
     def noted(self, sim):
@@ -53,7 +52,6 @@ def looks(monkeypatch):
 
 
 def flying(walls, velocity=(0, 0, 1500.0), others=()):
-    """A ball without gravity."""
     sim = ball(70e9, walls, 1e-5, (0, 0, 0), velocity, (0, 0, 0))
     sim.add_clumps(BALL, np.reshape(others, (-1, 3)))
     return sim
@@ -73,7 +71,6 @@ TETRAHEDRON = np.array([(0, 0, 0), (0.3, 0, 0), (0, 0.3, 0), (0, 0, 0.3)]), [(0,
 
 
 def above_plate(walls, gravity=EARTH, force=None, **options):
-    """Three balls, of which a plate is below the first one."""
     sim = md.Simulation(md.Material(1e7, 0.2), walls, dt=2e-3, gravity=gravity, **options)
     sim.add_clumps(BALL, [(0.2, 0.1, 0.3), (1.5, 0, 0.5), (0, -1.6, 0.5)], scale=10.0)
     if force:
@@ -82,7 +79,6 @@ def above_plate(walls, gravity=EARTH, force=None, **options):
 
 
 def on_belt(velocity, position=(0, 0, 1.01 * RADIUS), **options):
-    """A ball above a plate of 0.2 m that moves."""
     return ball(1e4, [md.MeshWall((0.1 * PLATE[0], PLATE[1]), velocity=velocity, **options)], 1e-3, position)
 
 
@@ -168,7 +164,6 @@ def test_clumps_that_leave_are_not_lost():
 
 
 def test_clumps_that_come_later_are_lost_too():
-    """And those that are removed are not."""
     sim = ball(1e4, [md.MeshWall(CUBE)], position=(0, 0, 0), gravity=(0, 0, 0))
     sim.run(200)
     sim.add_clumps(BALL, [(0.05, 0, 0), (-0.05, 0, 0)], velocity=[(0, 0, 0), (0, 0, 6.0)])

@@ -26,7 +26,6 @@ def main(out, *arguments, scenario=RODS):
 
 
 def state(out):
-    """The state in the checkpoint, as bytes."""
     sim = md.Simulation.load(out / "checkpoint.npz")
     arrays = sim.position, sim.orientation, sim.velocity, sim.angular_velocity, sim.force, sim.torque
     return sim.step_count, *(array.tobytes() for array in arrays)
@@ -47,7 +46,6 @@ def summary(out):
 
 @pytest.fixture(scope="module")
 def uninterrupted(few_rows, tmp_path_factory):
-    """The folder of a run, with its picture."""
     out = tmp_path_factory.mktemp("uninterrupted")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plot, "save", SAVE)
@@ -56,7 +54,6 @@ def uninterrupted(few_rows, tmp_path_factory):
 
 
 def watching(value):
-    """The scenario with another function of the simulation in the place of the spin."""
     return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=value),))
 
 
@@ -153,7 +150,6 @@ def test_comparisons(tmp_path, capsys, monkeypatch):
 
 
 def test_user_forces_act_in_a_continued_run_too(tmp_path):
-    """A drag, which no checkpoint can hold."""
     damped = dataclasses.replace(RODS, conservative=False, forces=lambda options: [
         lambda t, x, v, q, w: (-2.0 * v, -0.01 * w)])
     short = ["--time", "0.03", "--frames", "0"]

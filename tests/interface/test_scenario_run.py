@@ -41,14 +41,12 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def unrecorded():
-    """The same run by hand, in one go."""
     sim = RODS.build(RODS.parse([]))
     sim.run(STEPS)
     return sim
 
 
 def test_energy_table(run, unrecorded):
-    """The rows of a run that is not recorded."""
     header, rows = table(run / "energy.csv")
     assert header == ("time,translational,rotational,elastic,potential,total,lasting,elastic_tangential,"
                       "elastic_rolling,dissipated_damping,dissipated_tangential,dissipated_sliding,dissipated_rolling,"

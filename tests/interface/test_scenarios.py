@@ -20,7 +20,6 @@ import silo
 import triaxial
 
 import minidem as md
-from minidem.initial import settled_bed
 from minidem.scenarios import dosta, module_of, periodic_grains
 from minidem.scenarios.collisions import oblique_impact as impacts
 from minidem.scenarios.rotating_bodies import falling_fibres as fibres
@@ -75,7 +74,6 @@ SHORT = {       # script: (options, sizes (clumps, spheres), (entry of summary.j
 
 @pytest.mark.parametrize("name", SHORT)
 def test_a_short_run(name):
-    """Numbers of the summary; tables have rows; frames can be read."""
     words, sizes, *entries = SHORT[name]
     assert module_of(name).main([*words.split(), "--frames", "2", "--quiet", "--out", "run"]) == 0
     summary = json.loads(Path("run/summary.json").read_text())
@@ -221,7 +219,6 @@ def test_rest_and_its_continuation():
 
 
 def heap(shape, heights, spin, **flags):
-    """Clumps beside each other above the bottom z = 0."""
     sim = md.Simulation(md.Material(settling.YOUNG, settling.POISSON, friction=0.5), [md.Plane((0, 0, 0), (0, 0, 1))],
                         contact="hertz-mindlin", dt=1.5e-5, threads=1)
     sim.add_clumps(settling.SHAPES[shape], [(k, 0, z) for k, z in enumerate(heights)], angular_velocity=spin, **flags)
@@ -239,25 +236,6 @@ def test_energy_of_torsion():
     assert settling.kinetic_energy(sim) == pytest.approx(0.5 * clump.inertia[2] * np.sum(spin**2) / unit, rel=1e-12)
     lying = heap("rod", [touching], (0, 0, 0.5), orientation=(np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0))
     assert len(lying.contacts()) == 3 and settling.torsion_energy(lying) == 0.0
-
-
-def test_settled_bed():
-    """In the box, nearly at rest, without deep overlaps; its bottom carries its weight."""
-    parts = []
-    bed = settled_bed(dosta.grain("rod", 1e-3, dosta.M1), 60, (0.0, 0.0, 0.1), (0.012, 0.012),
-                      md.Material(1e9, 0.2, restitution=0.5, friction=0.3), 2e-6, fraction=0.15, seed=1, threads=1,
-                      report=parts.append)
-    assert parts == sorted(parts) and parts[-1] == 1.0
-    assert np.min([wall.point for wall in bed.walls], axis=0).tolist() == [0.0, 0.0, 0.1]
-    assert np.max([wall.point for wall in bed.walls], axis=0)[:2].tolist() == [0.012, 0.012]
-    weight = bed.n_clumps * bed.templates[0].mass * 9.81
-    assert bed.templates[0].volume == pytest.approx(4.0 / 3.0 * np.pi * 1e-9, rel=2e-3)     # of the sphere
-    assert bed.energy().kinetic < 1e-3 * weight * 1e-3          # of a fall by the radius of a grain
-    assert bed.contacts()["overlap"].max() < 2e-3 * bed.sphere_radii.min()
-    assert np.all(bed.position[:, 2] > 0.1) and bed.coordination_number() > 3.0
-    bottom = []
-    bed.run(2000, every=20, callback=lambda sim: bottom.append(-sim.wall_force(4)[2]))
-    assert np.mean(bottom) == pytest.approx(weight, rel=0.05)
 
 
 # --- flows ---
@@ -289,7 +267,6 @@ def test_silo_has_the_published_geometry():
 
 
 def test_hopper_flows_faster_through_larger_orifices(monkeypatch):
-    """A thin layer, and its first grains only."""
     monkeypatch.setattr(hopper, "BEGIN", 0.005)
     monkeypatch.setattr(hopper, "END", 0.06)
     report = hopper.EXPERIMENT.run_into("hopper", quick=True, count=600)

@@ -70,7 +70,6 @@ def test_clumps_in_one_place_are_found_before_all_contacts_are_listed(n, width):
 
 
 def test_concentric_clumps_without_contacts_are_accepted():
-    """Their centres of mass coincide, their spheres do not."""
     angle = 2.0 * np.pi * np.arange(70) / 70
     turned = np.column_stack([np.cos(angle / 4), *np.zeros((2, 70)), np.sin(angle / 4)])        # a quarter about z
     pair = md.ClumpTemplate([(-1, 0, 0), (1, 0, 0)], [0.02, 0.02])

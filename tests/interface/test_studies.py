@@ -109,7 +109,6 @@ def test_files_and_lines(tmp_path, capsys):
 
 
 def test_a_new_run_replaces_its_own_files_only(tmp_path, monkeypatch, capsys):
-    """Without matplotlib there is no figure."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert EXPERIMENT.run_into(tmp_path).files == ["numbers.csv", "findings.csv"]
     (tmp_path / "mine.txt").write_text("keep")
@@ -155,7 +154,6 @@ def test_failure_keeps_findings(tmp_path, capsys):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(number, tmp_path, capsys):
-    """During a long integration; earlier findings are written."""
     def study(options, report):
         report.find(PRINTED)
         threading.Timer(0.2, os.kill, (os.getpid(), number)).start()

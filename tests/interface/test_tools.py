@@ -9,7 +9,6 @@ import benchmark
 import benchmark_cases
 import compare_trees
 import numpy as np
-import order_table
 import pytest
 
 import minidem as md
@@ -112,24 +111,6 @@ def test_orders_are_those_measured():
     done = subprocess.run([sys.executable, ROOT / "tools" / "order_table.py", "--check"], capture_output=True,
                           text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_differences_are_reported():
-    """A difference of orders above a tenth; a smaller one may come from another processor. Also rows and columns."""
-    assert order_table.page(order_table.read_page(ORDERS).values()) == ORDERS
-    written = order_table.read_page(ORDERS)
-    rows = [{heading: text for heading, text in row.items() if heading != "ns"} for row in written.values()]
-    first, (q, w) = rows[0], map(float, rows[0]["of velocity"].split("/"))
-    for error, differs in (0.09, False), (0.11, True):
-        first["of velocity"] = f"{q:.2f} / {w + error:.2f}"
-        assert [said.startswith(f"{first['scheme']}, of velocity: {first['of velocity']} here, ")
-                for said in order_table.differences(rows, written)] == [True] * differs
-    first |= {"of velocity": written[first["scheme"]]["of velocity"], "forces": "2"}
-    gone = rows.pop()
-    rows.append(first | {"scheme": "`mine`"})
-    assert order_table.differences(rows, written) == sorted([
-        f"{first['scheme']}, forces: 2 here, 1 in the table", f"{gone['scheme']} is in the table and no scheme",
-        "`mine` is not in the table"])
 
 
 # --- paraview_view.py ---

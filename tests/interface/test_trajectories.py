@@ -19,7 +19,6 @@ FORMATS = [pytest.param("a.gsd", marks=needs_gsd), "a.csv"]
 
 @pytest.fixture
 def sim(rod, lumpy):
-    """Rods, lumpy clumps and scaled spheres in a box, with spin."""
     rng = np.random.default_rng(3)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5, gravity=(0, 0, -9.81))
     sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
@@ -70,7 +69,6 @@ def test_rigid_bodies(sim, tmp_path):
 
 
 def test_rows_of_a_csv_file(sim, tmp_path):
-    """All digits, only of the chosen clumps that are present."""
     states = []
 
     def both(sim):

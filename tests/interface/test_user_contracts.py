@@ -48,7 +48,6 @@ def test_forces_are_not_broadcast(own_law, force, shape):
 
 
 def pulling(contacts, stiffness):
-    """A linear spring that pulls when the contact has ended."""
     contacts.force = stiffness * contacts.overlap[:, None] * contacts.normal
 
 

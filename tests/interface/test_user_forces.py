@@ -28,7 +28,6 @@ PARAMETERS = (-40.0, 3.0, 0.05, 1e-3)
 DT = 2e-5
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """The C function `force`, of ctypes and of SciPy."""
     path = tmp_path_factory.mktemp("c") / "force.c"
     path.write_text(SOURCE)
     functions = ctypes_functions(path, ("force",))

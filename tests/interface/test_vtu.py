@@ -17,7 +17,6 @@ BALL = md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0)
 
 @pytest.fixture
 def sim(rod, lumpy):
-    """Clumps of two templates in free flight with spin."""
     rng = np.random.default_rng(3)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=1e-5)
     for k, shape in enumerate((rod, lumpy)):

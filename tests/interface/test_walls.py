@@ -34,7 +34,6 @@ def test_values_are_normalised_and_compare():
 
 @pytest.mark.parametrize("kind", ["stl", "obj", "ply", "vtu"])
 def test_files(kind, tmp_path):
-    """They are not read again."""
     path = tmp_path / f"cube.{kind}"
     meshio.Mesh(1000.0 * CUBE, [("triangle", CUBE_FACES)]).write(path)
     wall = md.MeshWall(path, scale=0.001)
@@ -100,7 +99,6 @@ def test_walls_for_paraview(moving, tmp_path):
 
 
 def broken_meshes():
-    """Names and surfaces of meshes that are not clean."""
     rng = np.random.default_rng(1)
     points, triangles = facets(12)
     sliver = np.append(CUBE, [[0.5, 0.5, 1.0 + 1e-9], [0.2, 0.2, 1.0]], axis=0)
@@ -135,7 +133,6 @@ def test_broken_meshes(name, contact):
 
 @pytest.mark.parametrize("size", [1e-5, 1e3, 1e6])
 def test_scales(size):
-    """A ball inside a cube of any size stays there."""
     sim = simulation([md.MeshWall((size * CUBE, CUBE_FACES))], "hertz", 1e-4 * size)
     sim.add_clumps(BALL, [size * np.array([0.5, 0.4, 0.6])], velocity=(3, 2, -1), scale=0.1 * size)
     sim.run(8000)

@@ -36,7 +36,6 @@ def drum():
 
 
 def simulation(materials=SOFT, walls=None, contact=FRICTION, dt=2e-6, **options):
-    """The walls are of the second material."""
     first, second = materials
     return md.Simulation(first, [replace(wall, material=second) for wall in walls or []], contact=contact, dt=dt,
                          gravity=(0.0, 0.0, -G), threads=1,
@@ -77,7 +76,6 @@ def commands_of(folder):
 
 
 def write(sim, folder, **options):
-    """Write the files; texts of the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         sim.write_lammps(folder, **options)
@@ -106,7 +104,6 @@ def test_files_of_rods(tmp_path):
 
 
 def test_files_of_spheres(tmp_path):
-    """Without walls, with the motion of all; and over a floor in a periodic box."""
     sim = grid(simulation(), [BALL, BALL])
     sim.write_lammps(tmp_path)
     commands = commands_of(tmp_path)
