@@ -31,14 +31,12 @@ def test_same_spheres_after_writing(tmp_path, style, coarse_fits):
         assert again.mass == of_mesh.mass and np.array_equal(again.inertia, of_mesh.inertia)
 
 
-# --- LAMMPS ---
-
 MOLECULE = """two spheres
 2 atoms   # with a title above
 
 Coords
 
-2 4 5 6
+2 5 6 7
 1 1 2 3
 
 Types
@@ -47,16 +45,9 @@ Types
 2 1
 
 Diameters # in another order
-1 2.0
-2 1.0
+1 8.0
+2 16.0
 """
-
-
-def test_molecule_of_lammps(tmp_path):
-    (tmp_path / "two.mol").write_text(MOLECULE)
-    clump = md.ClumpTemplate.from_file(tmp_path / "two.mol", scale=0.1)
-    assert clump.centers == pytest.approx(np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]))
-    assert clump.radii == pytest.approx([0.1, 0.05])
 
 
 REFUSED = [     # (file of a folder of MercuryDPM or spheres, its text, words of the message)
@@ -73,9 +64,9 @@ REFUSED = [     # (file of a folder of MercuryDPM or spheres, its text, words of
     ("spheres.txt", "", "spheres.txt.*no spheres"), ("spheres.txt", "1,2,3\n", "line 1.*four numbers"),
     ("spheres.txt", "1,2,3,4\n1,2,x,4\n", "line 2.*four numbers"), ("spheres.txt", "1,2,3,4\nend\n", "line 2"),
     ("spheres.txt", "1,2,3,nan\n", "line 1.*finite"), ("spheres.txt", "1,2,3,-4\n", "line 1.*-4.*greater than 0"),
-    ("two.mol", MOLECULE.replace("2 1.0\n", ""), "2 atoms, but Coords of 2 and Diameters of 1"),
-    ("two.mol", MOLECULE.replace("2 4 5 6", "2 4 5"), "line 6: '2 4 5': give the number of the atom and its x y z"),
-    ("two.mol", MOLECULE.replace("2 1.0\n", "2 -1.0\n"), "atom 2: radius -0.5; give radii greater than 0")]
+    ("two.mol", MOLECULE.replace("2 16.0\n", ""), "2 atoms, but Coords of 2 and Diameters of 1"),
+    ("two.mol", MOLECULE.replace("2 5 6 7", "2 5 6"), "line 6: '2 5 6': give the number of the atom and its x y z"),
+    ("two.mol", MOLECULE.replace("2 16.0\n", "2 -1.0\n"), "atom 2: radius -0.5; give radii greater than 0")]
 
 
 @pytest.mark.parametrize("name, text, message", REFUSED)
@@ -171,7 +162,8 @@ def test_mercurydpm_after_writing(tmp_path, kind):
 @pytest.mark.parametrize("text", [
     "1,2,3,4\n5,6,7,8\n", "x y z r\n1 2 3 4\n5\t6 7 8", "# made by hand\n\n1; 2; 3; 4 # first\n5,6,7,8,\n",
     "\ufeffx,y,z,r\r\n 1, 2, 3, 4\r\n 5, 6, 7, 8\r\n",
-    "  1.000000,  2.000000,  3.000000,  4.000000\n  5.000000,  6.000000,  7.000000,  8.000000\n"])      # of CLUMP
+    "  1.000000,  2.000000,  3.000000,  4.000000\n  5.000000,  6.000000,  7.000000,  8.000000\n",       # of CLUMP
+    MOLECULE])
 def test_read(tmp_path, text):
     path = tmp_path / "spheres.txt"
     path.write_text(text, encoding="utf-8")

@@ -47,27 +47,18 @@ def test_rate_and_number():
     assert sim.n_clumps == 12
 
 
-@pytest.mark.filterwarnings("ignore:rate")
-def test_no_overlap():
-    """Neither with walls nor with clumps of other sizes that are in the box already; what does not fit is left out."""
+def test_a_box_that_is_full():
+    """No overlap with walls nor with clumps of other sizes; what does not fit is left out, and reported once."""
     sim = md.Simulation(ELASTIC, md.box((0.2, 0.0, 0.0), (0.6, 0.6, 0.7)), dt=1e-5)
     sim.add_clumps(BALL, [[0.3, 0.3, 0.6], [0.45, 0.2, 0.5]], scale=[1.5, 0.3])
     inlet = Inlet(CLUMP, LOW, HIGH, rate=4e5, every=10, seed=8)
     sim.run(10)
-    assert len(inlet(sim)) == sim.n_clumps - 2 > 5
-    assert 0.0 < smallest_gap(sim) < 0.3 and sim.n_clumps < 42
-    sim.run(10)
-    assert len(inlet(sim)) < 10 and smallest_gap(sim) > 0.0
-
-
-def test_a_rate_that_is_not_reached_is_reported_once():
-    sim = md.Simulation(ELASTIC, dt=1e-4)
-    inlet = Inlet(CLUMP, LOW, HIGH, rate=4e5, every=10)
-    sim.run(10)
-    with pytest.warns(UserWarning, match=r"rate = 400000 1/s .*step 10 .* (\d+) of the 400 clumps") as found:
+    with pytest.warns(UserWarning, match=r"rate = 400000 1/s .*step 10 .* (\d+) of the 40 clumps") as found:
         new = inlet(sim)
+        assert len(new) == sim.n_clumps - 2 > 5
+        assert 0.0 < smallest_gap(sim) < 0.3 and sim.n_clumps < 42
         sim.run(10)
-        inlet(sim)
+        assert len(inlet(sim)) < 10 and smallest_gap(sim) > 0.0
     assert len(found) == 1 and f"room for {len(new)} of" in str(found[0].message)
 
 

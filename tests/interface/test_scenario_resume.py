@@ -105,7 +105,6 @@ def test_a_finished_run_stays_as_it_is(uninterrupted):
     before = files(uninterrupted), summary(uninterrupted)
     assert main(uninterrupted, "--resume") == 0
     assert (files(uninterrupted), summary(uninterrupted)) == before
-    assert json.loads((uninterrupted / "summary.json").read_text())["us_per_step"] > 0
 
 
 @pytest.mark.parametrize("arguments, named", [
@@ -139,14 +138,14 @@ def test_comparisons(tmp_path, capsys, monkeypatch):
     capsys.readouterr()
     assert calm.main([*words, "--seed", "3", "--out", str(whole)]) == 0
     said = capsys.readouterr().out
-    assert all(f"with {name}:" in said for name in names)
+    assert all(f"with {name}:" in said for name in names) and (whole / "compare.png").exists()
     folders = [name.replace(":", "_") for name in names]
-    assert [files(parts / name) for name in folders] == [files(whole / name) for name in folders]
+    runs = [files(whole / name) for name in folders]
+    assert [files(parts / name) for name in folders] == runs
     assert [summary(whole / name)["integrator"] for name in folders] == names
-    rows = [(whole / name / "energy.csv").read_text().splitlines() for name in folders]
-    assert len({table[1] for table in rows}) == 1 and len({table[-1] for table in rows}) == len(names)
-    assert len({(whole / name / "frames" / "rods_in_box_000000000.vtu").read_bytes() for name in folders}) == 1
-    assert (whole / "compare.png").exists()
+    assert len({run["energy.csv"].splitlines()[1] for run in runs}) == 1 == len(
+        {run["rods_in_box_000000000.vtu"] for run in runs})
+    assert len({run["energy.csv"].splitlines()[-1] for run in runs}) == len(names)
 
 
 def test_user_forces_act_in_a_continued_run_too(tmp_path):

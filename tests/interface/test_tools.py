@@ -5,10 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import benchmark
 import benchmark_cases
 import compare_trees
-import numpy as np
 import pytest
 
 import minidem as md
@@ -72,16 +70,6 @@ def test_rows_of_a_measurement(tmp_path):
         sim.run(row["warmup"] + REPEATS * STEPS)
         assert row["energy_drift"] == sim.energy().total / initial - 1
     assert "case A" in done.stderr and rows[0]["build"]["command"] in done.stdout
-
-
-def test_processes_of_a_measurement(tmp_path):
-    """Peak memory excludes that of the parent, which getrusage of a child includes; errors are quoted."""
-    rods().save(tmp_path / "start")
-    mine = np.ones(2 ** 25)                                 # 268 MB; the child needs some 70
-    found, = benchmark.run_processes([None], tmp_path / "start", 1, 10, 10, 1)
-    assert found["peak_bytes"] < mine.nbytes
-    with pytest.raises(RuntimeError, match="MINIDEM_ISA=v9"):
-        benchmark.run_processes([None, "v9"], tmp_path / "start", 1, 10, 10, 2)
 
 
 def test_a_tree_beside_itself(capsys):
