@@ -84,16 +84,6 @@ def test_a_run_and_the_command_for_a_movie_that_it_shows(tmp_path, path_without_
     subprocess.run(f"{command} --help", shell=True, cwd=tmp_path, check=True, env=elsewhere)
 
 
-def test_exit_status_and_missing_packages(tmp_path):
-    """A package that is missing is named: it is not a reason to build minidem again."""
-    failing = ["-m", "minidem", "run", "rods_in_box", "--time", "-1"]
-    for words, status, message in (
-            (failing, 2, "rods_in_box: error: argument --time"),
-            (["-c", "import sys; sys.modules['scipy'] = None; import minidem"], 1, "scipy")):
-        done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
-        assert done.returncode == status and message in done.stderr.splitlines()[-1] and "stale" not in done.stderr
-
-
 @pytest.mark.parametrize("words, message", [
     (["runs"], "there is no command 'runs'; known are scenarios, run,"),
     (["run"], "run: give the name of a scenario"),
@@ -216,16 +206,6 @@ def test_signatures_are_readable():
         text = pydoc.plain(pydoc.render_doc(thing))
         assert "_SupportsArray" not in text and max(map(len, text.splitlines())) < 600, thing
     assert re.search(r"gravity: '?ArrayLike'? = ", pydoc.plain(pydoc.render_doc(md.Simulation)))
-
-
-def test_help_of_a_simulation_is_grouped_by_topics():
-    """Its docstring has a line for each topic, with names that pydoc lists under this base class."""
-    lines = dict(re.findall(r"^    ([A-Z]\w+) {2,}(\S.*)$", md.Simulation.__doc__.replace("\n    ", "\n"), re.M))
-    topics = [md.Simulation, *md.Simulation.__bases__]
-    assert list(lines) == [topic.__name__ for topic in topics]
-    for topic in topics:
-        named = re.findall(r"[a-z]+_\w+", lines[topic.__name__])
-        assert named and all(name in vars(topic) for name in named), topic
 
 
 def test_build_info():

@@ -1,24 +1,18 @@
-"""Malformed clump files, mesh files and command lines: refused with the reason, or a valid result. Checkpoints are
+"""Malformed clump files and mesh files: refused with the reason, or a valid result. Checkpoints are
 in tests/restart."""
-import io
 import tempfile
-from contextlib import redirect_stderr
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import meshio
 import numpy as np
 import pytest
-import rods_in_box
 
 import minidem as md
 from minidem import shapes
-from minidem.scenarios.rotating_bodies import falling_fibres
 from minidem.templates.triangle_mesh import TriangleMesh
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-SCENARIOS = [rods_in_box.SCENARIO, falling_fibres.SCENARIO]
 
 
 @pytest.fixture(params=[100, pytest.param(2500, marks=pytest.mark.slow)])
@@ -93,27 +87,3 @@ def test_mesh_files(generators, tmp_path):
         suffix, data = meshes()[rng.integers(len(meshes()))]
         mesh = read_or_refuse(TriangleMesh.read, tmp_path / f"grain.{suffix}", damaged(rng, data), "vertices")
         assert mesh is None or mesh.volume > 0 and np.isfinite(mesh.moments).all() and np.isfinite(mesh.corners).all()
-
-
-OPTIONS = ["--integrator", "--dt", "--time", "--seed", "--out", "--frames", "--threads", "--checkpoint-every",
-           "--resume", "--quiet", "--compare", "--rods", "--box", "--fibres", "--bogus", "-x", "--"]
-VALUES = ["0", "-1", "nan", "inf", "-inf", "1e-400", "1e999", "1e300", "1e-300", "x", "", " ", "1,2", "0x10", "1_0",
-          "\u0663", "spiral", "spiral:inner=rk4", "omelyan:iterations=99999999999999999999", "omelyan:iterations=",
-          "spiral:",
-          ":", "a\0b", "3", "1e-4", "\udcff", "é" * 300, "/proc/x", "=", "--", "spiral,omelyan", "spiral,,"]
-
-
-def test_command_lines(generators, tmp_path, monkeypatch):
-    """Exit status 2 and nothing written, or options that a run could begin with. It does not begin here."""
-    monkeypatch.chdir(tmp_path)
-    for rng in generators:
-        def word():
-            option, value = OPTIONS[rng.integers(len(OPTIONS))], VALUES[rng.integers(len(VALUES))]
-            return [option, value, f"{option}={value}"][rng.integers(3)]
-
-        scenario, begun = replace(SCENARIOS[rng.integers(2)], name="x"), []
-        object.__setattr__(scenario, "_execute", lambda *_: begun.append(1) or 0)
-        with redirect_stderr(io.StringIO()) as errors:
-            status = scenario.main([word() for _ in range(rng.integers(1, 7))] + ["--frames", "0"])
-        assert status == 0 and begun or status == 2 and errors.getvalue().startswith("x: error: ")
-        assert not list(tmp_path.iterdir())

@@ -21,6 +21,8 @@ GLASS = md.Material(1e9, 0.2, restitution=0.5, friction=0.3, rolling_friction=0.
 SOFT = md.Material(1e8, 0.45)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01])
 PAIR = md.Pair(GLASS, STEEL, restitution=0.4, friction=0.2, rolling_friction=0.02, adhesion=0.1)
+
+
 def test_table_of_pairs():
     """What a law gets of each pair of materials; NaN where no pair is given."""
     table = PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), STEEL)], [PAIR]).with_material(SOFT)

@@ -149,23 +149,15 @@ def test_walls(tmp_path):
         assert np.any(solid != glass) == (planes > 0)
 
 
-@pytest.fixture(scope="module")
-def row():
+def test_contacts_are_tubes():
+    """Their heights in the picture are as the forces, and their colours differ."""
     sim = md.Simulation(md.Material(1e6, 0.1), dt=1e-6)
     sim.add_clumps(BALL, [(0, 0, 0), (0.198, 0, 0), (0.39, 0, 0)])
-    return sim
-
-
-def test_contacts_are_tubes(row):
-    """Their heights in the picture are as the forces, and their colours differ."""
-    shown = np.asarray(md.show(row, contacts=True, camera="y", size=(640, 480))).astype(int)
-    found = coloured(shown[:, :540])
-    heights = np.array([found[:, column].sum() for column in (190, 350)])
-    forces = row.contacts()["force"]
-    expected = np.linalg.norm(forces, axis=1)
+    shown = np.asarray(md.show(sim, contacts=True, camera="y", size=(640, 480))).astype(int)
+    heights = np.array([coloured(shown[:, :540])[:, column].sum() for column in (190, 350)])
+    expected = np.linalg.norm(sim.contacts()["force"], axis=1)
     assert heights[1] > 50 and heights[0] / heights[1] == pytest.approx(expected[0] / expected[1], abs=0.04)
-    first, second = shown[240, 190], shown[240, 350]
-    assert np.ptp(first - second) > 50
+    assert np.ptp(shown[240, 190] - shown[240, 350]) > 50
     assert 180 < shown[185, 275].min() == shown[185, 275].max() < 250       # a ball, above the tubes
 
 
@@ -176,8 +168,7 @@ def test_movie_of_contacts_and_walls_that_move(tmp_path):
     sim.add_clumps(BALL, [(0.4, 0.5, 0.5), (0.598, 0.5, 0.5)])
     frames = md.Frames(tmp_path / "two", contacts=True)
     frames(sim)
-    sim.run(4000)
-    frames(sim)
+    sim.run(4000, every=4000, callback=frames)
     assert movie(tmp_path / "two", "--contacts", "--size", "320x240") == 0
     first, second = pictures(tmp_path / "two" / "two.mp4")[0].astype(int)
     assert coloured(first[:, :270]).sum() > 100 > 10 > coloured(second[:, :270]).sum()
@@ -227,14 +218,15 @@ def test_view(tmp_path):
         np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), rtol=1e-6)
 
 
-def test_what_cannot_be_shown(row, tmp_path):
-    empty = md.Simulation(md.Material(1e9, 0.1), dt=1e-5)
+def test_what_cannot_be_shown(tmp_path):
+    empty, full = (md.Simulation(md.Material(1e9, 0.1), dt=1e-5) for _ in range(2))
+    full.add_clumps(BALL, [(0, 0, 0)])
     for call, message in ((lambda: md.show(empty), "there are no clumps to show"),
                           (lambda: md.view(empty), "there are no clumps to show"),
-                          (lambda: md.show(row, size=(8, 8)), "size = .*from 16 to 4096"),
-                          (lambda: md.show(row, "speed", contacts=True), "the contacts have no field 'speed'; known "
+                          (lambda: md.show(full, size=(8, 8)), "size = .*from 16 to 4096"),
+                          (lambda: md.show(full, "speed", contacts=True), "the contacts have no field 'speed'; known "
                            "are solid, force, normal_force"),
-                          (lambda: md.view(row, color="taste"), "no field 'taste'"),
-                          (lambda: md.view(row).save(tmp_path / "view.png"), "path.*html")):
+                          (lambda: md.view(full, color="taste"), "no field 'taste'"),
+                          (lambda: md.view(full).save(tmp_path / "view.png"), "path.*html")):
         with pytest.raises(ValueError, match=message):
             call()

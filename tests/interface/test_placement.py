@@ -4,7 +4,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 import minidem as md
-from minidem.initial import place, place_densely, random_directions, random_orientations, random_placement
+from minidem.initial import place, place_densely, random_directions, random_orientations
 
 
 def spheres(template, position, orientation):
@@ -88,6 +88,7 @@ def test_orientations_stay_isotropic_near_walls():
 @pytest.mark.parametrize("how, number, fraction, words", [
     (place, 1, 3.0, ["1 clumps", "solid fraction", "larger box"]),              # narrower than one
     (place, 300, 1.5, ["300 clumps", "solid fraction", "larger box"]),          # less volume than they have
+    (place, 2000, 0.51, ["solid fraction 0.51", "random addition ends below 0.5", "use place_densely"]),
     (place, 300, 0.45, ["300 clumps", "larger box", "use place_densely"]),      # where some find room
     (place_densely, 300, 0.9, ["300 clumps", "larger box"])])
 def test_too_full(how, number, fraction, words, rod):
@@ -97,26 +98,6 @@ def test_too_full(how, number, fraction, words, rod):
         how([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
     assert all(word in str(refusal.value) for word in words), refusal.value
     assert ("use place_densely" in str(refusal.value)) == ("use place_densely" in words)
-
-
-def test_a_hopeless_search_ends_early(rod, monkeypatch):
-    """After a small part of the proposals that it might make; beyond the limit of all shapes before the first one."""
-    made, propose = [], random_placement.propose
-
-    def counted(shape, number, *others):
-        made.append(number)
-        return propose(shape, number, *others)
-
-    monkeypatch.setattr(random_placement, "propose", counted)
-    high = np.full(3, (900 * rod.template.volume / 0.4) ** (1 / 3))
-    with pytest.raises(ValueError, match="it was full with [4-6]..; use place_densely"):
-        place([rod.template], [900], np.zeros(3), high, np.random.default_rng(1))
-    assert sum(made) < 0.5 * (random_placement.PATIENCE + random_placement.ATTEMPTS * 900)
-    made.clear()
-    high = np.full(3, (2000 * rod.template.volume / 0.51) ** (1 / 3))
-    with pytest.raises(ValueError, match="solid fraction 0.51.: random addition ends below 0.5 .*; use place_densely"):
-        place([rod.template], [2000], np.zeros(3), high, np.random.default_rng(1))
-    assert not made
 
 
 def test_dense_rods_are_apart_and_isotropic(rod):

@@ -152,14 +152,13 @@ def test_record(own_law):
     record = own_law("mine", **example.numpy_interface(), **example.RECORD, doc="A hysteretic spring.")
     assert md.contact.info("mine:stiffness=1") is record and "mine" in md.contact.available()
     assert record.has_history and record.needs_velocity and not record.conservative
-    assert (record.title, record.doi, record.doc) == ("linear hysteretic spring", "10.1122/1.549893",
-                                                      "A hysteretic spring.")
-    assert record.reads_of_pairs == ("restitution",) and record.parameters == {"stiffness": None}
+    assert (record.title, record.doi, record.doc, record.reads_of_pairs, record.parameters) == (
+        "linear hysteretic spring", "10.1122/1.549893", "A hysteretic spring.", ("restitution",), {"stiffness": None})
     assert "Walton" in md.cite(two_balls(LAW)).text
-    with pytest.raises(ValueError, match="stiffness is missing"):
-        two_balls("mine")
-    with pytest.raises(ValueError, match="one force evaluation per step, and 'rk4' has 4"):
-        rods(rotation="rk4")
+    for make, message in ((lambda: two_balls("mine"), "stiffness is missing"),
+                          (lambda: rods(rotation="rk4"), "one force evaluation per step, and 'rk4' has 4")):
+        with pytest.raises(ValueError, match=message):
+            make()
 
 
 def test_a_user_law_can_be_replaced(own_law):

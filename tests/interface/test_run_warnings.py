@@ -183,26 +183,22 @@ def test_each_cause_once_in_a_simulation_and_its_copies():
     assert len(said_in(lambda: fresh.run(5000))) == 2
 
 
-@pytest.mark.parametrize("make, dense, known", [
-    (lambda density: md.ClumpTemplate([(0, 0, 0)], [RADIUS], *density), 2500.0, False),
-    (lambda density: md.shapes.rod(6 * RADIUS, RADIUS, 3, *density), 2500.0, False),
-    (lambda density: md.ClumpTemplate([(0, 0, 0)], [RADIUS], *density), 2500.0, True)], ids=["ball", "rod", "material"])
-def test_a_density_that_nobody_gave(make, dense, known, tmp_path):
-    """Once it runs; not if it was given, by the template or the material, nor after a restart, which has a number."""
-    material = md.Material(1e9, 0.2, density=dense if known else None)
-
+@pytest.mark.parametrize("make", [lambda density: md.ClumpTemplate([(0, 0, 0)], [RADIUS], *density),
+                                  lambda density: md.shapes.rod(6 * RADIUS, RADIUS, 3, *density)], ids=["ball", "rod"])
+@pytest.mark.parametrize("known", [False, True])
+def test_a_density_that_nobody_gave(make, known, tmp_path):
+    """Once it runs; not if the template or the material has one, nor after a restart, which has a number."""
     def simulation(*density):
-        sim = md.Simulation(material, dt=1e-5)
+        sim = md.Simulation(md.Material(1e9, 0.2, density=2500.0 if known else None), dt=1e-5)
         assert said_in(lambda: sim.add_clumps(make(density), [(0, 0, 0), (1, 0, 0)])) == []
         return sim
 
-    sim, other = simulation(), simulation(dense)
+    sim, other = simulation(), simulation(2500.0)
     assert sim.mass.tolist() == other.mass.tolist() and said_in(lambda: other.run(2)) == []
     sim.save(tmp_path / "a.npz")
     texts = said_in(lambda: [sim.run(2), copy.deepcopy(sim).run(2), md.Simulation.load(tmp_path / "a.npz").run(2)])
-    assert texts == [] if known else [re.match(
-        "density: the template of clump 0 was made without one, and 2500 kg/m3 are taken. Give it to", texts[0]).string]
-    assert pickle.loads(pickle.dumps(sim.templates[0])).density == sim.templates[0].density == dense
+    assert len(texts) == 1 - known
+    assert all("template of clump 0 was made without one, and 2500 kg/m3 are taken. Give it to" in text for text in texts)
 
 
 def flowing(given, speed, affine, motion, gradient):

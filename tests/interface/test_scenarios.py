@@ -218,26 +218,6 @@ def test_rest_and_its_continuation():
     assert json.loads(Path("run/summary.json").read_text())["result"]["rest_time"] == result["rest_time"]
 
 
-def heap(shape, heights, spin, **flags):
-    sim = md.Simulation(md.Material(settling.YOUNG, settling.POISSON, friction=0.5), [md.Plane((0, 0, 0), (0, 0, 1))],
-                        contact="hertz-mindlin", dt=1.5e-5, threads=1)
-    sim.add_clumps(settling.SHAPES[shape], [(k, 0, z) for k, z in enumerate(heights)], angular_velocity=spin, **flags)
-    return sim
-
-
-def test_energy_of_torsion():
-    """The spin about the vertical of what touches the bottom once. In the air, or of a rod that lies on it: none."""
-    touching = 0.999 * settling.RADIUS
-    spin = np.array([(0.2, 0.0, 0.5), (0.0, 0.0, 0.5), (0.0, 0.3, 0.0)])
-    sim = heap("sphere", [touching, 2.0 * settling.RADIUS, touching], spin)
-    clump = sim.templates[0]
-    unit = 3 * clump.mass * settling.G * settling.RADIUS
-    assert settling.torsion_energy(sim) == pytest.approx(0.5 * clump.inertia[2] * 0.5**2 / unit, rel=1e-12)
-    assert settling.kinetic_energy(sim) == pytest.approx(0.5 * clump.inertia[2] * np.sum(spin**2) / unit, rel=1e-12)
-    lying = heap("rod", [touching], (0, 0, 0.5), orientation=(np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0))
-    assert len(lying.contacts()) == 3 and settling.torsion_energy(lying) == 0.0
-
-
 # --- flows ---
 
 @pytest.mark.parametrize("funnel", ["mesh", pytest.param("cone", marks=pytest.mark.slow)])

@@ -34,6 +34,8 @@ def work(options, report):
 
 def more_options(group):
     group.add_argument("--size", type=float, default=lambda options: 2.0 * options.dt)
+
+
 EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work, add_options=more_options,
                       defaults={"integrator": "spiral", "dt": 0.1})
 

@@ -318,15 +318,3 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
     (two / name).unlink()
     assert main(two, "--resume") == 2
     assert main(two) == 0 and not (two / name).exists()
-
-
-@needs_gsd
-def test_ovito_reads_radii(sim, tmp_path):
-    io = pytest.importorskip("ovito.io")
-    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
-        sim.run(20, every=10, callback=trajectory)
-    pipeline = io.import_file(str(tmp_path / "a.gsd"))
-    data = pipeline.compute(1)
-    assert pipeline.source.num_frames == 2 and data.particles.count == sim.n_clumps + sim.n_spheres - 2
-    part = np.bincount(sim.sphere_clump)[sim.sphere_clump] > 1
-    np.testing.assert_allclose(data.particles["Radius"][sim.n_clumps:], sim.sphere_radii[part], rtol=SINGLE)

@@ -26,6 +26,8 @@ void force(const double *time, const double *clumps, double *wrenches, const dou
 SIGNATURE = b"void (const double *, const double *, double *, const double *)"
 PARAMETERS = (-40.0, 3.0, 0.05, 1e-3)
 DT = 2e-5
+
+
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
     path = tmp_path_factory.mktemp("c") / "force.c"
