@@ -85,19 +85,17 @@ def test_only_what_is_used(how, hertz, union, tmp_path):
     assert "union" in md.cite(sim).text
 
 
-@pytest.mark.parametrize("record, key, entry, told", [
+@pytest.mark.parametrize("record, key, told", [
     ({"cites": (article("doe2030turns", ("Doe, Jane",), "Turns", "Journal of Turns", "1", "1--9", "2030",
                         "10.1234/own.5"),)}, "doe2030turns",
-     {"kind": "article", "author": "Doe, Jane", "title": "{Turns}", "volume": "1", "journal": "Journal of Turns",
-      "pages": "1--9", "year": "2030", "doi": "10.1234/own.5"},
      "Jane Doe, Turns, Journal of Turns, 1, 1-9, 2030, doi:10.1234/own.5"),
     ({"doi": "10.1234/own.5", "equations": "7 of 10.1016/j.cpc.2023.109077"}, "10_1234_own_5",
-     {"kind": "misc", "title": "{My own scheme}", "doi": "10.1234/own.5", "url": "https://doi.org/10.1234/own.5"},
-     "My own scheme, doi:10.1234/own.5"), ({}, "delvalle2024spiral", None, "My own scheme")])
-def test_user_defined_schemes(own, record, key, entry, told):
+     "My own scheme, doi:10.1234/own.5"), ({}, None, "My own scheme")])
+def test_user_defined_schemes(own, record, key, told):
     """With a reference, a DOI alone, which leads to the paper, or no source; one of another scheme has its entry."""
     own("mine", lambda bodies, dt, stage: None, title="My own scheme", **record)
     citation = md.cite(simulation("mine"))
     found = entries(citation.bibtex)
-    assert "My own scheme" in citation.text and told in citation.text and found.get(key) == entry
+    assert "My own scheme" in citation.text and told in citation.text
+    assert key is None or found[key]["doi"] == "10.1234/own.5" and NEEDED[found[key]["kind"]] <= found[key].keys()
     assert ("delvalle2024spiral" in found) == ("equations" in record)

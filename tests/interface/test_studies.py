@@ -32,11 +32,7 @@ def work(options, report):
     report.say("worked")
 
 
-def more_options(group):
-    group.add_argument("--size", type=float, default=lambda options: 2.0 * options.dt)
-
-
-EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work, add_options=more_options,
+EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work,
                       defaults={"integrator": "spiral", "dt": 0.1})
 
 
@@ -91,7 +87,7 @@ def test_files_and_lines(tmp_path, capsys):
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert {key: summary[key] for key in ("scenario", "ended", "version", "build", "options")} == {
         "scenario": "some_experiment", "ended": "done", "version": md.__version__, "build": md.build_info(),
-        "options": {"integrator": "spiral", "dt": 0.05, "quick": True, "size": 0.1}}
+        "options": {"integrator": "spiral", "dt": 0.05, "quick": True}}
     assert summary["wall_seconds"] > 0.0
     verdicts = ["reproduced", "not reproduced", "reproduced", "published value wrong"]
     assert [found["verdict"] for found in summary["findings"]] == verdicts
@@ -122,19 +118,6 @@ def test_a_new_run_replaces_its_own_files_only(tmp_path, monkeypatch, capsys):
     (tmp_path / "summary.json").write_text("not JSON")
     assert EXPERIMENT.main(["--out", str(tmp_path), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
-
-
-def check(options):
-    raise ValueError("--size: too small")
-
-
-@pytest.mark.parametrize("change, arguments, message", [
-    ({}, "--dt 0", "must be above 0, not 0"), ({}, "--integrator eulr", "must be one of"),
-    ({}, "--time 1", "unrecognized arguments: --time"), ({}, "--size big", "invalid float value"),
-    ({"check": check}, "", "some_experiment: error: --size: too small\n")])
-def test_bad_arguments(change, arguments, message, tmp_path, capsys):
-    assert replace(EXPERIMENT, **change).main([*arguments.split(), "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
     with pytest.raises(ValueError, match="no option 'speed', only dt, integrator"):
         EXPERIMENT.run_into(tmp_path, speed=1)
 
