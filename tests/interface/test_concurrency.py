@@ -4,7 +4,6 @@ import hashlib
 import multiprocessing
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -51,25 +50,6 @@ def test_forked_processes_run_on_two_threads_too():
     assert after_a_run() == expected                                # and so does the parent, afterwards
 
 
-def in_child(act):
-    """act() in a forked process that is ended after 20 s; what it returns, as text."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(20)
-        try:
-            answer = str(act())
-        except BaseException as error:
-            answer = f"{type(error).__name__}: {error}"
-        os.write(write, answer.encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        answer = pipe.read()
-    assert os.waitpid(child, 0)[1] == 0, "the child hung"
-    return answer
-
-
 @contextlib.contextmanager
 def background_run(sim):
     """A run in another thread that has begun and lasts until the end of the block."""
@@ -90,13 +70,6 @@ def background_run(sim):
     end.set()
     thread.join()
     assert not failures
-
-
-def test_fork_during_a_run_in_another_thread():
-    sim = many_rods()
-    with background_run(sim):
-        assert "RuntimeError: another thread is using this simulation" in in_child(lambda: sim.run(1))
-        assert in_child(lambda: after_a_run()[0]) == "2"
 
 
 def test_concurrent_use_is_refused(tmp_path):

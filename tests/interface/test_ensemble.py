@@ -12,7 +12,6 @@ import time
 import pytest
 
 from minidem.ensemble import run_ensemble, worker
-from minidem.ensemble.study import Store
 from minidem.ensemble.worker import reference_to
 
 # Functions of the studies. `study` leaves a mark per call in the working folder, and does what `a` says.
@@ -213,23 +212,6 @@ def test_a_killed_study_continues(study, sent):
     assert all(file.stat().st_mtime_ns == then for file, then in before.items())
     # Begun again: of two workers the run under way, and one that had ended but was not yet written down.
     assert len(study.table()) == 12 and sum(study.calls().values()) <= 12 + 2 * 2
-
-
-@pytest.mark.parametrize("kept", [False, True])
-def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
-    save, saved = Store.save, []
-
-    def interrupted(store, k, record):
-        saved.append(k)
-        if kept or len(saved) < 2:
-            save(store, k, record)
-        if len(saved) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Store, "save", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        study({"a": list(range(4))})
-    assert len(study.table()) == len(study.records()) == 1 + kept
 
 
 # --- time limits, clusters ---

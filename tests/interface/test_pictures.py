@@ -61,14 +61,6 @@ def test_each_curve_has_its_label(tmp_path):
             assert panel is first or text.get_position()[1] == pytest.approx(ends[k] / 6.0)
 
 
-def test_curves():
-    """Thirteen schemes of a paper have colours of their own; equal curves are one."""
-    assert len({colour for colour, _ in plot.styles(14)}) == 14 and len(set(plot.styles(28))) == 28
-    a = np.arange(3.0)
-    found = curves.together({"one": a, "other": a + 1.0, "same": a.copy()})
-    assert list(found) == ["one, same", "other"] and found["other"][0] == 1.0
-
-
 def test_angle_of_repose(tmp_path):
     """A slope of 20 degrees: the line through it, and the mean angle of the last tenth."""
     x = np.linspace(0.01, 0.19, 60)

@@ -153,16 +153,3 @@ def test_an_inlet_refuses_other_intervals_than_its_own(every):
     with pytest.raises(ValueError, match="every = 10: at step 40 the calls of this Inlet are 20 steps apart"):
         inlet(sim)
     assert sim.n_clumps == 2
-
-
-def test_an_inlet_of_several_simulations():
-    """Runs in turn, and one that goes back to an earlier step, by its copy."""
-    inlet = Inlet(CLUMP, LOW, HIGH, rate=100.0, velocity=(0, 0, -30.0), every=10)
-    first, second = (md.Simulation(ELASTIC, dt=1e-3) for _ in range(2))
-    for _ in range(5):
-        for sim in first, second:
-            sim.run(10, every=10, callback=inlet)
-    third = copy.deepcopy(first)
-    for sim in first, third:
-        sim.run(50, every=10, callback=inlet)
-    assert (first.n_clumps, second.n_clumps, third.n_clumps) == (10, 5, 10)

@@ -1,4 +1,4 @@
-"""Scenarios: options, files and messages of a run, what a summary says of the energy, refused command lines and folders."""
+"""Runs of a scenario: files, messages, what a summary says of the energy; options, refused words and folders."""
 import dataclasses
 import json
 import math

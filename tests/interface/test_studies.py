@@ -56,29 +56,6 @@ def test_verdicts(finding, change, verdict):
     assert replace(finding, **change).verdict == verdict
 
 
-@pytest.mark.parametrize("verdicts, told", [
-    ("s", "too short to tell, 0 of 1, 1 too short to tell"), ("gs", "reproduced, 1 of 2, 1 too short to tell"),
-    ("bs", "NOT reproduced, 0 of 2, 1 too short to tell"), ("gl", "reproduced, 1 of 2, 1 at a known limit"),
-    ("l", "known limit, 0 of 1, 1 at a known limit"), ("bl", "NOT reproduced, 0 of 2, 1 at a known limit")])
-def test_line_of_an_item(verdicts, told, tmp_path):
-    """g: reproduced, b: not reproduced, s: too short to tell, l: known limit. The exit status is 0 for all."""
-    kinds = {"g": DRAWN, "b": replace(DRAWN, holds=False), "s": replace(DRAWN, holds=False, too_short=True),
-             "l": MISSED}
-    study = Scenario("some", "", study=lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
-    assert study.run_into(tmp_path).lines()[0] == f"Somebody 1999, Fig. 2: {told}"
-    assert study.main(["--quiet", "--out", str(tmp_path)]) == 0
-
-
-@pytest.mark.parametrize("change, message", [
-    ({"published": None}, "published is None"), ({"published": "two"}, "published is 'two'"),
-    ({"published": float("inf")}, "finite"), ({"tolerance": 0.0}, "tolerance is 0.0"),
-    ({"published": "0", "tolerance": 0.1}, "tolerance is 0.1 of 0"), ({"holds": True}, "note is empty"),
-    ({"exact": 1.0}, "note is empty"), ({"too_short": True}, "note is empty")])
-def test_invalid_findings(change, message):
-    with pytest.raises(ValueError, match=message):
-        replace(PRINTED, **change)
-
-
 # --- a run ---
 
 def test_files_and_lines(tmp_path, capsys):
