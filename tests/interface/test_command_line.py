@@ -134,7 +134,6 @@ def test_selftest_fails_for_wrong_results(check, fault, message, monkeypatch, ca
 # --- progress ---
 
 NOON = 1_700_049_600.0          # 2023-11-15 12:00:00 UTC
-STEPS, PER_SECOND = 86_400_000, 1000.0
 
 
 class Terminal(io.StringIO):
@@ -142,36 +141,30 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def clock(monkeypatch):
+def test_progress(monkeypatch):
+    """Of a run of a thousand steps a second, updated every ten seconds: lines in a file are dated and ever rarer; on a
+    terminal one line changes; none if quiet."""
     now = SimpleNamespace(seconds=0.0)
     monkeypatch.setattr(progress, "time", SimpleNamespace(
         perf_counter=lambda: now.seconds, time=lambda: NOON + now.seconds, localtime=time.gmtime,
         strftime=lambda form, moment=None: time.strftime(form, moment or time.gmtime(NOON + now.seconds))))
-    return now
 
+    def shown(stream, hours, quiet=False):
+        now.seconds = 0.0
+        line = progress.Line(quiet, stream)
+        for now.seconds in range(10, round(3600 * hours) + 1, 10):
+            line.update(lambda: f"step {1000 * now.seconds} of 86400000", now.seconds / 86400)
+        return stream.getvalue()
 
-def shown(clock, stream, hours, quiet=False):
-    """What a run of a thousand steps a second shows, with an update every ten seconds."""
-    clock.seconds = 0.0
-    line = progress.Line(quiet, stream)
-    for clock.seconds in range(10, round(3600 * hours) + 1, 10):
-        step = round(PER_SECOND * clock.seconds)
-        line.update(lambda step=step: f"step {step} of {STEPS}", step / STEPS)
-    return stream.getvalue()
-
-
-def test_progress(clock):
-    """Lines in a file are dated and ever rarer; on a terminal one line changes; none if quiet."""
-    lines = shown(clock, io.StringIO(), 24).splitlines()
-    assert lines[0] == ("2023-11-15 12:00:10 step 10000 of 86400000, 23 h 59 min left, end about 2023-11-16 12:00:00")
-    steps = [0, *(int(re.search(r"step (\d+) of", line)[1]) for line in lines)]
-    intervals = [(later - earlier) / PER_SECOND for earlier, later in zip(steps, steps[1:])]
+    lines = shown(io.StringIO(), 24).splitlines()
+    assert lines[0] == "2023-11-15 12:00:10 step 10000 of 86400000, 23 h 59 min left, end about 2023-11-16 12:00:00"
+    seconds = [0, *(int(re.search(r"step (\d+)000 of", line)[1]) for line in lines)]
+    intervals = [later - earlier for earlier, later in zip(seconds, seconds[1:])]
     assert intervals[:7] == [10, 20, 40, 80, 160, 320, 600] and set(intervals[7:]) == {600} and len(lines) < 150
-    text = shown(clock, Terminal(), 0.01)
+    text = shown(Terminal(), 0.01)
     assert text.count("\r") == 3 and text.startswith(
         "\rstep 10000 of 86400000, 23 h 59 min left\x1b[K\rstep 20000 of 86400000")
-    assert shown(clock, io.StringIO(), 0.1, quiet=True) == shown(clock, Terminal(), 0.1, quiet=True) == ""
+    assert shown(io.StringIO(), 0.1, quiet=True) == shown(Terminal(), 0.1, quiet=True) == ""
 
 
 def test_help_begins_with_the_public_names():

@@ -33,7 +33,7 @@ CURVES = [SAND, Lognormal(4e-3, 0.7), Lognormal(4e-3, 0.7, by="number"), Lognorm
           RosinRammler(4e-3, 1.2, low=1e-3, high=2e-2), SieveCurve([(2e-3, 0.0), (4e-3, 0.35), (8e-3, 1.0)]),
           SieveCurve(GAP_GRADED), SieveCurve(GAP_GRADED, by="number"), SieveCurve([(1e-3, 0.0), (2e-2, 1.0)])]
 STIFF = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
-ROD, LUMP = scenes.rod().template, scenes.lumpy().template
+ROD = scenes.rod().template
 
 
 def error(grains, sizes, by="mass"):

@@ -10,15 +10,12 @@ from pathlib import Path
 import benchmark_cases
 import compare_shear
 import compare_trees
-import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
-from peers.state import clump_state, elastic_energy, total_energy
 
 import minidem as md
 from minidem import isa
-from minidem.output.lammps.walls import contact_commands
 from minidem.scenarios.spiral import chess_box
 
 ROOT = Path(__file__).parents[2]
@@ -52,10 +49,6 @@ def test_a_bad_argument_is_named(words, complaint, run_tool, tmp_path, monkeypat
 
 # --- benchmark.py ---
 
-def rods():
-    return benchmark_cases.CASES["A"].simulation(1, None)
-
-
 def test_rows_of_a_measurement(tmp_path):
     """One per number of threads; calls of run() and threads change no bit, and so not the energy."""
     file = tmp_path / "new" / "rows.jsonl"
@@ -74,7 +67,7 @@ def test_rows_of_a_measurement(tmp_path):
         us, ns = row["us_per_step"], row["ns_per_sphere_step"]
         assert 0.0 < us["min"] <= us["median"] <= us["max"]
         assert ns["median"] == pytest.approx(1e3 * us["median"] / 90, rel=1e-14)
-        sim = rods()
+        sim = benchmark_cases.CASES["A"].simulation(1, None)
         initial = sim.energy().total
         sim.run(row["warmup"] + REPEATS * STEPS)
         assert row["energy_drift"] == sim.energy().total / initial - 1
@@ -125,8 +118,9 @@ def test_views_are_refused(words, told, tmp_path):
     assert done.returncode != 0 and told in done.stderr and "Traceback" not in done.stderr
 
 
+# --- compare_*.py: other codes, which are missing, fail or agree ---
+
 PROGRAMS = {"yade": "yade", "lammps": "lmp", "liggghts": "liggghts"}
-EPS = np.finfo(float).eps
 
 
 @pytest.fixture
@@ -134,14 +128,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
-
-def fake(name, folder, *lines):
-    program = folder / name
-    program.write_text("\n".join(["#!/bin/sh", *lines, ""]))
-    program.chmod(0o755)
-
-
-# --- without other codes ---
 
 @pytest.mark.parametrize("tool", ["drum", "impact", "repose", "friction", "shear", "peers"])
 def test_what_is_missing_is_skipped(tool, here, run_tool, monkeypatch):
@@ -153,65 +139,20 @@ def test_what_is_missing_is_skipped(tool, here, run_tool, monkeypatch):
     assert not list(here.iterdir())
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_output_of_a_failing_program_is_quoted(name, here, run_tool, monkeypatch):
-    monkeypatch.setenv("PATH", str(here), prepend=os.pathsep)
-    fake(PROGRAMS[name], here, "echo no walls today", "exit 3")
-    done = run_tool("compare_peers", "--peers", name, "--steps", "1")
-    assert done.returncode == 1 and "status 3" in done.stderr and "no walls today" in done.stderr
-
-
 @pytest.mark.parametrize("words, status, told", [
     ("peers --case D --peers liggghts", 77, "liggghts: skipped, case D has more than 20000 clumps"),
     ("peers --case B --peers lammps --clumps .", 1, "'king' in its name"),
-    ("impact --quick --count 400 --time 0.02 --skip 0.008 --dt 2e-6 --seeds 1", 1, "not above the bed")])
+    ("impact --quick --count 400 --time 0.02 --skip 0.008 --dt 2e-6 --seeds 1", 1, "not above the bed"),
+    *((f"peers --peers {name} --steps 1", 1, words) for name in PROGRAMS for words in ("status 3", "no walls today"))])
 def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatch):
+    """Programs that fail stand for the others; what they say is quoted."""
     for program in PROGRAMS.values():
-        fake(program, here)
-    monkeypatch.setenv("PATH", str(here))
+        (here / program).write_text("#!/bin/sh\necho no walls today\nexit 3\n")
+        (here / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(here), prepend=os.pathsep)
     tool, *arguments = words.split()
     done = run_tool(f"compare_{tool}", *arguments)
     assert done.returncode == status and told in done.stdout + done.stderr
-
-
-# --- beside LAMMPS ---
-
-BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2500.0)
-GLASS = md.Material(1e8, 0.2, friction=0.2)
-DRUM, END, SPEED, G = 0.1, 0.03, (0.0, 2.0, 0.0), 9.81
-
-
-def drum(**options):
-    """One sphere lies on the cylinder, one hits an end without damping; both slide all the time: the cylinder has
-    0.2 m/s and the end 0.1 m/s at the contact."""
-    walls = [md.Cylinder((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), DRUM, angular_velocity=SPEED, **options),
-             *(md.Plane((0.0, end, 0.0), (0.0, -end, 0.0), angular_velocity=SPEED) for end in (-END, END))]
-    sim = md.Simulation(GLASS, walls, contact="hertz-mindlin:tangential_damping=0", dt=1e-6, gravity=(0.0, 0.0, -G),
-                        threads=1)
-    radius = BALL.radii[0]
-    stiffness = 4.0 / 3.0 * md.effective_modulus(GLASS, GLASS) * radius ** 0.5
-    at_rest = (BALL.mass * G / stiffness) ** (2.0 / 3.0)
-    sim.add_clumps(BALL, [(0.0, 0.0, radius - DRUM - at_rest), (0.04, END - radius, 0.03)],
-                   velocity=[(0.0, 0.0, 0.0), (0.0, 0.01, 0.0)])
-    return sim
-
-
-def test_commands_and_energies_of_a_drum():
-    """Energies from centres and momenta; half a kick leads to the momenta of the whole step."""
-    sim = drum()
-    *_, region, fix = contact_commands(sim)
-    assert region == ("region drum cylinder y 0 0 0.10000000000000001 -0.029999999999999999 0.029999999999999999 "
-                      "units box rotate v_angle 0 0 0 0 1 0")
-    assert fix.startswith("fix region_0_1 type1 wall/gran/region granular hertz") and fix.endswith(" region drum")
-    sim.run(100)
-    state, energy, mass = clump_state(sim), sim.energy(), sim.mass[:, None]
-    assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(energy.elastic, rel=1e-9)
-    assert total_energy(sim, sim.mass, sim.velocity, sim.angular_velocity, state["angular_momentum"],
-                        sim.sphere_centers()) == pytest.approx(energy.total - energy.potential, rel=1e-9)
-    for now, before, rate in (
-            (mass * sim.velocity, mass * state["velocity_before"], sim.force),
-            (state["angular_momentum"], state["angular_momentum_before"], sim.torque)):
-        np.testing.assert_allclose(now - before, 0.5 * sim.dt * rate, rtol=0, atol=8 * EPS * np.abs(now).max())
 
 
 @needs_lammps
@@ -224,8 +165,6 @@ def test_a_sheared_gas_beside_lammps():
     assert theirs[0] == pytest.approx(ours[0], rel=0.02) and theirs[1:] == pytest.approx(ours[1:], rel=0.6)
 
 
-# --- beside Yade, LAMMPS and LIGGGHTS ---
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.skipif(shutil.which(program) is None, reason=f"needs {name}"))
@@ -233,7 +172,7 @@ def test_a_sheared_gas_beside_lammps():
 @pytest.mark.parametrize("case, steps", [("A", "--steps 2000"), ("B", "--warmup 4000 --steps 100")])
 def test_peers_agree(name, case, steps, tmp_path):
     """Rods; and chess pieces, with three different moments, up to after the first contacts."""
-    tool = Path(__file__).parents[2] / "tools" / "compare_peers.py"
+    tool = ROOT / "tools" / "compare_peers.py"
     words = ["--peers", name, "--case", case, *steps.split(), "--repeats", "1", "--json", tmp_path / "out.json"]
     done = subprocess.run([sys.executable, tool, *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
