@@ -262,24 +262,6 @@ def test_looks_are_at_known_steps(looks, tmp_path):
     assert looks == [1, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
 
 
-@pytest.mark.parametrize("contact", ["hertz:onset=corrected", "hertz-mindlin:rolling=epsd"])
-def test_looks_change_no_bit(contact, looks):
-    """Also where a callback and a user function in Python are called, which must not meet a busy simulation."""
-    def simulation():
-        sim = scenes.rods_in_box(seed=4, n=9, side=0.6).changed(young=1e5).simulation(contact=contact)
-        sim.add_force(lambda *state: (np.zeros((9, 3)), np.zeros((9, 3))))
-        return sim
-
-    sims = simulation(), simulation()
-    sims[1].monitor.due = sims[1].monitor.ready = 10 ** 9
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for sim in sims:
-            sim.run(1100, 300, lambda sim: sim.energy())
-    assert looks and set(sims[0].monitor.issued) & {"overlap", "step"} and not sims[1].monitor.issued
-    assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(sims[0]), scenes.state_of(sims[1]), strict=True))
-
-
 def test_a_scenario_says_it_once_and_in_its_own_words(tmp_path, capsys, without_pictures):
     """What its build says, too; a continued run says nothing again. Its looks are at scheduled steps."""
     def build(options):

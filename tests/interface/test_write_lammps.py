@@ -1,5 +1,5 @@
 """sim.write_lammps and Simulation.read_lammps: files, springs of friction, errors, and runs of LAMMPS on two ranks."""
-import pickle
+import copy
 import shutil
 import subprocess
 import warnings
@@ -255,7 +255,7 @@ def frictional(walls=(), **options):
 
 @lru_cache
 def settled(walls):
-    """45 rods over nine balls, at rest but for balls that roll, in memory: (class, arguments)."""
+    """45 rods over nine balls, at rest but for balls that roll."""
     sim, rng = frictional(VESSELS[walls]), np.random.default_rng(2)
     across = SIDE * (np.arange(3) + 0.5) / 3
     places = np.array(np.meshgrid(across, across, 0.03 + 0.041 * np.arange(6))).T.reshape(-1, 3)
@@ -263,11 +263,7 @@ def settled(walls):
     sim.add_clumps(BALL, places[:9])
     sim.add_clumps(ROD, places[9:], turns / np.linalg.norm(turns, axis=1, keepdims=True))
     sim.run(25_000)
-    return pickle.dumps(sim)
-
-
-def heap(walls):
-    return pickle.loads(settled(walls))
+    return sim
 
 
 def crystal(spin):
@@ -286,7 +282,7 @@ def crystal(spin):
 def test_velocities_stretch_all_springs(walls, tmp_path):
     """T = -8 G* a u dt, from the documented formulas; at the cylinder LAMMPS has 1/R* = 1/R - 1/(2 Rc). They are in
     the section of velocities; the motion of the simulation is in another."""
-    sim = heap(walls)
+    sim = copy.deepcopy(settled(walls))
     motion, reason = history.loading(sim)
     contacts, shear = sim.contacts(), LOOSE.young / (4.0 * (2.0 - LOOSE.poisson) * (1.0 + LOOSE.poisson))
     i, j, normal = contacts["sphere_i"], contacts["sphere_j"], contacts["normal"]
@@ -416,7 +412,7 @@ def test_a_heap_stays_at_rest(walls, tmp_path, monkeypatch):
     def apart(one, other):
         return np.linalg.norm(one.position - other.position, axis=1).max() / other.contacts()["overlap"].mean()
 
-    sim = heap(walls)
+    sim = copy.deepcopy(settled(walls))
     assert not write(sim, tmp_path, steps=1000)
     sim.run(1000)
     for ranks in (1, 2):
@@ -426,6 +422,6 @@ def test_a_heap_stays_at_rest(walls, tmp_path, monkeypatch):
     sim.run(1000)
     assert apart(there, sim) < 0.1
     monkeypatch.setattr(script, "loading", lambda sim: (None, ""))
-    sim = heap(walls)
+    sim = copy.deepcopy(settled(walls))
     write(sim, tmp_path, steps=1000)
     assert apart(lammps(tmp_path, 2), sim) > 0.2
