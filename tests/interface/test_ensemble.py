@@ -163,6 +163,9 @@ def test_a_study_grows(study, monkeypatch, capfd):
         with pytest.raises(ValueError, match=message):
             study(grid, name=name)
     assert study.file.read_bytes() == before
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match=r"pip install -e '\.\[cluster\]'"):
+        study({"a": [3], "b": ["x"]}, workers=None, scheduler="tcp://127.0.0.1:1")
 
 
 def changed(file, **new):

@@ -129,6 +129,7 @@ def test_csv_read_back(dimers_on_floor, tmp_path):
         np.testing.assert_array_equal(table[name], column)
     np.testing.assert_array_equal(table["z"].reshape(3, 2, 5)[1, 0], fields.centers[2])
     np.testing.assert_array_equal(table["contact_stress_zx"].reshape(3, 2, 5), fields.contact_stress[..., 2, 0])
+    assert [len(axis) for axis in fields.edges] == [4, 3, 6]
     assert repr(fields).endswith("cells [3, 2, 5], width [0.4, 0.4, 0.4] m, 1 samples>")
 
 

@@ -478,7 +478,10 @@ MESSAGES = [        # (call, what its message says)
     (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
     (lambda: with_force(lambda t, x, v, q, w: None), ["step 0", "<lambda>", "a user force returned None"]),
     (lambda: row().remove_clumps([0], outlet=3), ["outlet = 3: give a name, or None"]),
+    (lambda: row().save("saved.npz") or md.Simulation.load("saved.npz", forces="keep"),
+     ["forces = 'keep': give 'expect'", "or 'drop'"]),
     # periodic boxes
+    (lambda: row(periodic=3), ["periodic = 3: give (low (3,), high (3,), (True, False, True))"]),
     (lambda: row(dt=1e-3, periodic=box(rates=(md.Pressure(1.0, 9e-3), 0, 0))),
      ["time = 0.009 of md.Pressure is below 10 steps", "give 0.01 or more"]),
     *((lambda rate=rate: sheared(lambda t: rate), ["the function of a rate returned something else than a finite"])

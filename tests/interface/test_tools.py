@@ -32,7 +32,7 @@ WARMUP, STEPS, REPEATS = 50, 300, 3
     ("compare_peers --peers yade,nobody", "nobody"), ("compare_peers --steps 0", "0"),
     ("compare_peers --case Z", "Z"), ("compare_peers --json no/such/folder/out.json", "no/such/folder"),
     ("compare_peers --clumps folder", "case B"), ("make_clump a.stl --bogus", "--bogus"),
-    ("make_clump none.stl", "none.stl"),
+    ("make_clump none.stl", "none.stl"), ("make_clump a.stl b.stl", "--table"),
     ("compare_drum --seeds 0", "at least 1"), ("compare_drum --time -1", "above 0"),
     ("compare_impact --quick --time 1e-7", "two steps"), ("compare_impact --seeds x", "whole number"),
     ("compare_impact --time 0.02", "--skip"), ("compare_repose --count 1", "at least 10"),
