@@ -167,6 +167,8 @@ def test_progress(monkeypatch):
     assert shown(io.StringIO(), 0.1, quiet=True) == shown(Terminal(), 0.1, quiet=True) == ""
 
 
+# --- help and builds ---
+
 def test_help_begins_with_the_public_names():
     """Before pydoc's list of all modules, each with a line of its own."""
     text = pydoc.plain(pydoc.render_doc(md))

@@ -39,6 +39,8 @@ def test_hooke_collision():
     assert sim.velocity[:, 0] == pytest.approx([-speed, speed], rel=1e-3)
 
 
+# --- laws that are sums of parts ---
+
 LAWS = {"hertz-mindlin": "", "hooke-coulomb": "stiffness=1e5"}
 TANGENTIAL = {"hertz-mindlin": ("rescale", "mindlin", "linear,tangential_stiffness=3e4"),
               "hooke-coulomb": ("rescale", "mindlin", "linear")}

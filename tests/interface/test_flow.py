@@ -88,6 +88,8 @@ def test_rattlers():
     assert rattlers(sim, 7).all()
 
 
+# --- coarse-grained fields ---
+
 def measured(sim, high, cells):
     fields = Fields((2, 2, 0), high, cells, 0.4)
     fields.measure(sim)

@@ -12,13 +12,11 @@ import scenes
 import minidem as md
 from minidem.contact.pair_table import PROPERTIES, PairTable
 from minidem.core.checks import unit_quaternions
-from minidem.material import Material, effective_modulus, effective_shear_modulus
-from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import Plane, box
 
 STEEL = md.Material(2.1e11, 0.3, restitution=0.6, friction=0.5, name="steel")
 GLASS = md.Material(1e9, 0.2, restitution=0.5, friction=0.3, rolling_friction=0.01, adhesion=0.2)
 SOFT = md.Material(1e8, 0.45)
+IRON = md.Material(young=210e9, poisson=0.3)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01])
 PAIR = md.Pair(GLASS, STEEL, restitution=0.4, friction=0.2, rolling_friction=0.02, adhesion=0.1)
 
@@ -96,15 +94,17 @@ def test_add_a_material_while_running(tmp_path):
         assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(other), scenes.state_of(sim), strict=True))
 
 
+# --- templates, materials and walls in every form ---
+
 TWO = [[0, 0, 0], [1, 0, 0]]
 
 
 def test_any_array_like():
-    expected = ClumpTemplate(np.array(TWO, dtype=float), np.array([1.0, 0.5]))
+    expected = md.ClumpTemplate(np.array(TWO, dtype=float), np.array([1.0, 0.5]))
     for centers, radii in [(TWO, [1, 0.5]), (tuple(map(tuple, TWO)), (1.0, 0.5)),
                            (np.array(TWO, dtype=np.int8), np.array([1, 0.5], dtype=np.float32)),
                            (np.array(TWO, dtype=float, order="F"), np.array([1, 7, 0.5, 7])[::2])]:
-        clump = ClumpTemplate(centers, radii)
+        clump = md.ClumpTemplate(centers, radii)
         assert np.array_equal(clump.inertia, expected.inertia) and clump.centers.flags.c_contiguous
 
 
@@ -121,35 +121,32 @@ def test_quaternions_are_normalised():
         assert q[1] == pytest.approx([0, 0.6, 0, 0.8], rel=4 * np.finfo(float).eps)
 
 
-IRON = Material(young=210e9, poisson=0.3)
-
-
 def test_material_in_numbers():
     assert IRON.shear_modulus == pytest.approx(210e9 / 2.6, rel=1e-15)
     assert IRON.rayleigh_step(0.01, 7800) == pytest.approx(
         pi * 0.01 * sqrt(7800 * 2.6 / 210e9) / (0.1631 * 0.3 + 0.8766), rel=1e-15)
     assert IRON.p_wave_step(0.01, 7800) == pytest.approx(0.01 * sqrt(7800 / 210e9), rel=1e-15)
-    assert effective_modulus(IRON, IRON) == pytest.approx(210e9 / (2 * 0.91), rel=1e-15)
-    rubber = Material(young=5e6, poisson=0.5)
-    assert effective_modulus(IRON, rubber) == effective_modulus(rubber, IRON)
-    assert effective_modulus(IRON, rubber) == pytest.approx(1 / (0.91 / 210e9 + 0.75 / 5e6), rel=1e-15)
-    first, second = Material(1e9, 0.2), Material(0.5e9, 0.2)       # of Dosta et al. 2024, 10.1016/j.cpc.2023.109066
-    assert effective_shear_modulus(first, first) == pytest.approx(115740740.74, rel=1e-10)
-    assert effective_shear_modulus(first, second) == pytest.approx(77160493.83, rel=1e-10)
+    assert md.effective_modulus(IRON, IRON) == pytest.approx(210e9 / (2 * 0.91), rel=1e-15)
+    rubber = md.Material(young=5e6, poisson=0.5)
+    assert md.effective_modulus(IRON, rubber) == md.effective_modulus(rubber, IRON)
+    assert md.effective_modulus(IRON, rubber) == pytest.approx(1 / (0.91 / 210e9 + 0.75 / 5e6), rel=1e-15)
+    first, second = md.Material(1e9, 0.2), md.Material(0.5e9, 0.2)    # Dosta et al. 2024, 10.1016/j.cpc.2023.109066
+    assert md.effective_shear_modulus(first, first) == pytest.approx(115740740.74, rel=1e-10)
+    assert md.effective_shear_modulus(first, second) == pytest.approx(77160493.83, rel=1e-10)
     with pytest.raises(AttributeError):
         IRON.young = 1.0
 
 
 def test_planes_compare_by_value():
-    same = Plane((0, 0, 1.0), np.array([0, 0, 1e-200]), Material(210e9, 0.3))
-    assert Plane([0, 0, 1], [0, 0, 5], IRON) == same
-    assert Plane([0, 0, 0], [3, 0, 4]).normal == pytest.approx((0.6, 0, 0.8), rel=1e-15)
-    assert hash(Plane([0, 0, 0], [0, 0, 1])) == hash(Plane([0, 0, 0], [0, 0, 2]))
+    same = md.Plane((0, 0, 1.0), np.array([0, 0, 1e-200]), md.Material(210e9, 0.3))
+    assert md.Plane([0, 0, 1], [0, 0, 5], IRON) == same
+    assert md.Plane([0, 0, 0], [3, 0, 4]).normal == pytest.approx((0.6, 0, 0.8), rel=1e-15)
+    assert hash(md.Plane([0, 0, 0], [0, 0, 1])) == hash(md.Plane([0, 0, 0], [0, 0, 2]))
 
 
 def test_box_faces_inwards():
     low, high = np.array([-1.0, 2.0, -3.0]), np.array([4.0, 5.0, 6.0])
-    walls = box(low, high, IRON)
+    walls = md.box(low, high, IRON)
     normals = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
     assert [list(wall.normal) for wall in walls] == normals
     assert all(wall.material is IRON for wall in walls)

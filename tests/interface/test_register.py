@@ -14,6 +14,7 @@ from user_functions import BALL, COMPILED, GLASS, LAW, POINTER, capsule, functio
 import minidem as md
 from minidem.core.parameters import Count, NonNegative, Positive
 
+pytestmark = pytest.mark.filterwarnings("ignore:contact law")
 ELASTIC = md.Material(young=1e7, poisson=0.3)
 STEEL = md.Material(young=2e7, poisson=0.3, restitution=0.8, name="steel")
 
@@ -180,7 +181,7 @@ def nothing(contacts, *parameters):
     pass
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:contact law")
+# --- what functions must keep to ---
 
 
 def test_parameters_of_a_law(own_law):
@@ -217,7 +218,7 @@ def pulling(contacts, stiffness):
     contacts.force = stiffness * contacts.overlap[:, None] * contacts.normal
 
 
-@ctypes.CFUNCTYPE(None, *4 * [ctypes.POINTER(ctypes.c_double)])
+@ctypes.CFUNCTYPE(None, *4 * [POINTER])
 def compiled_pulling(contact, history, result, parameters):
     """The same, as compiled laws are called."""
     rows, results = np.ctypeslib.as_array(contact, (26, 8)), np.ctypeslib.as_array(result, (10, 8))
@@ -292,10 +293,7 @@ def test_numbers_of_arguments_are_checked(name):
     assert seen == [sim, sim]
 
 
-POINTERS = 4 * [ctypes.POINTER(ctypes.c_double)]
-
-
-@ctypes.CFUNCTYPE(None, *POINTERS)
+@ctypes.CFUNCTYPE(None, *4 * [POINTER])
 def third_parameter(time, clumps, wrenches, parameters):
     wrenches[0] = -parameters[2] * clumps[3 * 8]
 
@@ -328,6 +326,8 @@ def test_motions_must_not_use_the_simulation(use):
         sims[0].run(100)
     assert sims[0].n_clumps == 2 and np.isfinite(sims[0].position).all()        # usable
 
+
+# --- rotation schemes ---
 
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
 SIGNATURE = b"void (double *, double const *, double const *, double const *)"      # spaces do not matter

@@ -161,6 +161,8 @@ def test_unstable_runs_end(tmp_path, capsys):
     assert ended == {"euler": "not finite", "spiral": "done"} and "not finite" not in capsys.readouterr().err
 
 
+# --- options and folders ---
+
 EXPERIMENT = Scenario("nothing", "Nothing.", study=lambda options, report: None)
 
 
