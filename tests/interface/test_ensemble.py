@@ -52,8 +52,8 @@ def study(a, b="x", delay=0.0):
     if a == "stopped":
         print(os.getpid(), file=open("stopped", "w"))
         os.kill(os.getpid(), signal.SIGSTOP)
-    bad = {"number": 1.0, "own name": {"a": 1}, "list": {"x": [1]}, "column": {"error": 1}, "text": {"text": "\ud800"},
-           "name": {"\udcff": 1.0}, "digits": {"digits": 10 ** 5000}}
+    bad = {"number": 1.0, "own name": {"a": 1}, "list": {"x": [1]}, "text": {"text": "\ud800"},
+           "digits": {"digits": 10 ** 5000}}
     if a == "surrogate":
         raise RuntimeError("\ud800 in the error")
     return bad.get(a, {"text": name, "third": len(name) / 3.0, "threads": os.environ["OMP_NUM_THREADS"]})
@@ -62,8 +62,8 @@ def other(a):
     return {"text": "no"}
 
 if __name__ == "__main__":
-    rows = run_ensemble(study, {"a": list(range(6)), "b": ["x", "y"], "delay": [0.1]}, "out", workers=2)
-    sys.exit(0 if len(rows) == 12 and all(row["error"] is None for row in rows) else 1)
+    rows = run_ensemble(study, {"a": list(range(4)), "b": ["x", "y"], "delay": [0.1]}, "out", workers=2)
+    sys.exit(0 if len(rows) == 8 and all(row["error"] is None for row in rows) else 1)
 """
 OUTCOMES = {        # value of a: words of the error, or the text of the result
     1: "1x", "fail": "RuntimeError: two lines", "fork": "forkx", "\U0001f600 \u00e9 \r": "\U0001f600 \u00e9 \rx",
@@ -71,8 +71,8 @@ OUTCOMES = {        # value of a: words of the error, or the text of the result
     "by signal": f"the process of the run was killed by signal {signal.SIGRTMIN + 3}, 2 times",
     "child": "the process of the run ended with status 5, 2 times", "read": "EOFError: EOF when reading a line",
     "pool": "poolx6", "number": "ValueError: the function returned 1.0; return a dictionary",
-    "own name": "the function returned a result 'a'", "list": "result 'x' = [1]", "column": "a result 'error'",
-    "text": "result 'text' = '\\ud800'", "name": "'\\udcff'", "digits": "digits",
+    "own name": "the function returned a result 'a'", "list": "result 'x' = [1]",
+    "text": "result 'text' = '\\ud800'", "digits": "digits",
     "surrogate": "\\ud800 in the error"}
 
 
@@ -175,12 +175,10 @@ def changed(file, **new):
 
 DAMAGE = {
     "cut": lambda file: file.write_bytes(file.read_bytes()[:-20]),
-    "bytes": lambda file: file.write_bytes(b"\xff\xfe\x00"),
     "another kind": lambda file: file.write_text("[1, 2]"),
     "deep": lambda file: file.write_text(100_000 * "["),
     "no result": lambda file: changed(file, result="gone"),
     "another result": lambda file: changed(file, result={"text": "no"}),
-    "other parameters": lambda file: changed(file, parameters={"a": -1}),
     "of another run": lambda file: file.write_bytes(sorted(file.parent.iterdir())[0].read_bytes())}
 
 
@@ -204,17 +202,17 @@ def test_damaged_records_are_replaced(study):
 def test_a_killed_study_continues(study, sent):
     command = [sys.executable, "script.py"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    wait_until(lambda: study.runs.exists() and len(list(study.runs.glob("[!.]*.json"))) >= 3)
+    wait_until(lambda: study.runs.exists() and len(list(study.runs.glob("[!.]*.json"))) >= 2)
     process.send_signal(sent)
     assert process.wait() != 0
     before = {file: file.stat().st_mtime_ns for file in study.runs.glob("[!.]*.json")}
-    assert len(before) < 12 and (sent == signal.SIGKILL or len(study.table()) == len(before))
+    assert len(before) < 8 and (sent == signal.SIGKILL or len(study.table()) == len(before))
     begun = {word for file in study.folder.glob("calls_*") for word in file.read_text().split()}
     wait_until(lambda: not any(alive(one) for one in begun))                    # no orphans
     assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
     assert all(file.stat().st_mtime_ns == then for file, then in before.items())
     # Begun again: of two workers the run under way, and one that had ended but was not yet written down.
-    assert len(study.table()) == 12 and sum(study.calls().values()) <= 12 + 2 * 2
+    assert len(study.table()) == 8 and sum(study.calls().values()) <= 8 + 2 * 2
 
 
 # --- time limits, clusters ---
