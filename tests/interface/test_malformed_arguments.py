@@ -525,11 +525,11 @@ MESSAGES = [        # (call, what its message says)
     (lambda: md.Frames("frames", append=True)(row()), ["not a series of frames"]),
     *((lambda columns=columns: md.Table("a.csv", columns)(row()), words) for columns, *words in (
         ({}, "columns = {}: give a dict of names to functions"), ([1], "columns = [1]: give a dict"),
-        ({"a": 1.0}, "columns: ('a',): 1.0: give a dict"), ({"a,b": len}, "the name 'a,b' is not a text without"),
+        ({"a": 1.0}, "columns[('a',)] = 1.0: give a function"), ({"a,b": len}, "the name 'a,b' is not a text without"),
         ({"time": len}, "'time' is the first column"), ({("a", "a"): len}, "given twice"),
-        ({"a": lambda: 1.0}, "columns['a'] = ", "it is called with (simulation)"),
-        ({"a": lambda sim: (1.0, 2.0)}, "the function of a returned [1.0, 2.0] at 0 s; return 1 number"),
-        ({"a": lambda sim: "x"}, "the function of a returned ['x'] at 0 s; return 1 number"))),
+        ({"a": lambda: 1.0}, "columns[('a',)] = ", "it is called with (simulation)"),
+        ({"a": lambda sim: (1.0, 2.0)}, "the function of a at 0 s has shape (2,); give shape (1,)"),
+        ({"a": lambda sim: "x"}, "the function of a at 0 s = array(['x']"))),
     *((lambda value=value: md.Frames("out", extra={"own": lambda sim: value})(row()), ["result of extra['own']", words])
       for value, words in ((np.zeros(2), "has shape (2,); give shape (3,) or (3, 3)"), (None, "None has shape"),
                            (np.zeros((3, 2)), "has shape (3, 2)"), ([(1, 2), (3,), (4, 5)], "rows of different"),

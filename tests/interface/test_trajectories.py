@@ -318,3 +318,19 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
     (two / name).unlink()
     assert main(two, "--resume") == 2
     assert main(two) == 0 and not (two / name).exists()
+
+
+
+@needs_gsd
+def test_ovito_reads_radii(sim, tmp_path):
+    io = pytest.importorskip("ovito.io")
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        sim.run(20, every=10, callback=trajectory)
+    pipeline = io.import_file(str(tmp_path / "a.gsd"))
+    data = pipeline.compute(1)
+    assert pipeline.source.num_frames == 2 and data.particles.count == sim.n_clumps + sim.n_spheres - 2
+    assert data.attributes["time"] == sim.time
+    radii, n = data.particles["Radius"][...], sim.n_clumps
+    part = np.bincount(sim.sphere_clump)[sim.sphere_clump] > 1
+    np.testing.assert_allclose(radii[n:], sim.sphere_radii[part], rtol=SINGLE)
+    assert 0.0 < radii[[0, 1, 4, 5]].max() < 0.02 * radii[n:].min() + 0.001
