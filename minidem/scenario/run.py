@@ -160,8 +160,8 @@ class Run:
         self.series.reach = self.notes["reach"]
         self.trajectory, self.instants, count = None, Schedule(), schedule["track"]
         if count:
-            there = [file for file in self.trajectories if file.exists()] if self.resumed else \
-                [self.trajectories[not has_gsd()]]
+            usable = self.trajectories if has_gsd() else self.trajectories[1:]
+            there = [file for file in self.trajectories if file.exists()] if self.resumed else usable
             if not there:
                 raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would go on")
             self.trajectory = Trajectory(there[0], None if count == ALL else range(count), append=self.resumed)
