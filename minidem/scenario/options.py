@@ -44,14 +44,12 @@ def _number(convert, kind, is_good, must_be):
 
 finite = _number(float, "number", math.isfinite, "finite")          # types of options, for scenarios
 positive = _number(finite, "number", lambda number: number > 0.0, "above 0")
+_clump_count = _number(lambda text: ALL if text == "all" else at_least(1)(text), "whole number, or all", bool, "")
 
 
 def at_least(least: int) -> Callable[[str], int]:
     """Type of an option: a whole number not below `least`."""
     return _number(int, "whole number", lambda number: number >= least, f"at least {least}")
-
-
-_clump_count = _number(lambda text: ALL if text == "all" else at_least(1)(text), "whole number, or all", bool, "")
 
 
 def told(check):

@@ -166,10 +166,13 @@ class Scenario:
 
     def _remedy(self, runs):
         """How to continue after aborted runs."""
-        if self.study or not runs:
-            return "" if self.study else "; nothing was written"
-        return "; the last checkpoint is complete, --resume continues from it" if any(
-            run.checkpoints() for run in runs.values()) else "; there was no checkpoint yet (see --checkpoint-every)"
+        if self.study:
+            return ""
+        if not runs:
+            return "; nothing was written"
+        if any(run.checkpoints() for run in runs.values()):
+            return "; the last checkpoint is complete, --resume continues from it"
+        return "; there was no checkpoint yet (see --checkpoint-every)"
 
     def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
