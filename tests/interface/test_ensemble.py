@@ -65,8 +65,9 @@ if __name__ == "__main__":
 """
 OUTCOMES = {        # value of a: words of the error, or the text of the result
     1: "1x", "fail": "RuntimeError: two lines", "fork": "forkx", "\U0001f600 \u00e9 \r": "\U0001f600 \u00e9 \rx",
-    "killed": "the process of the run was killed by SIGKILL, 2 times", "killed once": "killed oncex",
-    "by signal": f"the process of the run was killed by signal {signal.SIGRTMIN + 3}, 2 times",
+    "killed once": "killed oncex",
+    "killed": "the process of the run was killed by signal 9 (Killed), 2 times",
+    "by signal": f"the process of the run was killed by signal {signal.SIGRTMIN + 3} (Real-time signal 3), 2 times",
     "child": "the process of the run ended with status 5, 2 times", "read": "EOFError: EOF when reading a line",
     "pool": "poolx6", "number": "ValueError: the function returned 1.0; return a dictionary",
     "own name": "the function returned a result 'a'", "list": "result 'x' = [1]", "column": "a result 'error'",
@@ -328,7 +329,7 @@ def test_a_script_that_runs_its_study_when_it_is_imported(tmp_path):
     ({"function": "math:no_such_function"}, "no_such_function"),
     ({"function": "math.sqrt"}, "module:function"), ({"text": "raise SystemExit(0)"}, "SystemExit: 0"),
     ({"text": "import sys\nsys.argv[999]"}, "IndexError"), ({"text": "def f(:"}, "SyntaxError"),
-    ({"text": "study = 3"}, "is 3; name a function")])
+    ({"text": "study = 3"}, "function = 3: give a function of")])
 def test_what_is_refused_before_any_run(change, match, study):
     (study.folder / "script.py").write_text(change.pop("text", SCRIPT))
     with pytest.raises(ValueError, match=match):
