@@ -146,8 +146,7 @@ def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
     n = len(position)
     along_x = quaternion(np.tile([0.0, np.sqrt(0.5), -np.sqrt(0.5)], (n, 1)), np.arccos(np.sqrt(1 / 3)))
     about_x = quaternion(np.tile([1.0, 0.0, 0.0], (n, 1)), rng.uniform(0.0, 2 * np.pi, n))
-    tilt = quaternion(unit_vectors(rng, n), rng.uniform(0.0, 0.15, n))
-    orientation = product(tilt, product(about_x, along_x))
+    orientation = product(quaternion(unit_vectors(rng, n), rng.uniform(0.0, 0.15, n)), product(about_x, along_x))
     return Scene([shape] * n, position, orientation, speed * unit_vectors(rng, n),
                  spin * unit_vectors(rng, n), md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])
 

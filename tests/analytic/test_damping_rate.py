@@ -28,8 +28,7 @@ def coefficients(restitution, effective_mass, radius):
 def test_rate_of_one_contact(walls):
     """Of the fastest motion: contact points move along the contact with a mobility of 1/m + R^2/I = 3.5/m each."""
     sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.3, friction=0.5), walls, contact="hertz-mindlin", dt=1e-6)
-    z = R - DEEP if walls else 0.0
-    sim.add_clumps(BALL, [(0, 0, z)] if walls else [(0, 0, 0), (2 * R - DEEP, 0, 0)])
+    sim.add_clumps(BALL, [(0, 0, R - DEEP if walls else 0.0)] if walls else [(0, 0, 0), (2 * R - DEEP, 0, 0)])
     m, spheres = sim.mass[0], sim.n_clumps
     normal, tangential = coefficients(0.3, m / spheres, R / spheres)
     assert 3.5 * tangential > normal

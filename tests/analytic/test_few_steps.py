@@ -184,8 +184,7 @@ def test_errors_of_a_row(number, left, five, ten):
     assert energy_left(number, 0.3, 1e-4) - exact == pytest.approx(five, abs=6e-4)
     assert energy_left(number, 0.3, 5e-5) - exact == pytest.approx(ten, abs=6e-4)
     if number == 6:                                     # with strong damping it comes apart
-        found = [energy_left(6, 0.3, dt, 0.1) for dt in (1e-4, 1e-6)]
-        assert found == pytest.approx([0.46, 0.39], abs=6e-3)
+        assert [energy_left(6, 0.3, dt, 0.1) for dt in (1e-4, 1e-6)] == pytest.approx([0.46, 0.39], abs=6e-3)
 
 
 FLAT = rows_of("guide/friction.md", r"(?:any, on one|rod of|plate of|cube of) ([\dx ]*)spheres? \| (\d+) \| (.*)", 7)

@@ -94,8 +94,7 @@ def test_table_2(name, target, text):
     """Every entry to its printed digits, from the two points of the authors' grid around it."""
     after = np.searchsorted(cylinder.STEPS, float(text))
     steps = cylinder.STEPS[after - 1:after + 1]
-    scheme = cylinder.SCHEMES["published"][name]
-    errors = np.array([np.ravel(cylinder.errors(scheme, dt)) for dt in steps])
+    errors = np.array([np.ravel(cylinder.errors(cylinder.SCHEMES["published"][name], dt)) for dt in steps])
     assert f"{cylinder.step_for(steps, errors, target):.3e}" == text
 
 

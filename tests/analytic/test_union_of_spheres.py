@@ -130,8 +130,7 @@ def test_degenerate(name):
     centers = centers - centers.mean(axis=0)
     volume, first, second = union_by_slices(centers, radii, nodes=30)
     for q in rotations(12):
-        got = moments_of_union(centers @ q.T, radii)
-        assert_same(got, volume, q @ first, q @ second @ q.T)
+        assert_same(moments_of_union(centers @ q.T, radii), volume, q @ first, q @ second @ q.T)
 
 
 def random_clump(n, seed, smallest, largest):
@@ -170,5 +169,4 @@ def test_sizes_over_nine_decades():
         volume, first, second = moments_of_union(centers, radii)[:3]
         order = rng.permutation(n)
         for q in rotations(3, seed=rng.integers(1000)):
-            got = moments_of_union(centers[order] @ q.T, radii[order])
-            assert_same(got, volume, q @ first, q @ second @ q.T)
+            assert_same(moments_of_union(centers[order] @ q.T, radii[order]), volume, q @ first, q @ second @ q.T)

@@ -149,8 +149,7 @@ def test_options_of_commands_exist(where, command, reading_only, desk, monkeypat
         return
     monkeypatch.undo()
     monkeypatch.chdir(desk)
-    options = kind.parse(words[2:])
-    for name in getattr(options, "compare", None) or []:
+    for name in getattr(kind.parse(words[2:]), "compare", None) or []:
         md.rotation.info(name)
 
 

@@ -74,8 +74,7 @@ def built(tmp_path_factory):
             path.unlink()
     for name in ("README.md", "LICENSE", "pyproject.toml", "setup.py"):
         shutil.copy(ROOT / name, tree.folder)
-    setup = (ROOT / "setup.py").read_text()
-    (tree.folder / "setup.py").write_text(re.sub('"-O[3g]"', '"-O0"', setup))
+    (tree.folder / "setup.py").write_text(re.sub('"-O[3g]"', '"-O0"', (ROOT / "setup.py").read_text()))
     assert tree.build(**FLAGS) == ALL == set(tree.modules())
     return tree
 

@@ -93,8 +93,7 @@ def start(runs):
     runs.mkdir()
     for name in STEPS:
         law = LAWS.get(name[2:], "hertz")
-        sim = with_contact(CASES[name[0]].simulation(1, None), law, PROPERTIES.get(name[2:], {}))
-        sim.save(runs / name)
+        with_contact(CASES[name[0]].simulation(1, None), law, PROPERTIES.get(name[2:], {})).save(runs / name)
     return "-c", RUN, runs, json.dumps(STEPS)
 
 

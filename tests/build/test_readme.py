@@ -60,8 +60,7 @@ def test_files_named_exist():
 
 def test_the_readme_links_to_every_page_of_the_guide():
     """The tutorial first, in the table too."""
-    linked = {(ROOT / link).resolve() for link in LINK.findall(README)}
-    assert len(PAGES) >= 9 and set(PAGES) <= linked
+    assert len(PAGES) >= 9 and set(PAGES) <= {(ROOT / link).resolve() for link in LINK.findall(README)}
     assert re.search(r"^\| --- \|.*\n\| \[(\w+)\]", README, re.M).group(1) == "Tutorial"
 
 

@@ -91,8 +91,7 @@ def test_the_sdist_is_complete(dist, tmp_path):
         shutil.copytree(ROOT / name, clean / name, ignore=MADE)
     wanted = files_below(clean) | set(FILES)
     assert len(wanted) > 150 and "scenarios/pictures/rods_in_box.png" in wanted
-    extra = {"PKG-INFO", "setup.cfg"}
-    assert {name for name in files_below(unpacked) if "egg-info" not in name} == wanted | extra
+    assert {name for name in files_below(unpacked) if "egg-info" not in name} == wanted | {"PKG-INFO", "setup.cfg"}
 
 
 def test_the_wheel_is_portable(dist, tmp_path):

@@ -143,8 +143,7 @@ def test_folder_of_mercurydpm(tmp_path, spelled):
     assert in_cm.mass == pytest.approx(2.0) and in_cm.inertia == pytest.approx([2e-4, 4e-4, 5e-4])
     dense = md.ClumpTemplate.from_file(folder, density=2000.0, scale=0.01)
     assert dense.mass == pytest.approx(2e-3 * volume) and dense.inertia == pytest.approx(dense.mass * in_cm.inertia / 2)
-    alone = md.ClumpTemplate.from_file(folder / spelled("Clump/Clump.txt"), density=1.0)
-    assert alone.mass == pytest.approx(volume)
+    assert md.ClumpTemplate.from_file(folder / spelled("Clump/Clump.txt"), density=1.0).mass == pytest.approx(volume)
 
 
 @pytest.mark.parametrize("kind", ["spheres", "folder", "rod", "ball"])

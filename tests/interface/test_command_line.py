@@ -171,8 +171,7 @@ def test_progress(monkeypatch):
 
 def test_help_begins_with_the_public_names():
     """Before pydoc's list of all modules, each with a line of its own."""
-    text = pydoc.plain(pydoc.render_doc(md))
-    first, _, rest = text.partition("PACKAGE CONTENTS")
+    first, _, rest = pydoc.plain(pydoc.render_doc(md)).partition("PACKAGE CONTENTS")
     assert rest and first.count("\n") < 50
     table = re.findall(r"^ {8}((?:md|minidem)\.\w+(?:, md\.\w+)*) {2,}(\S.*)$", first, re.M)
     listed = [name for names, _ in table for name in names.split(", ")]

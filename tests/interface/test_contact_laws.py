@@ -56,8 +56,7 @@ N = 24
 def collisions(contact, exchanged=False):
     """Two clouds of clumps that meet in pairs; exchanged : added in the opposite order, so that i and j change."""
     rng = np.random.default_rng(6)
-    rolling = 0.1 if "epsd" in contact else 0.0
-    material = md.Material(1e7, 0.3, restitution=0.6, friction=0.3, rolling_friction=rolling,
+    material = md.Material(1e7, 0.3, restitution=0.6, friction=0.3, rolling_friction=0.1 if "epsd" in contact else 0.0,
                            adhesion=1.0 if "jkr" in contact else 0.0)
     sim = md.Simulation(material, contact=contact, dt=4e-6)
     place = np.column_stack([np.zeros((N, 2)), 0.1 * np.arange(N)])

@@ -79,8 +79,7 @@ def test_column_at_rest(contact):
         stress = sim.stress(low=(0.0, 0.0, low + 1e-3), high=(1.0, 0.5, high - 1e-3))
         assert stress[2, 2] == pytest.approx((4 - k) * weight / 0.5, rel=1e-6)
         assert np.count_nonzero(np.abs(stress) > 1e-9 * stress[2, 2]) == 1
-    lengths = np.diff(np.r_[0.0, height])
-    whole = np.sum((4 - np.arange(4)) * weight * lengths)
+    whole = np.sum((4 - np.arange(4)) * weight * np.diff(np.r_[0.0, height]))
     assert sim.stress()[2, 2] == pytest.approx(whole / 1.0, rel=1e-6)                   # the box has 1 m3
 
 

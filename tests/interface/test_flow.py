@@ -81,8 +81,7 @@ def test_rattlers():
     sim.add_clumps(ball, [(0, 0, 0), *(0.999 * corners)])               # the outer ones have one contact each
     assert rattlers(sim, 1).sum() == 0 and rattlers(sim, 2).all()
     assert sim.coordination_number() == pytest.approx(8 / 5) and sim.coordination_number(rattling=False) == 0.0
-    box = md.box((-0.499,) * 3, (0.499,) * 3)
-    sim = md.Simulation(md.Material(1e7, 0.3), box, dt=1e-5)
+    sim = md.Simulation(md.Material(1e7, 0.3), md.box((-0.499,) * 3, (0.499,) * 3), dt=1e-5)
     sim.add_clumps(ball, [(0, 0, 0)])
     assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0
     assert rattlers(sim, 7).all()

@@ -178,8 +178,7 @@ def check_free(parts, low, high):
     assert np.all(centers - radii[:, None] > low) and np.all(centers + radii[:, None] < high)
     for k in range(len(centers)):
         others = clump != clump[k]
-        distance = np.linalg.norm(centers[others] - centers[k], axis=1)
-        assert np.all(distance > radii[others] + radii[k])
+        assert np.all(np.linalg.norm(centers[others] - centers[k], axis=1) > radii[others] + radii[k])
 
 
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])

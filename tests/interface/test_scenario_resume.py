@@ -201,8 +201,7 @@ def test_balance_and_forces_on_walls(tmp_path, monkeypatch, capsys):
     assert found["energy_balance_error"] == pytest.approx(error, rel=1e-12) and 0.0 < error < 5e-4
     stored = Table(out / "energy.csv", ENERGIES, lambda time: True)
     curves = plot.stacked(stored)                                                       # of the picture
-    shift = rows["balance"] - sum(curves.values())
-    np.testing.assert_allclose(shift, rows["potential"].min(), rtol=1e-9)
+    np.testing.assert_allclose(rows["balance"] - sum(curves.values()), rows["potential"].min(), rtol=1e-9)
     assert all(np.any(curve) == (name != "fracture") for name, curve in curves.items())
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(plot, "save", SAVE)

@@ -195,8 +195,7 @@ def test_options():
 
 def test_a_scenario_has_only_the_options_that_it_wants():
     plain = Scenario("plain", "Nothing random in it.", build=None, defaults={"time": 1.0})
-    options = vars(plain.parse([]))
-    assert not {"integrator", "compare", "dt", "seed"} & options.keys()
+    assert not {"integrator", "compare", "dt", "seed"} & vars(plain.parse([])).keys()
     with pytest.raises(ValueError, match="--seed"):
         plain.parse(["--seed", "3"])
     with pytest.raises(ValueError, match="unrecognized arguments: --contact hertz"):    # --contacts is an option

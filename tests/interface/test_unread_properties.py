@@ -59,8 +59,7 @@ def test_a_property_changes_the_result_or_is_warned_of(contact, name):
     *((contact, ["rolling_friction", "adhesion"], "'hertz-mindlin:rolling=epsd,cohesion=jkr' would read them; else")
       for contact in ("hertz", "hooke-coulomb:stiffness=1e5", "hertz-mindlin"))])
 def test_the_remedy_is_an_option_of_the_chosen_law_or_all_laws_that_help(contact, given, remedies):
-    material = replace(PLAIN, **dict.fromkeys(given, 0.1))
-    [text], _ = texts_of(lambda: md.Simulation(material, contact=contact, dt=1e-6))
+    [text], _ = texts_of(lambda: md.Simulation(replace(PLAIN, **dict.fromkeys(given, 0.1)), contact=contact, dt=1e-6))
     assert f"; contact={remedies}" in text
 
 

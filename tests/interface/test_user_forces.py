@@ -109,8 +109,7 @@ def test_what_a_function_receives():
     sim = md.Simulation(GLASS, dt=1e-3, contact="hertz-mindlin")
     given = scenes.unit_vectors(np.random.default_rng(3), 3, 4)
     motion = {"velocity": [(1, 2, 3)] * 3, "angular_velocity": [(0, 0, 4), (5, 0, 0), (0, 6, 0)]}
-    template = scenes.lumpy().template
-    sim.add_clumps(template, [(0, 0, 0), (1, 0, 0), (2, 0, 0), (9, 9, 9)], [*given, (1, 0, 0, 0)],
+    sim.add_clumps(scenes.lumpy().template, [(0, 0, 0), (1, 0, 0), (2, 0, 0), (9, 9, 9)], [*given, (1, 0, 0, 0)],
                    **{name: [*rows, (0, 0, 0)] for name, rows in motion.items()})
     sim.remove_clumps([0])
     sim.add_force(look, (7.0, 8.0))

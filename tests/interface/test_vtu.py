@@ -105,8 +105,7 @@ def test_vtk_opens_all_files(sim, tmp_path):
     np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("radius")), sim.sphere_radii)
     assert spheres.GetFieldData().GetArray("TimeValue").GetValue(0) == sim.time
     assert wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
-    bounds = read_by_vtk(tmp_path / "walls.vtu").GetBounds()
-    np.testing.assert_allclose(bounds, (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
+    np.testing.assert_allclose(read_by_vtk(tmp_path / "walls.vtu").GetBounds(), (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
     for empty in (md.Simulation(md.Material(1e9, 0.1), dt=1e-5), md.Simulation(
             md.Material(1e9, 0.1), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5, contact="hertz-mindlin:bonds=parallel")):
         for number, write in enumerate((empty.write_vtu, empty.write_contacts, empty.write_bonds)):

@@ -174,8 +174,7 @@ def test_cells_without_smoothing():
     """Width 0: clumps are counted, and the stress is that of the parts of the branches of spheres in each cell."""
     sim = packing(BALL)
     fields = fields_of(sim, (0, 0, 0), (0.6, 0.6, 0.4), (3, 2, 4), 0.0)
-    counts = np.histogramdd(sim.position, fields.edges)[0]
-    close(fields.density, counts * BALL.mass / volume_of(fields), 1e-13)
+    close(fields.density, np.histogramdd(sim.position, fields.edges)[0] * BALL.mass / volume_of(fields), 1e-13)
     for cell in np.ndindex(3, 2, 4):
         low, high = ([edges[k + step] for k, edges in zip(cell, fields.edges)] for step in (0, 1))
         np.testing.assert_allclose(fields.contact_stress[cell], sim.stress(low=low, high=high), atol=1e-7)

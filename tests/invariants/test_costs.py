@@ -174,8 +174,7 @@ def test_oscillation_is_the_function_that_it_describes(velocity, spin):
 
 
 def test_long_runs_with_many_walls_take_little_memory():
-    walls = [md.Plane((0, 0, -k), (0, 0, 1), velocity=(0, 0, -0.1)) for k in range(300)]
-    sim = simulation(walls, contact="hertz")
+    sim = simulation([md.Plane((0, 0, -k), (0, 0, 1), velocity=(0, 0, -0.1)) for k in range(300)], contact="hertz")
     tracemalloc.start()
     sim.run(2000)
     peak = tracemalloc.get_traced_memory()[1]

@@ -76,8 +76,7 @@ def test_work_of_a_constant_force_and_torque():
     sim.run(1000)
     shift, speed = sim.position - position, np.linalg.norm(sim.angular_velocity[1])
     assert 0.5 * speed > 4.0 * np.pi                    # more than two turns
-    work = sim.loop.ledger()["work"][:, 0]
-    assert work == pytest.approx([force[0] @ shift[0], 0.5 * 0.03 * speed], rel=1e-9)
+    assert sim.loop.ledger()["work"][:, 0] == pytest.approx([force[0] @ shift[0], 0.5 * 0.03 * speed], rel=1e-9)
     assert sim.energy().work == pytest.approx(sim.energy().kinetic - start.kinetic, rel=1e-9)
 
 

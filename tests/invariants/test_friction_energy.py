@@ -153,8 +153,7 @@ LAWS = "hertz-mindlin", "hertz-mindlin:tangential_damping=0", "hooke-coulomb:sti
 def test_sliding_force(contact):
     """|T| = mu |F_n| in random oblique impacts; a spring or dashpot that is not turned with the contact changes F_n."""
     rng, n, mu = np.random.default_rng(4), 40, 0.2
-    material = md.Material(1e7, 0.3, restitution=0.6, friction=mu)
-    sim = md.Simulation(material, contact=contact, dt=4e-6)
+    sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.6, friction=mu), contact=contact, dt=4e-6)
     sphere = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2500.0)
     place = np.column_stack([np.zeros((n, 2)), 0.1 * np.arange(n)])
     normal = rng.normal(size=(n, 3)) * (1.0, 1.0, 0.3)

@@ -89,8 +89,7 @@ def test_shadow_terms_are_those_of_the_definition():
     force, mass, gravity = forces.force, world.mass[:, None], np.array(scene.gravity)
     torque = np.einsum("nba,ncb,nc->na", world.axes, rotation_matrix(q), forces.torque)         # principal frame
     squares = np.sum(((force + mass * gravity)**2 - (mass * gravity)**2) / mass) + np.sum(torque**2 / world.inertia)
-    expected = dt**2 * (curvature / 12.0 - squares / 24.0)
-    assert sim.energy(shadow=True).shadow == pytest.approx(expected, rel=1e-5)
+    assert sim.energy(shadow=True).shadow == pytest.approx(dt**2 * (curvature / 12.0 - squares / 24.0), rel=1e-5)
 
 
 def test_without_contacts_lasting_and_total_energy_are_equal():

@@ -92,8 +92,7 @@ MANY = 10**8
 
 def worst(scheme, dt, steps):
     """Largest relative errors of energy and of the vector of angular momentum over a run, at ten thousand instants."""
-    n = len(MOMENTS)
-    q = scenes.unit_vectors(np.random.default_rng(5), n, 4)
+    q = scenes.unit_vectors(np.random.default_rng(5), len(MOMENTS), 4)
     path = md.rotation.integrate(scheme, MOMENTS, q, SPINS, (0.0, 0.0, 0.0), dt, steps, record_every=steps // 10_000)
     momentum, start = rotate(path.orientation, MOMENTS * path.angular_velocity), rotate(q, MOMENTS * SPINS)
     energy = np.sum(MOMENTS * path.angular_velocity**2, axis=-1) / np.sum(MOMENTS * SPINS**2, axis=-1) - 1

@@ -103,8 +103,7 @@ def test_work_is_that_of_the_stress(name, contact):
     for _ in range(3000):
         power.append(-sim.box.volume * np.sum(sim.stress(kinetic=True) * sim.box.gradient))
         sim.run(1)
-    total = sim.dt * (np.sum(power) - 0.5 * power[0])
-    assert sim.energy().work - first == pytest.approx(total, rel=2e-3)
+    assert sim.energy().work - first == pytest.approx(sim.dt * (np.sum(power) - 0.5 * power[0]), rel=2e-3)
 
 
 def pair(contact, rates=(0.0, 0.0, 0.0), shear=("x", "y", 60.0), force=False):

@@ -95,11 +95,9 @@ def assert_agrees(sim, scene):
     unseen = exact.stiffness.max(initial=0.0) * error
     allowed = per_clump(force_error, exact, which, n) + unseen
     assert np.all(np.linalg.norm(sim.force - exact.force, axis=1) <= allowed)
-    push = per_clump(size, exact, which, n)
-    allowed = allowed * reach + push * (error + 16 * EPS * reach)
+    allowed = allowed * reach + per_clump(size, exact, which, n) * (error + 16 * EPS * reach)
     assert np.all(np.linalg.norm(sim.torque - exact.torque, axis=1) <= allowed)
-    difference = abs(sim.energy().elastic - exact.pair_energy.sum())
-    assert difference <= np.sum(energy_error) + np.sum(unseen * error)
+    assert abs(sim.energy().elastic - exact.pair_energy.sum()) <= np.sum(energy_error) + np.sum(unseen * error)
     return len(found)
 
 
@@ -153,8 +151,7 @@ def test_renewed_lists():
     sim, seen = scene.simulation(38e-6), []
     sim.run(3000, 150, lambda sim: seen.append(assert_agrees(sim, scene)))
     assert len(seen) == 20 and sum(seen) > 100
-    moved = np.linalg.norm(sim.position - scene.position, axis=1)
-    assert np.median(moved) > scenes.ROD_RADIUS
+    assert np.median(np.linalg.norm(sim.position - scene.position, axis=1)) > scenes.ROD_RADIUS
 
 
 @pytest.mark.parametrize("distance", [1e3, 1e9])
@@ -162,8 +159,7 @@ def test_distant_sphere(distance):
     """One sphere far away, as after a blow-up or through an open side, changes nothing for the others."""
     near, ball = heap(3, [scenes.rod(), scenes.lumpy()], 60), scenes.ball(0.03)
     runaway = [distance, -distance, 0.3 * distance], [1.0, 0.0, 0.0, 0.0], [9.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-    far = [np.vstack([a, b]) for a, b in zip(near.state, runaway)]
-    scene = Scene(near.shapes + [ball], *far)
+    scene = Scene(near.shapes + [ball], *[np.vstack([a, b]) for a, b in zip(near.state, runaway)])
     sims = [s.simulation(DT) for s in (near, scene)]
     for steps in (0, 500):
         for sim in sims:

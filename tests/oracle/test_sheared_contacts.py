@@ -16,8 +16,7 @@ def brute_force(sim):
     i, j = i[clump[i] != clump[j]], j[clump[i] != clump[j]]
     squared = np.min([np.sum((centers[i] - centers[j] - shift) ** 2, axis=1) for shift in COUNTS @ sim.box.lattice],
                      axis=0)
-    overlap = radii[i] + radii[j] - np.sqrt(squared)
-    return {(int(a), int(b)): d for a, b, d in zip(i, j, overlap) if d > 0.0}
+    return {(int(a), int(b)): d for a, b, d in zip(i, j, radii[i] + radii[j] - np.sqrt(squared)) if d > 0.0}
 
 
 def assert_found(sim):

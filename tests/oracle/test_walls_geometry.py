@@ -18,8 +18,7 @@ def soup(seed, n, thin=0.0):
     corners = rng.normal(size=(n, 3, 3))
     if thin:
         along, across = corners[:, 1] - corners[:, 0], unit_vectors(rng, n)
-        part = rng.uniform(-0.2, 1.2, (n, 1))
-        corners[:, 2] = corners[:, 0] + part * along + thin * across
+        corners[:, 2] = corners[:, 0] + rng.uniform(-0.2, 1.2, (n, 1)) * along + thin * across
     weights = rng.dirichlet([0.5] * 3, n)
     points = np.einsum("nk,nkc->nc", weights, corners) + rng.uniform(0.01, 0.8, (n, 1)) * unit_vectors(rng, n)
     place = 10.0 * np.argwhere(np.ones((8, 8, 8)))[rng.permutation(512)[:n]]
@@ -125,8 +124,7 @@ def moved_walls(time=0.0):
 def test_moved_walls():
     """As walls that are given where these are after so many steps."""
     walls, rest, corners, _ = moved_walls(DT * STEPS)
-    rng = np.random.default_rng(2)
-    points = corners.mean(axis=1) + 0.3 * rng.normal(size=(200, 3))
+    points = corners.mean(axis=1) + 0.3 * np.random.default_rng(2).normal(size=(200, 3))
     radii = (1.0 + OVERLAP) * distances(corners, points).min(axis=1)
     beside = np.array(rest[3].point) + (0, 3.2, 0), np.array(rest[1].point) + (0, 0.06, 0.08)
     points = np.concatenate([points, beside])

@@ -75,8 +75,7 @@ def test_forces_of_images(surface, radius):
     md.Cylinder((0.25, 0.35, 0.0), (0, 0, 1), 0.15, outside=True),
     md.Cone((1.15, 0.0, -0.1), (0.6, 0.0, 0.8), (0.12, 0.05), 0.2)])
 def test_cylinder_and_cone(wall):
-    rng = np.random.default_rng(4)
-    near = np.array(wall.point) + rng.normal(size=(900, 3)) * 0.15
+    near = np.array(wall.point) + np.random.default_rng(4).normal(size=(900, 3)) * 0.15
     images = [wall.mapped(lambda x, s=s: np.asarray(x) + np.array((*s, 0)) * LENGTH)
               for s in product((-1, 0, 1), (-1, 0, 1))]
     compare(wall, images, near, 0.1)

@@ -278,8 +278,7 @@ def test_an_error_at_the_first_evaluation(build):
 def test_interfaces_of_a_law_have_equal_bits(interface, own_law):
     own_law("mine", **functions_of(bit_systems.custom_law, interface, SIGNATURE), **bit_systems.custom_law.RECORD)
     for threads in 1, 2:
-        sim = bit_systems.rods("mine:stiffness=4e6", threads, steps=200)
-        assert bits(sim) == undisturbed("own law", LAW)
+        assert bits(bit_systems.rods("mine:stiffness=4e6", threads, steps=200)) == undisturbed("own law", LAW)
 
 
 # --- Clumps that come and go.

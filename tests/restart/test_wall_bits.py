@@ -33,8 +33,7 @@ def test_order_of_contacts_over_seams(seed, tmp_path):
     triangles = np.random.default_rng(seed).permutation(triangles)
     walls = [md.MeshWall((points, triangles)), md.Plane((0, -0.9, 0), (0, 1, 0), velocity=(0, 1.0, 0))]
     sim = simulation(walls, MINDLIN, 2e-4, gravity=(0, -6, -9), threads=1)
-    ball = md.ClumpTemplate([(0, 0, 0)], [0.1], density=2500.0)
-    sim.add_clumps(ball, [(0.0, y, 0.127) for y in (-0.79, -0.58)])
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=2500.0), [(0.0, y, 0.127) for y in (-0.79, -0.58)])
     sim.run(610)
     for _ in range(50):                                 # each contact moves on to another triangle
         sim.run(5)
@@ -129,8 +128,7 @@ def test_precision_far_away():
     assert abs(sim.loop.state.in_slot_order("position")).max() < 1e3 * sim.box.length[0]
     inside = sim.wrapped_position
     assert (inside >= sim.box.low).all() and (inside <= sim.box.high).all()
-    unbounded = inside + sim.box.displacement(sim.image)
-    assert abs(unbounded - sim.position).max() < 1e-9 * abs(sim.position).max()
+    assert abs(inside + sim.box.displacement(sim.image) - sim.position).max() < 1e-9 * abs(sim.position).max()
 
 
 def test_deform_has_the_bits_of_rates_that_are_functions(tmp_path):
