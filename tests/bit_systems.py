@@ -33,7 +33,6 @@ ERRORS = KeyboardInterrupt, ValueError, FloatingPointError, SystemExit
 
 class Trap:
     """Called by the user-defined functions of systems, raises `error` in the call that is set."""
-
     def __init__(self):
         self.left, self.error = 0, None
 
@@ -316,18 +315,14 @@ def python_scheme():
     """SPIRAL's leapfrog in Python. `sync` is called for onset corrections only."""
     def kicked(bodies, h):
         return custom_integrator.flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, h)
-
     def start(bodies, dt, stage):
         bodies.w.T[:] = kicked(bodies, -0.5 * dt)
-
     def move(bodies, dt, stage):
         bodies.w.T[:] = kicked(bodies, dt)
         bodies.q.T[:] = custom_integrator.turn(bodies.q.T, bodies.w.T, dt)
-
     def sync(bodies, dt, stage):
         trap()
         bodies.predicted.T[:] = kicked(bodies, 0.5 * dt)
-
     return {"start": start, "move": move, "sync": sync, "angular_velocity_offset": -0.5}
 
 

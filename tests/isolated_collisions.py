@@ -66,8 +66,7 @@ def approaching(rng):
 
 
 def energy_errors(scene, dt, contact, rotation="spiral"):
-    """(n,) Change of the energy of each pair, or clump on the wall, over the kinetic energy; NaN of contacts at the
-    end."""
+    """(n,) Change of the energy of each pair, or clump on the wall, over the kinetic energy; NaN if in contact."""
     sim = scene.simulation(dt, contact=contact, rotation=rotation)
     n = sim.n_clumps if scene.walls else sim.n_clumps // 2
     before, potential = energies(sim, n)

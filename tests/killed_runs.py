@@ -76,7 +76,6 @@ def assert_same(out, whole):
 
 class Reader:
     """Reads the files of a run, which may be under way."""
-
     def __init__(self, whole, name):
         self.whole, self.name = whole, name
         self.tables = {table: (whole / table).read_bytes() for table in ("energy.csv", "observables.csv")}

@@ -39,8 +39,7 @@ def scattered(seed, shapes, n, low, length, axes, speed=2.0, spin=4.0, tries=1, 
 
 
 def brute_force(world, x, q, length, axes):
-    """Contacts of all pairs of spheres and all images: rows (i, j, overlap), forces (m, 3) on i, and (n, 3) forces and
-    torques on the clumps."""
+    """All pairs of spheres and images: rows (i, j, overlap), forces on i (m, 3); forces, torques on clumps (n, 3)."""
     c, radii = world.sphere_centers(x, q), world.radii
     (i, j), found = world.pairs, []
     near = c[i] - c[j]

@@ -63,7 +63,6 @@ def conduct(contact, result, rates, parameters):
 
 class Wave:
     """A rate that pickle can hold."""
-
     def __init__(self, amplitude):
         self.amplitude = amplitude
 
@@ -73,13 +72,10 @@ class Wave:
 
 class RandomScene:
     """Clumps, settings, and a list of what is done with them at which step, of a seed."""
-
     def __init__(self, seed):
         self.seed, rng = seed, np.random.default_rng([seed, 1])
-
         def pick(*options):
             return options[rng.integers(len(options))]
-
         self.contact = pick(*pick(CENTRAL, WITH_HISTORY, BONDED, BONDED))
         self.has_history = self.contact not in CENTRAL
         self.rotation, self.box = pick("spiral", pick(*ROTATIONS)), pick(*BOXES)

@@ -21,7 +21,6 @@ def conduction(contacts, conductivity):
 @cache
 def compiled_conduction():
     numba = pytest.importorskip("numba")
-
     @numba.cfunc(POINTERS)
     def flux(contact, result, rates, parameters):
         rows, rate = numba.carray(contact, (86, 8)), numba.carray(rates, (2, 8))
@@ -29,7 +28,6 @@ def compiled_conduction():
             width = 2.0 * np.sqrt(rows[14, k] * max(rows[13, k], 0.0))
             rate[0, k] = parameters[0] * width * (rows[85, k] - rows[84, k])
             rate[1, k] = -rate[0, k]
-
     return flux
 
 

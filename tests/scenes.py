@@ -15,7 +15,6 @@ LUMPY_RADII = np.array([0.04, 0.03, 0.025, 0.02])    # four overlapping spheres,
 
 class Shape:
     """A template, and the `Body` that the oracle makes of its spheres. `scale` multiplies all lengths."""
-
     def __init__(self, centers, radii, density=2500.0, scale=1.0):
         centers, radii = np.atleast_2d(centers) * scale, np.atleast_1d(radii) * scale
         self.template = md.ClumpTemplate(centers, radii, density=density)
@@ -114,8 +113,7 @@ def product(a, b):
 
 
 def distance_to_touch(centers, radii, new_centers, new_radii, direction):
-    """How far to move new spheres along the unit vector `direction` to where they first touch the others on
-    the way in from infinity; -infinity if they pass by."""
+    """How far to move new spheres along `direction` to where they first touch others; -infinity if they pass by."""
     apart = new_centers[:, None] - centers
     along = apart @ direction
     reach_squared = (new_radii[:, None] + radii)**2 - ((apart**2).sum(-1) - along**2)
@@ -152,8 +150,7 @@ def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
 
 
 def packed_mixture(seed, shape_of_lattice, **options):
-    """The same with a small asymmetric clump in every third place; rods come first in the numbers, so that each kind
-    is added in one call."""
+    """The same with a small asymmetric clump in every third place; rods come first in the numbers."""
     rods, other = packed_rods(seed, shape_of_lattice, **options), lumpy(scale=0.4)
     n = len(rods.shapes)
     mixture = rods.changed(shapes=[other if k % 3 == 0 else shape for k, shape in enumerate(rods.shapes)])

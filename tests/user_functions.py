@@ -1,5 +1,4 @@
-"""The user-defined functions of scenarios/custom_law.py and custom_integrator.py through every interface; scenes and
-comparisons for tests of user-defined contact laws."""
+"""The user-defined functions of scenarios/custom_law.py and custom_integrator.py through every interface."""
 import ctypes
 from functools import cache
 

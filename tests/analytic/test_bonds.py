@@ -87,10 +87,8 @@ def test_broken_bonds_are_listed():
     """With their steps, by ascending step and spheres, and their energies; clumps that are removed keep their ids."""
     sim, held = agglomerates(n=2, speed=6.0), []
     sim.run(1100)
-
     def look(sim):
         held.append(set(map(tuple, sim.bonds()[["sphere_i", "sphere_j"]].tolist())))
-
     look(sim)
     first, before = sim.step_count, len(sim.broken_bonds())
     sim.run(100, 1, look)
@@ -118,7 +116,6 @@ def test_fractures_of_another_law(threads):
         steps = contacts.history[:, 0, 3] + (contacts.step > 0.0)
         contacts.fracture = np.where((steps == 2.0) & (contacts.step > 0.0), contacts.overlap, 0.0)
         contacts.history[:, 0, 3] = steps
-
     registry.register("cracks", cracks)
     pair = md.ClumpTemplate([(0, 0, 0), (0.03, 0, 0)], [RADIUS] * 2, density=1000.0)
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 1), (0, 0, 1))], contact="cracks",
@@ -159,26 +156,6 @@ def test_across_faces_of_a_periodic_box():
     assert sim.add_bonds(2e-3, young=1e6) == 1
     sim.run(1200)
     assert sim.bonds()[["sphere_i", "sphere_j"]].tolist() == [(0, 1)] and sim.bonds()["energy"][0] > 0.0
-
-
-REFUSED = [     # further values of numbers: tests/interface/test_malformed_arguments.py
-    (dict(pairs=[(0, 2)]), "there is no sphere 2"), (dict(pairs=[(0, 0)]), "belong to one clump"),
-    (dict(pairs=[(0, 1), (1, 0)]), "given twice"), (dict(pairs=[(0.0, 1.0)]), "numbers of spheres"),
-    (dict(pairs=[0, 1]), "numbers of spheres"), (dict(pairs=-1.0), "pairs"),
-    *((dict(pairs=[(0, 1)]) | {name: value}, f"{name}.* = {value}") for name, value in (
-        ("young", 0.0), ("radius", -1.0), ("tensile", np.nan), ("shear", 0.0), ("damping", -1.0),
-        ("stiffness_ratio", 0.0))),
-    (dict(pairs=[(0, 1)], radius=1e200), "radius.* = 1e.200: stay within"),
-    (dict(pairs=[(0, 1)], tensile=1e-300), "tensile.* = 1e-300: give"),
-    (dict(pairs=[(0, 1)], stiffness_ratio=1e200), "stiffness_ratio = 1e.200: stay between")]
-
-
-@pytest.mark.parametrize("arguments, message", REFUSED)
-def test_refused(arguments, message):
-    sim = pair(1e-6)
-    with pytest.raises(ValueError, match=message):
-        sim.add_bonds(**{"young": 1e6} | arguments)
-    assert len(sim.bonds()) == 0
 
 
 def test_refused_laws_and_gaps():

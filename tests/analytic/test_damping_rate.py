@@ -130,12 +130,10 @@ def strength(restitution, part, count=150, inertial=0.02, seed=1):
             sim.run(round(unit / dt))
         sim.deform(rates=(held, held, -inertial / unit))
         ratios, rates = [], []
-
         def measure(sim):
             stress = np.diag(sim.stress(kinetic=True))
             ratios.append((stress[2] - stress[:2].mean()) / stress.mean())
             rates.append(damping_rate(sim, sim.contacts())[0] * dt)
-
         sim.run(round(0.3 / inertial * unit / dt), every=round(0.01 / inertial * unit / dt), callback=measure)
     return np.mean(ratios[12:]), max(rates), [str(w.message) for w in caught if "dashpots" in str(w.message)]
 

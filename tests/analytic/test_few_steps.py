@@ -71,11 +71,9 @@ def rebound_of_rods(spheres, restitution, steps, mass_of, speed=0.1, n=64):
     sim = on_plane(rod, restitution, dt, mass_of, 2e6, velocity=(0.0, 0.0, -speed),
                    position=np.column_stack([0.05 * np.arange(n), np.zeros(n), height]),
                    orientation=(np.cos(np.pi / 8), 0.0, np.sin(np.pi / 8), 0.0))
-
     def speed_of_the_end(sim):
         lowest = sim.sphere_centers().reshape(n, spheres, 3)[:, -1]
         return (sim.velocity + np.cross(sim.angular_velocity, lowest - sim.position))[:, 2]
-
     return np.mean(as_contacts_end(sim, speed_of_the_end)) / speed
 
 
@@ -107,8 +105,7 @@ def test_restitution_of_rods_with_the_mass_of_the_contact(spheres, restitution):
 
 
 def rebounds(mass_of, restitution, n=60, speed=0.01):
-    """Normal velocity of the contact point after over before, of pairs of asymmetric clumps in random orientations,
-    with spins, that touch with one sphere each."""
+    """Normal velocity of the contact point after over before, of pairs of spinning asymmetric clumps."""
     rng = np.random.default_rng(2)
     shape = Shape(RADIUS * np.array([(-1.5, 0.0, 0.0), (1.5, 0.0, 0.0), (0.0, 1.8, 0.9)]), [RADIUS] * 3)
     modulus, mass = effective_modulus(1e7, 0.25, 1e7, 0.25), shape.template.mass / 2

@@ -56,12 +56,10 @@ def test_gross_sliding(radii, restitution):
 def impulses(restitution):
     """(repulsion, attraction) of a damped Hertz contact, relative to the sum, by integrating x'' = -F(x, x')."""
     damping = np.sqrt(5) * Law(restitution).beta
-
     def rates(_, y):
         overlap = max(y[0], 0.0)
         force = overlap**1.5 + damping * overlap**0.25 * y[1]
         return [y[1], -force, max(force, 0.0), max(-force, 0.0)]
-
     def end(_, y):
         return y[0]
     end.terminal, end.direction = True, -1.0

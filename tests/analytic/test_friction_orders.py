@@ -106,12 +106,10 @@ def gains(poisson):
     """The same changes of a contact with T = -8 G* a xi and no limit; mass, radius and E* are 1."""
     normal, tangential = 4 / 3, 8 * shear_modulus(1.0, poisson, 1.0, poisson) / effective_modulus(
         1.0, poisson, 1.0, poisson)
-
     def rates(_, y):
         overlap, approach, shift, slip = y
         a = np.sqrt(max(overlap, 0.0))
         return [approach, -normal * a * overlap, slip, -3.5 * tangential * a * shift]
-
     def end(_, y):
         return y[0]
     end.terminal, end.direction, found = True, -1.0, []

@@ -29,12 +29,10 @@ def test_order_of_the_exchange_in_a_collision(power, order):
     deepest = (1.25 * mass * speed ** 2 / (4.0 / 3.0 * modulus * np.sqrt(0.5 * heat.RADIUS))) ** 0.4
     duration = 2.0 * deepest / speed * beta(0.4, 0.5) / 2.5
     rate = 0.5 * exponent / (2.0 * deepest ** (power + 1.0) / speed * beta((power + 1.0) / 2.5, 0.5) / 2.5)
-
     def flux(contacts, rate):
         values = contacts.fields["temperature"]
         change = rate * np.maximum(contacts.overlap, 0.0) ** power * (values[:, 1] - values[:, 0])
         contacts.rates["temperature"] = np.column_stack([change, -change])
-
     errors = []
     for steps in 50, 100, 200:
         sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=duration / steps)

@@ -38,8 +38,7 @@ def outcomes(radii, young, wall, steps):
 
 @pytest.mark.parametrize("name", CASES)
 def test_duration_and_rebound(name):
-    """The duration is of order 2, the rebound of 5/2: of the steps of first and last touch, where the force is not
-    smooth. A wrong modulus, radius or mass would leave a rest."""
+    """The duration is of order 2, the rebound of 5/2: of the steps of first and last touch."""
     times, rebounds = zip(*(outcomes(*CASES[name], steps) for steps in STEPS_PER_CONTACT))
     assert order(times) == pytest.approx(2.0, abs=0.1), times
     assert order(rebounds) == pytest.approx(2.5, abs=0.1), rebounds

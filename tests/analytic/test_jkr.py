@@ -1,5 +1,4 @@
-"""Adhesive contacts: formulas against Johnson, Kendall and Roberts' in 50 digits; the law alone. Collisions:
-tests/invariants/test_cohesion.py."""
+"""Adhesive contacts: formulas against Johnson, Kendall and Roberts' in 50 digits; the law alone."""
 from decimal import Decimal, localcontext
 from math import pi, sqrt
 
@@ -92,7 +91,6 @@ LIMITS = jkr_limits(RADIUS, MODULUS, ADHESION)
 
 class Contacts:
     """Eight contacts along x: rows that a law reads, and their histories."""
-
     def __init__(self, contact):
         law, self.values = md.contact.registry.select(contact)
         self.kernels = law.kernels_for(self.values)
@@ -154,11 +152,3 @@ def test_friction_is_limited_by_the_force_beyond_pull_off(load):
     assert (normal < 0.0) == (load == "tension") and limit > 0.0
     assert result[1] == pytest.approx(-0.3 * limit, rel=1e-9)
     assert result[5] == pytest.approx(-0.1 * RADIUS * limit, rel=1e-9)
-
-
-@pytest.mark.parametrize("contact, words", [
-    ("hertz-mindlin:cohesion=jkr,limit_damping=yes", "limit_damping = yes.*leave one out"),
-    ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "cohesion"), ("hertz-mindlin:cohesion=glue", "glue")])
-def test_refused(contact, words):
-    with pytest.raises(ValueError, match=words):
-        md.Simulation(MATERIAL, contact=contact, dt=1e-6)

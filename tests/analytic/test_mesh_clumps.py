@@ -174,8 +174,7 @@ def same(one, other):
 
 
 def test_matched_clumps_are_stored_exactly(matched, tmp_path):
-    """Pickles, copies and checkpoints return the same bits, with the mass properties of the mesh. Text files:
-    tests/interface/test_clump_files.py."""
+    """Pickles, copies and checkpoints return the same bits, with the mass properties of the mesh."""
     assert matched.mass != md.ClumpTemplate(matched.centers, matched.radii, matched.density).mass
     sim = md.Simulation(md.Material(young=1e8, poisson=0.2), dt=1e-5)
     sim.add_clumps(matched, position=[(0, 0, 0)], angular_velocity=[(1, -2, 0.5)])

@@ -64,7 +64,6 @@ def test_platonic(kind, volume, monkeypatch):
 
 # --- Chess pieces, whose spheres are stored.
 
-
 @pytest.mark.parametrize("name", [name if name == "pawn" else pytest.param(name, marks=pytest.mark.slow)
                                   for name in chess.HEIGHTS])
 def test_stored_pieces_equal_fitted_ones(name):

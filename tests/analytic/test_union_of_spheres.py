@@ -9,9 +9,7 @@ from reference_union import LATTICE, TETRAHEDRON, chain, random_rotation, union_
 from minidem.templates.mass.union_of_spheres import moments_of_union
 
 EPS = np.finfo(float).eps
-# Round-off of the references and of rotated centres: tens of sums and products of numbers near 1. Measured: at most
-# 5e-15.
-NOISE = 64 * EPS
+NOISE = 64 * EPS            # round-off of references and rotated centres: measured 5e-15 at most
 
 
 def rotations(count, seed=1):
@@ -99,29 +97,21 @@ def ring(n, radius=1.0):
     return np.stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros(n)], axis=1)
 
 
-HEXAGON = np.array([[2, 0, 0], [1, sqrt(3), 0], [-1, sqrt(3), 0],
-                    [-2, 0, 0], [-1, -sqrt(3), 0], [1, -sqrt(3), 0]]) / 2
+HEXAGON = np.array([[2, 0, 0], [1, sqrt(3), 0], [-1, sqrt(3), 0], [-2, 0, 0], [-1, -sqrt(3), 0], [1, -sqrt(3), 0]]) / 2
 PENCIL = np.array([[0, 0, -0.5], [0, 0, 0.25], [0, 0, 1], [0, 0, -2]])
-
 DEGENERATE = {
     "three tangent": (np.array([[0, 0, 0], [0, 0, 2], [sqrt(3), 0, 1]]), np.ones(3)),
     "three through one circle": (PENCIL[:3], sqrt([1.25, 1.0625, 2])),
-    "four through one circle, one beside": (
-        np.vstack([PENCIL, [0.9, 0, 0.2]]), sqrt([1.25, 1.0625, 2, 5, 0.3])),
+    "four through one circle, one beside": (np.vstack([PENCIL, [0.9, 0, 0.2]]), sqrt([1.25, 1.0625, 2, 5, 0.3])),
     "hexagon, all through its centre": (HEXAGON, np.ones(6)),
     "hexagon with its centre": (np.vstack([HEXAGON, np.zeros(3)]), np.ones(7)),
     "square through its centre": (ring(4, sqrt(2)), np.full(4, sqrt(2))),
-    "tetrahedron": (TETRAHEDRON, np.full(4, 1.6)),
-    "tetrahedron, three through each face's centre": (TETRAHEDRON, np.full(4, sqrt(8 / 3))),
-    "tetrahedron through its centre": (TETRAHEDRON, np.full(4, sqrt(3))),
-    "ring": (ring(12), np.full(12, 0.4)),
-    "ring through its centre": (ring(12), np.ones(12)),
+    **{f"tetrahedron r^2 = {r * r:.2f}": (TETRAHEDRON, np.full(4, r)) for r in (1.6, sqrt(8 / 3), sqrt(3))},
+    "ring": (ring(12), np.full(12, 0.4)), "ring through its centre": (ring(12), np.ones(12)),
     "tiny sphere": (np.array([[0, 0, 0], [0, 0, 1.0]]), np.array([1, 1e-6])),
     "two tiny spheres": (np.array([[0, 0, 0], [0, 0, 1], [0, 1e-6, 1]]), np.array([1, 1e-6, 1e-6])),
     "far parts": (np.array([[0, 0, -8], [0.5, 0, -8], [0, 0, 8], [0, 0.6, 8.2]]), np.array([1, 1, 1, 0.8])),
-    **{f"cube lattice r = {r:.3f}": (LATTICE, np.full(27, r))
-       for r in (0.5, 0.6, sqrt(0.5), 0.8, sqrt(0.75), 0.9, 1.0)},
-}
+    **{f"cubes, r = {r:.3f}": (LATTICE, np.full(27, r)) for r in (0.5, 0.6, sqrt(0.5), 0.8, sqrt(0.75), 0.9, 1.0)}}
 
 
 @pytest.mark.parametrize("name", DEGENERATE)

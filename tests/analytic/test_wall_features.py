@@ -110,14 +110,12 @@ def passing_an_edge(contact, mu, dt):
     """Normal and tangential forces (steps,) of a ball of infinite mass, which a face of a cube, an edge and the next
     face pass at constant distance with 1 m/s for 0.2 s; largest step of the force, from the edge on."""
     heavy, height = md.ClumpTemplate([(0, 0, 0)], [1.0], density=1e15), 0.099
-
     def path(t):
         """The ball seen from the cube."""
         s = t - 0.02
         angle = np.clip(s / height, 0.0, np.pi / 2)
         x, z = min(s, 0.0), max(s - height * np.pi / 2, 0.0)
         return np.array([-x - height * np.sin(angle), 0.5, 1.0 - z + height * np.cos(angle)])
-
     sim = simulation([md.MeshWall((CUBE, CUBE_FACES), motion=lambda t: (tuple(path(0.0) - path(t)), (0.0, 0.0, 0.0)))],
                      contact, dt, material=md.Material(1e7, 0.2, friction=mu))
     sim.add_clumps(heavy, [path(0.0)], scale=0.1)

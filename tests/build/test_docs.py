@@ -35,7 +35,6 @@ def pages(tmp_path_factory):
 
 class Sources(HTMLParser):
     """Files that a page loads: scripts, styles and pictures."""
-
     def __init__(self, text):
         super().__init__()
         self.found = []

@@ -1,6 +1,5 @@
 """Every example of README, guide, docstrings and other documents runs as printed, and every command has valid options.
-What an example is: tests/examples.py. Readers have a mesh, stone.stl, and stone.txt, made of it by the guide's
-command."""
+What an example is: tests/examples.py. Readers have stone.stl, and stone.txt made of it as in the guide."""
 import argparse
 import importlib.util
 import os
@@ -48,13 +47,11 @@ def script(path):
 def reading_only(monkeypatch):
     """Programs end once they have read their options."""
     known = argparse.ArgumentParser.parse_known_args
-
     def read(self, *arguments, strict=True):
         options, others = known(self, *arguments)
         if strict and others:
             self.error(f"unrecognized arguments: {others}")
         raise Parsed(options)
-
     monkeypatch.setattr(argparse.ArgumentParser, "parse_args", read)
     monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", lambda *what: read(*what, strict=False))
 

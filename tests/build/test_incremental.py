@@ -30,7 +30,6 @@ def hook(name):
 
 class Tree:
     """A project folder."""
-
     def __init__(self, folder):
         self.folder = folder
 
@@ -98,11 +97,9 @@ def stale():
     specification.loader.exec_module(setup)
     command = setup.BuildKernels(Distribution({"name": "minidem", "ext_modules": setup.extensions()}))
     command.inplace, names = True, []
-
     def translate(sources):
         names.extend(extension.name.removeprefix("minidem.") for extension in command.stale)
         raise InterruptedError
-
     command.translate = translate
     command.ensure_finalized()
     with pytest.raises(InterruptedError):

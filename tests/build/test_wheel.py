@@ -1,5 +1,4 @@
-"""sdist and wheel, built from it: complete, portable, usable without a compiler, and from Cython. Needs a package
-index."""
+"""sdist and wheel, built from it: complete, portable, usable without a compiler, and from Cython. Needs an index."""
 import os
 import platform
 import shutil

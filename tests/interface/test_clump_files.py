@@ -1,5 +1,4 @@
-"""Files of spheres and meshes, molecules of LAMMPS, folders of MercuryDPM: reading, writing, invalid and damaged ones;
-make_clump.py."""
+"""Files of spheres and meshes, molecules of LAMMPS, folders of MercuryDPM: invalid and damaged ones; make_clump.py."""
 import math
 import subprocess
 import tempfile

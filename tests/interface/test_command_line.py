@@ -53,7 +53,6 @@ def test_help_shows_commands_that_work(tmp_path, monkeypatch, capsys):
         with pytest.raises(SystemExit):
             program.main(["--help"])
         return capsys.readouterr().out
-
     in_tree = shown(drum)
     assert in_tree.startswith("usage: python scenarios/drum.py [") and "\n    python scenarios/drum.py --q" in in_tree
     assert shown(oblique_impact).startswith("usage: python scenarios/collisions/oblique_impact.py [")
@@ -67,8 +66,7 @@ def test_help_shows_commands_that_work(tmp_path, monkeypatch, capsys):
 
 
 def test_a_run_and_the_command_for_a_movie_that_it_shows(tmp_path, path_without_matplotlib, capsys):
-    """Run as a command and as a script, also where this Python is not the first on the path, as in a venv that is not
-    active. Both have the same results, and their command works."""
+    """Run as a command and as a script, also in a venv that is not active, with the same results."""
     elsewhere = ENVIRONMENT | {"PATH": "/bin:/usr/bin", "PYTHONPATH": path_without_matplotlib}
     words = "--time", "0.005", "--frames", "2", "--out"
     for program, out in ((["-m", "minidem", "run", "rods_in_box"], "my results"),
@@ -84,15 +82,11 @@ def test_a_run_and_the_command_for_a_movie_that_it_shows(tmp_path, path_without_
 
 @pytest.mark.parametrize("words, message", [
     (["runs"], "there is no command 'runs'; known are scenarios, run,"),
-    (["run"], "run: give the name of a scenario"),
-    (["run", "rods"], "run: there is no scenario 'rods'; known are "),
-    (["run", "rods_in_bx"], "did you mean 'rods_in_box'?"),
-    (["scenario"], "did you mean 'scenarios'?"),
+    (["run"], "run: give the name of a scenario"), (["run", "rods"], "run: there is no scenario 'rods'; known are "),
+    (["run", "rods_in_bx"], "did you mean 'rods_in_box'?"), (["scenario"], "did you mean 'scenarios'?"),
     (["run", "./my.py"], f"run: './my.py' is a script, not the name of a scenario; run it with {this_python()} ./my"),
     (["movie", "--secnds", "1", "x"], "unrecognized arguments: --secnds x, did you mean '--seconds'?"),
-    (["version", "--long"], "version: '--long' is unknown"),
-    (["selftest", "fast"], "selftest: 'fast' is unknown"),
-])
+    (["version", "--long"], "version: '--long' is unknown"), (["selftest", "fast"], "selftest: 'fast' is unknown")])
 def test_bad_arguments(words, message, capsys):
     assert command_line.main(words) == 2
     said = capsys.readouterr().err
@@ -142,20 +136,17 @@ class Terminal(io.StringIO):
 
 
 def test_progress(monkeypatch):
-    """Of a run of a thousand steps a second, updated every ten seconds: lines in a file are dated and ever rarer; on a
-    terminal one line changes; none if quiet."""
+    """Of a run of a thousand steps a second, updated every ten seconds: dated lines in a file, one on a terminal."""
     now = SimpleNamespace(seconds=0.0)
     monkeypatch.setattr(progress, "time", SimpleNamespace(
         perf_counter=lambda: now.seconds, time=lambda: NOON + now.seconds, localtime=time.gmtime,
         strftime=lambda form, moment=None: time.strftime(form, moment or time.gmtime(NOON + now.seconds))))
-
     def shown(stream, hours, quiet=False):
         now.seconds = 0.0
         line = progress.Line(quiet, stream)
         for now.seconds in range(10, round(3600 * hours) + 1, 10):
             line.update(lambda: f"step {1000 * now.seconds} of 86400000", now.seconds / 86400)
         return stream.getvalue()
-
     lines = shown(io.StringIO(), 24).splitlines()
     assert lines[0] == "2023-11-15 12:00:10 step 10000 of 86400000, 23 h 59 min left, end about 2023-11-16 12:00:00"
     seconds = [0, *(int(re.search(r"step (\d+)000 of", line)[1]) for line in lines)]
@@ -183,8 +174,7 @@ def test_help_begins_with_the_public_names():
 # --- the default number of threads: affinity mask, quota of the control group ---
 
 @pytest.mark.parametrize("files, expected", [
-    ({}, []),                                                                       # not Linux
-    ({"proc/self/cgroup": "0::/\n"}, []),
+    ({}, []), ({"proc/self/cgroup": "0::/\n"}, []),                                # not Linux; no quota
     ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, []),
     ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "150000 100000\n"}, [1.5]),
     ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
@@ -195,8 +185,7 @@ def test_help_begins_with_the_public_names():
     ({"proc/self/cgroup": "2:cpu,cpuacct:/outside\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "200000\n",
       "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, [2.0]),                   # a container: its own root
     ({"proc/self/cgroup": "1:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
-      "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, []),                      # no limit
-])
+      "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, [])])                     # no limit
 def test_quotas_of_control_groups(tmp_path, files, expected):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -210,7 +199,6 @@ def test_affinity_mask_limits_the_default():
         program = "from minidem.core.threads import most_threads; print(most_threads())"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
         return int(subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, env=environment, **how))
-
     one = min(os.sched_getaffinity(0))
     assert default_threads(preexec_fn=lambda: os.sched_setaffinity(0, {one})) == 1
     assert default_threads() == available_processors()

@@ -23,13 +23,11 @@ def test_records():
 def test_hooke_collision():
     """Head on: duration pi sqrt(m / 2k), largest overlap v sqrt(m / 2k) with the relative speed v, energy k d^2 / 2."""
     stiffness, dt, speed, overlaps = 1e6, 1e-6, 1.0, []
-
     def note(sim):
         table = sim.contacts()
         overlaps.extend(table["overlap"])
         assert np.allclose(table["energy"], 0.5 * stiffness * table["overlap"]**2, rtol=1e-12)
         assert np.allclose(table["force"][:, 0], -stiffness * table["overlap"], rtol=1e-12)
-
     unit = np.sqrt(SPHERE.mass / (2.0 * stiffness))
     sim = md.Simulation(md.Material(1e9, 0.1), contact=f"hooke:stiffness={stiffness}", dt=dt)
     sim.add_clumps(SPHERE, [(0.449, 0.5, 0.5), (0.551, 0.5, 0.5)], velocity=[(speed, 0, 0), (-speed, 0, 0)])
@@ -77,8 +75,7 @@ def state(sim):
 
 @pytest.mark.parametrize("contact", COMBINATIONS)
 def test_every_combination(contact):
-    """Momentum is conserved, energy is lost and accounted for, and the roles of both bodies can be exchanged to the
-    last bit."""
+    """Momentum is conserved, energy is lost and accounted for, bodies can be exchanged to the last bit."""
     sim, other = collisions(contact), collisions(contact, exchanged=True)
     start, momentum = sim.energy(), sim.velocity.sum(axis=0)
     touched = 0

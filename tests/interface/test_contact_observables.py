@@ -107,8 +107,7 @@ def test_forces_on_walls_change_the_momentum(contact):
 
 
 def test_coordination_number():
-    """Two rods of three spheres side by side on a wall and a ball apart: three contacts with each other, which count
-    twice, three of each with the wall."""
+    """Two rods of three spheres side by side on a wall, a ball apart: six contacts with it, three with each other."""
     rod = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], [RADIUS] * 3)
     sim = spheres([(0.0, 0.0, 1.0)], [md.Plane((0, 0, 0), (0, 0, 1))])
     sim.add_clumps(rod, [(0.0, 0.0, 0.0395), (0.0, 0.079, 0.0395)])

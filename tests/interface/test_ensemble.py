@@ -227,11 +227,9 @@ def test_cluster(study, cluster):
     rows = study({"a": [1, "killed", "fail"]}, threads=3, **where)
     assert [row["error"] for row in rows] == [None, OUTCOMES["killed"], OUTCOMES["fail"]]
     assert rows[0]["threads"] == "3"
-
     def kill_one():
         wait_until(lambda: len(study.calls()) >= 6)
         os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
-
     killer = threading.Thread(target=kill_one)
     killer.start()
     rows = study({"a": list(range(10, 16)), "b": ["x"], "delay": [0.5]}, folder="killed", **where)

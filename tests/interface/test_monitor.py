@@ -45,7 +45,6 @@ def test_what_is_not_finite_reaches_the_pose_in_the_next_step(scheme, quantity, 
 def field(threads):
     def flux(contacts, conductivity):
         contacts.rates["temperature"][:, 0] = np.inf
-
     return box_of_rods(flux=flux, threads=threads)
 
 
@@ -163,7 +162,6 @@ def test_energy_limit_with_body_forces(tmp_path, capsys):
         sim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-3, gravity=(0, 0, -9.81))
         sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.5, 0.5, 0.3)])
         return sim
-
     falling = replace(RODS, build=build, observables=())
     assert main(tmp_path / "free", "--time", "1", scenario=falling) == 0
     free = energies(tmp_path / "free")
@@ -185,16 +183,13 @@ def ball(speed, dt):
         sim = md.Simulation(md.Material(1e9, 0.1), [md.Plane((0, 0, 0), (0, 0, 1))], dt=dt)
         sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], 2500.0), [(0, 0, 0.0505)], velocity=[(0, 0, -speed)])
         return sim
-
     return Scenario("ball", "", build, {"time": 1000 * dt})
 
 
 def test_steps_that_are_too_large(tmp_path):
-    """Above the period of a contact: k grows as sqrt(d), and at a fast enough impact half the Rayleigh step is too
-    large. Above the Rayleigh step itself."""
+    """Above the period of a contact: k grows as sqrt(d), with the speed of impact. Above the Rayleigh step."""
     def period(contact):
         return np.sqrt(sim.mass[0] / (1.5 * np.linalg.norm(contact["force"]) / contact["overlap"]))
-
     dt, scenario = 2e-4, ball(100.0, dt=2e-4)
     assert main(tmp_path, scenario=scenario) == 0
     sim = scenario.build(None)

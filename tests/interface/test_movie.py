@@ -94,7 +94,6 @@ def test_bad_arguments(run, words, message, capsys, tmp_path, monkeypatch):
 def test_folders_without_frames_and_what_is_not_installed(run, tmp_path, monkeypatch, capsys):
     def refused(path, status, words):
         assert movie(path) == status and re.search(words, capsys.readouterr().err)
-
     refused(tmp_path / "missing", 2, "there is no folder")
     refused(tmp_path, 2, r"has no frames \(\*.pvd\); run the scenario with --frames")
     vtu.Pvd(tmp_path / "empty.pvd").write()

@@ -27,7 +27,6 @@ def test_walls():
     """Planes along the periodic axes are accepted. A function that turns one is refused before the first step."""
     def motion(t):
         return (0.0, 0.0, 0.0), (0.0, 2.0 * t, 0.0)
-
     for options in {}, {"velocity": (1.0, 0.0, 0.0)}:
         wall = md.Plane((0, 0, 0), (0, 1, 0), **options)
         assert simulation(walls=[wall]).walls == (wall,)

@@ -78,11 +78,9 @@ def test_what_has_left_is_counted(tmp_path):
     low(sim)
     assert (low.count, low.mass) == sim.outflow["outlet"] == (2, pytest.approx(9.0 * BALL.mass))
     assert sim.outflow["high"] == (0, 0.0) and (high.count, high.mass) == (0, 0.0)
-
     def failing(sim):
         high(sim)
         raise KeyError
-
     with pytest.raises(KeyError):
         sim.run(2, every=1, callback=failing)
     assert sim.outflow["high"] == (0, 0.0)
@@ -99,7 +97,6 @@ def through(sim, inlet, outlet, steps):
     def exchange(sim):
         outlet(sim)
         inlet(sim)
-
     sim.run(steps, every=inlet.every, callback=exchange)
 
 

@@ -42,11 +42,9 @@ def said_in(run):
 @pytest.fixture
 def looks(monkeypatch):
     steps, look = [], Monitor.look
-
     def noted(self, sim):
         steps.append(sim.step_count)
         look(self, sim)
-
     monkeypatch.setattr(Monitor, "look", noted)
     return steps
 
@@ -192,7 +190,6 @@ def test_a_density_that_nobody_gave(make, known, tmp_path):
         sim = md.Simulation(md.Material(1e9, 0.2, density=2500.0 if known else None), dt=1e-5)
         assert said_in(lambda: sim.add_clumps(make(density), [(0, 0, 0), (1, 0, 0)])) == []
         return sim
-
     sim, other = simulation(), simulation(2500.0)
     assert sim.mass.tolist() == other.mass.tolist() and said_in(lambda: other.run(2)) == []
     sim.save(tmp_path / "a.npz")
@@ -268,7 +265,6 @@ def test_a_scenario_says_it_once_and_in_its_own_words(tmp_path, capsys, without_
         sim = md.Simulation(md.Material(1e4, 0.2, friction=0.3), [md.MeshWall(CUBE)], dt=1e-4)
         sim.add_clumps(BALL, (0, 0, 0), velocity=(0, 0, 6.0))
         return sim
-
     for options, expected in (["--time", "0.1"], 1), (["--time", "0.2", "--resume"], 0):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -73,7 +73,6 @@ def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
         sim.add_clumps(md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.1] * 3), [(0, 0, 0.2)],
                        velocity=(5.0, 0, 0))
         return sim
-
     flying, whole, broken = dataclasses.replace(RODS, build=build), tmp_path / "whole", tmp_path / "broken"
     assert main(whole, scenario=flying) == 0
     assert main(broken, scenario=dataclasses.replace(interrupting(0.11), build=build)) == 130
@@ -124,12 +123,10 @@ def test_comparisons(tmp_path, capsys, monkeypatch):
     """All runs start from the same state; one that is interrupted goes on where it was."""
     names = ["spiral", "omelyan:iterations=20", "fincham"]
     words = ["--time", "0.05", "--frames", "2", "--compare", ",".join(names)]
-
     def spin(sim):
         if sim.rotation == names[1] and sim.time > 0.02:
             os.kill(os.getpid(), signal.SIGINT)
         return 0.0
-
     calm, parts, whole = watching(lambda sim: 0.0), tmp_path / "parts", tmp_path / "whole"
     assert main(parts, *words, scenario=watching(spin)) == 130 and not (parts / "fincham").exists()
     assert main(parts, *words, "--resume", scenario=calm) == 0
@@ -146,17 +143,6 @@ def test_comparisons(tmp_path, capsys, monkeypatch):
     assert len({run["energy.csv"].splitlines()[1] for run in runs}) == 1 == len(
         {run["rods_in_box_000000000.vtu"] for run in runs})
     assert len({run["energy.csv"].splitlines()[-1] for run in runs}) == len(names)
-
-
-def test_user_forces_act_in_a_continued_run_too(tmp_path):
-    damped = dataclasses.replace(RODS, conservative=False, forces=lambda options: [
-        lambda t, x, v, q, w: (-2.0 * v, -0.01 * w)])
-    short = ["--time", "0.03", "--frames", "0"]
-    assert main(tmp_path / "a", *short, scenario=damped) == 0
-    assert main(tmp_path / "b", *short, "--time", "0.011", scenario=damped) == 0
-    assert main(tmp_path / "b", *short, "--resume", scenario=damped) == 0
-    assert state(tmp_path / "a") == state(tmp_path / "b")
-    assert summary(tmp_path / "a")["energy_final"] < 0.99 * summary(tmp_path / "a")["energy_initial"]
 
 
 # --- with dissipation ---

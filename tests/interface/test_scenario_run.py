@@ -146,8 +146,7 @@ def blowing_up(options):
 
 @overflows
 def test_unstable_runs_end(tmp_path, capsys):
-    """They overflow within twenty steps: rows of every step see it come, those of every 200th do not. A comparison
-    goes on."""
+    """They overflow within twenty steps: rows of every step see it come, of every 200th not. A comparison goes on."""
     wild = dataclasses.replace(RODS, build=blowing_up, observables=())
     for time, most in (("0.2", 20), ("200", 1)):
         assert wild.main(["--time", time, "--frames", "3", "--out", str(tmp_path), "--integrator", "euler"]) == 1
@@ -171,7 +170,6 @@ def test_help_has_defaults_that_are_functions(required, capsys):
     def add(group):
         group.add_argument("--quick", action="store_true")
         group.add_argument("--count", type=int, default=lambda options: 7, required=required)
-
     scenario = Scenario("pair", "Two steps.", build=None, add_options=add, defaults={
         "time": lambda options: 0.25 if options.quick else 1.5, "dt": 1e-5})
     with pytest.raises(SystemExit):
@@ -266,7 +264,6 @@ def test_folders_that_are_refused(tmp_path, monkeypatch, capsys):
     """Before any work: names that are none, files, and what cannot be made."""
     def never(options):
         raise AssertionError("work was begun")
-
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
     scenario = Scenario("never", "Never built.", never, {"time": 1.0, "integrator": "spiral", "dt": 1e-5})

@@ -134,8 +134,7 @@ def test_thermalised_state_does_not_depend_on_the_integrator():
 
 
 def test_a_sheared_gas(monkeypatch):
-    """One short run of softer spheres: the theory within its sampling errors. Theories agree as collisions become
-    elastic, and quadrature has converged."""
+    """One short run of softer spheres: the theory within its sampling errors. Theories agree for elastic collisions."""
     for quantity, first in zip(sheared_gas.gaussian_theory(0.3, 0.999), sheared_gas.first_order(0.3, 0.999)):
         assert quantity == pytest.approx(first, rel=0.03)
     coarse, fine = (sheared_gas.gaussian_theory(0.3, 0.8, nodes) for nodes in (16, 40))

@@ -114,7 +114,6 @@ def test_settings_cannot_be_set(sim):
     """Subclasses may have attributes of their own."""
     class Named(md.Simulation):
         pass
-
     named = Named(md.Material(young=1e7, poisson=0.2), dt=1e-5)
     named.label = "mine"
     for name in ("dt", "gravity", "material", "walls", "rotation", "position", "velocity", "time", "threads",

@@ -103,7 +103,6 @@ def test_failure_keeps_findings(tmp_path, capsys):
     def fail(options, report):
         report.find(PRINTED)
         raise OSError("disk full")
-
     assert replace(EXPERIMENT, study=fail).main(["--out", str(tmp_path)]) == 1
     assert "some_experiment: failed: disk full" in capsys.readouterr().err
     summary = json.loads((tmp_path / "summary.json").read_text())
@@ -120,7 +119,6 @@ def test_interrupted(number, tmp_path, capsys):
         report.find(PRINTED)
         threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
         md.rotation.integrate("rk4", (1, 2, 3), (1, 0, 0, 0), (1, 1, 1), (0, 0, 0), 1e-9, 10**12)
-
     assert replace(EXPERIMENT, study=study).main(["--out", str(tmp_path)]) == 130
     assert capsys.readouterr().err == "some_experiment: interrupted\n"
     summary = json.loads((tmp_path / "summary.json").read_text())

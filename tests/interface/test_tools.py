@@ -157,8 +157,7 @@ def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatc
 
 @needs_lammps
 def test_a_sheared_gas_beside_lammps():
-    """From one state over a strain of 0.2, in which each sphere collides a few times: the same temperature. Pressures
-    are those of ten instants, at which few spheres touch."""
+    """From one state over a strain of 0.2, the same temperature. Pressures are of few contacts."""
     sim = compare_shear.prepared(1, 500)
     theirs = compare_shear.of_lammps(sim, 10, LAMMPS.find())
     ours = compare_shear.of_minidem(sim, 10)

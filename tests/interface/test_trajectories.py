@@ -70,13 +70,11 @@ def test_rigid_bodies(sim, tmp_path):
 
 def test_rows_of_a_csv_file(sim, tmp_path):
     states = []
-
     def both(sim):
         trajectory(sim)
         trajectory(sim)     # writes nothing
         states.extend([sim.time, k, *sim.position[i], *sim.orientation[i], *sim.velocity[i], *sim.angular_velocity[i]]
                       for i, k in enumerate(sim.ids) if k in (1, 3))
-
     with md.Trajectory(tmp_path / "a.csv", clumps=[3, 1, 77]) as trajectory:
         sim.run(200, every=100, callback=both)
         sim.remove_clumps([1])
@@ -207,7 +205,6 @@ def test_continued_file_equals_an_uninterrupted_one(name, bonded, tmp_path):
             sim.add_clumps(sim.templates[1], [(0.17, 0.0695, 0.1)])
             sim.add_bonds([(0, 4)], young=1e7)
         sim.run(50)
-
     whole, parts = tmp_path / f"whole_{name}", tmp_path / name
     with md.Trajectory(whole) as first, md.Trajectory(parts) as second:
         for k in range(6):
@@ -300,7 +297,6 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
     """A continued run leaves the trajectory of an uninterrupted one, at its times; a new run one at those of frames."""
     def main(out, *options):
         return RODS.main(["--time", "0.05", "--frames", "6", "--quiet", "--out", str(out), *options])
-
     monkeypatch.setattr(scenario_run, "has_gsd", lambda: with_gsd)
     whole, two = tmp_path / "whole", tmp_path / "two"
     name = "rods_in_box.gsd" if with_gsd else "trajectory.csv"

@@ -36,13 +36,11 @@ def test_a_property_changes_the_result_or_is_warned_of(contact, name):
     """Of a ball that hits a floor, slides and rolls; where it has friction, so that it may roll."""
     assert {spec.partition(":")[0] for spec in READ} == set(md.contact.available())
     base = replace(PLAIN, friction=0.2) if "friction" in READ[contact] else PLAIN
-
     def rolled(material):
         sim = md.Simulation(material, [FLOOR], contact=contact, dt=1e-5, gravity=(0, 0, -9.81))
         sim.add_clumps(BALL, (0, 0, 0.01), velocity=(1.0, 0, -0.3), angular_velocity=(0, 60.0, 5.0))
         sim.run(100)
         return sim
-
     (none, plain), (said, changed) = (texts_of(lambda: rolled(m)) for m in (base, replace(base, **{name: GIVEN[name]})))
     moved = any((getattr(plain, q) != getattr(changed, q)).any() for q in ("velocity", "angular_velocity"))
     assert none == [] and moved == (name in READ[contact]) and len(said) == 1 - moved

@@ -41,7 +41,6 @@ def compiled(tmp_path_factory):
 def in_python(sim):
     """The same force for the clumps of a simulation."""
     mass, ids = sim.mass[:, None], sim.ids
-
     def force(t, x, v, q, w, a, b, c, d):
         r = np.sqrt(1.0 + x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1] + x[:, 2] * x[:, 2])
         push = a * x / r[:, None] - b * mass * v
@@ -97,7 +96,6 @@ def test_interfaces_give_the_same_bits(compiled, interface):
 def test_what_a_function_receives():
     """Rows of three clumps; the other lanes repeat the first, and what they return is ignored."""
     seen = []
-
     @ctypes.CFUNCTYPE(None, *4 * [POINTER])
     def look(time, clumps, wrenches, parameters):
         rows, results = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
@@ -105,7 +103,6 @@ def test_what_a_function_receives():
         seen.append((time[0], rows.copy(), parameters[1]))
         results[:] = np.arange(1.0, 7.0)[:, None] * (rows[14] + 1.0)
         results[:, 3:] = np.nan
-
     sim = md.Simulation(GLASS, dt=1e-3, contact="hertz-mindlin")
     given = scenes.unit_vectors(np.random.default_rng(3), 3, 4)
     motion = {"velocity": [(1, 2, 3)] * 3, "angular_velocity": [(0, 0, 4), (5, 0, 0), (0, 6, 0)]}
@@ -147,7 +144,6 @@ def test_continuing_without_the_forces(compiled, tmp_path, in_c, steps):
 
 # --- forces in Python ---
 
-
 def few(**changes):
     return scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).changed(**changes).simulation(38e-6)
 
@@ -162,7 +158,6 @@ def test_functions_get_separate_arrays():
         for values in (x, v, q, w):
             values -= 7.0
         return force, torque
-
     one, other = few(), few()
     for first, sim in ((spoiling, one), (drag, other)):
         sim.add_force(first)

@@ -206,7 +206,6 @@ def test_a_series(tmp_path):
     """It is whole after every frame, can be continued, and others are refused."""
     def listed():
         return [(float(entry.get("timestep")), entry.get("file")) for entry in ElementTree.parse(path).iter("DataSet")]
-
     path = tmp_path / "run.pvd"
     series = Pvd(path)
     series.write()
@@ -225,8 +224,7 @@ def test_a_series(tmp_path):
 
 
 def test_frames_of_a_script(tmp_path):
-    """With contacts, moving walls and arrays of the script, those of its clump at each sphere; also at a time at which
-    they failed."""
+    """With contacts, moving walls and arrays of the script, one value a clump; also at a time at which they failed."""
     sim = md.Simulation(md.Material(1e7, 0.2), [md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 0.1))], dt=1e-4)
     rod = md.ClumpTemplate([(-0.1, 0, 0), (0.1, 0, 0)], [0.1, 0.1], density=1000.0)
     sim.add_clumps(rod, [(0, 0, 0.0999), (0, 0, 1), (0, 0, 2), (0, 0, 3)], velocity=(0, 0, 1))

@@ -78,7 +78,6 @@ def test_walls_for_paraview(moving, tmp_path):
         sim = simulation(walls, "hertz", 1e-3)
         sim.add_clumps(BALL, [(0.5, 0.5, 1.5)], scale=0.1)
         return sim
-
     scenario = dataclasses.replace(RODS, build=build, observables=())
     assert scenario.main(["--time", "0.1", "--frames", "3", "--quiet", "--out", str(tmp_path)]) == 0
     walls = meshio.read(tmp_path / "walls.vtu")

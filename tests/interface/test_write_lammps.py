@@ -280,8 +280,7 @@ def crystal(spin):
 
 @pytest.mark.parametrize("walls", VESSELS)
 def test_velocities_stretch_all_springs(walls, tmp_path):
-    """T = -8 G* a u dt, from the documented formulas; at the cylinder LAMMPS has 1/R* = 1/R - 1/(2 Rc). They are in
-    the section of velocities; the motion of the simulation is in another."""
+    """T = -8 G* a u dt, from the documented formulas; at the cylinder LAMMPS has 1/R* = 1/R - 1/(2 Rc)."""
     sim = copy.deepcopy(settled(walls))
     motion, reason = history.loading(sim)
     contacts, shear = sim.contacts(), LOOSE.young / (4.0 * (2.0 - LOOSE.poisson) * (1.0 + LOOSE.poisson))
@@ -363,8 +362,7 @@ def test_springs_are_read(tmp_path):
 @pytest.mark.parametrize("options", [{"walls": BOX}, {"periodic": SIDES, "walls": [FLOOR]}, {}],
                          ids=["box", "periodic", "open"])
 def test_elastic_rods_agree(options, tmp_path):
-    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two; then minidem
-    continues from the state of LAMMPS."""
+    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two, and go on so."""
     sim = grid(simulation(contact="hertz", **options), [ROD, ROD])
     sim.run(5000)
     sim.write_lammps(tmp_path, steps=100)
@@ -411,7 +409,6 @@ def test_a_heap_stays_at_rest(walls, tmp_path, monkeypatch):
     """As in minidem, in LAMMPS and after the way back; without springs it settles again."""
     def apart(one, other):
         return np.linalg.norm(one.position - other.position, axis=1).max() / other.contacts()["overlap"].mean()
-
     sim = copy.deepcopy(settled(walls))
     assert not write(sim, tmp_path, steps=1000)
     sim.run(1000)

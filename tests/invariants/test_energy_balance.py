@@ -53,14 +53,6 @@ def test_balance_is_constant(contact):
     assert all(3.0 < coarse / fine < 5.5 for coarse, fine in zip(errors, errors[1:])), errors
 
 
-def test_balance_of_a_conservative_law_is_the_total_energy():
-    sim = settling(contact="hertz")
-    sim.run(200)
-    energy = sim.energy()
-    assert energy.elastic > 0.0 and energy.balance == energy.total
-    assert (energy.dissipated, energy.work, energy.elastic_tangential, energy.elastic_rolling) == (0.0,) * 4
-
-
 def wind(t, x, v, q, w):
     """A force that pushes and drags, and a torque that brakes."""
     return 0.5 * np.cos(20.0 * x[:, :1]) * np.array([1.0, 0.5, 0.0]) - 0.3 * v, -1e-3 * w

@@ -14,8 +14,7 @@ SPEED, RADIUS = 5.0, 0.01               # of each sphere [m/s], mean [m]
 
 
 def random_impacts(n, seed=1, walls=False, ratio=2.0):
-    """n random pairs, or spheres that meet a plane, at a fiftieth of the largest normal speed at least; the step, and
-    the number of steps until all have ended."""
+    """n random pairs, or spheres that meet a plane, at a fiftieth of the largest normal speed at least; dt, steps."""
     rng, k = np.random.default_rng(seed), 1 if walls else 2
     radii = RADIUS * ratio**rng.uniform(-0.5, 0.5, (n, k))
     normal = np.tile([0.0, 0.0, 1.0], (n, 1)) if walls else unit_vectors(rng, n)
@@ -80,12 +79,10 @@ def test_momentum_is_conserved(law):
     scene, dt, steps = random_impacts(500)
     sim = scene.simulation(law, dt)
     shape = scene.velocity.shape
-
     def momenta():
         x, v, w = (part.reshape(shape) for part in (sim.position, sim.velocity, sim.angular_velocity))
         arm, mass, inertia = x - scene.position.mean(1, keepdims=True), scene.mass[..., None], scene.inertia[..., None]
         return (mass * v).sum(1), (np.cross(arm, mass * v) + inertia * w).sum(1)
-
     before = momenta()
     sim.run(steps)
     largest = np.max(scene.mass) * 2 * SPEED

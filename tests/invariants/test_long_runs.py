@@ -108,8 +108,7 @@ def round_off(steps):
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if order_of(s, "order_q", "order_w") >= 2])
 def test_a_hundred_million_free_steps(scheme):
-    """An oscillation c dt^2 and a drift c dt^3 t (PCDM: c dt^2 t): a tenth of the step for ten times the time makes a
-    hundredth of either (a tenth)."""
+    """An oscillation c dt^2 and a drift c dt^3 t (PCDM: c dt^2 t): a tenth of the step makes a hundredth (a tenth)."""
     less = 10 if is_pcdm(scheme) else 100
     coarse, fine = worst(scheme, 1e-2, MANY // 100), worst(scheme, 1e-3, MANY)
     for name, long, short in zip(("energy", "momentum"), fine, coarse):

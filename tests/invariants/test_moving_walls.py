@@ -235,12 +235,3 @@ def test_work_closes_the_balance(contact):
         assert sim.energy().work > 0.1
         errors.append(np.ptp(balance))
     assert errors[1] < 0.35 * errors[0] < 0.35 * 2e-3
-
-
-@pytest.mark.parametrize(("arguments", "hint"), (
-    ({"direction": (0, 0, 0)}, "direction"), ({"mass": 0.0}, "mass"), ({"damping": -1.0}, "damping"),
-    ({"force": float("nan")}, "force"),
-))
-def test_refused_servos(arguments, hint):
-    with pytest.raises(ValueError, match=hint):
-        md.Servo(**{"direction": (0, 0, 1), "force": 1.0, "mass": 1.0} | arguments)

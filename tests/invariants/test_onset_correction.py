@@ -1,5 +1,4 @@
-"""What the onset correction must not change: flight, steady contacts, the limit of small steps, rest in a heap. See
-also test_conservation, test_symmetry, test_onset_orders."""
+"""What the onset correction must not change: flight, steady contacts, rest in a heap."""
 from functools import cache
 
 import numpy as np

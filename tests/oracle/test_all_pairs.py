@@ -68,10 +68,8 @@ def assert_agrees(sim, scene):
     both = sorted(set(pairs) & set(exact_pairs))
     assert len(set(pairs)) == len(pairs), "a contact is listed twice"
     assert np.array_equal(found["clump_i"], world.owner[found["sphere_i"]])
-
     def off(clump_i, clump_j):
         return error[clump_i] + error[np.where(clump_j < 0, clump_i, clump_j)]
-
     for program, listed, overlap, *clumps in (
             ("the oracle", pairs, found["overlap"], found["clump_i"], found["clump_j"]),
             ("minidem", exact_pairs, exact.overlap, exact.clump_i, exact.clump_j)):
@@ -120,17 +118,14 @@ def several_sizes(largest_ratio):
 
 CHAIN = scenes.Shape(np.outer(np.linspace(-1, 1, 41), [1.0, 0.5, -0.3]), np.full(41, 0.05))
 CASES = {
-    "rods": dict(shapes=[scenes.rod()], n=150),
-    "rods and walls": dict(shapes=[scenes.rod()], n=150, n_walls=4),
-    "many templates": dict(shapes=[scenes.lumpy(scale=s) for s in np.linspace(0.5, 1.5, 12)], n=120,
-                           n_walls=3),
+    "rods": dict(shapes=[scenes.rod()], n=150), "rods and walls": dict(shapes=[scenes.rod()], n=150, n_walls=4),
+    "many templates": dict(shapes=[scenes.lumpy(scale=s) for s in np.linspace(0.5, 1.5, 12)], n=120, n_walls=3),
     "templates in turn": dict(shapes=[scenes.rod(), scenes.lumpy()], n=40, n_walls=2, by_kind=False),
     "several materials": dict(shapes=[scenes.rod(), scenes.lumpy()], n=100, n_walls=4, mixed=True),
     "radii of ratio 20": dict(shapes=several_sizes(20.0), n=120, n_walls=2),
     "negative coordinates": dict(shapes=several_sizes(5.0), n=100, n_walls=2, center=(-31.0, -0.4, -7.7)),
     "many-sphere clumps": dict(shapes=[scenes.bunch(), scenes.bunch(12), scenes.bunch(scale=0.4)], n=60, n_walls=2),
-    "long clumps over many cells": dict(shapes=[CHAIN, scenes.ball(0.05)], n=40, n_walls=2),
-}
+    "long clumps over many cells": dict(shapes=[CHAIN, scenes.ball(0.05)], n=40, n_walls=2)}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -104,10 +104,8 @@ def moved_walls(time=0.0):
     tube = {"point": (500.0, 0, 0), "axis": (0, 0, 1), "radius": 3.0, "outside": True}
     swing = md.Oscillation((0.4, -0.2, 0.3), 0.7, 0.3)
     center = np.array([1.0, 2.0, 3.0])
-
     def motion(t):
         return (0.2 * t, -0.1 * t * t, 0.0), (0.5 * t, 0.0, -0.3 * t)
-
     walls = [mesh(corners[:100], velocity=VELOCITY, angular_velocity=SPIN, center=center),
              md.Plane(**plane, motion=swing), mesh(corners[100:], motion=motion, angular_velocity=(0, 0.4, 0),
                                                    center=center),

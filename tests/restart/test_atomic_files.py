@@ -155,14 +155,12 @@ def test_too_long_name_is_refused_before_any_work(tmp_path):
 def test_threads_that_write_to_one_name(tmp_path):
     """Every file is complete and from one of the threads."""
     path, texts, failures = tmp_path / "a.txt", [100_000 * letter for letter in "ab"], []
-
     def save(text):
         try:
             for _ in range(200):
                 atomic.replace_text(path, text)
         except BaseException as error:
             failures.append(error)
-
     atomic.replace_text(path, texts[0])
     threads = [threading.Thread(target=save, args=(text,)) for text in texts]
     for thread in threads:
@@ -202,13 +200,11 @@ def test_temporary_files_of_killed_writers_are_removed(tmp_path):
 
 def test_temporary_file_removed_before_it_is_locked(tmp_path, monkeypatch):
     lock, taken = atomic.fcntl.flock, []
-
     def late(descriptor, how):
         if not taken:
             taken.append(1)
             atomic.remove_leftovers(tmp_path)
         return lock(descriptor, how)
-
     monkeypatch.setattr(atomic.fcntl, "flock", late)
     write(tmp_path / "rod.txt")
     assert taken and [path.name for path in tmp_path.iterdir()] == ["rod.txt"]

@@ -40,7 +40,6 @@ def test_contacts_begin_and_end(name, law, rotation):
 
 # --- What is done to a simulation: functions (simulation, number of the time, its system, folder) -> simulation.
 
-
 def sorted_in_space(sim, k, system, folder):
     sim.continue_from(sim.loop.sorted(), sim.loop)
     return sim
@@ -51,11 +50,9 @@ def looked_at(sim, k, system, folder):
     def look(sim):
         sim.energy(), sim.contacts(), sim.force, sim.angular_velocity, sim.sphere_centers()
         sim.linear_momentum(), sim.angular_momentum(), sim.stress(volume=1.0)
-
     def fail(sim):
         look(sim)
         raise error("said by the callback")
-
     end, error = sim.step_count + 5, ERRORS[k % len(ERRORS)]
     look(sim)
     sim.run(1)
@@ -223,7 +220,6 @@ def test_load_balance_in_a_run():
 
 # --- Errors in functions of the user.
 
-
 def raising(sim, calls, error=ValueError):
     """Run until a function of the user raises in its call number `calls` from now."""
     trap.set(calls, error)
@@ -273,7 +269,6 @@ def test_an_error_at_the_first_evaluation(build):
 
 # --- Functions of the user in other languages.
 
-
 @pytest.mark.parametrize("interface", COMPILED)
 def test_interfaces_of_a_law_have_equal_bits(interface, own_law):
     own_law("mine", **functions_of(bit_systems.custom_law, interface, SIGNATURE), **bit_systems.custom_law.RECORD)
@@ -282,7 +277,6 @@ def test_interfaces_of_a_law_have_equal_bits(interface, own_law):
 
 
 # --- Clumps that come and go.
-
 
 @pytest.mark.parametrize("name, law, rotation", [case for case in CASES if SYSTEMS[case[0]].place])
 def test_added_clumps_that_touch_nobody(name, law, rotation):
@@ -306,7 +300,6 @@ def test_added_clumps_that_touch_nobody(name, law, rotation):
 
 
 # --- Parts of a run.
-
 
 def test_run_from_the_start_beyond_a_table_of_poses(tmp_path):
     """Poses of moving walls are computed for 1000 steps at once; where a table begins changes nothing."""

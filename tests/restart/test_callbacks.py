@@ -77,10 +77,8 @@ def test_a_callback_is_called_once_where_none_is_due():
 
 def test_a_run_without_the_callback_drops_it():
     sim, called = silo()[0], []
-
     def fails(sim):
         raise ValueError("disk full")
-
     with pytest.raises(ValueError, match="disk full"):
         sim.run(40, every=10, callback=fails)
     assert sim.step_count == 10
@@ -91,11 +89,9 @@ def test_a_run_without_the_callback_drops_it():
 
 def test_a_callback_that_advances_the_simulation_is_not_undone():
     sim = silo()[0]
-
     def settles(sim):
         sim.run(3)
         raise ValueError
-
     with pytest.raises(ValueError):
         sim.run(40, every=10, callback=settles)
     assert sim.step_count == 13

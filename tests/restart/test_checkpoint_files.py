@@ -19,7 +19,6 @@ from minidem.state.state import COLUMNS, WRENCH
 
 class Canary:
     """Unpickling it leaves a file."""
-
     def __reduce__(self):
         return Path.touch, (Path("sang"),)
 

@@ -48,12 +48,10 @@ def test_interrupted_operations_are_atomic(name, instants, tmp_path):
     """They may be interrupted several times in a row."""
     make, act = OPERATIONS[name]
     start, path = make(1), tmp_path / "state.npz"
-
     def seconds():
         sim, began = copy.deepcopy(start), time.perf_counter()
         act(sim, path)
         return time.perf_counter() - began
-
     duration = min(seconds() for _ in range(3))
     expected, hits = finished(copy.deepcopy(start), act, path), 0
     for part in np.linspace(0.001, 1.0, instants):

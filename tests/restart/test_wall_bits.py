@@ -53,7 +53,6 @@ def test_walls_at_half_steps():
         sim.run(round(0.12 / dt))
         assert len(sim.contacts()) == 0
         return np.concatenate([sim.velocity[0], sim.angular_velocity[0], [sim.energy().work]])
-
     exact = end("spiral", 6.25e-6)
     assert np.abs(exact[3:6]).max() > 1.0 and exact[6] > 1.0
     for rotation in "spiral", MULTISTAGE:
@@ -68,7 +67,6 @@ def test_motion_that_raises(fails_at):
         if t > end[0]:
             raise ZeroDivisionError
         return (0.05 * np.sin(9.0 * t), 0.0, 0.1 * t), (0.0, 0.0, 0.0)
-
     end = [np.inf]
     sims = [simulation([md.MeshWall(plate(5), motion=motion)], MINDLIN, 2e-4, gravity=(0, 0, -9)) for _ in range(2)]
     for sim in sims:
@@ -112,7 +110,6 @@ def test_compiled_forces_see_positions_in_unbounded_space():
 
 # --- Periodic boxes that move.
 
-
 def test_a_rate_that_is_a_function_is_given_again(tmp_path):
     sim = moving_gas({"shear": ("z", "x", lambda t: 5.0)}, n=8, solid_fraction=0.02)
     with pytest.raises(ValueError, match="motions: the rate of the periodic box is a function"):
@@ -136,10 +133,8 @@ def test_deform_has_the_bits_of_rates_that_are_functions(tmp_path):
     parts, dt = [({}, 100), ({"rates": (0.0, -2.0, 0.0)}, 100), ({}, 50), ({"shear": ("x", "y", 5.0)}, 150),
                  ({"shear": ("x", "y", -3.0), "rates": (0.0, 0.0, 0.7)}, 100), ({}, 100)], 2e-5
     ends = [dt * sum(steps for _, steps in parts[:k + 1]) for k in range(len(parts) - 1)] + [1.0]
-
     def function(value):
         return lambda t: value(next(motion for (motion, _), end in zip(parts, ends) if t < end))
-
     rates = tuple(function(lambda motion, axis=axis: motion.get("rates", (0.0,) * 3)[axis]) for axis in range(3))
     shear = "x", "y", function(lambda motion: motion.get("shear", (0, 0, 0.0))[2])
     whole = moving_gas({"rates": rates, "shear": shear}, ROLLING, threads=1)
