@@ -14,7 +14,7 @@ import scenes
 import sheared_scenes
 from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulation
 from rods_with_fields import box_of_rods, conduction
-from settling_scene import MATERIAL, material_for, settling
+from scenes import MATERIAL, material_for, settling
 from user_functions import rods
 
 import minidem as md
@@ -145,7 +145,6 @@ def mixture(walls=True):
 
 
 def pieces(contact, rotation="spiral", threads=1):
-    """Thirty-two chess pieces of a hundred spheres each."""
     return chess_box.simulation(rotation, 2e-5, contact=contact, threads=threads)
 
 
@@ -227,7 +226,6 @@ def gas_between_walls(contact, **options):
 
 
 def press(contact="hertz-mindlin", rotation="spiral", threads=1, dt=4e-5, **servo):
-    """A lid that presses on rods in a box, with a servo."""
     servo = md.Servo((0, 0, -1), **{"force": 20.0, "mass": 0.02, "damping": 0.5} | servo)
     edge, rod = 0.06, md.ClumpTemplate([(0, 0, 0), (0.006, 0, 0)], [0.005] * 2, density=2500.0)
     lid = md.Plane((0, 0, 0.09), (0, 0, -1), motion=servo)
@@ -236,8 +234,7 @@ def press(contact="hertz-mindlin", rotation="spiral", threads=1, dt=4e-5, **serv
                         gravity=(0, 0, -9.81), threads=threads, rotation=rotation)
     x = np.arange(0.012, edge - 0.01, 0.018)
     place = np.array([(a, b, c) for c in 0.012 + 0.0185 * np.arange(4) for a in x for b in x])
-    turn = np.random.default_rng(1).normal(size=(len(place), 4))
-    sim.add_clumps(rod, place, turn / np.linalg.norm(turn, axis=1)[:, None])
+    sim.add_clumps(rod, place, scenes.unit_vectors(np.random.default_rng(1), len(place), 4))
     return sim
 
 
@@ -245,7 +242,6 @@ STICKY = "rolling=epsd", "rolling=epsd,tangential=mindlin,mass=clump", "rolling=
 
 
 def sticky(contact, rotation="spiral", threads=1):
-    """Rods and balls with friction that stick together in a box."""
     radius, material = 2e-3, md.Material(1e7, 0.3, restitution=0.95, friction=0.4, rolling_friction=0.1, adhesion=5.0)
     low, high = np.zeros(3), np.full(3, 8.2 * 2 * radius)
     sim = md.Simulation(material, md.box(low, high), contact=contact, dt=5e-6, threads=threads, rotation=rotation)
@@ -280,7 +276,6 @@ def materials():
 
 
 def sheared(name):
-    """Rods in a periodic box that moves."""
     def build(contact, rotation="spiral", threads=1):
         return sheared_scenes.gas(sheared_scenes.MOTIONS[name], contact, n=64, speed=3.0, rotation=rotation,
                                   threads=threads)
@@ -349,7 +344,6 @@ def trapped_conduction(contacts, conductivity):
 
 
 def stir(t, x, v, q, w, *, fields, random):
-    """Noise, and decay of a field."""
     trap()
     return 1e-3 * (random[:, :3] - 0.5), 1e-5 * (random[:, 3:] - 0.5), {"temperature": -2e3 * fields["temperature"]}
 
@@ -360,7 +354,6 @@ def stirred(sim):
 
 
 def rods_with_fields(contact, rotation="spiral", threads=1):
-    """Rods with temperatures that collide in a box."""
     sim = box_of_rods(64, contact=contact, rotation=rotation, threads=threads)
     stirred(sim)
     return sim

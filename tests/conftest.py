@@ -20,19 +20,16 @@ from minidem.templates import fit_mesh
 
 @pytest.fixture(scope="session")
 def rod():
-    """Three touching spheres in a row."""
     return scenes.rod()
 
 
 @pytest.fixture(scope="session")
 def lumpy():
-    """Four overlapping spheres without any symmetry."""
     return scenes.lumpy()
 
 
 @pytest.fixture
 def dimers_on_floor():
-    """Two dimers on a floor, with friction, under a load."""
     dimer = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0.3, 0, 0)], radii=[0.5, 0.5], density=1000.0)
     sim = md.Simulation(md.Material(1e7, 0.2, restitution=0.5, friction=0.3), walls=md.box((0, 0, 0), (9, 9, 9)),
                         dt=1e-4, gravity=(0, 0, -9.81), contact="hertz-mindlin")
@@ -85,7 +82,6 @@ def coarse_pictures():
 
 @pytest.fixture
 def cluster():
-    """A dask cluster of two processes on this machine."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster

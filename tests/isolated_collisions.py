@@ -52,7 +52,6 @@ def on_wall(seed, n, shape):
 
 
 def lattice(n, dimensions):
-    """n points with integer coordinates."""
     side = int(np.ceil(n ** (1 / dimensions)))
     return np.argwhere(np.ones((side,) * dimensions))[:n].astype(float)
 

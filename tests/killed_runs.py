@@ -75,7 +75,6 @@ def assert_same(out, whole):
 
 
 class Reader:
-    """Reads the files of a run, which may be under way."""
     def __init__(self, whole, name):
         self.whole, self.name = whole, name
         self.tables = {table: (whole / table).read_bytes() for table in ("energy.csv", "observables.csv")}
@@ -96,7 +95,6 @@ class Reader:
 
 
 def start(main, arguments):
-    """Number of a new process that runs the scenario."""
     number = os.fork()
     if number == 0:
         status = 99

@@ -35,11 +35,7 @@ def driven(threads):
 
 def frictional(threads):
     material = md.Material(MANY.young, MANY.poisson, restitution=0.8, friction=0.4)
-    sim = md.Simulation(material, MANY.walls, contact="hertz-mindlin", dt=DT, threads=threads)
-    for shape in dict.fromkeys(MANY.shapes):
-        numbers = [k for k, other in enumerate(MANY.shapes) if other is shape]
-        sim.add_clumps(shape.template, *(values[numbers] for values in MANY.state))
-    return sim
+    return MANY.simulation(DT, material, contact="hertz-mindlin", threads=threads)
 
 
 def cube(contact):
@@ -136,7 +132,6 @@ def bits(sim):
 
 
 def finished(sim, act, path):
-    """The bits after it."""
     act(sim, path)
     sim.run(5)
     return bits(sim)

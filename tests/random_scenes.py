@@ -106,7 +106,6 @@ class RandomScene:
                 f"{[action[:2] for action in self.actions]}>")
 
     def boundaries(self):
-        """Arguments of the simulation."""
         walls, x, (s, a, b, c) = list(md.box((0, 0, 0), self.high)), (True, True, True), self.rates
         if self.box == "shaken":
             walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, motion=md.Oscillation((0, 0, 0.2 * RADIUS), 300.0))

@@ -177,7 +177,6 @@ class FrictionForces(World):
 
 
 class FrictionWorld(FrictionForces):
-    """Motion of a few clumps with friction."""
     def rates(self, y, touching, phase, free_growth=False):
         """dy/dt. With free_growth, springs that slip grow as if they stuck (lambda = 0)."""
         x, v, q, principal, spring, _ = self.split(y)

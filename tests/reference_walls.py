@@ -30,7 +30,6 @@ def nearest_points(corners, points):
 
 
 def distances(corners, points):
-    """(n, m) from the triangles."""
     return np.linalg.norm(nearest_points(corners, points) - points[:, None], axis=-1)
 
 
@@ -40,7 +39,6 @@ def _on_segment(a, b, p):
 
 
 def turned(points, center, vector):
-    """Points (n, 3) after the rotation by `vector` about `center`."""
     return np.asarray(center) + Rotation.from_rotvec(vector).apply(np.asarray(points) - center)
 
 

@@ -32,7 +32,6 @@ def compiled_conduction():
 
 
 def box_of_rods(n=60, flux=None, conductivity=1e6, threads=1, **changes):
-    """Rods with temperatures that collide in a box."""
     layers = -(-n // 16)
     settings = dict(contact="hertz-mindlin", dt=2e-5, gravity=(0, 0, -9.81), threads=threads)
     sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.13, 0.13, 0.034 * layers + 0.4)), **settings | changes)

@@ -11,6 +11,11 @@ ROD_RADIUS = 0.02 * np.sqrt(3.0)                     # three touching spheres on
 ROD_CENTERS = np.array([[-0.04, -0.04, -0.04], [0.0, 0.0, 0.0], [0.04, 0.04, 0.04]])
 LUMPY_CENTERS = np.array([[0.0, 0.0, 0.0], [0.05, 0.01, 0.0], [-0.02, 0.06, 0.01], [0.01, -0.01, 0.07]])
 LUMPY_RADII = np.array([0.04, 0.03, 0.025, 0.02])    # four overlapping spheres, three different moments
+CLUMP = md.ClumpTemplate([(-0.02, 0.0, 0.0), (0.02, 0.0, 0.0), (0.0, 0.02, 0.01)], [0.03, 0.03, 0.025], density=2500.0)
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.04], density=2500.0)
+MATERIAL = md.Material(young=1e7, poisson=0.2, restitution=0.5, friction=0.4, rolling_friction=0.1)
+ELASTIC = md.Material(young=1e7, poisson=0.2)
+ROLLING = "hertz-mindlin:rolling=epsd"
 
 
 class Shape:
@@ -56,8 +61,8 @@ class Scene:
     contact: str = "hertz"
     materials: list | None = None
 
-    def simulation(self, dt=38e-6, **options):
-        default = md.Material(young=self.young, poisson=self.poisson)
+    def simulation(self, dt=38e-6, material=None, **options):
+        default = material or md.Material(young=self.young, poisson=self.poisson)
         materials = self.materials or [default] * len(self.shapes)
         sim = md.Simulation(material=default, walls=self.walls, dt=dt, gravity=self.gravity,
                             **{"contact": self.contact} | options)
@@ -91,7 +96,6 @@ class Scene:
 
 
 def state_of(sim):
-    """The public state at the whole step: x, q, v, w."""
     return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
 
 
@@ -107,7 +111,6 @@ def quaternion(axis, angle):
 
 
 def product(a, b):
-    """Hamilton product of quaternions (n, 4)."""
     (s, u), (t, v) = ((q[:, :1], q[:, 1:]) for q in (a, b))
     return np.concatenate([s * t - (u * v).sum(1, keepdims=True), s * v + t * u + np.cross(u, v)], axis=1)
 
@@ -175,3 +178,50 @@ def rescaled(box, length, modulus):
                         walls=[md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls],
                         young=modulus * box.young)
     return scene, (length, 1.0, speed, speed / length), length / speed
+
+
+def scattered(seed, shapes, n, low, length, axes, speed=2.0, spin=4.0, tries=1, **options):
+    """n clumps in turn of several shapes at random in a box, apart or in contact by up to 0.09 of a radius, the closest
+    of `tries`; fewer where the box is full. Centres may be up to two lengths outside along periodic axes."""
+    rng = np.random.default_rng(seed)
+    chosen = [shapes[k % len(shapes)] for k in range(n)]
+    scene = Scene(chosen, np.zeros((n, 3)), unit_vectors(rng, n, 4), speed * unit_vectors(rng, n),
+                  spin * unit_vectors(rng, n), **options)
+    depth, periodic = 0.09 * min(shape.body.radii.min() for shape in shapes), np.array(axes)
+    placed, radii = np.empty((0, 3)), np.empty(0)
+    world = scene.world()
+    around = world.sphere_centers(scene.position, scene.orientation)
+    for k in range(n):
+        mine = world.owner == k
+        best, position = np.inf, None
+        for attempt in range(300):
+            new = low + rng.uniform(0.0, 1.0, 3) * length
+            d = around[mine][:, None] + new - placed
+            d -= np.where(periodic, length * np.round(d / length), 0.0)
+            gap = (np.linalg.norm(d, axis=2) - world.radii[mine][:, None] - radii).min(initial=1e9)
+            if -depth < gap < best:
+                best, position = gap, new
+            if position is not None and attempt >= tries - 1:
+                break
+        if position is None:
+            return scene.part(np.arange(k))
+        new = position
+        placed, radii = np.vstack([placed, around[mine] + new]), np.append(radii, world.radii[mine])
+        scene.position[k] = new + np.where(periodic, length * rng.integers(-2, 3, 3), 0.0)
+    return scene
+
+
+def material_for(contact):
+    """MATERIAL for laws that read its friction, else the same without it."""
+    return MATERIAL if md.contact.info(contact).reads_of_pairs else ELASTIC
+
+
+def settling(dt=1e-4, contact=ROLLING, template=CLUMP, gravity=(0.0, 0.0, -9.81), material=None, **options):
+    """A hundred clumps of three spheres that fall into a box and lose their energy."""
+    sim = md.Simulation(material or material_for(contact), md.box((0.0, 0.0, 0.0), (0.6, 0.6, 0.6)), contact=contact,
+                        dt=dt, gravity=gravity, **options)
+    rng = np.random.default_rng(1)
+    place = 0.07 + 0.115 * np.argwhere(np.ones((5, 5, 4)))
+    sim.add_clumps(template, place, unit_vectors(rng, 100, 4), rng.normal(size=(100, 3)),
+                   5.0 * rng.normal(size=(100, 3)))
+    return sim

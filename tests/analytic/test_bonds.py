@@ -58,7 +58,6 @@ def test_balance_through_breaking(velocity):
 
 @pytest.mark.parametrize("bonds, step", [(8, 0.2), pytest.param(20, 0.1, marks=pytest.mark.slow)])
 def test_cantilever(bonds, step):
-    """A chain with a load at its end, against beams."""
     deflection, frequency, residual, _ = cantilever.measured(bonds, step)
     assert abs(deflection - 1) < 0.01 and abs(frequency - 1) < 0.01 and residual < 1e-5
 

@@ -15,7 +15,6 @@ HALVINGS = (4, 8, 16, 32)
 
 
 def one_by_one(scene):
-    """Each collision of a scene alone."""
     n = len(scene.shapes) // (1 if scene.walls else 2)
     return [scene.part(np.arange(k, len(scene.shapes), n)) for k in range(n)]
 

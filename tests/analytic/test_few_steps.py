@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from page_tables import in_one_line, rows_of
 from reference_contact import effective_modulus
-from scenes import Shape, ball
+from scenes import Shape, ball, unit_vectors
 from scipy.spatial.transform import Rotation
 
 import minidem as md
@@ -98,7 +98,6 @@ def as_contacts_end(sim, value):
 
 @pytest.mark.parametrize("spheres, restitution", [(1, 0.5), (2, 0.9), (2, 0.5), (2, 0.1), (5, 0.9), (5, 0.5), (5, 0.1)])
 def test_restitution_of_rods_with_the_mass_of_the_contact(spheres, restitution):
-    """That of the material, within 1 % from 25 steps per contact on."""
     for steps in 25, 100:
         found = rebound_of_rods(spheres, restitution, steps, "contact", speed=0.01)
         assert found == pytest.approx(restitution, rel=1e-2)
@@ -114,9 +113,8 @@ def rebounds(mass_of, restitution, n=60, speed=0.01):
                         dt=time / 60, threads=1)
     site = np.column_stack([np.zeros((n, 2)), 0.02 * np.arange(n)])
     for side in 1.0, -1.0:
-        turn = rng.normal(size=(n, 4))
-        sim.add_clumps(shape.template, site + (side * 3.1 * RADIUS, 0.0, 0.0),
-                       turn / np.linalg.norm(turn, axis=1)[:, None], (-side * speed, 0.0, 0.0), rng.normal(size=(n, 3)))
+        sim.add_clumps(shape.template, site + (side * 3.1 * RADIUS, 0.0, 0.0), unit_vectors(rng, n, 4),
+                       (-side * speed, 0.0, 0.0), rng.normal(size=(n, 3)))
     first, found, many, last = {}, {}, set(), None
     sim.run_until(0.99 * (3.1 * RADIUS - shape.template.bounding_radius) / speed)
     assert not len(sim.contacts())

@@ -38,7 +38,6 @@ def test_orders_under_varying_torque(name):
 
 @pytest.mark.parametrize("name", FORMS)
 def test_orders_of_other_forms(name):
-    """No form of a scheme has a lower order than declared."""
     record = md.rotation.info(name)
     q, w = errors(name, bodies.constant, halvings(4))
     assert order(q) > record.order_q - TOLERANCE and order(w) > record.order_w - TOLERANCE, (q, w)
@@ -127,7 +126,6 @@ def swing(t):
 
 
 def translated(x, v, t):
-    """x and v of vdot = swing(t) - DRAG v, in closed form."""
     amplitude = SWING / (DRAG + 1j * FREQUENCY) * np.exp(1j * PHASE)
     decaying, end = v - amplitude.imag, np.exp(1j * FREQUENCY * t)
     return (x + decaying * (1.0 - np.exp(-DRAG * t)) / DRAG + (amplitude * (end - 1.0) / (1j * FREQUENCY)).imag,

@@ -73,7 +73,6 @@ def test_limits(case):
 
 
 def test_limit_without_adhesion_and_scales():
-    """At w -> 0, in radius, force and energy."""
     radius, modulus, overlap = 2e-3, 1e9, 1e-5
     a = sqrt(radius * overlap)
     [found] = jkr_curves([overlap], radius, modulus, 1e-40)
@@ -106,7 +105,6 @@ class Contacts:
 
 
 def in_motion(contacts):
-    """Eight contacts of any direction, velocity and history."""
     random = np.random.default_rng(3)
     rows, history = contacts.rows, random.normal(size=contacts.history.shape)
     directions = random.normal(size=(2, 3, 8))

@@ -43,7 +43,6 @@ def ply(order, values):
 
 
 def stl(corners):
-    """Binary STL of triangles (m, 3, 3)."""
     body = b"".join(struct.pack("<12fH", 0, 0, 0, *t.reshape(-1), 0) for t in np.asarray(corners, dtype=np.float32))
     return bytes(80) + struct.pack("<I", len(corners)) + body
 

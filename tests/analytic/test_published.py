@@ -66,8 +66,7 @@ def check_verdicts(name, folder):
 @pytest.mark.parametrize("time", [0.3, 1.0, 3.0])
 def test_exact_motion(time):
     """Against DOP853 on Euler's equations and the quaternion, without Eq. 11 and without the split of q."""
-    q, w = driven(cylinder.INERTIA, cylinder.ORIENTATION, cylinder.SPIN,
-                  lambda t, q, w: cylinder.TORQUE, time)
+    q, w = driven(cylinder.INERTIA, cylinder.ORIENTATION, cylinder.SPIN, lambda t, q, w: cylinder.TORQUE, time)
     # DOP853 keeps the error of each step far below its rtol = 1e-13; some ten steps make a radian.
     allowed = 1e-13 * (1.0 + 0.5 * cylinder.spin(time)[0] * time)
     assert cylinder.deviation(cylinder.orientation([time])[0], q) < allowed

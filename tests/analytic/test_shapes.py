@@ -73,7 +73,6 @@ def test_stored_pieces_equal_fitted_ones(name):
 
 
 def test_pieces_stand_on_the_ground(monkeypatch):
-    """They have the height that is asked for, and need no fit."""
     monkeypatch.setattr(chess, "_fit", None)
     monkeypatch.setattr(chess, "fit_rings", None)
     for name in chess.HEIGHTS:

@@ -32,7 +32,6 @@ class Parsed(BaseException):
 
 
 def script(path):
-    """The module of a script, without running it."""
     sys.path.insert(0, str(path.parent))        # as Python does for a script
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
@@ -78,7 +77,6 @@ def desk(tmp_path_factory):
 
 
 def printed(code, folder, another_python, capsys):
-    """What it prints."""
     (folder / "example.py").write_text(code)
     if not another_python:
         runpy.run_path("example.py", run_name="__main__")
@@ -151,7 +149,6 @@ def test_options_of_commands_exist(where, command, reading_only, desk, monkeypat
 
 
 def check_module(name, words):
-    """python -m name words"""
     if name == "pip":
         assert words[0] in ("install", "wheel") and words[-1].startswith((".", "'.")) and set(words[1:-1]) <= {"-e"}
         extras = words[-1].strip("'").removeprefix(".").strip("[]")

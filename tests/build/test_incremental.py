@@ -29,7 +29,6 @@ def hook(name):
 
 
 class Tree:
-    """A project folder."""
     def __init__(self, folder):
         self.folder = folder
 
@@ -140,8 +139,7 @@ def test_a_python_that_is_too_old_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [
-    pytest.param(IN_PLACE, id="build_ext"),
-    pytest.param(hook("build_editable"), id="pip install -e")])
+    pytest.param(IN_PLACE, id="build_ext"), pytest.param(hook("build_editable"), id="pip install -e")])
 def test_new_dates_and_a_lost_module_build_nothing(tree, arguments):
     before = {name: path.read_bytes() for name, path in tree.modules().items()}
     tree.modules()["rotation.euler"].unlink()

@@ -94,7 +94,6 @@ def writes(tree):
 
 
 def test_files_are_written_in_one_way():
-    """By replacing or replace_text; the exceptions exist, and write."""
     found = {name: list(writes(ast.parse(path.read_text(encoding="utf-8")))) for name, path in SOURCES.items()}
     assert {name: lines for name, lines in found.items() if lines and name not in OTHERS} == {}
     assert {name for name in OTHERS if not found.get(name)} == set()

@@ -64,7 +64,6 @@ def python(tree, *arguments, level="", fails=False):
 
 
 def built(folder):
-    """A copy of this project that is built with MINIDEM_ARCH=levels."""
     if platform.machine() not in ("x86_64", "AMD64"):
         pytest.skip("levels are of x86-64")
     shutil.copytree(ROOT / "minidem", folder / "minidem", ignore=shutil.ignore_patterns("__pycache__", "*.so"))

@@ -22,7 +22,6 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
     "scenarios/spiral/chess_in_box", "tools/compare_peers", *(pytest.param(name, marks=pytest.mark.slow) for name in (
         "scenarios/dense_rods", "scenarios/paper_report", "tools/docs"))])
 def test_scripts_run_from_any_folder(script, tmp_path):
-    """They import modules beside them and of scenarios/."""
     command = [sys.executable, ROOT / f"{script}.py", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path,
                           env=os.environ | {"PYTHONPATH": str(ROOT)})
@@ -59,7 +58,6 @@ def test_files_named_exist():
 
 
 def test_the_readme_links_to_every_page_of_the_guide():
-    """The tutorial first, in the table too."""
     assert len(PAGES) >= 9 and set(PAGES) <= {(ROOT / link).resolve() for link in LINK.findall(README)}
     assert re.search(r"^\| --- \|.*\n\| \[(\w+)\]", README, re.M).group(1) == "Tutorial"
 

@@ -24,7 +24,6 @@ sim.run("100")
 
 @pytest.mark.slow
 def test_a_script(tmp_path):
-    """Values have their types, and two mistakes are found."""
     pytest.importorskip("mypy")
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", ROOT / ".mypy_cache",

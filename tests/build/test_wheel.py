@@ -55,7 +55,6 @@ def run(*words, env=CLEAN, **how):
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
-    """The folder with the sdist and the wheel that was made of it."""
     pytest.importorskip("build.util")      # the folder build/ of a checkout would pass for a package "build"
     source, dist = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
     for name in FOLDERS:
@@ -127,8 +126,7 @@ def test_it_runs_without_a_compiler_and_gives_the_same_bits(environment, tmp_pat
     empty.mkdir()
     options = "--time", "0.5", "--frames", "0", "--quiet", "--out"
     run(environment, script, *options, tmp_path / "wheel", env={"PATH": str(empty)}, cwd=tmp_path)
-    run(sys.executable, script, *options, tmp_path / "here", cwd=tmp_path,
-        env=CLEAN | {"PYTHONPATH": str(ROOT)})
+    run(sys.executable, script, *options, tmp_path / "here", cwd=tmp_path, env=CLEAN | {"PYTHONPATH": str(ROOT)})
     wheel, here = ((tmp_path / place / "energy.csv").read_text() for place in ("wheel", "here"))
     assert wheel.count("\n") > 900 and wheel == here
 

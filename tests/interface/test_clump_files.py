@@ -255,7 +255,6 @@ def test_damaged_clump_files(generators, tmp_path):
 
 @cache
 def meshes():
-    """A tetrahedron in every format: (suffix, bytes of the file)."""
     solid, found = shapes.platonic_mesh("tetrahedron", 1.0), []
     with tempfile.TemporaryDirectory() as folder:
         for suffix, how in [("stl", {"binary": False}), ("stl", {"binary": True}), ("ply", {"binary": False}),

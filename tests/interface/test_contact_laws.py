@@ -3,6 +3,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scenes import unit_vectors
 
 import minidem as md
 
@@ -60,10 +61,8 @@ def collisions(contact, exchanged=False):
     place = np.column_stack([np.zeros((N, 2)), 0.1 * np.arange(N)])
     sides = []
     for side in 1.0, -1.0:
-        turn = rng.normal(size=(N, 4))
-        sides.append((place + (side * 0.021, 0.0, 0.0), turn / np.linalg.norm(turn, axis=1)[:, None],
-                      side * np.array([-3.0, 0.0, 0.0]) + 0.5 * rng.normal(size=(N, 3)),
-                      30.0 * rng.normal(size=(N, 3))))
+        sides.append((place + (side * 0.021, 0.0, 0.0), unit_vectors(rng, N, 4),
+                      side * np.array([-3.0, 0.0, 0.0]) + 0.5 * rng.normal(size=(N, 3)), 30.0 * rng.normal(size=(N, 3))))
     for side in sides[::-1] if exchanged else sides:
         sim.add_clumps(CLUMP, *side)
     return sim

@@ -1,7 +1,7 @@
 """Coordination number, stress and forces on walls: values computed by hand, and the balance of momentum."""
 import numpy as np
 import pytest
-from settling_scene import BALL, ELASTIC, MATERIAL, ROLLING, material_for, settling
+from scenes import BALL, ELASTIC, MATERIAL, ROLLING, material_for, settling
 
 import minidem as md
 

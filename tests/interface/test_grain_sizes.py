@@ -4,9 +4,9 @@ import warnings
 import numpy as np
 import pytest
 import scenes
+from scenes import BALL, CLUMP, ELASTIC
 from scipy import stats
 from scipy.spatial import cKDTree
-from settling_scene import BALL, CLUMP, ELASTIC
 
 import minidem as md
 from minidem import initial

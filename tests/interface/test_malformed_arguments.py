@@ -88,7 +88,6 @@ def simulation(**arguments):
 
 
 def add_clumps(**arguments):
-    """Refused clumps leave the simulation as it was."""
     sim = one_rod()
     try:
         sim.add_clumps(**arguments)

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL
 
 import minidem as md
 from minidem.initial import Inlet, Outlet
@@ -93,7 +93,6 @@ def test_what_has_left_is_counted(tmp_path):
 
 
 def through(sim, inlet, outlet, steps):
-    """Runs with both regions."""
     def exchange(sim):
         outlet(sim)
         inlet(sim)

@@ -213,7 +213,6 @@ def pulling(contacts, stiffness):
 
 @ctypes.CFUNCTYPE(None, *4 * [POINTER])
 def compiled_pulling(contact, history, result, parameters):
-    """The same, as compiled laws are called."""
     rows, results = np.ctypeslib.as_array(contact, (26, 8)), np.ctypeslib.as_array(result, (10, 8))
     results[:] = 0.0
     results[:3] = parameters[0] * rows[13] * rows[:3]
@@ -347,7 +346,6 @@ def equal(one, other):
 
 
 def test_compiled_functions_give_the_bits_of_python(own, compiled):
-    """Of one body and of nine, which are as many single ones."""
     own("mine-python", **custom_integrator.numpy_interface())
     own("mine", **compiled)
     many = turned("mine", bodies=9)                                             # a second block of eight

@@ -8,7 +8,7 @@ import meshio
 import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
-from settling_scene import ROLLING, settling
+from scenes import ROLLING, settling
 
 import minidem as md
 from minidem.analysis.energy import DISSIPATED
@@ -203,7 +203,6 @@ def test_balance_and_forces_on_walls(tmp_path, monkeypatch, capsys):
 
 
 def test_the_energy_limit_applies_to_the_balance(tmp_path, capsys):
-    """The total energy changes by half; the balance does not."""
     words = ["--time", "0.02", "--quiet", "--out", str(tmp_path), "--energy-limit"]
     alone = dataclasses.replace(DISSIPATIVE, forces=None)
     assert alone.main([*words, "0.01"]) == 0 and alone.main([*words, "1e-7"]) == 1

@@ -69,8 +69,7 @@ def test_summary(run, unrecorded):
     assert SUMMARY_KEYS <= summary.keys()
     expected = {"scenario": "rods_in_box", "integrator": "spiral", "ended": "done", "dt": DT, "steps": STEPS,
                 "time": unrecorded.time, "clumps": 30, "spheres": 90, "seed": 1, "version": md.__version__,
-                "build": md.build_info(),
-                "energy_scale": "energy_initial", "energy_final": unrecorded.energy().total}
+                "build": md.build_info(), "energy_scale": "energy_initial", "energy_final": unrecorded.energy().total}
     assert {key: summary[key] for key in expected} == expected
     total = table(run / "energy.csv")[1][:, 5]
     assert summary["energy_initial"] == total[0]

@@ -60,8 +60,7 @@ def test_a_step_above_the_rayleigh_step_warns_once_and_again_for_a_smaller_spher
 def test_clumps_in_one_place_are_found_before_all_contacts_are_listed(n, width):
     """Each touches each other one: 3000 rods would take a minute and gigabytes."""
     rng = np.random.default_rng(1)
-    orientation = rng.standard_normal((n, 4))
-    orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
+    orientation = scenes.unit_vectors(rng, n, 4)
     sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-6)
     start = time.perf_counter()
     with pytest.raises(ValueError, match=r"position of clump (\d+): it overlaps clump (?!\1 )\d+ by .* m at the start"):

@@ -32,8 +32,7 @@ def work(options, report):
     report.say("worked")
 
 
-EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work,
-                      defaults={"integrator": "spiral", "dt": 0.1})
+EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work, defaults={"integrator": "spiral", "dt": 0.1})
 
 
 @pytest.mark.parametrize("finding, change, verdict", [

@@ -29,10 +29,9 @@ WARMUP, STEPS, REPEATS = 50, 300, 3
     ("benchmark --json .", "folder"),
     ("benchmark --isa v9", "must be one of: v2" if isa.levels() else "MINIDEM_ARCH=levels"),
     ("compare_trees . --cases A,Q", "case is 'Q'"), ("compare_trees . --threads 0", "at least 1"),
-    ("compare_peers --peers yade,nobody", "nobody"), ("compare_peers --steps 0", "0"),
-    ("compare_peers --case Z", "Z"), ("compare_peers --json no/such/folder/out.json", "no/such/folder"),
-    ("compare_peers --clumps folder", "case B"), ("make_clump a.stl --bogus", "--bogus"),
-    ("make_clump none.stl", "none.stl"), ("make_clump a.stl b.stl", "--table"),
+    ("compare_peers --peers yade,nobody", "nobody"), ("compare_peers --steps 0", "0"), ("compare_peers --case Z", "Z"),
+    ("compare_peers --json no/such/folder/out.json", "no/such/folder"), ("compare_peers --clumps folder", "case B"),
+    ("make_clump a.stl --bogus", "--bogus"), ("make_clump none.stl", "none.stl"), ("make_clump a.stl b.stl", "--table"),
     ("compare_drum --seeds 0", "at least 1"), ("compare_drum --time -1", "above 0"),
     ("compare_impact --quick --time 1e-7", "two steps"), ("compare_impact --seeds x", "whole number"),
     ("compare_impact --time 0.02", "--skip"), ("compare_repose --count 1", "at least 10"),
@@ -110,7 +109,6 @@ def test_orders_are_those_measured():
     ("run.pvd --png picture", "--png"), ("run.pvd --png no/such/folder/a.png", "no/such/folder"),
     ("run.pvd --png a.png", "pvbatch")])
 def test_views_are_refused(words, told, tmp_path):
-    """Before ParaView is needed, and without it."""
     for name in ("run.pvd", "0.vtu"):
         (tmp_path / name).write_text("")
     done = subprocess.run([sys.executable, ROOT / "tools" / "paraview_view.py", *words.split()], cwd=tmp_path,

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
+from scenes import unit_vectors
 from trajectory_files import SINGLE, content, frames_of, needs_gsd
 
 import minidem as md
@@ -23,10 +24,8 @@ def sim(rod, lumpy):
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5, gravity=(0, 0, -9.81))
     sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
     for k, template in enumerate((rod.template, sphere, lumpy.template)):
-        q = rng.standard_normal((2, 4))
-        sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)],
-                       q / np.linalg.norm(q, axis=1, keepdims=True), rng.standard_normal((2, 3)),
-                       5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
+        sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)], unit_vectors(rng, 2, 4),
+                       rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
     return sim
 
 
@@ -272,7 +271,6 @@ def test_a_file_that_another_program_changes(name, fault, sim, tmp_path):
 
 
 def test_refused_files(sim, tmp_path, monkeypatch):
-    """Of a later time, of another kind, and GSD without its package."""
     with md.Trajectory(tmp_path / "a.csv") as trajectory:
         sim.save(tmp_path / "a.npz")
         sim.run(200, every=100, callback=trajectory)
@@ -314,7 +312,6 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
     (two / name).unlink()
     assert main(two, "--resume") == 2
     assert main(two) == 0 and not (two / name).exists()
-
 
 
 @needs_gsd

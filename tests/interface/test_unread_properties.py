@@ -66,7 +66,6 @@ def test_the_remedy_is_an_option_of_the_chosen_law_or_all_laws_that_help(contact
     ("hooke-coulomb:stiffness=1e5,bond_range=1", "bond_range", "bonds=parallel"),
     ("hertz-mindlin:rolling_damping=0", "rolling_damping", "rolling=epsd")])
 def test_a_parameter_that_is_not_read(contact, name, reader):
-    """Not with its reader, nor at its default."""
     [text], sim = texts_of(lambda: md.Simulation(PLAIN, contact=contact, dt=1e-6))
     assert f"{contact!r} reads {name} with {reader} only; give that as well, or leave {name} out" in text
     assert texts_of(lambda: copy.deepcopy(sim))[0] == []

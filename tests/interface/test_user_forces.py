@@ -39,7 +39,6 @@ def compiled(tmp_path_factory):
 
 
 def in_python(sim):
-    """The same force for the clumps of a simulation."""
     mass, ids = sim.mass[:, None], sim.ids
     def force(t, x, v, q, w, a, b, c, d):
         r = np.sqrt(1.0 + x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1] + x[:, 2] * x[:, 2])
@@ -50,10 +49,8 @@ def in_python(sim):
 
 
 def rods(contact="hertz", threads=1, **options):
-    scene = scenes.packed_rods(2, (3, 3, 5), speed=5.0, spin=20.0)
-    sim = md.Simulation(GLASS, scene.walls, contact=contact, dt=DT, threads=threads, gravity=(0, 0, -9.81), **options)
-    sim.add_clumps(scene.shapes[0].template, *scene.state)
-    return sim
+    scene = scenes.packed_rods(2, (3, 3, 5), speed=5.0, spin=20.0).changed(gravity=(0, 0, -9.81))
+    return scene.simulation(DT, GLASS, contact=contact, threads=threads, **options)
 
 
 def pushed(function, steps, parameters=PARAMETERS, **options):

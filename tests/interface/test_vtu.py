@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 import meshio
 import numpy as np
 import pytest
+from scenes import unit_vectors
 
 import minidem as md
 from minidem.core.quaternions import rotate
@@ -20,9 +21,7 @@ def sim(rod, lumpy):
     rng = np.random.default_rng(3)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=1e-5)
     for k, shape in enumerate((rod, lumpy)):
-        position = np.array([[2.0 + 4 * k, 2.0, 2.0], [2.0 + 4 * k, 5.0, 4.0]])
-        q = rng.standard_normal((2, 4))
-        sim.add_clumps(shape.template, position, q / np.linalg.norm(q, axis=1, keepdims=True),
+        sim.add_clumps(shape.template, [[2.0 + 4 * k, 2.0, 2.0], [2.0 + 4 * k, 5.0, 4.0]], unit_vectors(rng, 2, 4),
                        rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)))
     sim.run(50)
     return sim

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
+from scenes import unit_vectors
 
 import minidem as md
 from minidem.analysis.contacts import pair_keys
@@ -48,9 +49,8 @@ def grid(sim, templates, materials=SOFT):
     places = (np.arange(5) + 0.5) / 5 * EDGE
     position = np.array(np.meshgrid(places, places, places)).reshape(3, -1).T
     for template, material, scale, part in zip(templates, materials, (0.95, 0.9), np.split(position, [60])):
-        n, direction = len(part), rng.standard_normal((len(part), 4))
-        sim.add_clumps(template, part, direction / np.linalg.norm(direction, axis=1, keepdims=True),
-                       2.0 * rng.standard_normal((n, 3)), 20.0 * rng.standard_normal((n, 3)), scale, material)
+        sim.add_clumps(template, part, unit_vectors(rng, len(part), 4), 2.0 * rng.standard_normal(part.shape),
+                       20.0 * rng.standard_normal(part.shape), scale, material)
     return sim
 
 
@@ -259,9 +259,8 @@ def settled(walls):
     sim, rng = frictional(VESSELS[walls]), np.random.default_rng(2)
     across = SIDE * (np.arange(3) + 0.5) / 3
     places = np.array(np.meshgrid(across, across, 0.03 + 0.041 * np.arange(6))).T.reshape(-1, 3)
-    turns = rng.standard_normal((45, 4))
     sim.add_clumps(BALL, places[:9])
-    sim.add_clumps(ROD, places[9:], turns / np.linalg.norm(turns, axis=1, keepdims=True))
+    sim.add_clumps(ROD, places[9:], unit_vectors(rng, 45, 4))
     sim.run(25_000)
     return sim
 

@@ -5,8 +5,8 @@ from time import perf_counter
 import numpy as np
 import pytest
 from bit_systems import bumps
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
 from scipy.special import erf
-from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
 from sheared_scenes import MOTIONS, gas
 
 import minidem as md
@@ -67,7 +67,6 @@ GASES = {"gas": flying, "sheared gas": lambda: flying("shear")}
 
 
 def fields_of(sim, *grid):
-    """`Fields` with low, high, cells, width, of this instant."""
     fields = Fields(*grid)
     fields.measure(sim)
     return fields
@@ -147,7 +146,6 @@ BALANCED = {            # scene, grid
 
 @pytest.mark.parametrize("name", BALANCED)
 def test_momentum(name):
-    """Weight, contacts, walls: exact in each cell."""
     make, (low, high, cells, width) = BALANCED[name]
     sim = make()
     if low is None:                                     # of the box, or a part of it
@@ -278,8 +276,7 @@ def test_hundred_thousand_clumps(cells, width):
     """Dimers of 1.4 mm in a lattice with contacts; -s prints the time of a sample."""
     rng, n, spacing = np.random.default_rng(1), 46, np.array([1.39e-3, 0.995e-3, 0.995e-3])
     dimer = md.ClumpTemplate([(-0.2e-3, 0, 0), (0.2e-3, 0, 0)], [0.5e-3] * 2, density=2500.0)
-    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=1,
-                        periodic=((0,) * 3, n * spacing, (True,) * 3))
+    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=1, periodic=((0,) * 3, n * spacing, (True,) * 3))
     place = (np.indices((n, n, n)).reshape(3, -1).T + 0.5) * spacing + rng.uniform(-5e-6, 5e-6, (n ** 3, 3))
     sim.add_clumps(dimer, place, velocity=rng.normal(0.0, 0.01, place.shape))
     sim.run(10)

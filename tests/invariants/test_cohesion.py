@@ -83,7 +83,6 @@ def test_restitution_at_walls(bodies):
 
 
 def test_sticking_speed():
-    """Within 0.5 % with 100 steps per contact."""
     times = np.linspace(0.95, 1.05, 41)
     found = rebounds(*head_on("spheres", times, 100, np.full(41, 0.5)), 600)
     assert np.isnan(found[times < 0.995]).all() and np.isfinite(found[times > 1.005]).all()

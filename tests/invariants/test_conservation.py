@@ -25,7 +25,6 @@ def largest(vectors):
 
 
 def collisions(sim, steps):
-    """Run, and count the steps in which anything touches anything."""
     touching = []
     sim.run(steps, 10, lambda sim: touching.append(len(sim.contacts())))
     return np.count_nonzero(touching)

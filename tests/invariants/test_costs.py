@@ -19,7 +19,6 @@ RADIUS = 0.4
 
 
 def on_plate(n, radius=RADIUS, **options):
-    """A large sphere that rolls over a plate of 2 n^2 triangles."""
     sim = simulation([md.MeshWall(plate(n), feature_angle=0.2)], **options)
     sim.add_clumps(BALL, [(0.0, 0.0, 0.95 * radius)], velocity=(1.0, 0.0, 0.0), scale=radius)
     return sim

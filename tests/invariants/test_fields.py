@@ -21,7 +21,6 @@ def heat(sim):
 
 
 def exchange(contacts, rate):
-    """Of all fields."""
     for name, values in contacts.fields.items():
         contacts.rates[name][:] = rate * (values[:, ::-1] - values)
 
@@ -187,7 +186,6 @@ def pair_of_spheres(dt, contact="hertz-mindlin"):
 
 
 def source(t, x, v, q, w, rate, *, fields):
-    """Decay of all fields."""
     return 0.0 * x, 0.0 * x, {name: -rate * values for name, values in fields.items()}
 
 
@@ -295,7 +293,6 @@ def wet_pair(own_law, gap=1e-6, speed=0.3, **options):
 
 
 def held(sim):
-    """Volume of the bridges."""
     return sim.contacts()["history"][:, 0, 3].sum()
 
 

@@ -12,7 +12,6 @@ EDGE = 2            # steps at either end of a contact that are left out
 
 
 def two_rods():
-    """An oblique collision of turning rods."""
     orientation = np.array([[1.0, 0.0, 0.0, 0.0], [0.8, 0.1, 0.5, 0.3]])
     velocity = np.array([[4.0, 0.3, 0.2], [-3.0, 0.5, -1.0]])
     touching = np.array([[0.0, 0.0, 0.0], [0.109, 0.028, 0.014]])

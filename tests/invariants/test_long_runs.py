@@ -45,7 +45,6 @@ def relative_errors(seed, dt, steps):
 
 
 def few_or(few, many):
-    """Seeds of the default run, and of the slow one."""
     return pytest.mark.parametrize("seeds", [range(few), pytest.param(range(many), marks=pytest.mark.slow)], ids=len)
 
 

@@ -2,8 +2,7 @@
 import numpy as np
 import pytest
 import scenes
-from periodic_scenes import scattered
-from settling_scene import MATERIAL
+from scenes import MATERIAL, scattered
 
 import minidem as md
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from settling_scene import CLUMP, ELASTIC, ROLLING, settling
+from scenes import CLUMP, ELASTIC, ROLLING, settling
 
 import minidem as md
 
@@ -30,7 +30,6 @@ def moving(contact, rotation="spiral", force=None):
 
 
 def in_contact(sim, pairs=3):
-    """(n_clumps,) bool, some clumps that touch others."""
     contacts = sim.contacts()
     contacts = contacts[contacts["clump_j"] >= 0]
     gone = np.zeros(sim.n_clumps, dtype=bool)

@@ -1,6 +1,7 @@
 """Rotation schemes where a careless formula divides by zero, loses the norm or drifts; what symplectic ones keep."""
 import numpy as np
 import pytest
+from scenes import unit_vectors
 
 import minidem as md
 from minidem.core.quaternions import rotate
@@ -45,8 +46,7 @@ def test_degenerate_rotations(name):
 def test_norm_is_kept_without_normalisation(name, steps):
     """Of free spheres. Between two corrections, 32768 steps apart, rounding adds up to eps a step at worst, 7e-12."""
     rng = np.random.default_rng(1)
-    q = rng.normal(size=(8, 4))
-    end = turn(name, (1.0, 1.0, 1.0), q / np.linalg.norm(q, axis=1)[:, None], rng.normal(size=(8, 3)), steps=steps)
+    end = turn(name, (1.0, 1.0, 1.0), unit_vectors(rng, 8, 4), rng.normal(size=(8, 3)), steps=steps)
     assert np.abs(np.linalg.norm(end.orientation, axis=1) - 1.0).max() <= 32768 * EPS
 
 

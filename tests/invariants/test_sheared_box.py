@@ -107,7 +107,6 @@ def test_work_is_that_of_the_stress(name, contact):
 
 
 def pair(contact, rates=(0.0, 0.0, 0.0), shear=("x", "y", 60.0), force=False):
-    """Two balls that meet across the face of a box along y."""
     sim = md.Simulation(material(contact), dt=4e-5, contact=contact,
                         periodic=md.PeriodicBox(*CORNERS, shear=shear, rates=rates))
     sim.add_clumps(BALL, [(0.0, 0.2697, 0.0), (0.01, -0.2697, 0.0)], velocity=[(0.0, 5.0, 0.0), (0.0, -5.0, 0.0)])

@@ -106,7 +106,6 @@ def test_touching_all_round(radii, height, rest, start):
 
 @pytest.mark.parametrize("aside", [0.0, 0.01, 0.03])
 def test_an_apex_touches_once(aside):
-    """With the force of Hertz, from the apex to the centre."""
     sim = simulation([md.Cone((0, 0, -1), AXIS, (1, 0), 1)], "hertz")
     sim.add_clumps(BALL, [(aside, 0, np.sqrt(0.098**2 - aside**2))], scale=RADIUS)
     contact, = sim.contacts()
@@ -115,7 +114,6 @@ def test_an_apex_touches_once(aside):
 
 
 def test_rotational_symmetry():
-    """A state that is turned about the axis of a turning cone stays so."""
     ends, turn = [], np.array([0, 0, 0.7])
     cone = md.Cone((0, 0, -0.1), AXIS, (0.05, 1.0), 1.0, angular_velocity=(0, 0, 3.0))
     for angle in 0.0, 1.0:

@@ -71,7 +71,6 @@ FIELD = np.array([0.3, -200.0, -900.0])                 # [m/s2]
 
 
 class WeightAndWind:
-    """A user force that depends on the velocities, and its last values."""
     def __init__(self, mass):
         self.mass, self.last = mass[:, None], np.zeros((2, len(mass), 3))
 

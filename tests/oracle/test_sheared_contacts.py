@@ -20,7 +20,6 @@ def brute_force(sim):
 
 
 def assert_found(sim):
-    """The contacts of a simulation are those of all images."""
     found = {(int(c["sphere_i"]), int(c["sphere_j"])): c["overlap"] for c in sim.contacts() if c["overlap"] > 0.0}
     wanted = brute_force(sim)
     for pair in found.keys() | wanted.keys():

@@ -50,7 +50,6 @@ def assert_touches(contacts, points, radii, height, normal, rtol=1e-12):
 @pytest.mark.parametrize("wall", [md.Plane((0, 0, 0), (0, 0, 1)),
                                   md.MeshWall(([(-1, -1, 0), (3, -1, 0), (-1, 3, 0)], [(0, 1, 2)]))])
 def test_contact_point_is_on_the_wall(wall):
-    """For laws with friction and without."""
     for contact in "hertz", "hertz-mindlin":
         sim = simulation([wall], contact, DT, material=MATERIAL)
         with warnings.catch_warnings(action="ignore", category=UserWarning):
@@ -90,7 +89,6 @@ def test_cylinders(outside):
 
 
 def test_sphere_on_the_axis():
-    """No direction, no force: nothing that is not finite."""
     sim = simulation([md.Cylinder((0, 0, 0), (0, 0, 1), 0.95)], "hertz", 1e-5)
     sim.add_clumps(BALL, [(0, 0, 0)], velocity=(0, 0, 1))
     sim.run(10)
@@ -120,7 +118,6 @@ def moved_walls(time=0.0):
 
 
 def test_moved_walls():
-    """As walls that are given where these are after so many steps."""
     walls, rest, corners, _ = moved_walls(DT * STEPS)
     points = corners.mean(axis=1) + 0.3 * np.random.default_rng(2).normal(size=(200, 3))
     radii = (1.0 + OVERLAP) * distances(corners, points).min(axis=1)

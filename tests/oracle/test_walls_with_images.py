@@ -52,7 +52,6 @@ def touching(walls, centers, radius, periodic=None):
 
 
 def compare(wall, images, centers, radius):
-    """At the same places, up to three boxes away."""
     shifts = np.column_stack([np.random.default_rng(5).integers(-3, 4, (len(centers), 2)), np.zeros(len(centers))])
     expected, found = touching(images, centers, radius), touching([wall], centers + shifts * LENGTH, radius, BOX)
     assert np.count_nonzero(expected[:, 0] > 0) > 10
@@ -119,7 +118,6 @@ def test_moving_meshes():
 
 
 def test_energy_balance():
-    """Rods on a bumpy plate that shakes."""
     sim = shaken_floor(ROLLING, dt=2e-5)
     before = sim.energy().balance
     sim.run(15_000)

@@ -153,7 +153,6 @@ def test_too_long_name_is_refused_before_any_work(tmp_path):
 
 
 def test_threads_that_write_to_one_name(tmp_path):
-    """Every file is complete and from one of the threads."""
     path, texts, failures = tmp_path / "a.txt", [100_000 * letter for letter in "ab"], []
     def save(text):
         try:

@@ -39,7 +39,6 @@ def full_at(size):
     ("write_lammps", "folder", "folder/spheres.data")])
 @pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
 def test_the_error_names_the_file(method, name, file, size, tmp_path):
-    """An existing file stays, and there is no other one."""
     sim = row_of_rods()
     sim.add_clumps(ROD, [(0.5 * k, 0.0, 0.199) for k in range(N)])         # contacts
     (tmp_path / file).parent.mkdir(exist_ok=True)

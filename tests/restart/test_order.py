@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scenes
 from bit_systems import STATE, SYSTEMS, bits, through_a_file, undisturbed
-from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, material_for
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, material_for
 
 import minidem as md
 

@@ -13,7 +13,6 @@ pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 
 
 def test_walls_of_checkpoints(tmp_path):
-    """Directions of any kind keep their bits."""
     directions = np.random.default_rng(1).normal(size=(40, 3))
     walls = [md.Plane((0, 0, 0), n) for n in directions] + [
         shape for n in directions for shape in (md.Cylinder((0, 0, 0), n, 2.0), md.Cone((0, 0, 0), n, (1, 2), 3))]
