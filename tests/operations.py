@@ -6,7 +6,6 @@ import copy
 
 import numpy as np
 import scenes
-
 import minidem as md
 
 DT = 38e-6

@@ -2,7 +2,6 @@
 from functools import cache
 
 import numpy as np
-
 import minidem as md
 from minidem.initial import place
 

@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 import scenes
-
 import minidem as md
 
 COMPILED = "numba", "ctypes", "scipy", "capsule"

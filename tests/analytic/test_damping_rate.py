@@ -5,7 +5,6 @@ from math import log, pi, sqrt
 import numpy as np
 import pytest
 from page_tables import rows_of
-
 import minidem as md
 from minidem.analysis import damping
 from minidem.analysis.damping import damping_rate

@@ -4,7 +4,6 @@ from math import pi, sqrt
 
 import numpy as np
 import pytest
-
 import minidem as md
 from minidem.contact import columns
 from minidem.contact.pair_table import PROPERTIES, PairTable

@@ -6,7 +6,6 @@ import warnings
 import meshio
 import numpy as np
 import pytest
-
 import minidem as md
 from minidem.mesh_report import MeshReport
 from minidem.shapes import platonic_mesh

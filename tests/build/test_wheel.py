@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from minidem.core.interpreter import scenario_scripts
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import drum
 import pytest
-
 import minidem as md
 from minidem import __main__ as command_line, selftest
 from minidem.core import interpreter, progress

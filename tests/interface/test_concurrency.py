@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scenes
-
 from minidem.core.processors import available_processors
 from minidem.core.threads import has_openmp
 

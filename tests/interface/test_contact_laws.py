@@ -4,7 +4,6 @@ from itertools import product
 import numpy as np
 import pytest
 from scenes import unit_vectors
-
 import minidem as md
 
 SPHERE = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
@@ -62,7 +61,7 @@ def collisions(contact, exchanged=False):
     sides = []
     for side in 1.0, -1.0:
         sides.append((place + (side * 0.021, 0.0, 0.0), unit_vectors(rng, N, 4),
-                      side * np.array([-3.0, 0.0, 0.0]) + 0.5 * rng.normal(size=(N, 3)), 30.0 * rng.normal(size=(N, 3))))
+                      (-3.0 * side, 0.0, 0.0) + 0.5 * rng.normal(size=(N, 3)), 30.0 * rng.normal(size=(N, 3))))
     for side in sides[::-1] if exchanged else sides:
         sim.add_clumps(CLUMP, *side)
     return sim

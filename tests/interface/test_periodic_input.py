@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scenes
 from sheared_scenes import MOTIONS, ROD as SHORT_ROD, gas, material
-
 import minidem as md
 from minidem.initial import Inlet, Outlet
 

@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 from scenes import BALL, CLUMP, ELASTIC, MATERIAL
-
 import minidem as md
 from minidem.initial import Inlet, Outlet
 

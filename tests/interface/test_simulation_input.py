@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import scenes
 from scipy.spatial.transform import Rotation
-
 import minidem as md
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,6 @@ import compare_trees
 import pytest
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
-
 import minidem as md
 from minidem import isa
 from minidem.scenarios.spiral import chess_box

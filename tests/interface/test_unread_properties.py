@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 import minidem as md
 
 READ = {"hertz": (), "hertz:onset=corrected": (), "hooke:stiffness=1e5": (), "hooke:stiffness=1e5,onset=corrected": (),

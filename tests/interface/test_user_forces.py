@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import scenes
 from user_functions import GLASS, POINTER, capsule
-
 import minidem as md
 from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
 

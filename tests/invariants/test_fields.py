@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from bit_systems import wet_grains
 from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_conduction, conduction, same
-
 import minidem as md
 from minidem.analysis.damping import exchange_rate
 from minidem.scenarios.c_functions import ctypes_functions

@@ -4,7 +4,6 @@ import pytest
 from oblique_impacts import POISSON, YOUNG, Law, Spheres, duration
 from reference_contact import effective_modulus, rotation_matrix
 from scenes import unit_vectors
-
 import minidem as md
 
 EPS = np.finfo(float).eps

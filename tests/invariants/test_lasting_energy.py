@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
-
 import minidem as md
 from minidem.analysis.energy import lasting_energy_error
 

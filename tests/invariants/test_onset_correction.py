@@ -7,7 +7,6 @@ import scenes
 from isolated_collisions import STEP
 from page_tables import rows_of
 from scenes import Scene, quaternion, state_of, unit_vectors
-
 import minidem as md
 from minidem.scenarios.rotating_bodies.driven_bodies import rms
 

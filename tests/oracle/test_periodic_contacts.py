@@ -7,7 +7,6 @@ import pytest
 import scenes
 from scenes import scattered
 from scipy.spatial import cKDTree
-
 import minidem as md
 from minidem.simulation import clumps
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from bit_systems import bits
-
 import minidem as md
 from minidem.initial import Inlet, Outlet
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 import pytest
 from trajectory_files import content, needs_gsd
-
 import minidem as md
 
 N = 300
