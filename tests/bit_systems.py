@@ -475,8 +475,7 @@ def assert_eventful(name, law, rotation):
     before, seen, velocity = pairs_of(sim), set(), np.array(sim.velocity)
     sim.run(system.steps, max(1, system.steps // 40), lambda sim: seen.update(pairs_of(sim)))
     after = pairs_of(sim)
-    assert seen - before and seen - after
-    assert np.mean(np.any(sim.velocity != velocity, axis=1)) > 0.15
+    assert seen - before and seen - after and np.mean(np.any(sim.velocity != velocity, axis=1)) > 0.15
     if system.before:
         assert before - after and after - before and (law in ("hertz", ONSET) or before & after)
     if name == "heap" and material_for(law) is MATERIAL:

@@ -27,8 +27,7 @@ def separate_spheres(centers, radii, density):
 
 def assert_consistent(clump):
     """Properties of every template: right-handed consistent frames, ascending moments of a possible body."""
-    assert np.abs(clump.axes.T @ clump.axes - np.eye(3)).max() < NOISE
-    assert np.linalg.det(clump.axes) > 0
+    assert np.abs(clump.axes.T @ clump.axes - np.eye(3)).max() < NOISE and np.linalg.det(clump.axes) > 0
     assert np.abs(rotation_matrix(clump.orientation) - clump.axes).max() < NOISE
     assert abs(np.linalg.norm(clump.orientation) - 1) < NOISE and clump.orientation[0] >= 0
     i1, i2, i3 = clump.inertia
@@ -37,8 +36,7 @@ def assert_consistent(clump):
     extent = np.abs(clump.centers).max() + size
     assert np.abs(clump.center_of_mass + clump.offsets @ clump.axes.T - clump.centers).max() < NOISE * extent
     farthest = (np.linalg.norm(clump.centers - clump.center_of_mass, axis=1) + clump.radii).max()
-    assert abs(size - farthest) < NOISE * extent
-    assert clump.mass == clump.density * clump.volume
+    assert abs(size - farthest) < NOISE * extent and clump.mass == clump.density * clump.volume
     assert 0 < clump.relative_error < 1e-12
 
 
@@ -115,8 +113,7 @@ def test_three_equal_moments(centers, radius):
     rng = np.random.default_rng(5)
     for q in [np.eye(3), *(random_rotation(rng) for _ in range(10))]:
         clump = ClumpTemplate(centers @ q.T + rng.normal(size=3), np.full(len(centers), radius))
-        assert clump.inertia[0] == clump.inertia[1] == clump.inertia[2]
-        assert np.array_equal(clump.axes, np.eye(3))
+        assert clump.inertia[0] == clump.inertia[1] == clump.inertia[2] and np.array_equal(clump.axes, np.eye(3))
         assert_consistent(clump)
 
 

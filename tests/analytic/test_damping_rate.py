@@ -142,8 +142,7 @@ def test_dashpots_beyond_their_step_take_the_strength():
     good, slow, nothing = strength(0.1, 0.35)
     weak, fast, [text] = strength(0.1, 1.0)
     assert slow < 1.0 < 1.5 < fast and not nothing
-    assert good > 0.7 and weak < 0.8 * good
-    assert "friction is too weak. Lower dt below" in text
+    assert good > 0.7 and weak < 0.8 * good and "friction is too weak. Lower dt below" in text
 
 
 TABLE = rows_of("guide/friction.md", r"(0\.\d) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+)", 4)

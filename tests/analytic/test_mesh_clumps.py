@@ -150,8 +150,7 @@ def test_axes_of_symmetric_meshes_do_not_depend_on_round_off(tmp_path):
         clump = quiet(tmp_path / "a.stl", 30, match="mesh")
         assert len(set(clump.inertia.tolist())) == 4 - equal
         exact = quiet(TriangleMesh(shifted, mesh.triangles), 30, match="mesh")
-        assert clump.axes == pytest.approx(np.array(exact.axes), abs=1e-5)
-        assert clump.relative_error < 2e-6
+        assert clump.axes == pytest.approx(np.array(exact.axes), abs=1e-5) and clump.relative_error < 2e-6
     n, outer, inner, height = 48, 0.31, 0.17, 1.3
     # area and polar second moment of a regular polygon of n sides
     area = 0.5 * n * np.sin(2 * np.pi / n) * (outer ** 2 - inner ** 2)

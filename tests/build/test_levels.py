@@ -109,8 +109,7 @@ def test_bits_are_equal_at_all_levels(tmp_path):
     assert [one["level"] for one in found] == levels
     assert found[0]["of"] == 0 < min((one["of"] for one in found[1:]), default=1)
     expected = json.loads(python(TESTED, *command))["digests"]
-    assert len(set(expected.values())) == len(expected)
-    assert all(one["digests"] == expected for one in found)
+    assert len(set(expected.values())) == len(expected) and all(one["digests"] == expected for one in found)
     for level in levels:
         others = [other for other in levels if other != level]
         continued = json.loads(python(tree, *command, *others, level=level))["digests"]

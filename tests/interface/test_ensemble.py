@@ -145,8 +145,7 @@ def test_a_study_grows(study, monkeypatch, capfd):
     assert {row["threads"] for row in first} == {"3"}                       # whatever the environment says
     begun = sorted(study.folder.glob("calls_*"), key=lambda file: file.stat().st_mtime_ns)
     assert [file.name[6:] for file in begun] == ["2x", "2fail", "1x", "1fail"]
-    assert capfd.readouterr().err.splitlines()[-1] == "4 runs, 0 failed"
-    assert study(grid) == first
+    assert capfd.readouterr().err.splitlines()[-1] == "4 runs, 0 failed" and study(grid) == first
     rows = study({"a": ["fail", 2], "b": ["x"]})
     assert rows[0]["error"] and rows[1] == first[2] and study.calls() == dict.fromkeys(
         ["1x", "1fail", "2x", "2fail", "failx"], 1)
@@ -190,8 +189,7 @@ def test_damaged_records_are_replaced(study):
     assert len(list(study.file.parent.glob(".minidem-*"))) == 1
     for _ in range(2):
         assert [row["text"] for row in study(grid)] == [row["text"] for row in first]
-    assert sorted(study.calls().values()) == [1, *(2 for _ in DAMAGE)]
-    assert not list(study.file.parent.rglob(".*"))
+    assert sorted(study.calls().values()) == [1, *(2 for _ in DAMAGE)] and not list(study.file.parent.rglob(".*"))
 
 
 @pytest.mark.parametrize("sent", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT])

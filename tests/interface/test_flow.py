@@ -15,8 +15,7 @@ def test_profile():
     sim.run(1)
     rate, slabs = 5.0, flow.profile(sim, 5)
     thickness = sim.box.length[1] / 5
-    assert flow.granular_temperature(sim) < 1e-12
-    assert slabs["clumps"].sum() == sim.n_clumps
+    assert flow.granular_temperature(sim) < 1e-12 and slabs["clumps"].sum() == sim.n_clumps
     assert slabs["solid_fraction"].mean() == pytest.approx(sim.n_clumps * ROD.volume / sim.box.volume, rel=1e-12)
     linear = rate * (slabs["position"] - sim.box.center[1])
     assert np.abs(slabs["velocity_x"] - linear).max() < 0.5 * rate * thickness
@@ -82,8 +81,7 @@ def test_rattlers():
     assert sim.coordination_number() == pytest.approx(8 / 5) and sim.coordination_number(rattling=False) == 0.0
     sim = md.Simulation(md.Material(1e7, 0.3), md.box((-0.499,) * 3, (0.499,) * 3), dt=1e-5)
     sim.add_clumps(ball, [(0, 0, 0)])
-    assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0
-    assert rattlers(sim, 7).all()
+    assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0 and rattlers(sim, 7).all()
 
 
 # --- coarse-grained fields ---

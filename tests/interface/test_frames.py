@@ -59,8 +59,7 @@ def test_equal_bytes(synchronous, writing, tmp_path):
         threads.add(threading.current_thread())
         time.sleep(0.01)
     writing(slowly)
-    assert main(tmp_path) == 0
-    assert files(tmp_path) == files(synchronous)
+    assert main(tmp_path) == 0 and files(tmp_path) == files(synchronous)
     [thread] = threads
     assert thread is not threading.main_thread() and not thread.is_alive()
 
@@ -81,8 +80,7 @@ def test_at_most_two_frames_in_memory(writing, tmp_path, monkeypatch):
         time.sleep(0.1)             # longer than the run takes from frame to frame
         held.append(copied[0] - number)
     writing(slowly)
-    assert main(tmp_path) == 0
-    assert held == [2, 2, 2, 2, 2, 1]
+    assert main(tmp_path) == 0 and held == [2, 2, 2, 2, 2, 1]
 
 
 def test_full_disk(synchronous, writing, tmp_path, capsys):

@@ -125,7 +125,6 @@ def test_box_faces_inwards():
     low, high = np.array([-1.0, 2.0, -3.0]), np.array([4.0, 5.0, 6.0])
     walls = md.box(low, high, IRON)
     normals = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
-    assert [list(wall.normal) for wall in walls] == normals
-    assert all(wall.material is IRON for wall in walls)
+    assert [list(wall.normal) for wall in walls] == normals and all(wall.material is IRON for wall in walls)
     distances = [np.dot((low + high) / 2 - wall.point, wall.normal) for wall in walls]
     assert distances == pytest.approx([2.5, 2.5, 1.5, 1.5, 4.5, 4.5], rel=1e-15)

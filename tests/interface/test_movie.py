@@ -85,8 +85,7 @@ def test_mp4_and_gif(run, tmp_path):
 def test_bad_arguments(run, words, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (run / "two.mp4").unlink(missing_ok=True)
-    assert movie(run, *words) == 2
-    assert message in capsys.readouterr().err
+    assert movie(run, *words) == 2 and message in capsys.readouterr().err
     assert not list(tmp_path.iterdir()) and not list(run.glob("*.mp4")) and not list(run.glob(".minidem*"))
 
 
@@ -116,8 +115,7 @@ def test_a_sphere_that_fills_the_picture_is_whole():
     disc = np.any(shown[:435, 100:540] < 245, axis=-1)          # without time, axes and scale
     rows, columns = (disc.sum(axis=axis) for axis in (1, 0))
     width, height = np.count_nonzero(columns), np.count_nonzero(rows)
-    assert width == pytest.approx(height, rel=0.02) and height > 300
-    assert max(rows[rows > 0][[0, -1]]) < 0.16 * width
+    assert width == pytest.approx(height, rel=0.02) and height > 300 and max(rows[rows > 0][[0, -1]]) < 0.16 * width
     position, focus, _, _ = scene.view(scene.CAMERA, np.array([(-0.1,) * 3, (0.1,) * 3]), 4 / 3)
     bar = (shown[440:, 480:].max(axis=-1) < 120).sum(axis=1).max()                   # the longest dark row
     outline = 0.2 / math.sqrt(1.0 - (0.1 / np.linalg.norm(position - focus)) ** 2)  # wider than the diameter

@@ -54,8 +54,7 @@ def test_a_box_that_is_full():
     sim.run(10)
     with pytest.warns(UserWarning, match=r"rate = 400000 1/s .*step 10 .* (\d+) of the 40 clumps") as found:
         new = inlet(sim)
-        assert len(new) == sim.n_clumps - 2 > 5
-        assert 0.0 < smallest_gap(sim) < 0.3 and sim.n_clumps < 42
+        assert len(new) == sim.n_clumps - 2 > 5 and 0.0 < smallest_gap(sim) < 0.3 and sim.n_clumps < 42
         sim.run(10)
         assert len(inlet(sim)) < 10 and smallest_gap(sim) > 0.0
     assert len(found) == 1 and f"room for {len(new)} of" in str(found[0].message)
@@ -65,8 +64,7 @@ def test_outlet():
     sim = md.Simulation(ELASTIC, dt=1e-5)
     sim.add_clumps(BALL, [[x, 0.0, z] for x in (0.0, 1.0) for z in (-1.0, 0.0, 1.0, 2.0)])
     assert Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == [1, 2]
-    assert sim.ids.tolist() == [0, 3, 4, 5, 6, 7]
-    assert Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == []
+    assert sim.ids.tolist() == [0, 3, 4, 5, 6, 7] and Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == []
 
 
 def test_what_has_left_is_counted(tmp_path):

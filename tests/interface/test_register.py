@@ -102,8 +102,7 @@ def test_python_and_c_receive_the_same(own_law):
         own_law(name, function, **record)
         two_balls(f"{name}:gain=2.5,mode=odd", steps=2, **motion)
     assert given[0] == (2.5, 1, 4) and {type(value) for value in given[0][1:]} == {int}
-    assert given[-1] == (2.5, 1.0, 4.0)
-    assert len(seen) == len(rows) >= 3
+    assert given[-1] == (2.5, 1.0, 4.0) and len(seen) == len(rows) >= 3
     for contacts, found in zip(seen, rows):
         for name, row in VALUES.items():
             values = getattr(contacts, name)
@@ -166,8 +165,7 @@ def test_a_user_law_can_be_replaced(own_law):
     sim, other = two_balls(LAW), two_balls(LAW, steps=20)
     own_law("mine", nothing, **example.RECORD)
     sim.run(20)
-    assert same(sim, other)
-    assert np.all(two_balls(LAW, steps=20).velocity == 0.0)
+    assert same(sim, other) and np.all(two_balls(LAW, steps=20).velocity == 0.0)
 
 
 def nothing(contacts, *parameters):
@@ -228,8 +226,7 @@ def test_no_force_after_the_end(own_law, in_python, threads):
                                          r"\d+, which has ended: the force must be zero where the overlap"):
         sim.run(400)
     if in_python:
-        assert sim.step_count > 10 and len(sim.contacts())
-        assert same(sim, rods(steps=sim.step_count))
+        assert sim.step_count > 10 and len(sim.contacts()) and same(sim, rods(steps=sim.step_count))
     else:
         assert np.array_equal(sim.position, rods(steps=sim.step_count).position)    # of the last copy, by the clock
         with pytest.raises(ValueError, match=r"which has ended.* in step \d+: the simulation is back at step \d+ "):

@@ -86,13 +86,11 @@ def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
 
 def test_a_longer_time_goes_on_from_a_finished_run(uninterrupted, tmp_path, capsys):
     """Rows and frames continue at the pace of the first run; the state is that of one long run."""
-    assert main(tmp_path, "--time", "0.05", "--frames", "3") == 0
-    assert main(tmp_path, "--resume") == 0
+    assert main(tmp_path, "--time", "0.05", "--frames", "3") == 0 and main(tmp_path, "--resume") == 0
     ours, long = files(tmp_path), files(uninterrupted)
     assert ours["state"] == long["state"]
     times = [line.split(b",")[0] for line in ours["energy.csv"].splitlines()[1:]]
-    assert len(times) == len(set(times)) and times == sorted(times, key=float)
-    assert 400 <= len(times) <= 402
+    assert len(times) == len(set(times)) and times == sorted(times, key=float) and 400 <= len(times) <= 402
     assert ours["energy.csv"].splitlines()[-1] == long["energy.csv"].splitlines()[-1]
     assert ours["rods_in_box.pvd"].count(b"timestep") == len(list((tmp_path / "frames").iterdir())) in (9, 10)
     (tmp_path / "energy.csv").unlink()
@@ -101,8 +99,7 @@ def test_a_longer_time_goes_on_from_a_finished_run(uninterrupted, tmp_path, caps
 
 def test_a_finished_run_stays_as_it_is(uninterrupted):
     before = files(uninterrupted), summary(uninterrupted)
-    assert main(uninterrupted, "--resume") == 0
-    assert (files(uninterrupted), summary(uninterrupted)) == before
+    assert main(uninterrupted, "--resume") == 0 and (files(uninterrupted), summary(uninterrupted)) == before
 
 
 @pytest.mark.parametrize("arguments, named", [
@@ -113,8 +110,7 @@ def test_a_finished_run_stays_as_it_is(uninterrupted):
     ("--time 0.1", "--time: 0.1 s is before the checkpoint")])
 def test_changed_physics_is_refused(arguments, named, uninterrupted, capsys):
     before = files(uninterrupted)
-    assert main(uninterrupted, "--resume", *arguments.split()) == 2
-    assert f"error: {named}" in capsys.readouterr().err
+    assert main(uninterrupted, "--resume", *arguments.split()) == 2 and f"error: {named}" in capsys.readouterr().err
     assert files(uninterrupted) == before
 
 
@@ -173,8 +169,7 @@ def test_balance_and_forces_on_walls(tmp_path, monkeypatch, capsys):
     sim = md.Simulation.load(out / "checkpoint.npz")
     sim.add_force(wind)
     rows, energy = columns(out / "energy.csv"), sim.energy()
-    assert rows.dtype.names == ("time", *ENERGIES)
-    assert np.isnan(rows["lasting"]).all() and energy.work > 0.0
+    assert rows.dtype.names == ("time", *ENERGIES) and np.isnan(rows["lasting"]).all() and energy.work > 0.0
     assert all(rows[name][-1] == getattr(energy, name) for name in ENERGIES if name != "lasting")
     for name in DISSIPATED:
         assert rows[name][0] == 0.0 and (rows[name][-1] > 0.0) == (name != "dissipated_fracture")

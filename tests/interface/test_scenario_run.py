@@ -74,8 +74,7 @@ def test_summary(run, unrecorded):
     assert summary["energy_initial"] == total[0]
     assert summary["max_relative_energy_error"] == np.max(np.abs(total - total[0])) / total[0] > 0
     header, observed = table(run / "observables.csv")
-    assert header == "time,contacts,spin"
-    assert summary["contacts_max"] == np.max(observed[:, 1]) > 0
+    assert header == "time,contacts,spin" and summary["contacts_max"] == np.max(observed[:, 1]) > 0
     assert summary["observables"]["spin"] == {"initial": observed[0, 2], "final": observed[-1, 2]}
     assert 0 < summary["us_per_step"] * 1e-6 * STEPS < summary["wall_seconds"]
     # The spin is about the axis of the smallest moment; axes are from differences of centres near 1 m over 0.14 m.
@@ -107,8 +106,7 @@ def test_what_it_says(tmp_path, capsys, undrawn):
     for word in (str(tmp_path), "rods_in_box.pvd", "ParaView", "minidem movie", "-m pip install matplotlib"):
         assert word in said.out
     assert said.err == ""  # no progress line in the first ten seconds where there is no terminal
-    assert RODS.main([*arguments, "--quiet"]) == 0
-    assert tuple(capsys.readouterr()) == ("", "")
+    assert RODS.main([*arguments, "--quiet"]) == 0 and tuple(capsys.readouterr()) == ("", "")
 
 
 @pytest.mark.parametrize("change", [{"conservative": False}, {"forces": lambda options: [
@@ -267,8 +265,7 @@ def test_folders_that_are_refused(tmp_path, monkeypatch, capsys):
     scenario = Scenario("never", "Never built.", never, {"time": 1.0, "integrator": "spiral", "dt": 1e-5})
     for main in (scenario.main, lambda words: scenario.main([*words, "--compare", "spiral,rk4"]), EXPERIMENT.main,
                  paper_report.main):
-        assert main(["--out="]) == 2
-        assert "'' is no folder" in capsys.readouterr().err
+        assert main(["--out="]) == 2 and "'' is no folder" in capsys.readouterr().err
     with pytest.raises(ValueError, match="'' is no folder"):
         EXPERIMENT.run_into("")
     for main in (RODS.main, EXPERIMENT.main):

@@ -91,8 +91,7 @@ def test_a_new_run_replaces_its_own_files_only(tmp_path, monkeypatch, capsys):
     Scenario("some_experiment", "", study=lambda options, report: None).run_into(tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {"summary.json", "mine.txt"}
     (tmp_path / "summary.json").write_text("not JSON")
-    assert EXPERIMENT.main(["--out", str(tmp_path), "--quiet"]) == 0
-    assert capsys.readouterr().out == ""
+    assert EXPERIMENT.main(["--out", str(tmp_path), "--quiet"]) == 0 and capsys.readouterr().out == ""
     with pytest.raises(ValueError, match="no option 'speed', only dt, integrator"):
         EXPERIMENT.run_into(tmp_path, speed=1)
 

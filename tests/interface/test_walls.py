@@ -60,8 +60,7 @@ def test_overlap_walls():
                      "hertz")
     found = sim.overlap_walls([(0, 0, -0.5, 0.4), (0, 0, -0.5, 0.6), (0.5, 0.5, 0.5, 0.4), (0.5, 0.5, 0.5, 0.6),
                                (0, -2.5, 5, 0.4), (0, -2.5, 5, 0.6)])
-    assert found.tolist() == [False, True] * 3
-    assert sim.overlap_walls(np.zeros((0, 4))).shape == (0,)
+    assert found.tolist() == [False, True] * 3 and sim.overlap_walls(np.zeros((0, 4))).shape == (0,)
     for bad in [(0, 0, 0)], [(0, 0, 0, np.nan)]:
         with pytest.raises(ValueError):
             sim.overlap_walls(bad)

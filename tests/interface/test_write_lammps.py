@@ -299,8 +299,7 @@ def test_velocities_stretch_all_springs(walls, tmp_path):
     places = [commands.index(line) for line in (
         "read_data spheres.data fix given NULL Motion", "run 1 post no", "timestep 3.0000000000000001e-05",
         "velocity all zero linear rigid bodies", "dump springs all local 1 end.springs index c_pairs[*] c_springs[*]")]
-    assert places == sorted(places)
-    assert all(line.endswith(" contacts") for line in commands if "wall/gran" in line)
+    assert places == sorted(places) and all(line.endswith(" contacts") for line in commands if "wall/gran" in line)
     loaded, given = (np.array([row.split() for row in part.strip().splitlines()], dtype=float)[:, 1:] for part in
                      (tmp_path / "spheres.data").read_text().split("Velocities")[1].split("Motion"))
     assert np.array_equal(loaded, motion) and not given[9:].any()
@@ -394,8 +393,7 @@ def test_clumps_with_friction_agree(templates, options, tmp_path):
         there = lammps(tmp_path)
         collided = np.abs(sim.velocity - free).max(axis=1) > 1e-9
         apart = np.abs(there.velocity - sim.velocity).max(axis=1)
-        assert collided.sum() > 20 and sim.energy().dissipated_sliding > 0.0
-        assert apart[~collided].max() < 1e-10
+        assert collided.sum() > 20 and sim.energy().dissipated_sliding > 0.0 and apart[~collided].max() < 1e-10
         medians.append(np.median(apart[collided]))
     assert medians[0] < 0.02 and medians[1] < medians[0] / 3.0          # speeds are 2 m/s
 

@@ -35,8 +35,7 @@ def test_fluxes_conserve_and_mix():
     assert np.ptp(sim.field("temperature")) < 0.7 * spread and sim.fields == ("temperature", "dipole")
     assert heat(sim) == pytest.approx(total, rel=1e-13)
     assert sim.field("dipole").sum(axis=0) == pytest.approx(dipole.sum(axis=0), abs=1e-12)
-    assert not np.array_equal(sim.field("dipole"), dipole)
-    assert np.array_equal(sim.position, without.position)
+    assert not np.array_equal(sim.field("dipole"), dipole) and np.array_equal(sim.position, without.position)
 
 
 C_FLUXES = """#include <math.h>
@@ -110,8 +109,7 @@ def test_walls_with_and_without_a_value():
     assert sim.field("temperature")[0] > 300.0
     ids, values = seen[0]                  # later ones may be for slopes of the rates
     found = {tuple(pair): row for pair, row in zip(ids.tolist(), values.tolist()) if pair[0] == 0}
-    assert set(found) == {(0, -1), (0, -2)}
-    assert found[0, -1][1] == 350.0 and found[0, -2][1] == found[0, -2][0]
+    assert set(found) == {(0, -1), (0, -2)} and found[0, -1][1] == 350.0 and found[0, -2][1] == found[0, -2][0]
 
 
 def wet_springs(contacts, stiffness):
@@ -175,8 +173,7 @@ def test_rates_of_forces_are_of_second_order(language, contact):
         sim.add_force(decay if language == "python" else compiled_decay(), [2.0])
         sim.run_until(1.0)
         errors.append(np.abs(sim.field("activity") - np.exp(-1.0) * np.array([1.0, 2.0])).max())
-    assert 1.85 < np.log2(errors[0] / errors[1]) < 2.15
-    assert errors[1] < 1e-4
+    assert 1.85 < np.log2(errors[0] / errors[1]) < 2.15 and errors[1] < 1e-4
 
 
 def pair_of_spheres(dt, contact="hertz-mindlin"):
@@ -359,8 +356,7 @@ def test_compiled_functions_transfer_amounts(own_law):
     sim.run(1000, 1, lambda sim: rows.append(tuple(sim.field("charge"))))
     states = [row for k, row in enumerate(rows) if k == 0 or row != rows[k - 1]]
     first = sorted(states[1])
-    assert first == [-0.25, 0.25] and not len(sim.contacts())
-    assert len(states) == 3
+    assert first == [-0.25, 0.25] and not len(sim.contacts()) and len(states) == 3
     assert sorted((states[2][0] - states[1][0], states[2][1] - states[1][1])) in ([0.5, 0.75], [0.5, 1.25])
 
 

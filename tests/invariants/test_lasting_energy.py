@@ -64,8 +64,7 @@ def test_lasting_energy_is_constant_where_contacts_begin_and_end(scene, phase):
     moved = scene.changed(position=scene.position + phase * dt * scene.velocity)
     rows, first, last = energies(moved, dt, contact="hertz:onset=corrected")
     total, lasting = np.max(np.abs(rows - rows[0]), axis=0)
-    assert lasting < total / 200.0
-    assert lasting < np.max(np.abs(rows[[first, last], 0] - rows[0, 0])) / 50.0
+    assert lasting < total / 200.0 and lasting < np.max(np.abs(rows[[first, last], 0] - rows[0, 0])) / 50.0
 
 
 def test_shadow_terms_are_those_of_the_definition():

@@ -106,8 +106,7 @@ def assert_well_formed(contacts, centers, radii, off):
     assert np.all(np.abs((force * normal).sum(1) - size) <= 8 * EPS * size)
     below = ((centers - contacts["point"]) * normal).sum(1)                 # the centre
     aside = np.linalg.norm(centers - contacts["point"] - below[:, None] * normal, axis=1)
-    assert np.all((radii - contacts["overlap"] - off <= below) & (below <= radii + off))
-    assert np.all(aside <= off)
+    assert np.all((radii - contacts["overlap"] - off <= below) & (below <= radii + off)) and np.all(aside <= off)
 
 
 def several_sizes(largest_ratio):
