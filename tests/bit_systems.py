@@ -437,7 +437,6 @@ def _begun(name, law, rotation):
 
 
 def begun(name, law, rotation="spiral"):
-    """A copy of the system at step number `before`, on one thread."""
     return copy.deepcopy(_begun(name, law, rotation))
 
 
@@ -458,7 +457,6 @@ def is_correcting(sim):
 
 @cache
 def corrected(name, rotation="spiral"):
-    """Steps after which a contact has an onset correction."""
     sim, steps = begun(name, ONSET, rotation), []
     sim.run(SYSTEMS[name].steps, 1, lambda sim: is_correcting(sim) and steps.append(sim.step_count))
     return steps

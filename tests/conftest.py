@@ -73,17 +73,9 @@ def few_rows():
 
 @pytest.fixture(scope="session", autouse=True)
 def coarse_pictures():
-    """What is drawn all the same has few dots."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plot.LOOK, "savefig.dpi", 20)
         yield
-
-
-@pytest.fixture
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        yield cluster
 
 
 @pytest.fixture

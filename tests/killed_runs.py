@@ -38,7 +38,6 @@ def read(path):
 
 
 def frames_of(path):
-    """(time, file) of the frames in a series; none without one."""
     text = read(path)
     entries = [] if text is None else ElementTree.fromstring(text).iter("DataSet")
     return [(entry.get("timestep"), entry.get("file")) for entry in entries]

@@ -20,7 +20,6 @@ def drag(t, x, v, q, w):
 
 
 def mean(contacts):
-    """A flux that tends to the mean of both."""
     rate = 10.0 * (contacts.fields["T"][:, 1] - contacts.fields["T"][:, 0])
     contacts.rates["T"][:] = np.column_stack([rate, -rate])
 

@@ -165,7 +165,6 @@ class RandomScene:
             sim.deform(shear=(*axes, rng.uniform(-60.0, 60.0)), rates=(0.0, rng.uniform(-20.0, 20.0), 0.0))
 
     def disturbed(self, sim, rng, folder):
-        """The simulation, or another one in the same state."""
         how = rng.choice(["file", "copy", "pickle", "look", "sort", "undo"])
         if how == "file":
             sim.save(folder / "state.npz")
@@ -211,6 +210,5 @@ class RandomScene:
 
 
 def differences(a, b):
-    """Names of what differs, for each of two lists of bits."""
     assert len(a) == len(b)
     return [sorted(name for name in x.keys() | y.keys() if x.get(name) != y.get(name)) for x, y in zip(a, b)]

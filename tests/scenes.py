@@ -1,4 +1,5 @@
 """Systems to test with: one description for minidem and for the oracle."""
+import warnings
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -96,6 +97,14 @@ class Scene:
 
 def state_of(sim):
     return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
+
+
+def warnings_of(call):
+    """Texts of all warnings of a function, and its result."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = call()
+    return [str(warning.message) for warning in caught], result
 
 
 def unit_vectors(rng, n, dimensions=3):
@@ -219,8 +228,7 @@ def settling(dt=1e-4, contact=ROLLING, template=CLUMP, gravity=(0.0, 0.0, -9.81)
     """A hundred clumps of three spheres that fall into a box and lose their energy."""
     sim = md.Simulation(material or material_for(contact), md.box((0.0, 0.0, 0.0), (0.6, 0.6, 0.6)), contact=contact,
                         dt=dt, gravity=gravity, **options)
-    rng = np.random.default_rng(1)
-    place = 0.07 + 0.115 * np.argwhere(np.ones((5, 5, 4)))
+    rng, place = np.random.default_rng(1), 0.07 + 0.115 * np.argwhere(np.ones((5, 5, 4)))
     sim.add_clumps(template, place, unit_vectors(rng, 100, 4), rng.normal(size=(100, 3)),
                    5.0 * rng.normal(size=(100, 3)))
     return sim

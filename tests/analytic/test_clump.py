@@ -62,8 +62,7 @@ def test_rods_in_any_direction():
     for k in range(200):
         direction = np.eye(3)[k % 3] if k < 6 else random_rotation(rng)[:, 0]
         n = rng.integers(2, 12)
-        along = np.cumsum(rng.uniform(0.1, 2.5, n))
-        radii = rng.uniform(0.4, 1.0, n)
+        along, radii = np.cumsum(rng.uniform(0.1, 2.5, n)), rng.uniform(0.4, 1.0, n)
         place = rng.normal(size=3) * 10 ** rng.uniform(-1, 2)
         rod = ClumpTemplate(place + np.outer(along, direction), radii)
         assert np.array_equal(rod.offsets[:, 1:], np.zeros((n, 2)))

@@ -85,7 +85,6 @@ STIFF, RADIUS, GRAVITY = 1e9, 0.01, 9.81         # Young's modulus [Pa], [m], [m
 
 
 def resting(law, gravity, speed=0.0):
-    """A sphere at the equilibrium of its weight on the plane z = 0."""
     shape = ball(RADIUS)
     k = 4 / 3 * effective_modulus(STIFF, 0.3, STIFF, 0.3) * np.sqrt(RADIUS)
     overlap = (shape.body.mass * -gravity[2] / k)**(2 / 3)
@@ -150,20 +149,12 @@ def test_the_spring_turns_with_the_spin():
         assert abs(x + 1j * y - expected) < 0.01 * 2 / 7 * speed / spin
 
 
-HARD, SOFT = dict(young=210e9, poisson=0.2), dict(young=1e9, poisson=0.2)
-
-
-def on_other_material(sphere, wall, restitution, friction, density, height, velocity, gravity):
-    sphere, wall = md.Material(**sphere), md.Material(**wall)
-    sim = md.Simulation(sphere, [md.Plane([0.0] * 3, UP, wall)], contact="hertz-mindlin", dt=5e-7, gravity=gravity,
-                        pairs=[md.Pair(sphere, wall, restitution=restitution, friction=friction)])
-    sim.add_clumps(ball(1e-3, density=density).template, [[0.0, 0.0, height]], velocity=[velocity])
-    return sim
-
-
 def test_mercurydpm_mindlin_self_test():
     """MercuryDPM prints 0.0200031141978808 m/s and 12.4983210042401 rad/s for a steel sphere that slides from rest."""
-    sim = on_other_material(HARD, SOFT, 0.4, 0.2, 7200.0, 1e-3, [0.0, 0.0, 0.0], (5.0, 0.0, -5.0))
+    steel, soft = md.Material(210e9, 0.2), md.Material(1e9, 0.2)
+    sim = md.Simulation(steel, [md.Plane([0.0] * 3, UP, soft)], contact="hertz-mindlin", dt=5e-7,
+                        gravity=(5.0, 0.0, -5.0), pairs=[md.Pair(steel, soft, restitution=0.4, friction=0.2)])
+    sim.add_clumps(ball(1e-3, density=7200.0).template, [[0.0, 0.0, 1e-3]])
     sim.run(10_001)
     assert sim.velocity[0, 0] == pytest.approx(0.0200031141978808, rel=2e-4)
     assert sim.angular_velocity[0, 1] == pytest.approx(12.4983210042401, rel=3e-4)

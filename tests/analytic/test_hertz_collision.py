@@ -51,8 +51,7 @@ def test_free_fall(lumpy):
                        gravity=tuple(g)).simulation(dt)
     sim.run(steps)
     t, eps = steps * dt, np.finfo(float).eps
-    v_exact = v0 + g * t
-    x_exact = x0 + v0 * t + 0.5 * g * t**2
+    v_exact, x_exact = v0 + g * t, x0 + v0 * t + 0.5 * g * t**2
     reached = np.max(np.abs([v0, v_exact]))
     assert np.max(np.abs(sim.velocity[0] - v_exact)) < steps * eps * reached
     assert np.max(np.abs(sim.position[0] - x_exact)) < steps * eps * (np.max(np.abs([x0, x_exact])) + reached * t)

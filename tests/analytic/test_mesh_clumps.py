@@ -6,6 +6,7 @@ import warnings
 import meshio
 import numpy as np
 import pytest
+from scenes import warnings_of
 import minidem as md
 from minidem.mesh_report import MeshReport
 from minidem.shapes import platonic_mesh
@@ -33,7 +34,6 @@ def circle(n, radius):
 
 
 def plate():
-    """A square plate of 1 m, 2 cm thick, with an off-centre square hole."""
     outline = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=float)
     return prism(outline, 0.3 * outline + 0.1, 0.02, "plate")
 
@@ -48,10 +48,8 @@ def test_a_density_that_is_not_given_is_reported():
     with pytest.warns(UserWarning, match="density is not given: 2500 kg/m3 are taken"):
         clump = md.ClumpTemplate.from_mesh(CUBE, 4)
     assert clump.density == 2500.0
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        assert md.ClumpTemplate.from_mesh(CUBE, 4, 1000.0).density == 1000.0
-    assert not any("density" in str(warning.message) for warning in found)
+    texts, clump = warnings_of(lambda: md.ClumpTemplate.from_mesh(CUBE, 4, 1000.0))
+    assert clump.density == 1000.0 and not any("density" in text for text in texts)
 
 
 def hammer():

@@ -136,7 +136,6 @@ def exact_angles():
     ("spiral", 0.0, [0.0141, 0.00343, 0.000531, 0.000132]), ("spiral-sync", 0.0, [0.0752, 0.0421, 0.0176, 0.0089]),
     ("omelyan", 0.0, [0.0254, 0.00639, 0.000968, 0.000237])])
 def test_cylinder(scheme, ahead, errors, exact_angles):
-    """Mean error of the axis, to three digits."""
     found = [forced_cylinder.mean_error(scheme, ahead, steps, exact_angles) for steps in CYLINDER_STEPS]
     assert [float(f"{error:.3g}") for error in found] == errors
 

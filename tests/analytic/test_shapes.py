@@ -38,8 +38,7 @@ def test_solid_of_revolution():
     (z, r), angle, slack = np.array(PROFILE).T, np.linspace(0.0, 2 * np.pi, 200), 1e-9 * 0.06
     for center, radius in zip(clumps[2].centers, clumps[2].radii):
         height, out = center[2] + radius * np.cos(angle), np.hypot(*center[:2]) + radius * np.sin(angle)
-        assert np.all((height >= -slack) & (height <= 0.06 + slack))
-        assert np.all(out <= np.interp(height, z, r) + slack)
+        assert np.all((height >= -slack) & (height <= 0.06 + slack)) and np.all(out <= np.interp(height, z, r) + slack)
 
 
 @pytest.mark.filterwarnings("ignore:.*fit badly")

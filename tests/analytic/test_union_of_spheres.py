@@ -65,8 +65,7 @@ def test_nearly_tangent(off):
 def test_contained_spheres_add_nothing():
     rng = np.random.default_rng(3)
     base = np.array([[0, 0, 0], [0.9, 0.3, 0], [0.2, 1.0, 0.4]]), np.array([1.0, 0.7, 0.8])
-    exact = moments_of_union(*base)[:3]
-    inside = rng.normal(size=(20, 3))
+    exact, inside = moments_of_union(*base)[:3], rng.normal(size=(20, 3))
     inside *= rng.uniform(0, 0.6, (20, 1)) / np.linalg.norm(inside, axis=1)[:, None]
     extra = np.vstack([base[0], base[0][0:1], inside]), np.concatenate([base[1], [0.4], np.full(20, 0.4)])
     for centers, radii in [(np.repeat(base[0], 3, axis=0), np.repeat(base[1], 3)), extra]:
@@ -137,8 +136,7 @@ def test_random_clumps(seed):
 
 def test_hundred_spheres():
     centers, radii = random_clump(100, 11, 0.1, 0.3)
-    started = time.process_time()
-    got = moments_of_union(centers, radii)
+    started, got = time.process_time(), moments_of_union(centers, radii)
     assert time.process_time() - started < 0.05           # 1.5 ms when nothing else runs
     # The slices converge to the result: 2e-7, 2e-12, 1e-14 with 6, 10, 16 nodes.
     assert_same(got, *union_by_slices(centers, radii, nodes=12), extra=1e-12)
@@ -149,8 +147,7 @@ def test_sizes_over_nine_decades():
     rng = np.random.default_rng(6)
     for _ in range(300):
         n = rng.integers(2, 25)
-        radii = np.append(1.0, 10 ** rng.uniform(-9, 0, n - 1))
-        centers = np.zeros((n, 3))
+        radii, centers = np.append(1.0, 10 ** rng.uniform(-9, 0, n - 1)), np.zeros((n, 3))
         for i in range(1, n):
             other, direction = rng.integers(i), rng.normal(size=3)
             offset = radii[other] + rng.choice([-1, 0, 1, rng.uniform(-1, 1)]) * radii[i]

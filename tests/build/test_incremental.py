@@ -52,14 +52,6 @@ class Tree:
                 for path in (self.folder / "minidem").rglob("*.so")}
 
 
-def libraries(tree):
-    """{name: content} of the modules in the wheel."""
-    wheel, = (tree.folder / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
-        return {name.removeprefix("minidem/").partition(".")[0].replace("/", "."): packed.read(name)
-                for name in packed.namelist() if name.endswith(".so")}
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     for name in ("Cython", "setuptools"):
@@ -222,7 +214,10 @@ def test_a_wheel_has_no_module_made_for_this_machine(tree):
     left, = (tree.folder / "build").glob("lib*")
     (left / "minidem" / tree.modules()["core.build_record"].name.replace("build_record", "gone")).write_text("old")
     assert tree.build(*hook("build_wheel")) == ALL
-    packed = libraries(tree)
+    wheel, = (tree.folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        packed = {name.removeprefix("minidem/").partition(".")[0].replace("/", "."): file.read(name)
+                  for name in file.namelist() if name.endswith(".so")}
     assert set(packed) == WITH_LEVELS and b"-march=native" in before["core.build_record"]
     assert not any(b"-march=native" in content for content in packed.values())
     assert {name: path.read_bytes() for name, path in tree.modules().items()} == before and tree.build() == set()

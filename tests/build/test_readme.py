@@ -4,12 +4,11 @@ import pydoc
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import examples
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = examples.ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BENCHMARKS = (ROOT / "tools" / "BENCHMARKS.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "minidem" / "guide").glob("*.md"))}

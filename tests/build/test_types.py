@@ -1,11 +1,10 @@
 """The types that a user's script sees."""
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from examples import ROOT
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import minidem as md
 

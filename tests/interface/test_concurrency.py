@@ -7,15 +7,14 @@ import pickle
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scenes
+from examples import ROOT
 from minidem.core.processors import available_processors
 from minidem.core.threads import has_openmp
 
-ROOT = Path(__file__).parents[2]
 DT, STEPS = 38e-6, 30
 pytestmark = pytest.mark.skipif(not has_openmp(), reason="built without OpenMP")
 USES = {

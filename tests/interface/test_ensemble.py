@@ -217,13 +217,14 @@ def test_a_time_limit(study):
     assert not alive(int(open("stopped").read()))
 
 
-def test_cluster(study, cluster):
+def test_cluster(study):
     """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster. Then kill -9
     of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     where = {"workers": None, "scheduler": cluster.scheduler_address}
     rows = study({"a": [1, "killed", "fail"]}, threads=3, **where)
-    assert [row["error"] for row in rows] == [None, OUTCOMES["killed"], OUTCOMES["fail"]]
-    assert rows[0]["threads"] == "3"
+    assert [row["error"] for row in rows] == [None, OUTCOMES["killed"], OUTCOMES["fail"]] and rows[0]["threads"] == "3"
     def kill_one():
         wait_until(lambda: len(study.calls()) >= 6)
         os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)

@@ -92,20 +92,16 @@ def measured(sim, high, cells):
     return fields
 
 
-def vtk_image(path):
-    reader = pytest.importorskip("vtkmodules.vtkIOXML").vtkXMLImageDataReader()
-    reader.SetFileName(str(path))
-    reader.Update()
-    assert not reader.GetErrorCode()
-    return reader.GetOutput()
-
-
 @pytest.mark.parametrize("high, cells", [((4, 4, 2.5), (3, 2, 5)), ((4, 2, 2.5), (3, 1, 5)), ((2, 2, 2.5), (1, 1, 5)),
                                          ((2, 2, 0), (1, 1, 1))], ids=["volume", "plane", "line", "point"])
 def test_vti_read_back(high, cells, dimers_on_floor, tmp_path):
     fields = measured(dimers_on_floor, high, cells)
     fields.write_vti(tmp_path / "fields.vti")
-    image, flat = vtk_image(tmp_path / "fields.vti"), np.equal((2, 2, 0), high)
+    reader, flat = pytest.importorskip("vtkmodules.vtkIOXML").vtkXMLImageDataReader(), np.equal((2, 2, 0), high)
+    reader.SetFileName(str(tmp_path / "fields.vti"))
+    reader.Update()
+    image = reader.GetOutput()
+    assert not reader.GetErrorCode()
     assert image.GetDimensions() == tuple(np.array(cells) + ~flat)
     np.testing.assert_allclose(image.GetBounds(), np.ravel([(2, 2, 0), high], order="F"))
     data = image.GetCellData()

@@ -42,8 +42,7 @@ def synchronous(tmp_path_factory):
 def writing(monkeypatch):
     """A function that sets what precedes the writing of each frame, in its thread: act(number of the frame)."""
     def setting(act):
-        numbers = iter(range(1000))
-        write = meshio.vtu.write
+        numbers, write = iter(range(1000)), meshio.vtu.write
         def acting(file, mesh, **options):
             if "vertex" in mesh.cells_dict:         # not the walls
                 act(next(numbers))
@@ -142,8 +141,7 @@ def test_files_of_a_script(synchronous, tmp_path):
     sim.save(tmp_path / "state.npz")
     run(sim, md.Frames(out, append=True), steps[-1])
     assert files(out) == expected and (out / "walls.vtu").exists()
-    again = md.Simulation.load(tmp_path / "state.npz")
-    frames = md.Frames(out, append=True)
+    again, frames = md.Simulation.load(tmp_path / "state.npz"), md.Frames(out, append=True)
     frames(again)
     assert [path.name for path in sorted((out / "frames").iterdir())] == sorted(expected)[1:5]
     run(again, frames, steps[-1])

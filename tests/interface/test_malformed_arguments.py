@@ -109,7 +109,6 @@ def register(**record):
 
 
 def register_law(**record):
-    """A contact law that is accepted can be used, likewise."""
     law = md.contact.register(**{key: value for key, value in record.items() if value is not None})
     try:
         sim = md.Simulation(STEEL, contact=law.name, dt=1e-6)

@@ -118,8 +118,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
     """It is that of one of the last rows, to the bit, and can be continued elsewhere."""
     assert main(tmp_path, *UNSTABLE, "--time", "2") == 1
     rows = energies(tmp_path)
-    last = rows[-1]
-    kept = md.Simulation.load(tmp_path / "checkpoint.npz")
+    last, kept = rows[-1], md.Simulation.load(tmp_path / "checkpoint.npz")
     assert (kept.time, kept.energy().total) in [(row[0], row[TOTAL]) for row in rows[-ROWS_PER_SNAPSHOT:]]
     with pytest.warns(UserWarning, match="Rayleigh"):
         by_hand = RODS.build(RODS.parse(UNSTABLE))

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scenes
+from examples import ROOT
 from scipy.spatial.transform import Rotation
 import minidem as md
 
-ROOT = Path(__file__).parents[2]
 STEEL = md.Material(young=2e11, poisson=0.3)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=7800.0)
 
@@ -165,14 +165,3 @@ def test_a_scaled_clump_is_one_of_a_scaled_template(scale):
         assert all(np.array_equal(a, b) for a, b in zip(outcome(scaled), outcome(made), strict=True))
         touched += len(scaled.contacts())
     assert touched > 10
-
-
-def test_each_clump_has_a_size_of_its_own():
-    scale = np.array([0.3, 1.0, 1.7])
-    sim = md.Simulation(md.Material(1e8, 0.1), dt=1e-5)
-    sim.add_clumps(scenes.lumpy().template, [(k, 0, 0) for k in range(3)], scale=scale)
-    for k, s in enumerate(scale):
-        made = md.ClumpTemplate(scenes.LUMPY_CENTERS * s, scenes.LUMPY_RADII * s, 2500.0)
-        assert sim.mass[k] == pytest.approx(made.mass, rel=1e-13)
-        np.testing.assert_allclose(sim.sphere_radii[sim.sphere_clump == k], made.radii, rtol=1e-15)
-    assert np.array_equal(sim.scale, scale) and len(sim.templates) == 1

@@ -5,19 +5,18 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import benchmark_cases
 import compare_shear
 import compare_trees
 import pytest
+from examples import ROOT
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
 import minidem as md
 from minidem import isa
 from minidem.scenarios.spiral import chess_box
 
-ROOT = Path(__file__).parents[2]
 ORDERS = (ROOT / "minidem" / "rotation" / "ORDERS.md").read_text(encoding="utf-8")
 WARMUP, STEPS, REPEATS = 50, 300, 3
 

@@ -4,7 +4,7 @@ import ctypes
 import numpy as np
 import pytest
 import scenes
-from user_functions import GLASS, POINTER, capsule
+from user_functions import GLASS, POINTER, capsule, same, state
 import minidem as md
 from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
 
@@ -59,15 +59,6 @@ def pushed(function, steps, parameters=PARAMETERS, **options):
     return sim
 
 
-def results(sim):
-    return [*scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim.energy()]
-
-
-def assert_same(one, other):
-    for a, b in zip(results(one), results(other), strict=True):
-        assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
-
-
 CONTACTS = ["hertz", "hertz:onset=corrected", "hertz-mindlin"]
 
 
@@ -77,7 +68,7 @@ def test_agreement_with_python(compiled, contact, rotation):
     one = pushed(compiled["force"], 150, contact=contact, rotation=rotation)
     other = pushed(in_python, 150, contact=contact, rotation=rotation)
     assert len(one.contacts()) > 10
-    for a, b in zip(results(one)[:6], results(other)[:6]):
+    for a, b in zip(state(one)[:6], state(other)[:6]):
         np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-9 * np.abs(b).max())
     assert one.energy().work == pytest.approx(other.energy().work, rel=1e-3)
     assert abs(one.energy().work) > 0.01 * rods(contact, rotation=rotation).energy().kinetic
@@ -86,7 +77,7 @@ def test_agreement_with_python(compiled, contact, rotation):
 @pytest.mark.parametrize("interface", ["scipy", "capsule"])
 def test_interfaces_give_the_same_bits(compiled, interface):
     other = compiled["scipy"] if interface == "scipy" else capsule(compiled["force"], SIGNATURE)
-    assert_same(pushed(other, 80), pushed(compiled["force"], 80))
+    assert same(pushed(other, 80), pushed(compiled["force"], 80))
 
 
 def test_what_a_function_receives():

@@ -2,14 +2,13 @@
 import copy
 import shutil
 import subprocess
-import warnings
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
-from scenes import unit_vectors
+from scenes import unit_vectors, warnings_of
 import minidem as md
 from minidem.analysis.contacts import pair_keys
 from minidem.core.quaternions import multiply
@@ -44,8 +43,7 @@ def simulation(materials=SOFT, walls=None, contact=FRICTION, dt=2e-6, **options)
 
 def grid(sim, templates, materials=SOFT):
     """125 clumps near to each other, without contacts, half of each template and material."""
-    rng = np.random.default_rng(8)
-    places = (np.arange(5) + 0.5) / 5 * EDGE
+    rng, places = np.random.default_rng(8), (np.arange(5) + 0.5) / 5 * EDGE
     position = np.array(np.meshgrid(places, places, places)).reshape(3, -1).T
     for template, material, scale, part in zip(templates, materials, (0.95, 0.9), np.split(position, [60])):
         sim.add_clumps(template, part, unit_vectors(rng, len(part), 4), 2.0 * rng.standard_normal(part.shape),
@@ -75,18 +73,14 @@ def commands_of(folder):
 
 
 def write(sim, folder, **options):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        sim.write_lammps(folder, **options)
-    return [str(one.message) for one in caught]
+    return warnings_of(lambda: sim.write_lammps(folder, **options))[0]
 
 
 # --- files ---
 
 def test_files_of_rods(tmp_path):
     """Numbers of a data file and a file of rigid bodies are those of the simulation, to the last bit."""
-    sim = grid(simulation(walls=BOX), [ROD, ROD])
-    folder = tmp_path / "new" / "folder"
+    sim, folder = grid(simulation(walls=BOX), [ROD, ROD]), tmp_path / "new" / "folder"
     sim.write_lammps(folder, steps=7, every=3)
     assert {path.name for path in folder.iterdir()} == {"in.minidem", "spheres.data", "clumps.state", "start.npz"}
     spheres = np.loadtxt(folder / "spheres.data", skiprows=10, max_rows=375)
@@ -289,8 +283,7 @@ def test_velocities_stretch_all_springs(walls, tmp_path):
     u = motion[i, :3] - other[:, :3] + RADIUS * np.cross(normal, motion[i, 3:] + other[:, 3:])
     u -= np.sum(u * normal, axis=1, keepdims=True) * normal
     force = -8.0 * shear * np.sqrt(contacts["overlap"] / inverse)[:, None] * u * history.STEP
-    known = history.springs(sim)
-    order = np.argsort(pair_keys(np.column_stack([i, j])))
+    known, order = history.springs(sim), np.argsort(pair_keys(np.column_stack([i, j])))
     assert reason == "" and len(contacts) == len(known[0]) > 150 and np.linalg.norm(known[2]) > 0.5
     np.testing.assert_allclose(force[order], known[2], rtol=0.0, atol=1e-9 * np.linalg.norm(known[2]))
 

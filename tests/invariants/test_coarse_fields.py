@@ -123,14 +123,11 @@ def rate_of_momentum(sim, low, high, cells, width):
     return total
 
 
-def sources(sim, fields):
-    """(nx, ny, nz, 3) weight and force of walls in each cell [N]."""
-    return volume_of(fields) * (fields.density[..., None] * np.array(sim.gravity) + fields.wall_force)
-
-
 def imbalance(sim, *grid):
     """Largest difference of the two sides of the balance of momentum over all cells, relative to its terms."""
-    terms = rate_of_momentum(sim, *grid), sources(sim, fields_of(sim, *grid)), inflow(sim, *grid)
+    fields = fields_of(sim, *grid)
+    sources = volume_of(fields) * (fields.density[..., None] * np.array(sim.gravity) + fields.wall_force)
+    terms = rate_of_momentum(sim, *grid), sources, inflow(sim, *grid)
     return np.abs(terms[0] - terms[1] - terms[2]).max() / np.abs(terms).max()
 
 

@@ -62,8 +62,7 @@ def test_order_of_restitution_and_energy(times, bound):
     errors = []
     for steps in (25, 100, 400):
         sim, speed = head_on("spheres", times, steps, PHASES)
-        before = sim.energy()
-        found = rebounds(sim, speed, 4 * steps)
+        before, found = sim.energy(), rebounds(sim, speed, 4 * steps)
         errors.append((np.sqrt(np.mean((found - sqrt(1.0 - times**-2)) ** 2)),
                        abs(sim.energy().balance - before.balance) / before.kinetic))
         assert sim.energy().dissipated == pytest.approx(before.kinetic / times**2, rel=1e-12)
@@ -101,8 +100,7 @@ def test_contacts_at_the_start():
     """Bodies in a gap do not attract each other. Those that overlap are bound, and have lost nothing."""
     _, radius, _, limits = scales("spheres")
     overlaps = np.array([-0.5, -1e-9, 1e-3, 0.5, 2.0]) * limits["gap"]
-    sim = md.Simulation(CLEAN, contact=LAW, dt=1e-7)
-    place = np.zeros((2, 5, 3))
+    sim, place = md.Simulation(CLEAN, contact=LAW, dt=1e-7), np.zeros((2, 5, 3))
     place[:, :, 1], place[1, :, 0] = 6.0 * RADIUS * np.arange(5), 2.0 * RADIUS - overlaps
     sim.add_clumps(BALL, place.reshape(-1, 3))
     energy, curves = sim.energy(), jkr_curves(overlaps[2:], radius, MODULUS, ADHESION)

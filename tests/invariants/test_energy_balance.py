@@ -17,8 +17,7 @@ DISPLACED = ["hertz-mindlin:tangential=mindlin,rolling=epsd",       # a growing 
 def test_dissipation_is_never_negative(contact):
     """In each step, of each kind in all contacts together, to 1e-8 of the energy of a clump."""
     sim, old = settling(contact=contact), np.zeros(5)
-    start = sim.energy()
-    least = 0.0
+    start, least = sim.energy(), 0.0
     for _ in range(2500):
         sim.run(1)
         new = sim.loop.ledger()["dissipated"].sum(axis=1)
@@ -34,7 +33,6 @@ def test_dissipation_is_never_negative(contact):
 
 @lru_cache
 def residual(dt, contact=ROLLING):
-    """Largest change of the balance over the energy put in."""
     sim = settling(dt, contact)
     found = [sim.energy()]
     sim.run(round(0.3 / dt), round(1e-3 / dt), lambda sim: found.append(sim.energy()))
@@ -53,7 +51,6 @@ def test_balance_is_constant(contact):
 
 
 def wind(t, x, v, q, w):
-    """A force that pushes and drags, and a torque that brakes."""
     return 0.5 * np.cos(20.0 * x[:, :1]) * np.array([1.0, 0.5, 0.0]) - 0.3 * v, -1e-3 * w
 
 

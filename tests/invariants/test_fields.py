@@ -1,13 +1,13 @@
 """Fields of clumps and random numbers: what functions in all languages see and change. Bits: test_bits."""
 import copy
 import re
-import warnings
 
 import capillary_bridge as bridge
 import numpy as np
 import pytest
 from bit_systems import wet_grains
 from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_conduction, conduction, same
+from scenes import warnings_of
 import minidem as md
 from minidem.analysis.damping import exchange_rate
 from minidem.scenarios.c_functions import ctypes_functions
@@ -407,10 +407,7 @@ def test_rates_and_amounts_are_assigned(own_law):
 # ---------------------------------------------------------------- steps that are too long for a field
 
 def said(run):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run()
-    return [str(warning.message) for warning in caught if "field" in str(warning.message)]
+    return [text for text in warnings_of(run)[0] if "field" in text]
 
 
 @pytest.mark.parametrize("late", [False, True])

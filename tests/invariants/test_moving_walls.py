@@ -180,8 +180,7 @@ def test_conveyor_belt(belt):
     rows, balance = [], sim.energy().balance
     sim.run(25000, 20, lambda sim: rows.append([sim.contacts()["sliding"][0], *sim.velocity[:, 0]]))
     sliding, *speeds = np.array(rows).T
-    t = 20 * dt * np.arange(1, len(rows) + 1)
-    arm = 1.0 - depth[0] / RADIUS
+    t, arm = 20 * dt * np.arange(1, len(rows) + 1), 1.0 - depth[0] / RADIUS
     ends = V / (1.0 + 2.5 * arm**2), V
     assert abs(t[sliding == 1][-1] - ends[0] / (mu * G)) < 5e-3
     for v, end in zip(speeds, ends):

@@ -147,8 +147,7 @@ def test_pressure_holds_the_stress_of_the_force_that_acts(contact):
 @pytest.mark.parametrize("contact", CORRECTED)
 def test_lasting_energy_across_a_face_that_moves(contact):
     """Within a contact it varies as in unbounded space."""
-    rows = []
-    sim = pair(contact)
+    rows, sim = [], pair(contact)
     while len(rows) < 300 and (not rows or len(sim.contacts())):
         sim.run(1)
         if len(sim.contacts()):

@@ -17,7 +17,6 @@ BUMPS, COARSE = bumps(LOW, LENGTH), bumps(LOW, LENGTH, 3)
 
 
 def flat():
-    """The floor of the box in two triangles."""
     x, y = (LOW[0], HIGH[0]), (LOW[1], HIGH[1])
     points = np.array([(x[0], y[0], 0), (x[1], y[0], 0), (x[1], y[1], 0), (x[0], y[1], 0)])
     return points, np.array([(0, 1, 2), (0, 2, 3)])

@@ -53,24 +53,17 @@ def test_circular_links(tmp_path):
     assert (tmp_path / "a").is_symlink() and len(list(tmp_path.iterdir())) == 2
 
 
-@contextmanager
-def umask(mask):
-    before = os.umask(mask)
-    try:
-        yield
-    finally:
-        os.umask(before)
-
-
 def test_permissions_are_preserved(tmp_path):
-    path = tmp_path / "file.npz"
-    with umask(0o027):
+    path, before = tmp_path / "file.npz", os.umask(0o027)
+    try:
         write(path)
         assert stat.S_IMODE(path.stat().st_mode) == 0o640       # as open() makes it
         for mode in (0o600, 0o664, 0o755):
             path.chmod(mode)
             write(path)
             assert stat.S_IMODE(path.stat().st_mode) == mode and reads(path)
+    finally:
+        os.umask(before)
 
 
 @contextmanager

@@ -23,8 +23,7 @@ class Canary:
 
 @pytest.fixture
 def good(tmp_path):
-    path = tmp_path / "good.npz"
-    sim = rods_in_box(seed=1, n=9).simulation()
+    path, sim = tmp_path / "good.npz", rods_in_box(seed=1, n=9).simulation()
     sim.run(20)
     sim.save(path)
     return path

@@ -44,7 +44,6 @@ def interrupted(act, after):
 @pytest.mark.parametrize("instants", [20, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_interrupted_operations_are_atomic(name, instants, tmp_path):
-    """They may be interrupted several times in a row."""
     make, act = OPERATIONS[name]
     start, path = make(1), tmp_path / "state.npz"
     def seconds():

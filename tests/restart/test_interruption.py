@@ -135,8 +135,7 @@ def test_without_a_valid_checkpoint_nothing_is_changed(tmp_path, at, capsys):
 
 
 def test_two_runs_in_one_folder_are_refused(uninterrupted, capsys):
-    before = content(uninterrupted())
-    folder = os.open(uninterrupted(), os.O_RDONLY)
+    before, folder = content(uninterrupted()), os.open(uninterrupted(), os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     try:
         for more in ([], ["--resume"]):
