@@ -107,8 +107,7 @@ def commands():
     for where, text in documents():
         found += [(where, line) for kind, block in FENCE.findall(text) if kind == "bash"
                   for line in block.splitlines() if line.strip()]
-        prose = FENCE.sub("", text)
-        found += [(where, " ".join(code.split())) for code in re.findall(r"`([^`]+)`", prose)
+        found += [(where, " ".join(code.split())) for code in re.findall(r"`([^`]+)`", FENCE.sub("", text))
                   if re.match(STARTS, code) and not re.fullmatch(r"[\w/.]+", code)]
     for where, text in docstrings():
         found += [(where, re.split(r" {2,}", line.strip())[0]) for marked, block in blocks(text) if not marked

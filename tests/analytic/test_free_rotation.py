@@ -134,8 +134,7 @@ def translated(x, v, t):
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.filterwarnings("ignore:dt")                # above the Rayleigh step: nothing touches
 def test_user_forces_with_drag(name):
-    """Forces get velocities predicted for the instant of the pose: translation is of second order, and an asymmetric
-    clump turns as a body of `integrate`, whose orders are measured above."""
+    """Forces get velocities predicted for the pose: translation is of order 2, and turns are those of `integrate`."""
     shape, rng, errors = scenes.lumpy(), np.random.default_rng(7), []
     template, v, w = shape.template, rng.normal(size=3), 5.0 * rng.normal(size=3)
     q = scenes.unit_vectors(rng, 1, 4)

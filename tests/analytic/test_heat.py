@@ -20,8 +20,7 @@ def test_chain():
 
 @pytest.mark.parametrize("power, order", [(0.5, 1.5), (1.0, 2.0)])
 def test_order_of_the_exchange_in_a_collision(power, order):
-    """With rates like a power of the overlap, against the integral over Hertz's collision, mean over 32 phases. Rates
-    like its root begin and end with an infinite slope, where a sum over steps is of order 1.5."""
+    """With rates like a power of the overlap, against the integral over Hertz's collision, mean over 32 phases."""
     speed, count, exponent = 0.5, 32, 0.5
     modulus, mass = 1e7 / (2.0 * (1.0 - 0.3 ** 2)), 0.5 * heat.BALL.mass
     deepest = (1.25 * mass * speed ** 2 / (4.0 / 3.0 * modulus * np.sqrt(0.5 * heat.RADIUS))) ** 0.4

@@ -195,6 +195,5 @@ def test_affinity_mask_limits_the_default():
         program = "from minidem.core.threads import most_threads; print(most_threads())"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
         return int(subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, env=environment, **how))
-    one = min(os.sched_getaffinity(0))
-    assert default_threads(preexec_fn=lambda: os.sched_setaffinity(0, {one})) == 1
+    assert default_threads(preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})) == 1
     assert default_threads() == available_processors()

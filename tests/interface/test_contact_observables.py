@@ -84,8 +84,7 @@ def test_column_at_rest(contact):
 
 @pytest.mark.parametrize("contact", ["hertz", ROLLING])
 def test_forces_on_walls_change_the_momentum(contact):
-    """Between two instants the leapfrog adds the trapezoidal sum of all forces to the momentum, and for spheres that of
-    all moments to the angular momentum, to round-off."""
+    """The leapfrog adds the trapezoidal sum of all forces to the momentum, their moments to the spin of spheres."""
     sim, about = settling(contact=contact, template=BALL), (0.3, 0.1, 0.2)
     sim.run(500)
     mass, impulse, twist = sim.mass.sum(), np.zeros(3), np.zeros(3)

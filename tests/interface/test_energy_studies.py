@@ -100,8 +100,7 @@ def test_pictures_without_any_survivor(tmp_path):
 
 def test_front_orders_and_survivors():
     """Points that no other dominates; errors of round-off are no part of an order; failures at most at half."""
-    rng = np.random.default_rng(2)
-    points = [dict(zip(("cpu_seconds", "error"), pair)) for pair in rng.uniform(size=(50, 2))]
+    points = [dict(zip(("cpu_seconds", "error"), pair)) for pair in np.random.default_rng(2).uniform(size=(50, 2))]
     expected = [a for a in points if not any(
         b["cpu_seconds"] <= a["cpu_seconds"] and b["error"] <= a["error"] for b in points if b is not a)]
     assert sorted(PARETO.front(points), key=points.index) == expected and 1 < len(expected) < 20

@@ -218,10 +218,8 @@ def test_a_time_limit(study):
 
 
 def test_cluster(study):
-    """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster. Then kill -9
-    of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
-    distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    """The same rows, whatever the nanny's OMP_NUM_THREADS is and runs do; also after kill -9 of a process of dask."""
+    cluster = pytest.importorskip("distributed").LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     where = {"workers": None, "scheduler": cluster.scheduler_address}
     rows = study({"a": [1, "killed", "fail"]}, threads=3, **where)
     assert [row["error"] for row in rows] == [None, OUTCOMES["killed"], OUTCOMES["fail"]] and rows[0]["threads"] == "3"

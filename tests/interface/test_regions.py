@@ -18,8 +18,7 @@ def stream(threads=1):
     walls = [md.Plane((0.1, 0.0, 0.0), (1.0, 0.0, 0.3)), md.Plane((0.5, 0.0, 0.0), (-1.0, 0.0, 0.3))]
     sim = md.Simulation(MATERIAL, walls, contact="hertz-mindlin", dt=1e-4, gravity=(0.0, 0.0, -9.81), threads=threads)
     inlet = Inlet(CLUMP, (0.0, 0.1, 0.45), (0.6, 0.3, 0.7), rate=100.0, velocity=(0, 0, -2.0), every=50, seed=3)
-    outlet = Outlet((-9.0, -9.0, -9.0), (9.0, 9.0, 0.1))
-    return sim, inlet, outlet
+    return sim, inlet, Outlet((-9.0, -9.0, -9.0), (9.0, 9.0, 0.1))
 
 
 def smallest_gap(sim):

@@ -375,8 +375,7 @@ def test_elastic_rods_agree(options, tmp_path):
     ((ROD, ROD), {"walls": BOX}), ((ROD, BALL), {"walls": [FLOOR], "periodic": SIDES}),
     ((ROD, BALL), {"walls": drum()})], ids=["rods in a box", "rods and spheres on a floor", "drum"])
 def test_clumps_with_friction_agree(templates, options, tmp_path):
-    """Collisions of two materials. LAMMPS takes the velocity at contacts with the arm R and not R - d/2: a hundred
-    times the stiffness makes the overlaps d, and with them the differences, 6.3 times smaller."""
+    """LAMMPS has contact points at R, not R - d/2: a hundred times the stiffness makes overlaps d 6.3 times smaller."""
     time, medians = 4e-3, []
     for materials, steps in ((SOFT, 2000), (STIFF, 6000)):
         sim = grid(simulation(materials, dt=time / steps, **options), templates, materials)

@@ -45,8 +45,7 @@ def bonded():
     """Bonds are contacts, across gaps and in tension too."""
     sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.5), [md.Plane((0, 0, 0), (0, 0, 1))],
                         contact="hertz-mindlin:bonds=parallel", dt=5e-5, gravity=(0, 0, -9.81))
-    place = 0.081 * np.indices((3, 2, 3)).reshape(3, -1).T + (0.0, 0.0, 0.05)
-    sim.add_clumps(BALL, place, velocity=(0.5, 0.0, -2.0))
+    sim.add_clumps(BALL, 0.081 * np.indices((3, 2, 3)).reshape(3, -1).T + (0.0, 0.0, 0.05), velocity=(0.5, 0.0, -2.0))
     assert sim.add_bonds(2e-3, young=1e7, tensile=1e6, shear=1e6) > 30
     sim.run(300)
     assert (sim.contacts()["overlap"] < 0.0).any() and sim.wall_force(0).any()

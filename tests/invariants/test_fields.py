@@ -355,8 +355,7 @@ def test_compiled_functions_transfer_amounts(own_law):
     rows = [(0.0, 0.0)]
     sim.run(1000, 1, lambda sim: rows.append(tuple(sim.field("charge"))))
     states = [row for k, row in enumerate(rows) if k == 0 or row != rows[k - 1]]
-    first = sorted(states[1])
-    assert first == [-0.25, 0.25] and not len(sim.contacts()) and len(states) == 3
+    assert sorted(states[1]) == [-0.25, 0.25] and not len(sim.contacts()) and len(states) == 3
     assert sorted((states[2][0] - states[1][0], states[2][1] - states[1][1])) in ([0.5, 0.75], [0.5, 1.25])
 
 

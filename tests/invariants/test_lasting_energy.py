@@ -108,7 +108,6 @@ def test_rows_without_contacts_are_used_if_there_are_enough(free, rows):
              "potential": np.zeros(100)}
     used = total[100 - free:] if rows == "contact-free" else lasting
     assert lasting_energy_error(table, contacts) == (np.max(np.abs(used - used[0])) / total[0], rows)
-    resting = {name: np.zeros(100) for name in table}
-    assert lasting_energy_error(resting, contacts) == (None, None)
+    assert lasting_energy_error({name: np.zeros(100) for name in table}, contacts) == (None, None)
     nine = {name: values[-9:] for name, values in table.items()}
     assert lasting_energy_error(nine, np.zeros(9))[1] == "shadow"       # too few, although all are without contacts

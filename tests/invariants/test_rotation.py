@@ -71,8 +71,7 @@ def test_a_drift_is_seen():
 
 @pytest.mark.parametrize("name", SYMPLECTIC)
 def test_reversed_rotation_and_angular_momentum(name):
-    """Bodies return to their start; rounding grows less than a hundredfold, as a disturbance of 1e-9 does. Each part of
-    the splitting keeps the angular momentum in the lab, but for some thirty roundings a step."""
+    """Bodies return to their start; rounding grows less than a hundredfold. Momentum in the lab is constant."""
     def there_and_back(w):
         end = md.rotation.integrate(name, INERTIA, ORIENTATION, w, of_orientation, DT, 200)
         back = md.rotation.integrate(name, INERTIA, end.orientation, -end.angular_velocity, of_orientation, DT, 200)

@@ -1,5 +1,4 @@
-"""Equal bits of every system of bit_systems whatever is done besides: threads, looks, files, copies, sorts, undone
-steps, signals; of random scenes; of clumps that come and go."""
+"""Equal bits of every system of bit_systems: threads, looks, files, copies, sorts, undone steps, signals."""
 import copy
 import pickle
 import signal

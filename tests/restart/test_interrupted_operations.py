@@ -1,5 +1,4 @@
-"""Ctrl-C at any instant, and memory that is refused at any allocation: the operation, repeated, gives the bits of an
-undisturbed run. Signals are real ones, from a timer, and answered as Ctrl-C is. Those in runs: test_bits."""
+"""Ctrl-C at any instant, and memory that is refused at any allocation: the operation, repeated, gives equal bits."""
 import copy
 import json
 import os

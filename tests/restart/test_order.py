@@ -1,5 +1,4 @@
-"""Sums of forces are exact and have no order, and clumps that do not touch another change no bit of it: their order,
-their removal, their ids, signs of zeros. The sums are those of contact/fixed_point.pxd."""
+"""Sums of forces have no order (contact/fixed_point.pxd), and clumps change no bit of others that they do not touch."""
 import copy
 import math
 
