@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import scenes
-
 import minidem as md
 from minidem.contact import registry as contact
 from minidem.engine import loop_memory as owner
@@ -20,19 +19,16 @@ from minidem.templates import fit_mesh
 
 @pytest.fixture(scope="session")
 def rod():
-    """Three touching spheres in a row."""
     return scenes.rod()
 
 
 @pytest.fixture(scope="session")
 def lumpy():
-    """Four overlapping spheres without any symmetry."""
     return scenes.lumpy()
 
 
 @pytest.fixture
 def dimers_on_floor():
-    """Two dimers on a floor, with friction, under a load."""
     dimer = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0.3, 0, 0)], radii=[0.5, 0.5], density=1000.0)
     sim = md.Simulation(md.Material(1e7, 0.2, restitution=0.5, friction=0.3), walls=md.box((0, 0, 0), (9, 9, 9)),
                         dt=1e-4, gravity=(0, 0, -9.81), contact="hertz-mindlin")
@@ -77,18 +73,9 @@ def few_rows():
 
 @pytest.fixture(scope="session", autouse=True)
 def coarse_pictures():
-    """What is drawn all the same has few dots."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plot.LOOK, "savefig.dpi", 20)
         yield
-
-
-@pytest.fixture
-def cluster():
-    """A dask cluster of two processes on this machine."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        yield cluster
 
 
 @pytest.fixture

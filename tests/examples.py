@@ -23,13 +23,11 @@ PYTHON = re.compile(r"\s*(>>>|import \w|from [\w.]+ import |(?:\w+ = )?(?:md|min
 
 
 class Text(NamedTuple):
-    """A docstring, or a file, and where it stands."""
     where: str
     text: str
 
 
 def documents():
-    """README.md and other Markdown files."""
     return [Text(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
             for path in [*sorted(ROOT.glob("*.md")), *sorted(PACKAGE.rglob("*.md"))]]
 
@@ -97,7 +95,6 @@ def looks_like_python(block):
 
 
 def python_blocks():
-    """All examples in Python, as Texts."""
     found = [Text(f"{where} {k}", code) for where, text in documents()
              for k, (kind, code) in enumerate(FENCE.findall(text)) if kind == "python"]
     return found + [Text(f"{where} {k}", block) for where, text in docstrings()
@@ -110,8 +107,7 @@ def commands():
     for where, text in documents():
         found += [(where, line) for kind, block in FENCE.findall(text) if kind == "bash"
                   for line in block.splitlines() if line.strip()]
-        prose = FENCE.sub("", text)
-        found += [(where, " ".join(code.split())) for code in re.findall(r"`([^`]+)`", prose)
+        found += [(where, " ".join(code.split())) for code in re.findall(r"`([^`]+)`", FENCE.sub("", text))
                   if re.match(STARTS, code) and not re.fullmatch(r"[\w/.]+", code)]
     for where, text in docstrings():
         found += [(where, re.split(r" {2,}", line.strip())[0]) for marked, block in blocks(text) if not marked

@@ -7,7 +7,6 @@ import pytest
 
 
 def year_of_lammps():
-    """Year of the release on PATH, 0 without one."""
     program = shutil.which("lmp")
     if program is None:
         return 0

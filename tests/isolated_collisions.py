@@ -3,7 +3,6 @@ oblique and begins at a random fraction of a step. Speeds are drawn as in a gas,
 import numpy as np
 from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, unit_vectors
-
 import minidem as md
 
 SPEED, SPIN = 4.0, 4.0          # of each clump [m/s], [rad/s]
@@ -52,7 +51,6 @@ def on_wall(seed, n, shape):
 
 
 def lattice(n, dimensions):
-    """n points with integer coordinates."""
     side = int(np.ceil(n ** (1 / dimensions)))
     return np.argwhere(np.ones((side,) * dimensions))[:n].astype(float)
 
@@ -66,8 +64,7 @@ def approaching(rng):
 
 
 def energy_errors(scene, dt, contact, rotation="spiral"):
-    """(n,) Change of the energy of each pair, or clump on the wall, over the kinetic energy; NaN of contacts at the
-    end."""
+    """(n,) Change of the energy of each pair, or clump on the wall, over the kinetic energy; NaN if in contact."""
     sim = scene.simulation(dt, contact=contact, rotation=rotation)
     n = sim.n_clumps if scene.walls else sim.n_clumps // 2
     before, potential = energies(sim, n)

@@ -16,7 +16,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-
 from minidem.output import npz_checksum
 from minidem.scenario import plot
 from minidem.scenarios import module_of
@@ -39,7 +38,6 @@ def read(path):
 
 
 def frames_of(path):
-    """(time, file) of the frames in a series; none without one."""
     text = read(path)
     entries = [] if text is None else ElementTree.fromstring(text).iter("DataSet")
     return [(entry.get("timestep"), entry.get("file")) for entry in entries]
@@ -70,13 +68,10 @@ def content(folder):
 def assert_same(out, whole):
     """All files are the same, except times of the clock, and nothing else is there."""
     found, expected = content(out), content(whole)
-    assert found.keys() == expected.keys()
-    assert [name for name in found if found[name] != expected[name]] == []
+    assert found.keys() == expected.keys() and [name for name in found if found[name] != expected[name]] == []
 
 
 class Reader:
-    """Reads the files of a run, which may be under way."""
-
     def __init__(self, whole, name):
         self.whole, self.name = whole, name
         self.tables = {table: (whole / table).read_bytes() for table in ("energy.csv", "observables.csv")}
@@ -97,7 +92,6 @@ class Reader:
 
 
 def start(main, arguments):
-    """Number of a new process that runs the scenario."""
     number = os.fork()
     if number == 0:
         status = 99

@@ -1,6 +1,5 @@
 """Isolated impacts with friction, for minidem and for the reference solution. `Impact` is one pair of clumps, or a
-clump and a plane, of which a simulation holds many copies; `Spheres` are many different pairs, or spheres on a
-plane."""
+clump and a plane, of which a simulation holds many copies; `Spheres` are many pairs, or spheres on a plane."""
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,7 +7,6 @@ import numpy as np
 from reference_contact import Plane, effective_modulus, rotation_matrix
 from reference_friction import FrictionWorld, Law
 from scenes import ball, distance_to_touch, state_of, unit_vectors
-
 import minidem as md
 from minidem.core.quaternions import cross
 from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
@@ -33,12 +31,10 @@ def simulation(law, dt, walls=(), young=YOUNG, poisson=POISSON, **options):
 
 def contact_name(law):
     """The option of minidem that selects a `Law`."""
-    parameters = {"stiffness": law.stiffness, "tangential_damping": law.tangential_damping,
-                  "limit_damping": "yes" if law.limit_damping else None,
-                  "friction_limit": law.friction_limit, "tangential": law.tangential, "mass": "clump",
-                  "tangential_stiffness": law.tangential_stiffness,
-                  "rolling": "epsd" if law.rolling_friction else None,
-                  "rolling_damping": law.rolling_damping if law.rolling_friction else None}
+    names = "stiffness", "tangential_damping", "friction_limit", "tangential", "tangential_stiffness"
+    parameters = {name: getattr(law, name) for name in names} | {"mass": "clump"}
+    parameters |= {"limit_damping": "yes"} if law.limit_damping else {}
+    parameters |= {"rolling": "epsd", "rolling_damping": law.rolling_damping} if law.rolling_friction else {}
     given = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
     return ("hooke-coulomb" if law.stiffness else "hertz-mindlin") + (given and f":{given}")
 
@@ -103,15 +99,12 @@ class Impact:
 
 
 def free_rotation(body, q, w, times):
-    """Orientations and lab angular velocities after free rotation by a thousandth of a turn at most, one Runge-Kutta
-    step."""
+    """Orientations and lab angular velocities after a thousandth of a free turn at most, one Runge-Kutta step."""
     times = times[:, None]
     state = np.tile(np.concatenate([q, w @ rotation_matrix(q) @ body.axes]), (len(times), 1))
-
     def rate(state):
         q, spin = state[:, :4], state[:, 4:]
         return np.hstack([quaternion_rate(q, spin @ body.axes.T), -cross(spin, body.inertia * spin) / body.inertia])
-
     first = rate(state)
     second = rate(state + 0.5 * times * first)
     third = rate(state + 0.5 * times * second)

@@ -6,7 +6,6 @@ import copy
 
 import numpy as np
 import scenes
-
 import minidem as md
 
 DT = 38e-6
@@ -21,7 +20,6 @@ def drag(t, x, v, q, w):
 
 
 def mean(contacts):
-    """A flux that tends to the mean of both."""
     rate = 10.0 * (contacts.fields["T"][:, 1] - contacts.fields["T"][:, 0])
     contacts.rates["T"][:] = np.column_stack([rate, -rate])
 
@@ -35,11 +33,7 @@ def driven(threads):
 
 def frictional(threads):
     material = md.Material(MANY.young, MANY.poisson, restitution=0.8, friction=0.4)
-    sim = md.Simulation(material, MANY.walls, contact="hertz-mindlin", dt=DT, threads=threads)
-    for shape in dict.fromkeys(MANY.shapes):
-        numbers = [k for k, other in enumerate(MANY.shapes) if other is shape]
-        sim.add_clumps(shape.template, *(values[numbers] for values in MANY.state))
-    return sim
+    return MANY.simulation(DT, material, contact="hertz-mindlin", threads=threads)
 
 
 def cube(contact):
@@ -136,7 +130,6 @@ def bits(sim):
 
 
 def finished(sim, act, path):
-    """The bits after it."""
     act(sim, path)
     sim.run(5)
     return bits(sim)

@@ -6,7 +6,6 @@ import minidem as md
 
 
 def page(name):
-    """Text of a page of the package."""
     return (Path(md.__file__).parent / name).read_text(encoding="utf-8")
 
 

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 from bit_systems import bits
-
 import minidem as md
 from minidem.initial import place_densely
 
@@ -63,7 +62,6 @@ def conduct(contact, result, rates, parameters):
 
 class Wave:
     """A rate that pickle can hold."""
-
     def __init__(self, amplitude):
         self.amplitude = amplitude
 
@@ -73,13 +71,10 @@ class Wave:
 
 class RandomScene:
     """Clumps, settings, and a list of what is done with them at which step, of a seed."""
-
     def __init__(self, seed):
         self.seed, rng = seed, np.random.default_rng([seed, 1])
-
         def pick(*options):
             return options[rng.integers(len(options))]
-
         self.contact = pick(*pick(CENTRAL, WITH_HISTORY, BONDED, BONDED))
         self.has_history = self.contact not in CENTRAL
         self.rotation, self.box = pick("spiral", pick(*ROTATIONS)), pick(*BOXES)
@@ -110,7 +105,6 @@ class RandomScene:
                 f"{[action[:2] for action in self.actions]}>")
 
     def boundaries(self):
-        """Arguments of the simulation."""
         walls, x, (s, a, b, c) = list(md.box((0, 0, 0), self.high)), (True, True, True), self.rates
         if self.box == "shaken":
             walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, motion=md.Oscillation((0, 0, 0.2 * RADIUS), 300.0))
@@ -171,7 +165,6 @@ class RandomScene:
             sim.deform(shear=(*axes, rng.uniform(-60.0, 60.0)), rates=(0.0, rng.uniform(-20.0, 20.0), 0.0))
 
     def disturbed(self, sim, rng, folder):
-        """The simulation, or another one in the same state."""
         how = rng.choice(["file", "copy", "pickle", "look", "sort", "undo"])
         if how == "file":
             sim.save(folder / "state.npz")
@@ -217,6 +210,5 @@ class RandomScene:
 
 
 def differences(a, b):
-    """Names of what differs, for each of two lists of bits."""
     assert len(a) == len(b)
     return [sorted(name for name in x.keys() | y.keys() if x.get(name) != y.get(name)) for x, y in zip(a, b)]

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import solve_ivp
-
 from minidem.core.quaternions import cross
 from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
@@ -104,8 +103,7 @@ class World:
         return x[self.owner] + np.einsum("sij,sj->si", rotation_matrix(q)[self.owner], self.offsets)
 
     def forces(self, x, q):
-        """All contacts, and the resultant on every clump without gravity, at positions x (n, 3),
-        orientations q (n, 4)."""
+        """All contacts, and the resultant on every clump without gravity, at positions x and orientations q."""
         c, radii = self.sphere_centers(x, q), self.radii
         i, j = self.pairs
         apart = c[i] - c[j]
@@ -129,11 +127,9 @@ class World:
         return Forces(i, j, self.owner[i], clump_j, d, on_i, energy, stiffness, force, torque)
 
     def move(self, x, v, q, w, time, longest_step, rtol=1e-13):
-        """Integrate the motion over `time` by DOP853 -> x, v, q, w at the end, in the lab frame. `longest_step` [s]
-        keeps it from stepping over a collision. w comes out to 1e-9 of its size after one."""
+        """Integrate the motion over `time` by DOP853 -> x, v, q, w. `longest_step` [s]: shorter than a collision."""
         n, axes, inertia = len(self.mass), self.axes, self.inertia
         principal = np.einsum("nji,nj->ni", axes, np.einsum("nji,nj->ni", rotation_matrix(q), w))
-
         def rate(_, y):
             x, v, q, w = unpack(y, n)
             contacts = self.forces(x, q)
@@ -142,7 +138,6 @@ class World:
             spin = np.einsum("nij,nj->ni", axes, w)                      # in the drawn frame
             wdot = (torque - cross(w, inertia * w)) / inertia
             return pack(v, contacts.force / self.mass[:, None] + self.gravity, quaternion_rate(q, spin), wdot)
-
         size = np.max(np.abs(self.offsets)) + np.max(self.radii)
         speed = np.max(np.abs(v)) + size * np.max(np.abs(w)) + size / time
         scale = pack(*(np.full(shape, value) for shape, value in

@@ -32,7 +32,6 @@ import numpy as np
 from reference_contact import World, effective_modulus, pack, rotation_matrix
 from scipy.integrate import DOP853
 from scipy.optimize import brentq
-
 from minidem.core.quaternions import cross
 from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
@@ -93,7 +92,6 @@ def shear_modulus(young_1, poisson_1, young_2, poisson_2):
 
 class FrictionForces(World):
     """A `World` with friction. All contacts have the properties `law`."""
-
     def __init__(self, bodies, young, poisson, law, planes=(), gravity=(0.0, 0.0, 0.0)):
         super().__init__(bodies, young, poisson, planes, gravity)
         self.law, n, spheres = law, len(bodies), len(self.radii)
@@ -164,8 +162,7 @@ class FrictionForces(World):
                         np.array(stiffness), dashpot, limit, elastic)
 
     def springs(self, now, spring, phase):
-        """(2, m, 3) springs and total forces of a phase, length y (2, m) of a slipping spring, and a number (2, m) that
-        is positive as long as y exists."""
+        """(2, m, 3) springs and total forces of a phase; (2, m) lengths y of slipping springs, > 0 while y exists."""
         along = spring / np.maximum(norm(spring), 1e-300)[..., None]
         projected = dot(along, now.dashpot)
         inside = projected**2 - dot(now.dashpot, now.dashpot) + now.limit**2
@@ -179,8 +176,6 @@ class FrictionForces(World):
 
 
 class FrictionWorld(FrictionForces):
-    """Motion of a few clumps with friction."""
-
     def rates(self, y, touching, phase, free_growth=False):
         """dy/dt. With free_growth, springs that slip grow as if they stuck (lambda = 0)."""
         x, v, q, principal, spring, _ = self.split(y)

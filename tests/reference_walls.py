@@ -1,7 +1,6 @@
 """Distances from triangles, for comparison with the walls of minidem: the minimum over face, edges and corners."""
 import numpy as np
 from scipy.spatial.transform import Rotation
-
 import minidem as md
 
 MATERIAL = md.Material(young=1e7, poisson=0.2)
@@ -30,7 +29,6 @@ def nearest_points(corners, points):
 
 
 def distances(corners, points):
-    """(n, m) from the triangles."""
     return np.linalg.norm(nearest_points(corners, points) - points[:, None], axis=-1)
 
 
@@ -40,7 +38,6 @@ def _on_segment(a, b, p):
 
 
 def turned(points, center, vector):
-    """Points (n, 3) after the rotation by `vector` about `center`."""
     return np.asarray(center) + Rotation.from_rotvec(vector).apply(np.asarray(points) - center)
 
 

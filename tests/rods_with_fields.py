@@ -3,7 +3,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-
 import minidem as md
 
 MATERIAL = md.Material(young=1e7, poisson=0.3, restitution=0.7, friction=0.4)
@@ -21,7 +20,6 @@ def conduction(contacts, conductivity):
 @cache
 def compiled_conduction():
     numba = pytest.importorskip("numba")
-
     @numba.cfunc(POINTERS)
     def flux(contact, result, rates, parameters):
         rows, rate = numba.carray(contact, (86, 8)), numba.carray(rates, (2, 8))
@@ -29,12 +27,10 @@ def compiled_conduction():
             width = 2.0 * np.sqrt(rows[14, k] * max(rows[13, k], 0.0))
             rate[0, k] = parameters[0] * width * (rows[85, k] - rows[84, k])
             rate[1, k] = -rate[0, k]
-
     return flux
 
 
 def box_of_rods(n=60, flux=None, conductivity=1e6, threads=1, **changes):
-    """Rods with temperatures that collide in a box."""
     layers = -(-n // 16)
     settings = dict(contact="hertz-mindlin", dt=2e-5, gravity=(0, 0, -9.81), threads=threads)
     sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.13, 0.13, 0.034 * layers + 0.4)), **settings | changes)

@@ -1,21 +1,25 @@
 """Systems to test with: one description for minidem and for the oracle."""
+import warnings
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
 from reference_contact import Body, Plane, World
-
 import minidem as md
 
 ROD_RADIUS = 0.02 * np.sqrt(3.0)                     # three touching spheres on the diagonal of a cube
 ROD_CENTERS = np.array([[-0.04, -0.04, -0.04], [0.0, 0.0, 0.0], [0.04, 0.04, 0.04]])
 LUMPY_CENTERS = np.array([[0.0, 0.0, 0.0], [0.05, 0.01, 0.0], [-0.02, 0.06, 0.01], [0.01, -0.01, 0.07]])
 LUMPY_RADII = np.array([0.04, 0.03, 0.025, 0.02])    # four overlapping spheres, three different moments
+CLUMP = md.ClumpTemplate([(-0.02, 0.0, 0.0), (0.02, 0.0, 0.0), (0.0, 0.02, 0.01)], [0.03, 0.03, 0.025], density=2500.0)
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.04], density=2500.0)
+MATERIAL = md.Material(young=1e7, poisson=0.2, restitution=0.5, friction=0.4, rolling_friction=0.1)
+ELASTIC = md.Material(young=1e7, poisson=0.2)
+ROLLING = "hertz-mindlin:rolling=epsd"
 
 
 class Shape:
     """A template, and the `Body` that the oracle makes of its spheres. `scale` multiplies all lengths."""
-
     def __init__(self, centers, radii, density=2500.0, scale=1.0):
         centers, radii = np.atleast_2d(centers) * scale, np.atleast_1d(radii) * scale
         self.template = md.ClumpTemplate(centers, radii, density=density)
@@ -57,8 +61,8 @@ class Scene:
     contact: str = "hertz"
     materials: list | None = None
 
-    def simulation(self, dt=38e-6, **options):
-        default = md.Material(young=self.young, poisson=self.poisson)
+    def simulation(self, dt=38e-6, material=None, **options):
+        default = material or md.Material(young=self.young, poisson=self.poisson)
         materials = self.materials or [default] * len(self.shapes)
         sim = md.Simulation(material=default, walls=self.walls, dt=dt, gravity=self.gravity,
                             **{"contact": self.contact} | options)
@@ -92,8 +96,15 @@ class Scene:
 
 
 def state_of(sim):
-    """The public state at the whole step: x, q, v, w."""
     return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
+
+
+def warnings_of(call):
+    """Texts of all warnings of a function, and its result."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = call()
+    return [str(warning.message) for warning in caught], result
 
 
 def unit_vectors(rng, n, dimensions=3):
@@ -108,14 +119,12 @@ def quaternion(axis, angle):
 
 
 def product(a, b):
-    """Hamilton product of quaternions (n, 4)."""
     (s, u), (t, v) = ((q[:, :1], q[:, 1:]) for q in (a, b))
     return np.concatenate([s * t - (u * v).sum(1, keepdims=True), s * v + t * u + np.cross(u, v)], axis=1)
 
 
 def distance_to_touch(centers, radii, new_centers, new_radii, direction):
-    """How far to move new spheres along the unit vector `direction` to where they first touch the others on
-    the way in from infinity; -infinity if they pass by."""
+    """How far to move new spheres along `direction` to where they first touch others; -infinity if they pass by."""
     apart = new_centers[:, None] - centers
     along = apart @ direction
     reach_squared = (new_radii[:, None] + radii)**2 - ((apart**2).sum(-1) - along**2)
@@ -146,15 +155,13 @@ def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
     n = len(position)
     along_x = quaternion(np.tile([0.0, np.sqrt(0.5), -np.sqrt(0.5)], (n, 1)), np.arccos(np.sqrt(1 / 3)))
     about_x = quaternion(np.tile([1.0, 0.0, 0.0], (n, 1)), rng.uniform(0.0, 2 * np.pi, n))
-    tilt = quaternion(unit_vectors(rng, n), rng.uniform(0.0, 0.15, n))
-    orientation = product(tilt, product(about_x, along_x))
+    orientation = product(quaternion(unit_vectors(rng, n), rng.uniform(0.0, 0.15, n)), product(about_x, along_x))
     return Scene([shape] * n, position, orientation, speed * unit_vectors(rng, n),
                  spin * unit_vectors(rng, n), md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])
 
 
 def packed_mixture(seed, shape_of_lattice, **options):
-    """The same with a small asymmetric clump in every third place; rods come first in the numbers, so that each kind
-    is added in one call."""
+    """The same with a small asymmetric clump in every third place; rods come first in the numbers."""
     rods, other = packed_rods(seed, shape_of_lattice, **options), lumpy(scale=0.4)
     n = len(rods.shapes)
     mixture = rods.changed(shapes=[other if k % 3 == 0 else shape for k, shape in enumerate(rods.shapes)])
@@ -179,3 +186,49 @@ def rescaled(box, length, modulus):
                         walls=[md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls],
                         young=modulus * box.young)
     return scene, (length, 1.0, speed, speed / length), length / speed
+
+
+def scattered(seed, shapes, n, low, length, axes, speed=2.0, spin=4.0, tries=1, **options):
+    """n clumps in turn of several shapes at random in a box, apart or in contact by up to 0.09 of a radius, the closest
+    of `tries`; fewer where the box is full. Centres may be up to two lengths outside along periodic axes."""
+    rng = np.random.default_rng(seed)
+    chosen = [shapes[k % len(shapes)] for k in range(n)]
+    scene = Scene(chosen, np.zeros((n, 3)), unit_vectors(rng, n, 4), speed * unit_vectors(rng, n),
+                  spin * unit_vectors(rng, n), **options)
+    depth, periodic = 0.09 * min(shape.body.radii.min() for shape in shapes), np.array(axes)
+    placed, radii = np.empty((0, 3)), np.empty(0)
+    world = scene.world()
+    around = world.sphere_centers(scene.position, scene.orientation)
+    for k in range(n):
+        mine = world.owner == k
+        best, position = np.inf, None
+        for attempt in range(300):
+            new = low + rng.uniform(0.0, 1.0, 3) * length
+            d = around[mine][:, None] + new - placed
+            d -= np.where(periodic, length * np.round(d / length), 0.0)
+            gap = (np.linalg.norm(d, axis=2) - world.radii[mine][:, None] - radii).min(initial=1e9)
+            if -depth < gap < best:
+                best, position = gap, new
+            if position is not None and attempt >= tries - 1:
+                break
+        if position is None:
+            return scene.part(np.arange(k))
+        new = position
+        placed, radii = np.vstack([placed, around[mine] + new]), np.append(radii, world.radii[mine])
+        scene.position[k] = new + np.where(periodic, length * rng.integers(-2, 3, 3), 0.0)
+    return scene
+
+
+def material_for(contact):
+    """MATERIAL for laws that read its friction, else the same without it."""
+    return MATERIAL if md.contact.info(contact).reads_of_pairs else ELASTIC
+
+
+def settling(dt=1e-4, contact=ROLLING, template=CLUMP, gravity=(0.0, 0.0, -9.81), material=None, **options):
+    """A hundred clumps of three spheres that fall into a box and lose their energy."""
+    sim = md.Simulation(material or material_for(contact), md.box((0.0, 0.0, 0.0), (0.6, 0.6, 0.6)), contact=contact,
+                        dt=dt, gravity=gravity, **options)
+    rng, place = np.random.default_rng(1), 0.07 + 0.115 * np.argwhere(np.ones((5, 5, 4)))
+    sim.add_clumps(template, place, unit_vectors(rng, 100, 4), rng.normal(size=(100, 3)),
+                   5.0 * rng.normal(size=(100, 3)))
+    return sim

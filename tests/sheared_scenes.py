@@ -2,7 +2,6 @@
 from functools import cache
 
 import numpy as np
-
 import minidem as md
 from minidem.initial import place
 
@@ -25,8 +24,7 @@ def material(contact):
 
 @cache
 def start(n, edge, seed, template):
-    """Positions and orientations, velocities and angular velocities of standard deviation 1: it takes longer to find
-    them than they move."""
+    """Positions and orientations, velocities and angular velocities of deviation 1, which takes long to find."""
     rng = np.random.default_rng(seed)
     return *place([template], [n], (0.0,) * 3, (edge,) * 3, rng)[0], rng.normal(size=(n, 3)), rng.normal(size=(n, 3))
 

@@ -15,7 +15,6 @@ def frames_of(path):
 
 
 def content(path):
-    """All that a file holds, comparable."""
     if path.suffix == ".csv":
         return path.read_text()
     return [[(name, np.asarray(value).tolist()) for part in (frame.configuration, frame.particles)

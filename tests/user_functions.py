@@ -1,12 +1,10 @@
-"""The user-defined functions of scenarios/custom_law.py and custom_integrator.py through every interface; scenes and
-comparisons for tests of user-defined contact laws."""
+"""The user-defined functions of scenarios/custom_law.py and custom_integrator.py through every interface."""
 import ctypes
 from functools import cache
 
 import numpy as np
 import pytest
 import scenes
-
 import minidem as md
 
 COMPILED = "numba", "ctypes", "scipy", "capsule"
@@ -37,8 +35,7 @@ def functions_of(example, interface, signature=None):
 def rods(contact=LAW, threads=1, steps=0, **options):
     """48 rods in a box, which touch another after some 50 steps."""
     scene = scenes.packed_rods(2, (3, 4, 4), speed=5.0, spin=20.0)
-    sim = md.Simulation(GLASS, scene.walls, contact=contact, dt=STEP, threads=threads, **options)
-    sim.add_clumps(scene.shapes[0].template, *scene.state)
+    sim = scene.simulation(STEP, GLASS, contact=contact, threads=threads, **options)
     sim.run(steps)
     return sim
 

@@ -3,7 +3,6 @@ import cantilever
 import numpy as np
 import pytest
 from bit_systems import BRITTLE as MATERIAL, GRAIN as BALL, agglomerates
-
 import minidem as md
 from minidem.contact import registry
 
@@ -58,7 +57,6 @@ def test_balance_through_breaking(velocity):
 
 @pytest.mark.parametrize("bonds, step", [(8, 0.2), pytest.param(20, 0.1, marks=pytest.mark.slow)])
 def test_cantilever(bonds, step):
-    """A chain with a load at its end, against beams."""
     deflection, frequency, residual, _ = cantilever.measured(bonds, step)
     assert abs(deflection - 1) < 0.01 and abs(frequency - 1) < 0.01 and residual < 1e-5
 
@@ -87,10 +85,8 @@ def test_broken_bonds_are_listed():
     """With their steps, by ascending step and spheres, and their energies; clumps that are removed keep their ids."""
     sim, held = agglomerates(n=2, speed=6.0), []
     sim.run(1100)
-
     def look(sim):
         held.append(set(map(tuple, sim.bonds()[["sphere_i", "sphere_j"]].tolist())))
-
     look(sim)
     first, before = sim.step_count, len(sim.broken_bonds())
     sim.run(100, 1, look)
@@ -118,7 +114,6 @@ def test_fractures_of_another_law(threads):
         steps = contacts.history[:, 0, 3] + (contacts.step > 0.0)
         contacts.fracture = np.where((steps == 2.0) & (contacts.step > 0.0), contacts.overlap, 0.0)
         contacts.history[:, 0, 3] = steps
-
     registry.register("cracks", cracks)
     pair = md.ClumpTemplate([(0, 0, 0), (0.03, 0, 0)], [RADIUS] * 2, density=1000.0)
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 1), (0, 0, 1))], contact="cracks",
@@ -159,26 +154,6 @@ def test_across_faces_of_a_periodic_box():
     assert sim.add_bonds(2e-3, young=1e6) == 1
     sim.run(1200)
     assert sim.bonds()[["sphere_i", "sphere_j"]].tolist() == [(0, 1)] and sim.bonds()["energy"][0] > 0.0
-
-
-REFUSED = [     # further values of numbers: tests/interface/test_malformed_arguments.py
-    (dict(pairs=[(0, 2)]), "there is no sphere 2"), (dict(pairs=[(0, 0)]), "belong to one clump"),
-    (dict(pairs=[(0, 1), (1, 0)]), "given twice"), (dict(pairs=[(0.0, 1.0)]), "numbers of spheres"),
-    (dict(pairs=[0, 1]), "numbers of spheres"), (dict(pairs=-1.0), "pairs"),
-    *((dict(pairs=[(0, 1)]) | {name: value}, f"{name}.* = {value}") for name, value in (
-        ("young", 0.0), ("radius", -1.0), ("tensile", np.nan), ("shear", 0.0), ("damping", -1.0),
-        ("stiffness_ratio", 0.0))),
-    (dict(pairs=[(0, 1)], radius=1e200), "radius.* = 1e.200: stay within"),
-    (dict(pairs=[(0, 1)], tensile=1e-300), "tensile.* = 1e-300: give"),
-    (dict(pairs=[(0, 1)], stiffness_ratio=1e200), "stiffness_ratio = 1e.200: stay between")]
-
-
-@pytest.mark.parametrize("arguments, message", REFUSED)
-def test_refused(arguments, message):
-    sim = pair(1e-6)
-    with pytest.raises(ValueError, match=message):
-        sim.add_bonds(**{"young": 1e6} | arguments)
-    assert len(sim.bonds()) == 0
 
 
 def test_refused_laws_and_gaps():

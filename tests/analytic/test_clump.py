@@ -4,7 +4,6 @@ import pytest
 from numpy import pi
 from reference_contact import rotation_matrix
 from reference_union import LATTICE, TETRAHEDRON, random_rotation
-
 from minidem.templates.clump_template import ClumpTemplate
 
 EPS = np.finfo(float).eps
@@ -28,19 +27,16 @@ def separate_spheres(centers, radii, density):
 
 def assert_consistent(clump):
     """Properties of every template: right-handed consistent frames, ascending moments of a possible body."""
-    assert np.abs(clump.axes.T @ clump.axes - np.eye(3)).max() < NOISE
-    assert np.linalg.det(clump.axes) > 0
+    assert np.abs(clump.axes.T @ clump.axes - np.eye(3)).max() < NOISE and np.linalg.det(clump.axes) > 0
     assert np.abs(rotation_matrix(clump.orientation) - clump.axes).max() < NOISE
     assert abs(np.linalg.norm(clump.orientation) - 1) < NOISE and clump.orientation[0] >= 0
     i1, i2, i3 = clump.inertia
     assert 0 < i1 <= i2 <= i3 <= (i1 + i2) * (1 + NOISE)
     size = clump.bounding_radius
     extent = np.abs(clump.centers).max() + size
-    drawn = clump.center_of_mass + clump.offsets @ clump.axes.T
-    assert np.abs(drawn - clump.centers).max() < NOISE * extent
+    assert np.abs(clump.center_of_mass + clump.offsets @ clump.axes.T - clump.centers).max() < NOISE * extent
     farthest = (np.linalg.norm(clump.centers - clump.center_of_mass, axis=1) + clump.radii).max()
-    assert abs(size - farthest) < NOISE * extent
-    assert clump.mass == clump.density * clump.volume
+    assert abs(size - farthest) < NOISE * extent and clump.mass == clump.density * clump.volume
     assert 0 < clump.relative_error < 1e-12
 
 
@@ -66,8 +62,7 @@ def test_rods_in_any_direction():
     for k in range(200):
         direction = np.eye(3)[k % 3] if k < 6 else random_rotation(rng)[:, 0]
         n = rng.integers(2, 12)
-        along = np.cumsum(rng.uniform(0.1, 2.5, n))
-        radii = rng.uniform(0.4, 1.0, n)
+        along, radii = np.cumsum(rng.uniform(0.1, 2.5, n)), rng.uniform(0.4, 1.0, n)
         place = rng.normal(size=3) * 10 ** rng.uniform(-1, 2)
         rod = ClumpTemplate(place + np.outer(along, direction), radii)
         assert np.array_equal(rod.offsets[:, 1:], np.zeros((n, 2)))
@@ -117,8 +112,7 @@ def test_three_equal_moments(centers, radius):
     rng = np.random.default_rng(5)
     for q in [np.eye(3), *(random_rotation(rng) for _ in range(10))]:
         clump = ClumpTemplate(centers @ q.T + rng.normal(size=3), np.full(len(centers), radius))
-        assert clump.inertia[0] == clump.inertia[1] == clump.inertia[2]
-        assert np.array_equal(clump.axes, np.eye(3))
+        assert clump.inertia[0] == clump.inertia[1] == clump.inertia[2] and np.array_equal(clump.axes, np.eye(3))
         assert_consistent(clump)
 
 
@@ -139,8 +133,7 @@ def test_rotation_shift_order_and_units_change_round_off_only():
         assert other.mass == pytest.approx(base.mass * unit**3, rel=loss)
         tensor = q @ inertia_tensor(base) @ q.T * unit**5
         assert np.abs(inertia_tensor(other) - tensor).max() < loss * np.abs(tensor).max()
-        center = unit * (q @ base.center_of_mass + place)
-        assert np.abs(other.center_of_mass - center).max() < loss * unit
+        assert np.abs(other.center_of_mass - unit * (q @ base.center_of_mass + place)).max() < loss * unit
         assert other.relative_error == pytest.approx(base.relative_error, rel=0.5)
         assert_consistent(base)
     for power in (-30, -1, 10, 40):                     # no bit

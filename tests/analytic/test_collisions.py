@@ -7,7 +7,6 @@ import pytest
 import scenes
 from isolated_collisions import STEP, of_pairs, on_wall
 from scenes import state_of
-
 import minidem as md
 from minidem.scenarios.rotating_bodies.driven_bodies import order, orientation_error, rms
 
@@ -15,14 +14,13 @@ HALVINGS = (4, 8, 16, 32)
 
 
 def one_by_one(scene):
-    """Each collision of a scene alone."""
     n = len(scene.shapes) // (1 if scene.walls else 2)
     return [scene.part(np.arange(k, len(scene.shapes), n)) for k in range(n)]
 
 
 ENSEMBLES = {
-    "two rods": one_by_one(of_pairs(2, 6, scenes.rod(), scenes.rod())),
-    "two lumpy": one_by_one(of_pairs(2, 6, scenes.lumpy(), scenes.lumpy())),
+    **{f"two {name}": one_by_one(of_pairs(2, 6, shape, shape)) for name, shape in (
+        ("rods", scenes.rod()), ("lumpy", scenes.lumpy()))},
     "rod on wall": one_by_one(on_wall(2, 6, scenes.rod()))}
 STEPS = 100                             # of STEP
 
@@ -59,8 +57,7 @@ def rms_of_rows(rows):
         scheme != "spiral" and (j != (0 if scheme.startswith("buss") else i % 4) or i % 2)))
     for i, scheme in enumerate(md.rotation.available()) for j, name in enumerate(ENSEMBLES)])
 def test_order_through_collisions(scheme, name):
-    """Order 2, or the scheme's own if that is lower; 0.2 is what the next term, dt^(5/2) of the steps of first and last
-    touch, leaves of the slope."""
+    """Order 2, or the scheme's own if that is lower; 0.2 is what the next term, dt^(5/2) of touch, leaves."""
     record = md.rotation.info(scheme)
     declared = min(2, record.order_q_varying, record.order_w_varying)
     found = errors(name, scheme, HALVINGS)
@@ -76,8 +73,7 @@ def test_first_order_is_seen():
 @pytest.mark.parametrize("scheme", ["spiral", "omelyan", "fincham"])
 def test_size_of_the_errors(scheme):
     """Two rods at STEP. A contact of n steps is too long by 0.512/n^2 of itself, and its rebound off by 3e-4
-    (20/n)^(5/2) (test_hertz_collision): x and q are off by the change of v and w times that time. Factor 4 for oblique
-    contacts."""
+    (20/n)^(5/2) (test_hertz_collision): x and q are off by the change of v and w times that time. Factor 4: oblique."""
     expected = []
     for k, scene in enumerate(ENSEMBLES["two rods"]):
         sim, n = scene.simulation(STEP, rotation=scheme), []

@@ -5,7 +5,7 @@ from math import log, pi, sqrt
 import numpy as np
 import pytest
 from page_tables import rows_of
-
+from scenes import warnings_of
 import minidem as md
 from minidem.analysis import damping
 from minidem.analysis.damping import damping_rate
@@ -17,21 +17,15 @@ E_OVER = 1.0 / (2.0 * (1 - 0.3 ** 2) / 1e7)                         # E*
 G_OVER = 1.0 / (4.0 * (2 - 0.3) * (1 + 0.3) / 1e7)                  # G*
 
 
-def coefficients(restitution, effective_mass, radius):
-    """Normal and tangential dashpot of a Hertz-Mindlin contact, as documented."""
-    beta = -log(restitution) / sqrt(pi ** 2 + log(restitution) ** 2)
-    c = sqrt(5.0) * beta * sqrt(effective_mass * 4 / 3 * E_OVER * sqrt(radius * DEEP))
-    return c, c * sqrt(4.0 * G_OVER / E_OVER)
-
-
 @pytest.mark.parametrize("walls", [(), [md.Plane((0, 0, 0), (0, 0, 1))]])
 def test_rate_of_one_contact(walls):
     """Of the fastest motion: contact points move along the contact with a mobility of 1/m + R^2/I = 3.5/m each."""
     sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.3, friction=0.5), walls, contact="hertz-mindlin", dt=1e-6)
-    z = R - DEEP if walls else 0.0
-    sim.add_clumps(BALL, [(0, 0, z)] if walls else [(0, 0, 0), (2 * R - DEEP, 0, 0)])
+    sim.add_clumps(BALL, [(0, 0, R - DEEP if walls else 0.0)] if walls else [(0, 0, 0), (2 * R - DEEP, 0, 0)])
     m, spheres = sim.mass[0], sim.n_clumps
-    normal, tangential = coefficients(0.3, m / spheres, R / spheres)
+    beta = -log(0.3) / sqrt(pi ** 2 + log(0.3) ** 2)
+    normal = sqrt(5.0) * beta * sqrt(m / spheres * 4 / 3 * E_OVER * sqrt(R / spheres * DEEP))
+    tangential = normal * sqrt(4.0 * G_OVER / E_OVER)
     assert 3.5 * tangential > normal
     rate, clump = damping_rate(sim, sim.contacts())
     assert rate == pytest.approx(3.5 * spheres * tangential / m, rel=1e-3) and clump in range(spheres)
@@ -107,10 +101,8 @@ def test_dashpots_of_bonds_beyond_their_step_create_energy(damping, part):
         sim = bonded(damping, dt)
         dt *= (1.0 / (damping_rate(sim, sim.contacts())[0] * dt)) ** 0.5
     sim = bonded(damping, part * dt)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        sim.run(70)
-    grows, warned = sim.energy().kinetic > 1e-4, [str(w.message) for w in caught if "dashpots" in str(w.message)]
+    texts, _ = warnings_of(lambda: sim.run(70))
+    grows, warned = sim.energy().kinetic > 1e-4, [text for text in texts if "dashpots" in text]
     assert grows == (part > 1.0) == len(warned), (sim.energy().kinetic, warned)
     if warned:
         assert warned[0].startswith("step 3 ") and "less damping of the bonds" in warned[0]
@@ -131,12 +123,10 @@ def strength(restitution, part, count=150, inertial=0.02, seed=1):
             sim.run(round(unit / dt))
         sim.deform(rates=(held, held, -inertial / unit))
         ratios, rates = [], []
-
         def measure(sim):
             stress = np.diag(sim.stress(kinetic=True))
             ratios.append((stress[2] - stress[:2].mean()) / stress.mean())
             rates.append(damping_rate(sim, sim.contacts())[0] * dt)
-
         sim.run(round(0.3 / inertial * unit / dt), every=round(0.01 / inertial * unit / dt), callback=measure)
     return np.mean(ratios[12:]), max(rates), [str(w.message) for w in caught if "dashpots" in str(w.message)]
 
@@ -146,8 +136,7 @@ def test_dashpots_beyond_their_step_take_the_strength():
     good, slow, nothing = strength(0.1, 0.35)
     weak, fast, [text] = strength(0.1, 1.0)
     assert slow < 1.0 < 1.5 < fast and not nothing
-    assert good > 0.7 and weak < 0.8 * good
-    assert "friction is too weak. Lower dt below" in text
+    assert good > 0.7 and weak < 0.8 * good and "friction is too weak. Lower dt below" in text
 
 
 TABLE = rows_of("guide/friction.md", r"(0\.\d) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+)", 4)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from page_tables import in_one_line, rows_of
 from reference_contact import effective_modulus
-from scenes import Shape, ball
+from scenes import Shape, ball, unit_vectors
 from scipy.spatial.transform import Rotation
-
 import minidem as md
 from minidem.scenarios import dosta
 
@@ -71,11 +70,9 @@ def rebound_of_rods(spheres, restitution, steps, mass_of, speed=0.1, n=64):
     sim = on_plane(rod, restitution, dt, mass_of, 2e6, velocity=(0.0, 0.0, -speed),
                    position=np.column_stack([0.05 * np.arange(n), np.zeros(n), height]),
                    orientation=(np.cos(np.pi / 8), 0.0, np.sin(np.pi / 8), 0.0))
-
     def speed_of_the_end(sim):
         lowest = sim.sphere_centers().reshape(n, spheres, 3)[:, -1]
         return (sim.velocity + np.cross(sim.angular_velocity, lowest - sim.position))[:, 2]
-
     return np.mean(as_contacts_end(sim, speed_of_the_end)) / speed
 
 
@@ -100,15 +97,13 @@ def as_contacts_end(sim, value):
 
 @pytest.mark.parametrize("spheres, restitution", [(1, 0.5), (2, 0.9), (2, 0.5), (2, 0.1), (5, 0.9), (5, 0.5), (5, 0.1)])
 def test_restitution_of_rods_with_the_mass_of_the_contact(spheres, restitution):
-    """That of the material, within 1 % from 25 steps per contact on."""
     for steps in 25, 100:
         found = rebound_of_rods(spheres, restitution, steps, "contact", speed=0.01)
         assert found == pytest.approx(restitution, rel=1e-2)
 
 
 def rebounds(mass_of, restitution, n=60, speed=0.01):
-    """Normal velocity of the contact point after over before, of pairs of asymmetric clumps in random orientations,
-    with spins, that touch with one sphere each."""
+    """Normal velocity of the contact point after over before, of pairs of spinning asymmetric clumps."""
     rng = np.random.default_rng(2)
     shape = Shape(RADIUS * np.array([(-1.5, 0.0, 0.0), (1.5, 0.0, 0.0), (0.0, 1.8, 0.9)]), [RADIUS] * 3)
     modulus, mass = effective_modulus(1e7, 0.25, 1e7, 0.25), shape.template.mass / 2
@@ -117,9 +112,8 @@ def rebounds(mass_of, restitution, n=60, speed=0.01):
                         dt=time / 60, threads=1)
     site = np.column_stack([np.zeros((n, 2)), 0.02 * np.arange(n)])
     for side in 1.0, -1.0:
-        turn = rng.normal(size=(n, 4))
-        sim.add_clumps(shape.template, site + (side * 3.1 * RADIUS, 0.0, 0.0),
-                       turn / np.linalg.norm(turn, axis=1)[:, None], (-side * speed, 0.0, 0.0), rng.normal(size=(n, 3)))
+        sim.add_clumps(shape.template, site + (side * 3.1 * RADIUS, 0.0, 0.0), unit_vectors(rng, n, 4),
+                       (-side * speed, 0.0, 0.0), rng.normal(size=(n, 3)))
     first, found, many, last = {}, {}, set(), None
     sim.run_until(0.99 * (3.1 * RADIUS - shape.template.bounding_radius) / speed)
     assert not len(sim.contacts())
@@ -184,8 +178,7 @@ def test_errors_of_a_row(number, left, five, ten):
     assert energy_left(number, 0.3, 1e-4) - exact == pytest.approx(five, abs=6e-4)
     assert energy_left(number, 0.3, 5e-5) - exact == pytest.approx(ten, abs=6e-4)
     if number == 6:                                     # with strong damping it comes apart
-        found = [energy_left(6, 0.3, dt, 0.1) for dt in (1e-4, 1e-6)]
-        assert found == pytest.approx([0.46, 0.39], abs=6e-3)
+        assert [energy_left(6, 0.3, dt, 0.1) for dt in (1e-4, 1e-6)] == pytest.approx([0.46, 0.39], abs=6e-3)
 
 
 FLAT = rows_of("guide/friction.md", r"(?:any, on one|rod of|plate of|cube of) ([\dx ]*)spheres? \| (\d+) \| (.*)", 7)

@@ -4,24 +4,9 @@ import pytest
 import scenes
 from reference_contact import rotation_matrix
 from reference_rotation import free_spin, turned_by
-
 import minidem as md
-from minidem.scenarios.rotating_bodies.driven_bodies import (
-    DURATION,
-    INERTIA,
-    ORIENTATION,
-    PUSH,
-    SPIN,
-    TOLERANCE,
-    VARYING,
-    constant,
-    driven,
-    errors,
-    halvings,
-    order,
-    orientation_error,
-    rms,
-)
+from minidem.scenarios.rotating_bodies import driven_bodies as bodies
+from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, errors, halvings, order, orientation_error, rms
 
 SCHEMES = md.rotation.available()
 STAGGERED = [name for name in SCHEMES if md.rotation.info(name).orientation_offset
@@ -34,7 +19,7 @@ FORMS = [f"{name}:{parameter}={word}" for name in SCHEMES     # every form that 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_orders_under_constant_body_torque(name):
     record = md.rotation.info(name)
-    q, w = errors(name, constant, halvings(max(record.order_q, record.order_w)))
+    q, w = errors(name, bodies.constant, halvings(max(record.order_q, record.order_w)))
     assert abs(order(q) - record.order_q) < TOLERANCE, f"q: {order(q)} from {q}"
     assert abs(order(w) - record.order_w) < TOLERANCE, f"w: {order(w)} from {w}"
 
@@ -44,7 +29,7 @@ def test_orders_under_varying_torque(name):
     """The declared order is the lowest over the kinds of variation."""
     record = md.rotation.info(name)
     steps = halvings(max(record.order_q_varying, record.order_w_varying))
-    measured = {kind: [order(e) for e in errors(name, torque, steps)] for kind, torque in VARYING.items()}
+    measured = {kind: [order(e) for e in errors(name, torque, steps)] for kind, torque in bodies.VARYING.items()}
     lowest = np.min(list(measured.values()), axis=0)
     assert abs(lowest[0] - record.order_q_varying) < TOLERANCE, f"orders of q, w: {measured}"
     assert abs(lowest[1] - record.order_w_varying) < TOLERANCE, f"orders of q, w: {measured}"
@@ -52,11 +37,10 @@ def test_orders_under_varying_torque(name):
 
 @pytest.mark.parametrize("name", FORMS)
 def test_orders_of_other_forms(name):
-    """No form of a scheme has a lower order than declared."""
     record = md.rotation.info(name)
-    q, w = errors(name, constant, halvings(4))
+    q, w = errors(name, bodies.constant, halvings(4))
     assert order(q) > record.order_q - TOLERANCE and order(w) > record.order_w - TOLERANCE, (q, w)
-    for kind, torque in VARYING.items():
+    for kind, torque in bodies.VARYING.items():
         q, w = errors(name, torque, halvings(record.order_q_varying))
         assert order(q) > record.order_q_varying - TOLERANCE, f"{kind}: {q}"
         assert order(w) > record.order_w_varying - TOLERANCE, f"{kind}: {w}"
@@ -66,10 +50,10 @@ def test_orders_of_other_forms(name):
 def test_stored_values_belong_to_the_stated_instants(name):
     """The stored values of a staggered scheme converge to the motion at the instants returned with them."""
     record = md.rotation.info(name)
-    ends = [md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, PUSH, DURATION / n, n, sync=False)
-            for n in halvings(record.order_w)]
+    ends = [md.rotation.integrate(name, bodies.INERTIA, bodies.ORIENTATION, bodies.SPIN, bodies.PUSH,
+                                  bodies.DURATION / n, n, sync=False) for n in halvings(record.order_w)]
     times = np.unique([(end.orientation_time, end.angular_velocity_time) for end in ends])
-    q, w = driven(INERTIA, ORIENTATION, SPIN, constant, times)
+    q, w = bodies.driven(bodies.INERTIA, bodies.ORIENTATION, bodies.SPIN, bodies.constant, times)
     of_q = [orientation_error(end.orientation, q[times == end.orientation_time][0]) for end in ends]
     of_w = [rms(end.angular_velocity - w[times == end.angular_velocity_time][0]) for end in ends]
     assert order(of_q) > record.order_q - TOLERANCE and order(of_w) > record.order_w - TOLERANCE, (of_q, of_w)
@@ -78,12 +62,12 @@ def test_stored_values_belong_to_the_stated_instants(name):
 @pytest.mark.parametrize("name", SCHEMES)
 def test_torque_free_body_against_elliptic_functions(name):
     """w against Jacobi's solution, q against DOP853 driven by it: of the declared order at least, or to round-off."""
-    inertia, q0, w0 = INERTIA[0], ORIENTATION[0], SPIN[0]
-    w_exact = free_spin(inertia, w0, DURATION)
-    q_exact = turned_by(lambda t: free_spin(inertia, w0, t), q0, DURATION)
+    inertia, q0, w0 = bodies.INERTIA[0], bodies.ORIENTATION[0], bodies.SPIN[0]
+    w_exact = free_spin(inertia, w0, bodies.DURATION)
+    q_exact = turned_by(lambda t: free_spin(inertia, w0, t), q0, bodies.DURATION)
     record = md.rotation.info(name)
     steps = halvings(max(record.order_q, record.order_w))
-    ends = [md.rotation.integrate(name, inertia, q0, w0, np.zeros(3), DURATION / n, n) for n in steps]
+    ends = [md.rotation.integrate(name, inertia, q0, w0, np.zeros(3), bodies.DURATION / n, n) for n in steps]
     round_off = 6 * steps * np.finfo(float).eps
     for declared, error in ((record.order_q, [orientation_error(end.orientation, q_exact) for end in ends]),
                             (record.order_w, [rms(end.angular_velocity - w_exact) for end in ends])):
@@ -141,7 +125,6 @@ def swing(t):
 
 
 def translated(x, v, t):
-    """x and v of vdot = swing(t) - DRAG v, in closed form."""
     amplitude = SWING / (DRAG + 1j * FREQUENCY) * np.exp(1j * PHASE)
     decaying, end = v - amplitude.imag, np.exp(1j * FREQUENCY * t)
     return (x + decaying * (1.0 - np.exp(-DRAG * t)) / DRAG + (amplitude * (end - 1.0) / (1j * FREQUENCY)).imag,
@@ -151,19 +134,15 @@ def translated(x, v, t):
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.filterwarnings("ignore:dt")                # above the Rayleigh step: nothing touches
 def test_user_forces_with_drag(name):
-    """Forces get velocities predicted for the instant of the pose: translation is of second order, and an asymmetric
-    clump turns as a body of `integrate`, whose orders are measured above."""
+    """Forces get velocities predicted for the pose: translation is of order 2, and turns are those of `integrate`."""
     shape, rng, errors = scenes.lumpy(), np.random.default_rng(7), []
     template, v, w = shape.template, rng.normal(size=3), 5.0 * rng.normal(size=3)
     q = scenes.unit_vectors(rng, 1, 4)
     principal = scenes.product(q, template.orientation[None])[0]
-
     def force(t, x, v, q, w):
         return template.mass * (swing(t) - DRAG * v), template.inertia[1] * (swing(t) - DRAG * w)
-
     def torque(t, q, w):
         return template.inertia[1] * (rotation_matrix(q).swapaxes(-1, -2) @ swing(t) - DRAG * w)
-
     for steps in 160, 80, 40:
         sim = scenes.Scene([shape], np.zeros((1, 3)), q, v[None], w[None]).simulation(1.0 / steps, rotation=name)
         sim.add_force(force)
@@ -173,6 +152,5 @@ def test_user_forces_with_drag(name):
     assert [order(column[::-1]) for column in np.transpose(errors)] == pytest.approx([2.0, 2.0], abs=0.1)
     spin = rotation_matrix(principal).T @ w
     end = md.rotation.integrate(name, template.inertia, principal, spin, torque, 1.0 / steps, steps)
-    found = scenes.product(sim.orientation, template.orientation[None])[0]
-    assert orientation_error(found, end.orientation) < 1e-12
+    assert orientation_error(scenes.product(sim.orientation, template.orientation[None])[0], end.orientation) < 1e-12
     assert rms(sim.body_angular_velocity[0] - end.angular_velocity) < 1e-11

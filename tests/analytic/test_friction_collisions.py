@@ -5,7 +5,6 @@ from oblique_impacts import Law, Spheres, simulation
 from reference_contact import effective_modulus
 from scenes import ball
 from scipy.integrate import solve_ivp
-
 import minidem as md
 from minidem.scenarios.collisions.chung_ooi import OXIDE, TEST_4
 
@@ -56,12 +55,10 @@ def test_gross_sliding(radii, restitution):
 def impulses(restitution):
     """(repulsion, attraction) of a damped Hertz contact, relative to the sum, by integrating x'' = -F(x, x')."""
     damping = np.sqrt(5) * Law(restitution).beta
-
     def rates(_, y):
         overlap = max(y[0], 0.0)
         force = overlap**1.5 + damping * overlap**0.25 * y[1]
         return [y[1], -force, max(force, 0.0), max(-force, 0.0)]
-
     def end(_, y):
         return y[0]
     end.terminal, end.direction = True, -1.0
@@ -88,7 +85,6 @@ STIFF, RADIUS, GRAVITY = 1e9, 0.01, 9.81         # Young's modulus [Pa], [m], [m
 
 
 def resting(law, gravity, speed=0.0):
-    """A sphere at the equilibrium of its weight on the plane z = 0."""
     shape = ball(RADIUS)
     k = 4 / 3 * effective_modulus(STIFF, 0.3, STIFF, 0.3) * np.sqrt(RADIUS)
     overlap = (shape.body.mass * -gravity[2] / k)**(2 / 3)
@@ -153,25 +149,16 @@ def test_the_spring_turns_with_the_spin():
         assert abs(x + 1j * y - expected) < 0.01 * 2 / 7 * speed / spin
 
 
-HARD, SOFT = dict(young=210e9, poisson=0.2), dict(young=1e9, poisson=0.2)
-
-
-def on_other_material(sphere, wall, restitution, friction, density, height, velocity, gravity):
-    sphere, wall = md.Material(**sphere), md.Material(**wall)
-    sim = md.Simulation(sphere, [md.Plane([0.0] * 3, UP, wall)], contact="hertz-mindlin", dt=5e-7, gravity=gravity,
-                        pairs=[md.Pair(sphere, wall, restitution=restitution, friction=friction)])
-    sim.add_clumps(ball(1e-3, density=density).template, [[0.0, 0.0, height]], velocity=[velocity])
-    return sim
-
-
 def test_mercurydpm_mindlin_self_test():
     """MercuryDPM prints 0.0200031141978808 m/s and 12.4983210042401 rad/s for a steel sphere that slides from rest."""
-    sim = on_other_material(HARD, SOFT, 0.4, 0.2, 7200.0, 1e-3, [0.0, 0.0, 0.0], (5.0, 0.0, -5.0))
+    steel, soft = md.Material(210e9, 0.2), md.Material(1e9, 0.2)
+    sim = md.Simulation(steel, [md.Plane([0.0] * 3, UP, soft)], contact="hertz-mindlin", dt=5e-7,
+                        gravity=(5.0, 0.0, -5.0), pairs=[md.Pair(steel, soft, restitution=0.4, friction=0.2)])
+    sim.add_clumps(ball(1e-3, density=7200.0).template, [[0.0, 0.0, 1e-3]])
     sim.run(10_001)
     assert sim.velocity[0, 0] == pytest.approx(0.0200031141978808, rel=2e-4)
     assert sim.angular_velocity[0, 1] == pytest.approx(12.4983210042401, rel=3e-4)
     assert sim.position[0, 0] == pytest.approx(5.00201149456655e-5, rel=2e-4)
     assert sim.position[0, 2] == pytest.approx(0.999977169022224e-3, abs=2e-10)
     contact, = sim.contacts()
-    assert contact["sliding"]
-    assert np.linalg.norm(contact["tangential"]) == pytest.approx(3.0159e-5, rel=1e-3)
+    assert contact["sliding"] and np.linalg.norm(contact["tangential"]) == pytest.approx(3.0159e-5, rel=1e-3)

@@ -9,7 +9,6 @@ from reference_contact import effective_modulus
 from reference_friction import shear_modulus
 from scenes import ball, lumpy
 from scipy.integrate import solve_ivp
-
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 STICKS, SLIDES = (0.9, 0.3), (0.15, 0.7)                # friction, sine of the angle of impact
@@ -106,12 +105,10 @@ def gains(poisson):
     """The same changes of a contact with T = -8 G* a xi and no limit; mass, radius and E* are 1."""
     normal, tangential = 4 / 3, 8 * shear_modulus(1.0, poisson, 1.0, poisson) / effective_modulus(
         1.0, poisson, 1.0, poisson)
-
     def rates(_, y):
         overlap, approach, shift, slip = y
         a = np.sqrt(max(overlap, 0.0))
         return [approach, -normal * a * overlap, slip, -3.5 * tangential * a * shift]
-
     def end(_, y):
         return y[0]
     end.terminal, end.direction, found = True, -1.0, []

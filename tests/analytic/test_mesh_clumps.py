@@ -6,7 +6,7 @@ import warnings
 import meshio
 import numpy as np
 import pytest
-
+from scenes import warnings_of
 import minidem as md
 from minidem.mesh_report import MeshReport
 from minidem.shapes import platonic_mesh
@@ -34,7 +34,6 @@ def circle(n, radius):
 
 
 def plate():
-    """A square plate of 1 m, 2 cm thick, with an off-centre square hole."""
     outline = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=float)
     return prism(outline, 0.3 * outline + 0.1, 0.02, "plate")
 
@@ -49,10 +48,8 @@ def test_a_density_that_is_not_given_is_reported():
     with pytest.warns(UserWarning, match="density is not given: 2500 kg/m3 are taken"):
         clump = md.ClumpTemplate.from_mesh(CUBE, 4)
     assert clump.density == 2500.0
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        assert md.ClumpTemplate.from_mesh(CUBE, 4, 1000.0).density == 1000.0
-    assert not any("density" in str(warning.message) for warning in found)
+    texts, clump = warnings_of(lambda: md.ClumpTemplate.from_mesh(CUBE, 4, 1000.0))
+    assert clump.density == 1000.0 and not any("density" in text for text in texts)
 
 
 def hammer():
@@ -68,8 +65,7 @@ def hammer():
 def test_spheres_are_spread_over_thin_bodies(mesh, spheres, near):
     """Much volume is missing, but evenly: centre of mass and moments per mass are right, no part lacks spheres."""
     clump = quiet(mesh, spheres)
-    report = MeshReport(mesh, clump)
-    assert len(clump.radii) == spheres and report.center_error < 0.06
+    assert len(clump.radii) == spheres and MeshReport(mesh, clump).center_error < 0.06
     assert clump.inertia / clump.mass == pytest.approx(mesh.moments / mesh.volume, rel=0.06)
     away = np.linalg.norm(mesh.corners.mean(axis=1)[:, None] - clump.centers, axis=2) - clump.radii
     assert away.min(axis=1).max() < near
@@ -79,8 +75,7 @@ def test_spheres_are_spread_over_thin_bodies(mesh, spheres, near):
 
 def test_thin_part_of_a_thick_body():
     clump = quiet(hammer(), 40)
-    bottom = (clump.centers[:, 2] - clump.radii).min()
-    assert -2.1 <= bottom < -1.7 and clump.volume > 0.8
+    assert -2.1 <= (clump.centers[:, 2] - clump.radii).min() < -1.7 and clump.volume > 0.8
     heights = np.sort(clump.centers[clump.centers[:, 2] < -0.5, 2])
     assert len(heights) >= 3 and np.diff(heights).max() < 0.8
 
@@ -125,8 +120,7 @@ def test_mass_and_inertia_of_a_box():
 
 def test_clump_of_a_scaled_file(tmp_path):
     """STL repeats the vertices and has single precision."""
-    box = (CUBE.vertices + 0.5) * [1.0, 2.0, 3.0]
-    meshio.Mesh(box, {"triangle": CUBE.triangles}).write(tmp_path / "box.stl")
+    meshio.Mesh((CUBE.vertices + 0.5) * [1.0, 2.0, 3.0], {"triangle": CUBE.triangles}).write(tmp_path / "box.stl")
     assert TriangleMesh.read(tmp_path / "box.stl", 0.01).volume == pytest.approx(6e-6, rel=1e-6)
     clump = quiet(tmp_path / "box.stl", spheres=20, density=1000.0, scale=0.01)
     assert len(clump.radii) == 20 and clump.volume < 6e-6
@@ -154,8 +148,7 @@ def test_axes_of_symmetric_meshes_do_not_depend_on_round_off(tmp_path):
         clump = quiet(tmp_path / "a.stl", 30, match="mesh")
         assert len(set(clump.inertia.tolist())) == 4 - equal
         exact = quiet(TriangleMesh(shifted, mesh.triangles), 30, match="mesh")
-        assert clump.axes == pytest.approx(np.array(exact.axes), abs=1e-5)
-        assert clump.relative_error < 2e-6
+        assert clump.axes == pytest.approx(np.array(exact.axes), abs=1e-5) and clump.relative_error < 2e-6
     n, outer, inner, height = 48, 0.31, 0.17, 1.3
     # area and polar second moment of a regular polygon of n sides
     area = 0.5 * n * np.sin(2 * np.pi / n) * (outer ** 2 - inner ** 2)
@@ -177,8 +170,7 @@ def same(one, other):
 
 
 def test_matched_clumps_are_stored_exactly(matched, tmp_path):
-    """Pickles, copies and checkpoints return the same bits, with the mass properties of the mesh. Text files:
-    tests/interface/test_clump_files.py."""
+    """Pickles, copies and checkpoints return the same bits, with the mass properties of the mesh."""
     assert matched.mass != md.ClumpTemplate(matched.centers, matched.radii, matched.density).mass
     sim = md.Simulation(md.Material(young=1e8, poisson=0.2), dt=1e-5)
     sim.add_clumps(matched, position=[(0, 0, 0)], angular_velocity=[(1, -2, 0.5)])

@@ -6,7 +6,6 @@ import meshio
 import numpy as np
 import pytest
 import trimesh
-
 import minidem as md
 from minidem.shapes import platonic_mesh
 from minidem.templates import fit_mesh
@@ -24,12 +23,10 @@ OBJ = {
     "fewer coordinates": LINES + "vt 0 0\nvt 1 1\n" + "".join(
         "f " + " ".join(f"{v}/{i % 2 + 1}" for i, v in enumerate(quad)) + "\n" for quad in QUADS),
     "both, in groups": LINES + "vt 0 0\nvn 0 0 1\nvn 1 0 0\nvn 0 1 0\n" + "".join(
-        f"g side{k}\nusemtl m{k}\nf " + " ".join(f"{v}/1/{k % 3 + 1}" for v in quad) + "\n"
-        for k, quad in enumerate(QUADS)),
+        f"g side{k}\nusemtl m{k}\nf " + " ".join(f"{v}/1/{k % 3 + 1}" for v in q) + "\n" for k, q in enumerate(QUADS)),
     "from the end": LINES + "".join("f " + " ".join(str(v - 9) for v in quad) + "\n" for quad in QUADS),
     "mixed": LINES + "".join("f {} {} {}\nf {} {} {}\n".format(*q[:3], q[0], *q[2:]) if k % 2 else
-                             "f {} {} {} {}\n".format(*q) for k, q in enumerate(QUADS)),
-}
+                             "f {} {} {} {}\n".format(*q) for k, q in enumerate(QUADS))}
 
 
 def ply(order, values):
@@ -45,7 +42,6 @@ def ply(order, values):
 
 
 def stl(corners):
-    """Binary STL of triangles (m, 3, 3)."""
     body = b"".join(struct.pack("<12fH", 0, 0, 0, *t.reshape(-1), 0) for t in np.asarray(corners, dtype=np.float32))
     return bytes(80) + struct.pack("<I", len(corners)) + body
 

@@ -9,7 +9,6 @@ import pytest
 import scenes
 from isolated_collisions import STEP, energy_errors, of_pairs, on_wall
 from page_tables import in_one_line, rows_of
-
 import minidem as md
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
@@ -21,7 +20,6 @@ ORDERS = {"hertz": (2.5, 5.0), "hooke": (2.0, 4.0)}     # plain, corrected
 
 class HeadOn:
     """One collision in one dimension with m = k = v = 1: d'' = -d^p + g, for many phases at a time."""
-
     def __init__(self, law, steps, g):
         self.law = md.contact.info(law)
         duration = HERTZ_DURATION if law == "hertz" else np.pi
@@ -84,14 +82,11 @@ CLUB = scenes.Shape([[0.0, 0.0, 0.0], [0.03, 0.0, 0.0], [0.055, 0.0, 0.0]], [0.0
 GRAVITY = 600.0                 # [m/s2]: a fifth of the speed of impact per contact
 COLLISIONS, PHASES = 80, 4
 SCENES = {
-    "rods": lambda: of_pairs(1, COLLISIONS, scenes.rod(), scenes.rod()),
-    "clubs": lambda: of_pairs(1, COLLISIONS, CLUB, CLUB),
-    "asymmetric": lambda: of_pairs(1, COLLISIONS, scenes.lumpy(), scenes.lumpy()),
-    "rods on a wall": lambda: on_wall(1, COLLISIONS, scenes.rod()),
-    "asymmetric on a wall": lambda: on_wall(1, COLLISIONS, scenes.lumpy()),
-    "under gravity": lambda: with_gravity(GRAVITY),
-    "against gravity": lambda: with_gravity(-GRAVITY),
-}
+    **{name: lambda shape=shape: of_pairs(1, COLLISIONS, shape, shape)
+       for name, shape in (("rods", scenes.rod()), ("clubs", CLUB), ("asymmetric", scenes.lumpy()))},
+    **{f"{name} on a wall": lambda shape=shape: on_wall(1, COLLISIONS, shape)
+       for name, shape in (("rods", scenes.rod()), ("asymmetric", scenes.lumpy()))},
+    "under gravity": lambda: with_gravity(GRAVITY), "against gravity": lambda: with_gravity(-GRAVITY)}
 SCHEMES = ["spiral", "fincham", "omelyan", "no-squish"]
 ONE_EVALUATION = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
 
@@ -103,8 +98,7 @@ def with_gravity(g):
 
 
 def phase_error(scene, dt, contact, scheme):
-    """Root mean square of the energy error less its mean over the phases of a collision, which is that of the
-    scheme."""
+    """Root mean square of the energy error less its mean over the phases, which is that of the scheme."""
     errors = np.array([energy_errors(scene.changed(position=scene.position - k / PHASES * dt * scene.velocity), dt,
                                      contact, scheme) for k in range(PHASES)])
     errors = errors[:, np.all(np.isfinite(errors), axis=0)]

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from minidem import shapes
 from minidem.scenarios.spiral import chess
 from minidem.templates import fit_mesh
@@ -39,8 +38,7 @@ def test_solid_of_revolution():
     (z, r), angle, slack = np.array(PROFILE).T, np.linspace(0.0, 2 * np.pi, 200), 1e-9 * 0.06
     for center, radius in zip(clumps[2].centers, clumps[2].radii):
         height, out = center[2] + radius * np.cos(angle), np.hypot(*center[:2]) + radius * np.sin(angle)
-        assert np.all((height >= -slack) & (height <= 0.06 + slack))
-        assert np.all(out <= np.interp(height, z, r) + slack)
+        assert np.all((height >= -slack) & (height <= 0.06 + slack)) and np.all(out <= np.interp(height, z, r) + slack)
 
 
 @pytest.mark.filterwarnings("ignore:.*fit badly")
@@ -64,7 +62,6 @@ def test_platonic(kind, volume, monkeypatch):
 
 # --- Chess pieces, whose spheres are stored.
 
-
 @pytest.mark.parametrize("name", [name if name == "pawn" else pytest.param(name, marks=pytest.mark.slow)
                                   for name in chess.HEIGHTS])
 def test_stored_pieces_equal_fitted_ones(name):
@@ -74,7 +71,6 @@ def test_stored_pieces_equal_fitted_ones(name):
 
 
 def test_pieces_stand_on_the_ground(monkeypatch):
-    """They have the height that is asked for, and need no fit."""
     monkeypatch.setattr(chess, "_fit", None)
     monkeypatch.setattr(chess, "fit_rings", None)
     for name in chess.HEIGHTS:

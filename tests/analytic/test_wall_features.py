@@ -2,7 +2,6 @@
 import numpy as np
 import pytest
 from reference_walls import BALL, CUBE, CUBE_FACES, FRICTION, MINDLIN, ROLLING, plate, simulation, turned
-
 import minidem as md
 
 RADIUS, GRAVITY, FLOOR = 0.1, (0.0, 0.0, -9.81), md.Plane((0, 0, 0), (0, 0, 1))
@@ -11,7 +10,6 @@ MODULUS = md.effective_modulus(FRICTION, FRICTION)
 
 
 def rolling(walls, contact, steps=2500, turn=(0, 0, 0), dt=1e-4):
-    """Forty balls that slide, roll, spin and jump on a floor."""
     rng = np.random.default_rng(8)
     places = 0.25 * np.stack(np.meshgrid([-3, -1, 1, 3], [-3, -1, 1, 3], [0.0]), axis=-1).reshape(-1, 3)
     places[:, 2] = RADIUS * rng.choice([0.995, 1.05], len(places))
@@ -36,7 +34,6 @@ def with_t_joints():
 
 
 def doubled():
-    """A coarse plate and a finer one at the same place."""
     (points, triangles), (others, more) = plate(3, -3.0, 3.0), plate(11, -2.9, 2.9, seed=4)
     return np.concatenate([points, others]), np.concatenate([triangles, more + len(points)])
 
@@ -45,7 +42,6 @@ def doubled():
 @pytest.mark.parametrize("surface", [plate(20, -3.0, 3.0), plate(61, -3.0, 3.0, seed=3), with_t_joints(), doubled()],
                          ids=["coarse", "fine", "t-joints", "doubled"])
 def test_coplanar_triangles_are_a_plane(surface, contact):
-    """To the last bit, with all histories."""
     sim, expected = rolling([md.MeshWall(surface)], contact), rolling([FLOOR], contact)
     assert len(expected.contacts()) > 8 and np.ptp(expected.position[:, 0]) > 1.5
     for name in STATE:
@@ -53,7 +49,6 @@ def test_coplanar_triangles_are_a_plane(surface, contact):
 
 
 def test_tilted_seams():
-    """A plate in any direction, to round-off."""
     turn = np.array([0.4, -0.9, 0.3])
     points, triangles = plate(30, -3.0, 3.0)
     sim = rolling([md.MeshWall((turned(points, (0, 0, 0), turn), triangles))], MINDLIN, 1500, turn)
@@ -74,7 +69,6 @@ def beside_cubes(places, radius, contact="hertz", scale=1.0, **options):
 
 @pytest.mark.parametrize("corner", [False, True])
 def test_continuous_force(corner):
-    """Along a straight path over an edge, or over a corner."""
     s = np.linspace(-0.02, 0.03, 300)
     places = np.column_stack([1.0 + s, (0.995 if corner else 0.5) + 0.6 * s, 1.197 - 0.02 * s])
     on = np.count_nonzero(places > 1.0, axis=1)
@@ -110,14 +104,11 @@ def passing_an_edge(contact, mu, dt):
     """Normal and tangential forces (steps,) of a ball of infinite mass, which a face of a cube, an edge and the next
     face pass at constant distance with 1 m/s for 0.2 s; largest step of the force, from the edge on."""
     heavy, height = md.ClumpTemplate([(0, 0, 0)], [1.0], density=1e15), 0.099
-
     def path(t):
-        """The ball seen from the cube."""
         s = t - 0.02
         angle = np.clip(s / height, 0.0, np.pi / 2)
         x, z = min(s, 0.0), max(s - height * np.pi / 2, 0.0)
         return np.array([-x - height * np.sin(angle), 0.5, 1.0 - z + height * np.cos(angle)])
-
     sim = simulation([md.MeshWall((CUBE, CUBE_FACES), motion=lambda t: (tuple(path(0.0) - path(t)), (0.0, 0.0, 0.0)))],
                      contact, dt, material=md.Material(1e7, 0.2, friction=mu))
     sim.add_clumps(heavy, [path(0.0)], scale=0.1)
@@ -145,7 +136,6 @@ def test_sliding_over_an_edge(contact):
 
 
 def test_spring_around_an_edge():
-    """A spring that does not slide is as long as the way."""
     normal, tangential, _ = passing_an_edge(MINDLIN, 1e4, 2e-4)
     stiffness = 8 * md.effective_shear_modulus(FRICTION, FRICTION) * np.sqrt(0.1 * 1e-3)
     np.testing.assert_allclose(tangential, stiffness * 2e-4 * np.arange(1, 1001), rtol=2e-3)

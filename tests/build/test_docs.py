@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 import docs
 import gallery
 import pytest
-
 import minidem as md
 from minidem.core.interpreter import scenario_scripts
 
@@ -35,7 +34,6 @@ def pages(tmp_path_factory):
 
 class Sources(HTMLParser):
     """Files that a page loads: scripts, styles and pictures."""
-
     def __init__(self, text):
         super().__init__()
         self.found = []

@@ -1,6 +1,5 @@
 """Every example of README, guide, docstrings and other documents runs as printed, and every command has valid options.
-What an example is: tests/examples.py. Readers have a mesh, stone.stl, and stone.txt, made of it by the guide's
-command."""
+What an example is: tests/examples.py. Readers have stone.stl, and stone.txt made of it as in the guide."""
 import argparse
 import importlib.util
 import os
@@ -14,7 +13,6 @@ import tomllib
 import examples
 import meshio
 import pytest
-
 import minidem as md
 from minidem import __main__ as command_line, shapes
 from minidem.core.interpreter import scenario_scripts
@@ -33,7 +31,6 @@ class Parsed(BaseException):
 
 
 def script(path):
-    """The module of a script, without running it."""
     sys.path.insert(0, str(path.parent))        # as Python does for a script
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
@@ -48,13 +45,11 @@ def script(path):
 def reading_only(monkeypatch):
     """Programs end once they have read their options."""
     known = argparse.ArgumentParser.parse_known_args
-
     def read(self, *arguments, strict=True):
         options, others = known(self, *arguments)
         if strict and others:
             self.error(f"unrecognized arguments: {others}")
         raise Parsed(options)
-
     monkeypatch.setattr(argparse.ArgumentParser, "parse_args", read)
     monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", lambda *what: read(*what, strict=False))
 
@@ -81,7 +76,6 @@ def desk(tmp_path_factory):
 
 
 def printed(code, folder, another_python, capsys):
-    """What it prints."""
     (folder / "example.py").write_text(code)
     if not another_python:
         runpy.run_path("example.py", run_name="__main__")
@@ -149,13 +143,11 @@ def test_options_of_commands_exist(where, command, reading_only, desk, monkeypat
         return
     monkeypatch.undo()
     monkeypatch.chdir(desk)
-    options = kind.parse(words[2:])
-    for name in getattr(options, "compare", None) or []:
+    for name in getattr(kind.parse(words[2:]), "compare", None) or []:
         md.rotation.info(name)
 
 
 def check_module(name, words):
-    """python -m name words"""
     if name == "pip":
         assert words[0] in ("install", "wheel") and words[-1].startswith((".", "'.")) and set(words[1:-1]) <= {"-e"}
         extras = words[-1].strip("'").removeprefix(".").strip("[]")

@@ -29,8 +29,6 @@ def hook(name):
 
 
 class Tree:
-    """A project folder."""
-
     def __init__(self, folder):
         self.folder = folder
 
@@ -54,14 +52,6 @@ class Tree:
                 for path in (self.folder / "minidem").rglob("*.so")}
 
 
-def libraries(tree):
-    """{name: content} of the modules in the wheel."""
-    wheel, = (tree.folder / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
-        return {name.removeprefix("minidem/").partition(".")[0].replace("/", "."): packed.read(name)
-                for name in packed.namelist() if name.endswith(".so")}
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     for name in ("Cython", "setuptools"):
@@ -74,8 +64,7 @@ def built(tmp_path_factory):
             path.unlink()
     for name in ("README.md", "LICENSE", "pyproject.toml", "setup.py"):
         shutil.copy(ROOT / name, tree.folder)
-    setup = (ROOT / "setup.py").read_text()
-    (tree.folder / "setup.py").write_text(re.sub('"-O[3g]"', '"-O0"', setup))
+    (tree.folder / "setup.py").write_text(re.sub('"-O[3g]"', '"-O0"', (ROOT / "setup.py").read_text()))
     assert tree.build(**FLAGS) == ALL == set(tree.modules())
     return tree
 
@@ -99,11 +88,9 @@ def stale():
     specification.loader.exec_module(setup)
     command = setup.BuildKernels(Distribution({"name": "minidem", "ext_modules": setup.extensions()}))
     command.inplace, names = True, []
-
     def translate(sources):
         names.extend(extension.name.removeprefix("minidem.") for extension in command.stale)
         raise InterruptedError
-
     command.translate = translate
     command.ensure_finalized()
     with pytest.raises(InterruptedError):
@@ -144,8 +131,7 @@ def test_a_python_that_is_too_old_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [
-    pytest.param(IN_PLACE, id="build_ext"),
-    pytest.param(hook("build_editable"), id="pip install -e")])
+    pytest.param(IN_PLACE, id="build_ext"), pytest.param(hook("build_editable"), id="pip install -e")])
 def test_new_dates_and_a_lost_module_build_nothing(tree, arguments):
     before = {name: path.read_bytes() for name, path in tree.modules().items()}
     tree.modules()["rotation.euler"].unlink()
@@ -162,12 +148,10 @@ def test_a_scheme_is_built_alone(tree):
     assert tree.build(fails=True) == set()
     euler.write_text(text)
     mine.write_text(text)
-    assert tree.build() == {"rotation.mine"}
-    assert set(tree.modules()) == ALL | {"rotation.mine"}
+    assert tree.build() == {"rotation.mine"} and set(tree.modules()) == ALL | {"rotation.mine"}
     euler.unlink()
     mine.unlink()
-    assert tree.build() == set()
-    assert set(tree.modules()) == ALL - {"rotation.euler"}
+    assert tree.build() == set() and set(tree.modules()) == ALL - {"rotation.euler"}
 
 
 @pytest.mark.parametrize("name, users", [
@@ -205,8 +189,7 @@ def test_levels(tree):
     assert tree.build(**levels) == {"rotation.euler"}
     after = {name: path.read_bytes() for name, path in tree.modules().items()}
     assert {name for name in before if before[name] != after[name]} == {name for name in before if "euler" in name}
-    assert tree.build() == {"rotation.euler"}
-    assert set(tree.modules()) == ALL
+    assert tree.build() == {"rotation.euler"} and set(tree.modules()) == ALL
     assert b"v2 v3 v4" not in tree.modules()["isa.processor"].read_bytes()
 
 
@@ -231,9 +214,11 @@ def test_a_wheel_has_no_module_made_for_this_machine(tree):
     left, = (tree.folder / "build").glob("lib*")
     (left / "minidem" / tree.modules()["core.build_record"].name.replace("build_record", "gone")).write_text("old")
     assert tree.build(*hook("build_wheel")) == ALL
-    packed = libraries(tree)
+    wheel, = (tree.folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        packed = {name.removeprefix("minidem/").partition(".")[0].replace("/", "."): file.read(name)
+                  for name in file.namelist() if name.endswith(".so")}
     assert set(packed) == WITH_LEVELS and b"-march=native" in before["core.build_record"]
     assert not any(b"-march=native" in content for content in packed.values())
-    assert {name: path.read_bytes() for name, path in tree.modules().items()} == before
-    assert tree.build() == set()
+    assert {name: path.read_bytes() for name, path in tree.modules().items()} == before and tree.build() == set()
     assert {name: path.read_bytes() for name, path in tree.modules().items()} == before

@@ -1,5 +1,4 @@
-"""Sources: imports run downward and in no circle, and files are written by `minidem.core.atomic` only. A module imports
-those of the lines above its own, and of its own line only its folder."""
+"""Sources: imports run downward and in no circle, and files are written by `minidem.core.atomic` only."""
 import ast
 import re
 from graphlib import TopologicalSorter
@@ -7,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "minidem"
+# A module imports those of the lines above its own, and of its own line only its folder.
 LAYERS = ["isa", "core", "material", "meshes", "templates", "walls", "state", "broadphase", "contact", "rotation",
           "engine", "analysis", "output", "simulation", "citation", "initial", "ensemble", "scenario",
           "render selftest", "scenarios", "__main__"]
@@ -38,8 +38,7 @@ def module_of(path):
 
 
 def test_no_file_imports_itself_through_others():
-    """A cimport reads the .pxd file of a module alone, an import runs the module. Imports within functions are left
-    out: they come after all modules."""
+    """A cimport reads the .pxd file of a module alone, an import runs the module. Imports in functions come later."""
     sources = [path for suffix in ("py", "pyx", "pxd") for path in PACKAGE.glob(f"*/**/*.{suffix}")]
     sources += [path for path in PACKAGE.glob("*.py") if path.stem != "__init__"]
     names = {path: module_of(path) + "|pxd" * (path.suffix == ".pxd") for path in sources}
@@ -69,13 +68,9 @@ OTHERS = {       # file -> why it writes in another way
     "tools/benchmark.py": "lines that are appended",
     "tools/docs.py": "pages, made again as a whole",
     "tools/emulate_arm64.py": "a folder of its own",
-    "tools/plant_faults.py": "a temporary folder",
-    "tools/sanitize.py": "a temporary folder",
-    "tools/peers/lammps_peer.py": "a temporary folder",
-    "tools/peers/liggghts_peer.py": "a temporary folder",
-    "tools/peers/yade_peer.py": "a temporary folder",
-    "tools/peers/yade_clumps.py": "a temporary folder",
-}
+    **{f"tools/{name}.py": "a temporary folder" for name in (
+        "plant_faults", "sanitize", "peers/lammps_peer", "peers/liggghts_peer", "peers/yade_peer",
+        "peers/yade_clumps")}}
 SOURCES = {str(path.relative_to(ROOT)): path for folder in ("minidem", "scenarios", "tools")
            for path in sorted((ROOT / folder).rglob("*.py"))}
 
@@ -99,7 +94,6 @@ def writes(tree):
 
 
 def test_files_are_written_in_one_way():
-    """By replacing or replace_text; the exceptions exist, and write."""
     found = {name: list(writes(ast.parse(path.read_text(encoding="utf-8")))) for name, path in SOURCES.items()}
     assert {name: lines for name, lines in found.items() if lines and name not in OTHERS} == {}
     assert {name for name in OTHERS if not found.get(name)} == set()

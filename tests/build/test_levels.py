@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from benchmark_cases import CASES
 from compare_trees import with_contact
-
 import minidem as md
 from minidem import isa
 
@@ -64,7 +63,6 @@ def python(tree, *arguments, level="", fails=False):
 
 
 def built(folder):
-    """A copy of this project that is built with MINIDEM_ARCH=levels."""
     if platform.machine() not in ("x86_64", "AMD64"):
         pytest.skip("levels are of x86-64")
     shutil.copytree(ROOT / "minidem", folder / "minidem", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
@@ -93,8 +91,7 @@ def start(runs):
     runs.mkdir()
     for name in STEPS:
         law = LAWS.get(name[2:], "hertz")
-        sim = with_contact(CASES[name[0]].simulation(1, None), law, PROPERTIES.get(name[2:], {}))
-        sim.save(runs / name)
+        with_contact(CASES[name[0]].simulation(1, None), law, PROPERTIES.get(name[2:], {})).save(runs / name)
     return "-c", RUN, runs, json.dumps(STEPS)
 
 
@@ -112,8 +109,7 @@ def test_bits_are_equal_at_all_levels(tmp_path):
     assert [one["level"] for one in found] == levels
     assert found[0]["of"] == 0 < min((one["of"] for one in found[1:]), default=1)
     expected = json.loads(python(TESTED, *command))["digests"]
-    assert len(set(expected.values())) == len(expected)
-    assert all(one["digests"] == expected for one in found)
+    assert len(set(expected.values())) == len(expected) and all(one["digests"] == expected for one in found)
     for level in levels:
         others = [other for other in levels if other != level]
         continued = json.loads(python(tree, *command, *others, level=level))["digests"]

@@ -4,11 +4,10 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
+from examples import ROOT
 
-ROOT = Path(__file__).parents[2]
 SCHEMAS = {"github-workflows": ".github/workflows/*.yml", "github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
            "github-issue-config": ".github/ISSUE_TEMPLATE/config.yml", "readthedocs": ".readthedocs.yaml"}
 pytestmark = pytest.mark.skipif(not (ROOT / ".github").exists(), reason="a source distribution has no dotfiles")
@@ -25,7 +24,6 @@ def test_schemas(schema):
 
 
 def test_zenodo_and_hooks():
-    """The hooks are the linters of the project."""
     record = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
     assert {"title", "description", "upload_type", "license", "creators"} <= set(record)
     assert record["upload_type"] == "software" and all(creator["name"] for creator in record["creators"])

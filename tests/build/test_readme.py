@@ -4,12 +4,11 @@ import pydoc
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import examples
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = examples.ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BENCHMARKS = (ROOT / "tools" / "BENCHMARKS.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "minidem" / "guide").glob("*.md"))}
@@ -22,7 +21,6 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
     "scenarios/spiral/chess_in_box", "tools/compare_peers", *(pytest.param(name, marks=pytest.mark.slow) for name in (
         "scenarios/dense_rods", "scenarios/paper_report", "tools/docs"))])
 def test_scripts_run_from_any_folder(script, tmp_path):
-    """They import modules beside them and of scenarios/."""
     command = [sys.executable, ROOT / f"{script}.py", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path,
                           env=os.environ | {"PYTHONPATH": str(ROOT)})
@@ -59,9 +57,7 @@ def test_files_named_exist():
 
 
 def test_the_readme_links_to_every_page_of_the_guide():
-    """The tutorial first, in the table too."""
-    linked = {(ROOT / link).resolve() for link in LINK.findall(README)}
-    assert len(PAGES) >= 9 and set(PAGES) <= linked
+    assert len(PAGES) >= 9 and set(PAGES) <= {(ROOT / link).resolve() for link in LINK.findall(README)}
     assert re.search(r"^\| --- \|.*\n\| \[(\w+)\]", README, re.M).group(1) == "Tutorial"
 
 

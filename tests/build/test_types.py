@@ -1,11 +1,10 @@
 """The types that a user's script sees."""
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from examples import ROOT
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import minidem as md
 
@@ -24,7 +23,6 @@ sim.run("100")
 
 @pytest.mark.slow
 def test_a_script(tmp_path):
-    """Values have their types, and two mistakes are found."""
     pytest.importorskip("mypy")
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", ROOT / ".mypy_cache",

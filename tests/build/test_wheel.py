@@ -1,5 +1,4 @@
-"""sdist and wheel, built from it: complete, portable, usable without a compiler, and from Cython. Needs a package
-index."""
+"""sdist and wheel, built from it: complete, portable, usable without a compiler, and from Cython. Needs an index."""
 import os
 import platform
 import shutil
@@ -10,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from minidem.core.interpreter import scenario_scripts
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +54,6 @@ def run(*words, env=CLEAN, **how):
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
-    """The folder with the sdist and the wheel that was made of it."""
     pytest.importorskip("build.util")      # the folder build/ of a checkout would pass for a package "build"
     source, dist = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
     for name in FOLDERS:
@@ -91,8 +88,7 @@ def test_the_sdist_is_complete(dist, tmp_path):
         shutil.copytree(ROOT / name, clean / name, ignore=MADE)
     wanted = files_below(clean) | set(FILES)
     assert len(wanted) > 150 and "scenarios/pictures/rods_in_box.png" in wanted
-    extra = {"PKG-INFO", "setup.cfg"}
-    assert {name for name in files_below(unpacked) if "egg-info" not in name} == wanted | extra
+    assert {name for name in files_below(unpacked) if "egg-info" not in name} == wanted | {"PKG-INFO", "setup.cfg"}
 
 
 def test_the_wheel_is_portable(dist, tmp_path):
@@ -129,8 +125,7 @@ def test_it_runs_without_a_compiler_and_gives_the_same_bits(environment, tmp_pat
     empty.mkdir()
     options = "--time", "0.5", "--frames", "0", "--quiet", "--out"
     run(environment, script, *options, tmp_path / "wheel", env={"PATH": str(empty)}, cwd=tmp_path)
-    run(sys.executable, script, *options, tmp_path / "here", cwd=tmp_path,
-        env=CLEAN | {"PYTHONPATH": str(ROOT)})
+    run(sys.executable, script, *options, tmp_path / "here", cwd=tmp_path, env=CLEAN | {"PYTHONPATH": str(ROOT)})
     wheel, here = ((tmp_path / place / "energy.csv").read_text() for place in ("wheel", "here"))
     assert wheel.count("\n") > 900 and wheel == here
 

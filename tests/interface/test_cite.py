@@ -3,7 +3,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 import minidem as md
 from minidem.core.literature import article
 
@@ -45,16 +44,14 @@ def test_every_scheme_is_cited_as_its_record_says(scheme):
     found = entries(citation.bibtex)
     for entry in found.values():
         assert NEEDED[entry["kind"]] <= entry.keys(), entry
-    dois = [entry.get("doi") for entry in found.values()]
-    assert record.doi in dois
+    assert record.doi in [entry.get("doi") for entry in found.values()]
     assert {work.key for work in record.cites_with.get(scheme.partition(":")[2], record.cites)} <= found.keys()
     assert scheme.partition(":")[0] in citation.text and record.title in citation.text
     assert all(part in citation.text for part in scheme.partition(":")[2:])
 
 
 def test_text_numbers_its_references():
-    """Every number in the text is in the list below it, every reference is used, DOIs agree with BibTeX. Of minidem:
-    the version as installed, author and year as in the licence."""
+    """Every number in the text is in the list below it, every reference is used, DOIs agree with BibTeX."""
     citation = md.cite(simulation("scalar-factor", OVERLAPPING))
     uses, listed = citation.text.split("\n\n")
     numbers = {int(k) for group in re.findall(r"\[([\d, ]+)\]", uses) for k in group.split(",")}
@@ -72,8 +69,7 @@ def test_text_numbers_its_references():
     ({"walls": False}, False, False), ({"walls": False, "n": 2}, True, False), ({}, True, False),
     ({"centers": APART}, True, False), ({"centers": OVERLAPPING}, True, True)])
 def test_only_what_is_used(how, hertz, union, tmp_path):
-    """Hertz only where anything could touch, the union of spheres where a template overlaps; the same after a
-    restart, and more with another template."""
+    """Hertz only where anything could touch, the union of spheres where a template overlaps; also after a restart."""
     sim = simulation("omelyan:iterations=20", **how)
     citation = md.cite(sim)
     assert ("hertz1882beruehrung" in entries(citation.bibtex)) == hertz == ("Hertz" in citation.text)

@@ -1,5 +1,4 @@
-"""Files of spheres and meshes, molecules of LAMMPS, folders of MercuryDPM: reading, writing, invalid and damaged ones;
-make_clump.py."""
+"""Files of spheres and meshes, molecules of LAMMPS, folders of MercuryDPM: invalid and damaged ones; make_clump.py."""
 import math
 import subprocess
 import tempfile
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
-
 import minidem as md
 from minidem import shapes
 from minidem.templates.triangle_mesh import TriangleMesh
@@ -143,8 +141,7 @@ def test_folder_of_mercurydpm(tmp_path, spelled):
     assert in_cm.mass == pytest.approx(2.0) and in_cm.inertia == pytest.approx([2e-4, 4e-4, 5e-4])
     dense = md.ClumpTemplate.from_file(folder, density=2000.0, scale=0.01)
     assert dense.mass == pytest.approx(2e-3 * volume) and dense.inertia == pytest.approx(dense.mass * in_cm.inertia / 2)
-    alone = md.ClumpTemplate.from_file(folder / spelled("Clump/Clump.txt"), density=1.0)
-    assert alone.mass == pytest.approx(volume)
+    assert md.ClumpTemplate.from_file(folder / spelled("Clump/Clump.txt"), density=1.0).mass == pytest.approx(volume)
 
 
 @pytest.mark.parametrize("kind", ["spheres", "folder", "rod", "ball"])
@@ -257,7 +254,6 @@ def test_damaged_clump_files(generators, tmp_path):
 
 @cache
 def meshes():
-    """A tetrahedron in every format: (suffix, bytes of the file)."""
     solid, found = shapes.platonic_mesh("tetrahedron", 1.0), []
     with tempfile.TemporaryDirectory() as folder:
         for suffix, how in [("stl", {"binary": False}), ("stl", {"binary": True}), ("ply", {"binary": False}),

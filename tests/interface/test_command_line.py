@@ -6,12 +6,11 @@ import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import drum
 import pytest
-
+from examples import ROOT
 import minidem as md
 from minidem import __main__ as command_line, selftest
 from minidem.core import interpreter, progress
@@ -19,7 +18,6 @@ from minidem.core.interpreter import this_python
 from minidem.core.processors import available_processors, quotas
 from minidem.scenarios.collisions import oblique_impact
 
-ROOT = Path(__file__).parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
@@ -53,7 +51,6 @@ def test_help_shows_commands_that_work(tmp_path, monkeypatch, capsys):
         with pytest.raises(SystemExit):
             program.main(["--help"])
         return capsys.readouterr().out
-
     in_tree = shown(drum)
     assert in_tree.startswith("usage: python scenarios/drum.py [") and "\n    python scenarios/drum.py --q" in in_tree
     assert shown(oblique_impact).startswith("usage: python scenarios/collisions/oblique_impact.py [")
@@ -67,8 +64,7 @@ def test_help_shows_commands_that_work(tmp_path, monkeypatch, capsys):
 
 
 def test_a_run_and_the_command_for_a_movie_that_it_shows(tmp_path, path_without_matplotlib, capsys):
-    """Run as a command and as a script, also where this Python is not the first on the path, as in a venv that is not
-    active. Both have the same results, and their command works."""
+    """Run as a command and as a script, also in a venv that is not active, with the same results."""
     elsewhere = ENVIRONMENT | {"PATH": "/bin:/usr/bin", "PYTHONPATH": path_without_matplotlib}
     words = "--time", "0.005", "--frames", "2", "--out"
     for program, out in ((["-m", "minidem", "run", "rods_in_box"], "my results"),
@@ -77,22 +73,17 @@ def test_a_run_and_the_command_for_a_movie_that_it_shows(tmp_path, path_without_
                               check=True, env=elsewhere)
         command = done.stdout.splitlines()[-1]
     one, other = ((tmp_path / name / "energy.csv").read_bytes() for name in ("my results", "script"))
-    assert one == other and one.count(b"\n") > 100
-    assert command.endswith(" -m minidem movie script")
+    assert one == other and one.count(b"\n") > 100 and command.endswith(" -m minidem movie script")
     subprocess.run(f"{command} --help", shell=True, cwd=tmp_path, check=True, env=elsewhere)
 
 
 @pytest.mark.parametrize("words, message", [
     (["runs"], "there is no command 'runs'; known are scenarios, run,"),
-    (["run"], "run: give the name of a scenario"),
-    (["run", "rods"], "run: there is no scenario 'rods'; known are "),
-    (["run", "rods_in_bx"], "did you mean 'rods_in_box'?"),
-    (["scenario"], "did you mean 'scenarios'?"),
+    (["run"], "run: give the name of a scenario"), (["run", "rods"], "run: there is no scenario 'rods'; known are "),
+    (["run", "rods_in_bx"], "did you mean 'rods_in_box'?"), (["scenario"], "did you mean 'scenarios'?"),
     (["run", "./my.py"], f"run: './my.py' is a script, not the name of a scenario; run it with {this_python()} ./my"),
     (["movie", "--secnds", "1", "x"], "unrecognized arguments: --secnds x, did you mean '--seconds'?"),
-    (["version", "--long"], "version: '--long' is unknown"),
-    (["selftest", "fast"], "selftest: 'fast' is unknown"),
-])
+    (["version", "--long"], "version: '--long' is unknown"), (["selftest", "fast"], "selftest: 'fast' is unknown")])
 def test_bad_arguments(words, message, capsys):
     assert command_line.main(words) == 2
     said = capsys.readouterr().err
@@ -127,8 +118,7 @@ def test_selftest_fails_for_wrong_results(check, fault, message, monkeypatch, ca
     fault(monkeypatch)
     assert command_line.main(["selftest"]) == 1
     line, last = capsys.readouterr().out.splitlines()
-    assert line.startswith("FAILED") and name in line and message in line
-    assert last.startswith("0 of 1 checks passed")
+    assert line.startswith("FAILED") and name in line and message in line and last.startswith("0 of 1 checks passed")
 
 
 # --- progress ---
@@ -142,20 +132,17 @@ class Terminal(io.StringIO):
 
 
 def test_progress(monkeypatch):
-    """Of a run of a thousand steps a second, updated every ten seconds: lines in a file are dated and ever rarer; on a
-    terminal one line changes; none if quiet."""
+    """Of a run of a thousand steps a second, updated every ten seconds: dated lines in a file, one on a terminal."""
     now = SimpleNamespace(seconds=0.0)
     monkeypatch.setattr(progress, "time", SimpleNamespace(
         perf_counter=lambda: now.seconds, time=lambda: NOON + now.seconds, localtime=time.gmtime,
         strftime=lambda form, moment=None: time.strftime(form, moment or time.gmtime(NOON + now.seconds))))
-
     def shown(stream, hours, quiet=False):
         now.seconds = 0.0
         line = progress.Line(quiet, stream)
         for now.seconds in range(10, round(3600 * hours) + 1, 10):
             line.update(lambda: f"step {1000 * now.seconds} of 86400000", now.seconds / 86400)
         return stream.getvalue()
-
     lines = shown(io.StringIO(), 24).splitlines()
     assert lines[0] == "2023-11-15 12:00:10 step 10000 of 86400000, 23 h 59 min left, end about 2023-11-16 12:00:00"
     seconds = [0, *(int(re.search(r"step (\d+)000 of", line)[1]) for line in lines)]
@@ -171,8 +158,7 @@ def test_progress(monkeypatch):
 
 def test_help_begins_with_the_public_names():
     """Before pydoc's list of all modules, each with a line of its own."""
-    text = pydoc.plain(pydoc.render_doc(md))
-    first, _, rest = text.partition("PACKAGE CONTENTS")
+    first, _, rest = pydoc.plain(pydoc.render_doc(md)).partition("PACKAGE CONTENTS")
     assert rest and first.count("\n") < 50
     table = re.findall(r"^ {8}((?:md|minidem)\.\w+(?:, md\.\w+)*) {2,}(\S.*)$", first, re.M)
     listed = [name for names, _ in table for name in names.split(", ")]
@@ -184,8 +170,7 @@ def test_help_begins_with_the_public_names():
 # --- the default number of threads: affinity mask, quota of the control group ---
 
 @pytest.mark.parametrize("files, expected", [
-    ({}, []),                                                                       # not Linux
-    ({"proc/self/cgroup": "0::/\n"}, []),
+    ({}, []), ({"proc/self/cgroup": "0::/\n"}, []),                                # not Linux; no quota
     ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, []),
     ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "150000 100000\n"}, [1.5]),
     ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
@@ -196,8 +181,7 @@ def test_help_begins_with_the_public_names():
     ({"proc/self/cgroup": "2:cpu,cpuacct:/outside\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "200000\n",
       "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, [2.0]),                   # a container: its own root
     ({"proc/self/cgroup": "1:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
-      "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, []),                      # no limit
-])
+      "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, [])])                     # no limit
 def test_quotas_of_control_groups(tmp_path, files, expected):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -211,7 +195,5 @@ def test_affinity_mask_limits_the_default():
         program = "from minidem.core.threads import most_threads; print(most_threads())"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
         return int(subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, env=environment, **how))
-
-    one = min(os.sched_getaffinity(0))
-    assert default_threads(preexec_fn=lambda: os.sched_setaffinity(0, {one})) == 1
+    assert default_threads(preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})) == 1
     assert default_threads() == available_processors()

@@ -7,28 +7,24 @@ import pickle
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scenes
-
+from examples import ROOT
 from minidem.core.processors import available_processors
 from minidem.core.threads import has_openmp
 
-ROOT = Path(__file__).parents[2]
 DT, STEPS = 38e-6, 30
 pytestmark = pytest.mark.skipif(not has_openmp(), reason="built without OpenMP")
 USES = {
+    **{name: lambda sim, path, name=name: getattr(sim, name)()
+       for name in ("contacts", "energy", "sphere_centers", "angular_momentum")},
     "run": lambda sim, path: sim.run(1), "run_until": lambda sim, path: sim.run_until(1.0),
-    "contacts": lambda sim, path: sim.contacts(), "energy": lambda sim, path: sim.energy(),
-    "position": lambda sim, path: sim.position, "sphere_centers": lambda sim, path: sim.sphere_centers(),
-    "momentum": lambda sim, path: sim.angular_momentum(), "save": lambda sim, path: sim.save(path),
-    "write_vtu": lambda sim, path: sim.write_vtu(path), "pickle": lambda sim, path: pickle.dumps(sim),
-    "statistics": lambda sim, path: sim.statistics,
-    "add_force": lambda sim, path: sim.add_force(lambda *pose: 1 / 0),
-    "add_clumps": lambda sim, path: sim.add_clumps(scenes.rod().template, (0.5, 0.5, 0.5)),
-}
+    "position": lambda sim, path: sim.position, "statistics": lambda sim, path: sim.statistics,
+    "save": lambda sim, path: sim.save(path), "write_vtu": lambda sim, path: sim.write_vtu(path),
+    "pickle": lambda sim, path: pickle.dumps(sim), "add_force": lambda sim, path: sim.add_force(lambda *pose: 1 / 0),
+    "add_clumps": lambda sim, path: sim.add_clumps(scenes.rod().template, (0.5, 0.5, 0.5))}
 
 
 def many_rods(threads=2):
@@ -54,14 +50,12 @@ def test_forked_processes_run_on_two_threads_too():
 def background_run(sim):
     """A run in another thread that has begun and lasts until the end of the block."""
     end, failures, step = threading.Event(), [], sim.step_count
-
     def run():
         try:
             while not end.is_set():
                 sim.run(2000)
         except BaseException as error:
             failures.append(error)
-
     thread = threading.Thread(target=run)
     thread.start()
     while sim.step_count < step + 5:
@@ -93,7 +87,6 @@ def test_a_user_force_may_not_use_its_simulation(tmp_path):
             except RuntimeError as error:
                 said.append(str(error))
         return -v, -w
-
     sim, uninterrupted = (scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT) for _ in range(2))
     said = []
     sim.add_force(force)

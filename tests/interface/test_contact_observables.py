@@ -1,8 +1,7 @@
 """Coordination number, stress and forces on walls: values computed by hand, and the balance of momentum."""
 import numpy as np
 import pytest
-from settling_scene import BALL, ELASTIC, MATERIAL, ROLLING, material_for, settling
-
+from scenes import BALL, ELASTIC, MATERIAL, ROLLING, material_for, settling
 import minidem as md
 
 RADIUS, GRAVITY = 0.04, 9.81
@@ -79,15 +78,13 @@ def test_column_at_rest(contact):
         stress = sim.stress(low=(0.0, 0.0, low + 1e-3), high=(1.0, 0.5, high - 1e-3))
         assert stress[2, 2] == pytest.approx((4 - k) * weight / 0.5, rel=1e-6)
         assert np.count_nonzero(np.abs(stress) > 1e-9 * stress[2, 2]) == 1
-    lengths = np.diff(np.r_[0.0, height])
-    whole = np.sum((4 - np.arange(4)) * weight * lengths)
+    whole = np.sum((4 - np.arange(4)) * weight * np.diff(np.r_[0.0, height]))
     assert sim.stress()[2, 2] == pytest.approx(whole / 1.0, rel=1e-6)                   # the box has 1 m3
 
 
 @pytest.mark.parametrize("contact", ["hertz", ROLLING])
 def test_forces_on_walls_change_the_momentum(contact):
-    """Between two instants the leapfrog adds the trapezoidal sum of all forces to the momentum, and for spheres that of
-    all moments to the angular momentum, to round-off."""
+    """The leapfrog adds the trapezoidal sum of all forces to the momentum, their moments to the spin of spheres."""
     sim, about = settling(contact=contact, template=BALL), (0.3, 0.1, 0.2)
     sim.run(500)
     mass, impulse, twist = sim.mass.sum(), np.zeros(3), np.zeros(3)
@@ -108,8 +105,7 @@ def test_forces_on_walls_change_the_momentum(contact):
 
 
 def test_coordination_number():
-    """Two rods of three spheres side by side on a wall and a ball apart: three contacts with each other, which count
-    twice, three of each with the wall."""
+    """Two rods of three spheres side by side on a wall, a ball apart: six contacts with it, three with each other."""
     rod = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], [RADIUS] * 3)
     sim = spheres([(0.0, 0.0, 1.0)], [md.Plane((0, 0, 0), (0, 0, 1))])
     sim.add_clumps(rod, [(0.0, 0.0, 0.0395), (0.0, 0.079, 0.0395)])

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from minidem.scenarios.energy import energy_pareto as PARETO, rods_energy_study as RODS
 from minidem.scenarios.spiral import chess_box, chess_energy_study as CHESS, chess_in_box
 
@@ -88,8 +87,7 @@ def test_uncertain_drifts_give_no_verdict(error, apart, verdict):
     found = []
     RODS.judge(SimpleNamespace(find=found.append), {
         "spiral": line | {"drift": 0.0}, "omelyan": line | {"drift": -apart * np.sqrt(2.0) * error}})
-    assert [finding.verdict for finding in found] == ["reproduced", "reproduced", verdict]
-    assert "1%" in found[-1].note
+    assert [finding.verdict for finding in found] == ["reproduced", "reproduced", verdict] and "1%" in found[-1].note
 
 
 # --- error against processor time ---
@@ -102,8 +100,7 @@ def test_pictures_without_any_survivor(tmp_path):
 
 def test_front_orders_and_survivors():
     """Points that no other dominates; errors of round-off are no part of an order; failures at most at half."""
-    rng = np.random.default_rng(2)
-    points = [dict(zip(("cpu_seconds", "error"), pair)) for pair in rng.uniform(size=(50, 2))]
+    points = [dict(zip(("cpu_seconds", "error"), pair)) for pair in np.random.default_rng(2).uniform(size=(50, 2))]
     expected = [a for a in points if not any(
         b["cpu_seconds"] <= a["cpu_seconds"] and b["error"] <= a["error"] for b in points if b is not a)]
     assert sorted(PARETO.front(points), key=points.index) == expected and 1 < len(expected) < 20
@@ -111,8 +108,7 @@ def test_front_orders_and_survivors():
     error = 1e9 * dt**2.5
     error[0] = 1e-13
     slope, used = PARETO.order(dt, error)
-    assert slope == pytest.approx(2.5, rel=1e-12) and used == 4
-    assert PARETO.order(dt[:1], error[:1]) == (None, 0)
+    assert slope == pytest.approx(2.5, rel=1e-12) and used == 4 and PARETO.order(dt[:1], error[:1]) == (None, 0)
     for failed, left in ((0, 4), (2, 2), (3, 0)):
         assert len(PARETO.survivors([{"failed": int(k < failed)} for k in range(4)])) == left
 

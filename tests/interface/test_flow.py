@@ -2,7 +2,6 @@
 import numpy as np
 import pytest
 from sheared_scenes import MOTIONS, ROD, gas
-
 import minidem as md
 from minidem.analysis import flow
 from minidem.analysis.averages import block_mean
@@ -16,8 +15,7 @@ def test_profile():
     sim.run(1)
     rate, slabs = 5.0, flow.profile(sim, 5)
     thickness = sim.box.length[1] / 5
-    assert flow.granular_temperature(sim) < 1e-12
-    assert slabs["clumps"].sum() == sim.n_clumps
+    assert flow.granular_temperature(sim) < 1e-12 and slabs["clumps"].sum() == sim.n_clumps
     assert slabs["solid_fraction"].mean() == pytest.approx(sim.n_clumps * ROD.volume / sim.box.volume, rel=1e-12)
     linear = rate * (slabs["position"] - sim.box.center[1])
     assert np.abs(slabs["velocity_x"] - linear).max() < 0.5 * rate * thickness
@@ -81,11 +79,9 @@ def test_rattlers():
     sim.add_clumps(ball, [(0, 0, 0), *(0.999 * corners)])               # the outer ones have one contact each
     assert rattlers(sim, 1).sum() == 0 and rattlers(sim, 2).all()
     assert sim.coordination_number() == pytest.approx(8 / 5) and sim.coordination_number(rattling=False) == 0.0
-    box = md.box((-0.499,) * 3, (0.499,) * 3)
-    sim = md.Simulation(md.Material(1e7, 0.3), box, dt=1e-5)
+    sim = md.Simulation(md.Material(1e7, 0.3), md.box((-0.499,) * 3, (0.499,) * 3), dt=1e-5)
     sim.add_clumps(ball, [(0, 0, 0)])
-    assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0
-    assert rattlers(sim, 7).all()
+    assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0 and rattlers(sim, 7).all()
 
 
 # --- coarse-grained fields ---
@@ -96,20 +92,16 @@ def measured(sim, high, cells):
     return fields
 
 
-def vtk_image(path):
-    reader = pytest.importorskip("vtkmodules.vtkIOXML").vtkXMLImageDataReader()
-    reader.SetFileName(str(path))
-    reader.Update()
-    assert not reader.GetErrorCode()
-    return reader.GetOutput()
-
-
 @pytest.mark.parametrize("high, cells", [((4, 4, 2.5), (3, 2, 5)), ((4, 2, 2.5), (3, 1, 5)), ((2, 2, 2.5), (1, 1, 5)),
                                          ((2, 2, 0), (1, 1, 1))], ids=["volume", "plane", "line", "point"])
 def test_vti_read_back(high, cells, dimers_on_floor, tmp_path):
     fields = measured(dimers_on_floor, high, cells)
     fields.write_vti(tmp_path / "fields.vti")
-    image, flat = vtk_image(tmp_path / "fields.vti"), np.equal((2, 2, 0), high)
+    reader, flat = pytest.importorskip("vtkmodules.vtkIOXML").vtkXMLImageDataReader(), np.equal((2, 2, 0), high)
+    reader.SetFileName(str(tmp_path / "fields.vti"))
+    reader.Update()
+    image = reader.GetOutput()
+    assert not reader.GetErrorCode()
     assert image.GetDimensions() == tuple(np.array(cells) + ~flat)
     np.testing.assert_allclose(image.GetBounds(), np.ravel([(2, 2, 0), high], order="F"))
     data = image.GetCellData()

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
 from sheared_scenes import MOTIONS, gas
-
 import minidem as md
 from minidem.output import vtu
 from minidem.scenario.run import Run
@@ -43,9 +42,7 @@ def synchronous(tmp_path_factory):
 def writing(monkeypatch):
     """A function that sets what precedes the writing of each frame, in its thread: act(number of the frame)."""
     def setting(act):
-        numbers = iter(range(1000))
-        write = meshio.vtu.write
-
+        numbers, write = iter(range(1000)), meshio.vtu.write
         def acting(file, mesh, **options):
             if "vertex" in mesh.cells_dict:         # not the walls
                 act(next(numbers))
@@ -57,14 +54,11 @@ def writing(monkeypatch):
 def test_equal_bytes(synchronous, writing, tmp_path):
     """Also if the run waits for the frames, whose threads are not the run's."""
     threads = set()
-
     def slowly(_):
         threads.add(threading.current_thread())
         time.sleep(0.01)
-
     writing(slowly)
-    assert main(tmp_path) == 0
-    assert files(tmp_path) == files(synchronous)
+    assert main(tmp_path) == 0 and files(tmp_path) == files(synchronous)
     [thread] = threads
     assert thread is not threading.main_thread() and not thread.is_alive()
 
@@ -72,14 +66,11 @@ def test_equal_bytes(synchronous, writing, tmp_path):
 def test_at_most_two_frames_in_memory(writing, tmp_path, monkeypatch):
     """One is being written while the next is copied; the run waits before a third."""
     copied, held = [0], []
-
     class Counted(vtu.Frame):
         def __init__(self, *arguments):
             super().__init__(*arguments)
             copied[0] += 1
-
     monkeypatch.setattr(vtu, "Frame", Counted)
-
     def slowly(number):
         for _ in range(10_000):
             if copied[0] >= min(number + 2, 6):
@@ -87,10 +78,8 @@ def test_at_most_two_frames_in_memory(writing, tmp_path, monkeypatch):
             time.sleep(0.001)
         time.sleep(0.1)             # longer than the run takes from frame to frame
         held.append(copied[0] - number)
-
     writing(slowly)
-    assert main(tmp_path) == 0
-    assert held == [2, 2, 2, 2, 2, 1]
+    assert main(tmp_path) == 0 and held == [2, 2, 2, 2, 2, 1]
 
 
 def test_full_disk(synchronous, writing, tmp_path, capsys):
@@ -98,7 +87,6 @@ def test_full_disk(synchronous, writing, tmp_path, capsys):
     def fail(k):
         if k == 2:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     writing(fail)
     assert main(tmp_path) == 1
     expected, found, said = files(synchronous), files(tmp_path), capsys.readouterr().err
@@ -114,24 +102,22 @@ def watching(value):
 
 
 @pytest.mark.parametrize("signals", [1, 2])
-def test_interrupted_while_a_frame_is_written(signals, synchronous, writing, tmp_path):
+def test_interrupted_while_a_frame_is_written(signals, synchronous, writing, tmp_path, capsys):
     """The frame is finished, by the second signal too, and the run can be continued to the same files."""
     begun, sent, options = threading.Event(), [], ["--checkpoint-every", "0.003"]
-
     def slowly(number):
         if number == 2:
             begun.set()
             time.sleep(0.2)
-
     def interrupt(sim):
         if begun.is_set() and not sent:
             sent.append(True)
             for _ in range(signals):
                 os.kill(os.getpid(), signal.SIGINT)
         return 0.0
-
     writing(slowly)
     assert main(tmp_path, *options, scenario=watching(interrupt)) == 130 and sent
+    assert ("the last checkpoint is complete, --resume continues" in capsys.readouterr().err) == (signals == 2)
     found = files(tmp_path)
     listed = found.pop("rods_in_box.pvd")
     assert len(found) >= 3 and all(name.encode() in listed for name in found)
@@ -145,20 +131,17 @@ def test_files_of_a_script(synchronous, tmp_path):
     """Those of a scenario, and its energies; after a restart the series continues, and later frames are replaced."""
     sim, out, expected = RODS.build(RODS.parse(RUN)), tmp_path / "rods_in_box", files(synchronous)
     steps = sorted(int(name[-13:-4]) for name in expected if name.endswith(".vtu"))
-
     def run(sim, frames, last):
         for step in steps:
             if sim.step_count <= step <= last:
                 sim.run(step - sim.step_count)
                 frames(sim)
                 frames(sim)                                     # a second time: nothing
-
     run(sim, md.Frames(out), steps[3])
     sim.save(tmp_path / "state.npz")
     run(sim, md.Frames(out, append=True), steps[-1])
     assert files(out) == expected and (out / "walls.vtu").exists()
-    again = md.Simulation.load(tmp_path / "state.npz")
-    frames = md.Frames(out, append=True)
+    again, frames = md.Simulation.load(tmp_path / "state.npz"), md.Frames(out, append=True)
     frames(again)
     assert [path.name for path in sorted((out / "frames").iterdir())] == sorted(expected)[1:5]
     run(again, frames, steps[-1])

@@ -4,27 +4,12 @@ import warnings
 import numpy as np
 import pytest
 import scenes
+from scenes import BALL, CLUMP, ELASTIC
 from scipy import stats
 from scipy.spatial import cKDTree
-from settling_scene import BALL, CLUMP, ELASTIC
-
 import minidem as md
-from minidem.initial import (
-    Group,
-    Inlet,
-    Lognormal,
-    Mixture,
-    RosinRammler,
-    SieveCurve,
-    equal_volume_diameter,
-    passing,
-    place,
-    place_densely,
-    random_directions,
-    random_orientations,
-    settle,
-    settled_bed,
-)
+from minidem import initial
+from minidem.initial import Lognormal, Mixture, RosinRammler, SieveCurve, passing, place, place_densely
 
 SAND = Lognormal(4e-3, 0.3)
 GAP_GRADED = [(1e-3, 0.0), (2e-3, 0.3), (4e-3, 0.3), (16e-3, 1.0)]
@@ -82,16 +67,16 @@ def test_passing():
     heavy = md.ClumpTemplate([(0, 0, 0)], [0.5], density=5000.0)
     sim.add_clumps(heavy, [(0, 0, 0)], scale=2.0)
     sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.5], density=2500.0), [(3, 0, 0), (6, 0, 0)], scale=[1.0, 3.0])
-    np.testing.assert_allclose(equal_volume_diameter(sim), [2.0, 1.0, 3.0], rtol=1e-14)
+    np.testing.assert_allclose(initial.equal_volume_diameter(sim), [2.0, 1.0, 3.0], rtol=1e-14)
     np.testing.assert_allclose(passing(sim, [1.5, 2.5]), np.array([1.0, 17.0]) / 44.0, rtol=1e-14)
-    assert equal_volume_diameter(heavy) == pytest.approx(1.0, rel=1e-14)
+    assert initial.equal_volume_diameter(heavy) == pytest.approx(1.0, rel=1e-14)
 
 
 def test_a_stream_follows_the_curve_at_any_time():
     """And has the same grains in whatever pieces it is read."""
     mixture = Mixture([ROD, BALL], [0.4, 0.6], sizes=SAND)
     which, scale = mixture.stream(0, 100_000, seed=5)
-    sizes = scale * np.array([equal_volume_diameter(ROD), equal_volume_diameter(BALL)])[which]
+    sizes = scale * np.array([initial.equal_volume_diameter(ROD), initial.equal_volume_diameter(BALL)])[which]
     for n, most in (300, 0.05), (3_000, 0.01), (100_000, 5e-4):
         assert error(sizes[:n], SAND) < most
         mass = sizes[:n] ** 3 * np.array([ROD.density, BALL.density])[which[:n]]
@@ -101,32 +86,20 @@ def test_a_stream_follows_the_curve_at_any_time():
     assert not np.any(mixture.stream(0, 100, seed=6)[1] == scale[:100])
 
 
-def inlet_of_sizes():
+def test_an_inlet_takes_the_grains_of_the_stream():
     mixture = Mixture([CLUMP, BALL], [0.5, 0.5], sizes=Lognormal(0.06, 0.25))
-    return Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
-
-
-def test_bits_of_an_inlet(tmp_path):
-    """A checkpoint in the middle, between two calls, and a new inlet; the grains are those of the stream."""
+    inlet = initial.Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
     sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4, gravity=(0, 0, -9.81))
-    sim.run(570, every=50, callback=inlet_of_sizes())
-    sim.save(tmp_path / "state.npz")
-    parts = md.Simulation.load(tmp_path / "state.npz")
-    parts.run(430, every=50, callback=inlet_of_sizes())
-    whole = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4, gravity=(0, 0, -9.81))
-    whole.run(1000, every=50, callback=inlet_of_sizes())
-    for name in ("ids", "position", "orientation", "velocity", "angular_velocity", "scale", "template_index"):
-        assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
-    assert whole.n_clumps == 100 and len(whole.templates) == 2 and len(whole.contacts()) > 0
-    assert np.array_equal(np.sort(whole.scale), np.sort(inlet_of_sizes().template.stream(0, 100, seed=4)[1]))
+    sim.run(1000, every=50, callback=inlet)
+    assert sim.n_clumps == 100 and len(sim.templates) == 2 and len(sim.contacts()) > 0
+    assert np.array_equal(np.sort(sim.scale), np.sort(mixture.stream(0, 100, seed=4)[1]))
 
 
 def test_bed_of_a_mixture():
-    """In its box, of the curve, with the grains that were drawn, template by template; nearly at rest, without deep
-    overlaps; its bottom carries its weight; one bed for one seed."""
+    """In its box, of the curve, with the grains that were drawn, nearly at rest; one bed for one seed."""
     sizes, parts = Lognormal(0.06, 0.2), []
     mixture = Mixture([CLUMP, BALL, ROD], [0.5, 0.5, 0.0], sizes=sizes)
-    bed, again = (settled_bed(mixture, 120, (0, 0, 0.1), (0.4, 0.4), STIFF, 2e-5, seed=3, report=parts.append)
+    bed, again = (initial.settled_bed(mixture, 120, (0, 0, 0.1), (0.4, 0.4), STIFF, 2e-5, seed=3, report=parts.append)
                   for _ in range(2))
     half = len(parts) // 2
     assert parts[:half] == sorted(parts[:half]) == parts[half:] and parts[-1] == 1.0
@@ -145,12 +118,12 @@ def test_bed_of_a_mixture():
 
 def test_a_bed_too_soft_for_its_sizes():
     """The remedy counts with the overlap that the smallest grain is allowed to have with the largest."""
-    pair = Group(BALL, np.array([(0, 0, 0.041), (0, 0, 0.0855)]), np.eye(4)[[0, 0]], STIFF, [1.0, 0.1])
+    pair = initial.Group(BALL, np.array([(0, 0, 0.041), (0, 0, 0.0855)]), np.eye(4)[[0, 0]], STIFF, [1.0, 0.1])
     floor = [md.Plane((0, 0, 0), (0, 0, 1))]
     with pytest.raises(ValueError, match=r"softer = 1e\+06: .*Take softer up to") as failure:
-        settle([pair], floor, 1e-5, softer=1e6)
+        initial.settle([pair], floor, 1e-5, softer=1e6)
     softer = float(str(failure.value).split("softer up to ")[1].split(",")[0])
-    assert 1.0 < softer < 1e6 and settle([pair], floor, 1e-5, softer=softer, slower=1.0).n_clumps == 2
+    assert 1.0 < softer < 1e6 and initial.settle([pair], floor, 1e-5, softer=softer, slower=1.0).n_clumps == 2
 
 
 def test_too_few_grains_are_reported():
@@ -178,8 +151,7 @@ def check_free(parts, low, high):
     assert np.all(centers - radii[:, None] > low) and np.all(centers + radii[:, None] < high)
     for k in range(len(centers)):
         others = clump != clump[k]
-        distance = np.linalg.norm(centers[others] - centers[k], axis=1)
-        assert np.all(distance > radii[others] + radii[k])
+        assert np.all(np.linalg.norm(centers[others] - centers[k], axis=1) > radii[others] + radii[k])
 
 
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
@@ -202,7 +174,6 @@ def test_same_seed_same_poses_and_no_absolute_length(how, solid_fraction, rod):
         template = md.ClumpTemplate(rod.template.centers * unit, rod.template.radii * unit)
         high = np.full(3, unit * (100 * rod.template.volume / solid_fraction) ** (1 / 3))
         return how([template], [100], np.zeros(3), high, np.random.default_rng(seed))[0]
-
     (x, q), same, other, small = placed(5), placed(5), placed(6), placed(5, 2.0 ** -20)
     assert np.array_equal(same[0], x) and np.array_equal(same[1], q) and not np.any(other[0] == x)
     assert np.array_equal(small[0], x * 2.0 ** -20) and np.array_equal(small[1], q)
@@ -227,10 +198,9 @@ def body_axes(q):
 
 
 def test_random_directions_and_rotations():
-    """Rotations follow the Haar measure: the angle t has density (1 - cos t) / pi on [0, pi], so that the mean of cos t
-    is -1/2 and its variance 1/4."""
-    check_isotropic(random_directions(20_000, np.random.default_rng(7)))
-    q = random_orientations(20_000, np.random.default_rng(8))
+    """Rotations follow the Haar measure: the density of the angle t is (1 - cos t) / pi, so cos t has variance 1/4."""
+    check_isotropic(initial.random_directions(20_000, np.random.default_rng(7)))
+    q = initial.random_orientations(20_000, np.random.default_rng(8))
     check_isotropic(body_axes(q))
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=4 * np.finfo(float).eps)
     assert abs(np.mean(2.0 * q[:, 0] ** 2 - 1.0) + 0.5) < 5 * np.sqrt(0.25 / len(q))

@@ -14,26 +14,12 @@ import numpy as np
 import pytest
 from reference_walls import CUBE, CUBE_FACES
 from user_functions import POINTER, capsule
-
 import minidem as md
-from minidem import shapes
+from minidem import initial, shapes
 from minidem.analysis.coarse import Fields
 from minidem.contact import registry as contact_laws
 from minidem.ensemble import run_ensemble
-from minidem.initial import (
-    Group,
-    Inlet,
-    Lognormal,
-    Mixture,
-    Outlet,
-    RosinRammler,
-    SieveCurve,
-    passing,
-    place,
-    place_densely,
-    settle,
-    settled_bed,
-)
+from minidem.initial import Group, Inlet, Lognormal, Mixture, RosinRammler, SieveCurve, place, place_densely, settle
 from minidem.output.vtu import field_names
 from minidem.rotation import registry
 from minidem.scenario import Scenario, settled
@@ -101,7 +87,6 @@ def simulation(**arguments):
 
 
 def add_clumps(**arguments):
-    """Refused clumps leave the simulation as it was."""
     sim = one_rod()
     try:
         sim.add_clumps(**arguments)
@@ -124,7 +109,6 @@ def register(**record):
 
 
 def register_law(**record):
-    """A contact law that is accepted can be used, likewise."""
     law = md.contact.register(**{key: value for key, value in record.items() if value is not None})
     try:
         sim = md.Simulation(STEEL, contact=law.name, dt=1e-6)
@@ -193,6 +177,8 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "cylinder": (md.Cylinder, {
         "point": (0, 0, 0), "axis": (0, 0, 1), "radius": 1.0, "velocity": (1, 0, 0), "angular_velocity": (0, 0, 1),
         "center": (0, 0, 0), "motion": None, "material": STEEL}, []),
+    "servo": (md.Servo, {"direction": (0, 0, 1), "force": 1.0, "mass": 1.0}, []),
+    "cone": (md.Cone, {"point": (0, 0, 0), "axis": (0, 0, 1), "radii": (0, 1), "height": 1.0}, ["without area"]),
     "oscillation": (md.Oscillation, {"amplitude": (0, 0, 1), "frequency": 1.0, "phase": 0.5}, []),
     "mesh wall": (md.MeshWall, {"surface": (CUBE, CUBE_FACES), "scale": 1.0, "feature_angle": 0.5},
                   ["points", "triangles", "path"]),
@@ -205,7 +191,7 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "lognormal": (Lognormal, {"median": 1e-3, "sigma": 0.3, "low": 5e-4, "high": 2e-3, "by": "mass"}, []),
     "rosin_rammler": (RosinRammler, {"size": 1e-3, "exponent": 2.0, "low": 5e-4, "high": 2e-3}, []),
     "sieve curve": (SieveCurve, {"points": [(1e-3, 0.0), (2e-3, 0.5), (4e-3, 1.0)]}, []),
-    "passing": (passing, {"grains": [1.0, 2.0], "sieves": [1.5], "by": "mass"}, []),
+    "passing": (initial.passing, {"grains": [1.0, 2.0], "sieves": [1.5], "by": "mass"}, []),
     "mixture": (Mixture, {"templates": [ROD, BALL], "shares": [1.0, 2.0], "sizes": None, "by": "mass"}, []),
     **{how.__name__: (how, {
         "templates": [BALL], "numbers": [5], "low": (0, 0, 0), "high": (1, 1, 1), "rng": np.random.default_rng(1),
@@ -213,11 +199,11 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "inlet": (Inlet, {
         "template": ROD, "low": (0, 0, 0), "high": (1, 1, 1), "rate": 9.0, "velocity": (0, 0, -1),
         "angular_velocity": (1, 0, 0), "every": 10, "seed": 1, "number": 5, "material": STEEL}, []),
-    "outlet": (Outlet, {"low": (0, 0, 0), "high": (1, 1, 1), "name": "hole"}, []),
+    "outlet": (initial.Outlet, {"low": (0, 0, 0), "high": (1, 1, 1), "name": "hole"}, []),
     "add_bonds": (lambda **given: bonds(**given), {"tensile": 1e6, "shear": 1e6}, []),
     "add_field": (lambda **given: field(**given), {"values": 1.0}, []),
-    "settled_bed": (settled_bed, {"template": BALL, "number": 3, "low": (0, 0, 0), "high": (1, 1), "material": STEEL,
-                                  "dt": 1e-5}, []),
+    "settled_bed": (initial.settled_bed, {
+        "template": BALL, "number": 3, "low": (0, 0, 0), "high": (1, 1), "material": STEEL, "dt": 1e-5}, []),
     "settle": (settle, {"groups": [Group(BALL, np.zeros((1, 3)), (1, 0, 0, 0), STEEL)], "walls": [], "dt": 1e-5}, []),
     "coarse fields": (Fields, {"low": (0, 0, 0), "high": (1, 1, 1), "cells": (2, 2, 2), "width": 0.1}, []),
     "frames": (md.Frames, {"folder": "frames", "name": "run", "fields": None}, []),
@@ -236,6 +222,8 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "box": {"high": [(1, 0, 1), (1, 1, -1)]},
     "cylinder": {"axis": [(0, 0, 0)], "radius": [0, -1], "angular_velocity": [(0, 1, 1)], "center": [(1, 0, 0)]},
     "oscillation": {"frequency": [0, -1]},
+    "servo": {"direction": [(0, 0, 0)], "force": [np.nan], "mass": [0.0], "damping": [-1.0]},
+    "cone": {"axis": [(0, 0, 0)], "radii": [(0, -1), (0, 0), 1.0], "height": [-1.0]},
     "mesh wall": {"scale": [0, -1], "feature_angle": [20.0], "surface": [
         "", CUBE, (CUBE[:, :2], CUBE_FACES), (CUBE * [1, np.nan, 1], CUBE_FACES), (CUBE * 1e61, CUBE_FACES),
         (CUBE, CUBE_FACES + 1), (CUBE, -CUBE_FACES), (CUBE, CUBE_FACES + 0.0), (CUBE, CUBE_FACES[:, :2]),
@@ -273,10 +261,12 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "trajectory": {"path": ["a.xyz"], "clumps": [[0.5], [3, 0, 3], [-1], 3]},
     "coarse fields": {"low": [(-1e300, 0, 0), (0, 0)], "high": [(1, -1, 1)], "cells": [(1, 2), (1, 0, 2), (1, 1.5, 2)],
                       "width": [1e300, -0.1, (0.1, 0.1)]},
-    "add_bonds": {"radius": [[1, 1, 1]], "tensile": [[1e6], "strong", [1e6, np.nan]],
-                  "shear": [[[1, 2], [3, 4]], [[1], [1, 2]]]},
-    "add_field": {"capacity": ["big", [1, 2]], "values": [[[1, 2], [3]], [1, 2]], "new": [[[1], [2, 3]]],
-                  "walls": ["warm"]},
+    "add_bonds": {"pairs": [[(0.0, 1.0)], [0, 1], -1.0], "young": [0.0], "radius": [[1, 1, 1], -1.0, 1e200],
+                  "tensile": [[1e6], "strong", [1e6, np.nan], np.nan, 1e-300], "damping": [-1.0],
+                  "shear": [[[1, 2], [3, 4]], [[1], [1, 2]], 0.0], "stiffness_ratio": [0.0, 1e200]},
+    "add_field": {"name": ["a b", "velocity"], "components": [9, 8], "capacity": ["big", [1, 2], 0.0, 1e300],
+                  "values": [[[1, 2], [3]], [1, 2], np.nan], "new": [[[1], [2, 3]]],
+                  "walls": ["warm", [1.0], np.inf]},
     "settled_bed": {"number": [0], "high": [(1, 1, 1)], "fraction": [0], "seed": ["x"]},
     "settle": {"groups": [[], [Group(BALL, "here", (1, 0, 0, 0), STEEL)]], "softer": [0.0], "slower": [0],
                "gravity": [-9.81], "dt": [0.0]},
@@ -386,11 +376,11 @@ def row(steps=0, **options):
 
 
 def bonds(**arguments):
-    return row().add_bonds(1e-3, **{"young": 1e7} | arguments)
+    return row().add_bonds(**{"pairs": 1e-3, "young": 1e7} | arguments)
 
 
 def field(**arguments):
-    return row().add_field("T", **arguments)
+    return row().add_field(**{"name": "T"} | arguments)
 
 
 def with_flux(function):
@@ -437,7 +427,10 @@ MESSAGES = [        # (call, what its message says)
     (lambda: row(periodic=box(shear=("x", "y", 1.0))).deform(shear=("x", "z", 1.0)),
      ["shear = ('x', 'z', 1.0): the box was sheared along x", "along y; give the same axes"]),
     (lambda: row(periodic=box()).deform(rates=(1, 2)), ["rates = (1, 2): give one for each axis"]),
-    (lambda: row().add_bonds([[0, 1], [1]], 1e7), ["pairs = [[0, 1], [1]]: rows of different lengths"]),
+    *((lambda pairs=pairs: bonds(pairs=pairs), [words]) for pairs, words in (
+        ([[0, 1], [1]], "pairs = [[0, 1], [1]]: rows of different lengths"), ([(0, 3)], "there is no sphere 3"),
+        ([(0, 0)], "belong to one clump"), ([(0, 1), (1, 0)], "given twice"))),
+    (lambda: field(name="heat"), ["name = 'heat'", "there is a field of this name"]),
     (lambda: row().set_field("heat", [[1], [2, 3]]), ["values = [[1], [2, 3]]: rows of different lengths"]),
     (lambda: row().field("heart"), ["name = 'heart': there is no such field", "did you mean 'heat'?"]),
     (lambda: Lognormal(0.01, sigma=1e3), ["sigma=1000.0", "default low", "is 0 m; give low, or a narrower curve"]),
@@ -514,6 +507,7 @@ MESSAGES = [        # (call, what its message says)
        ["motion of a wall", " at t = ", words]) for answer, words in (
         *((wrong, "return a tuple (displacement") for wrong in (None, 3, [(0, 0, 0)] * 2)),
         (((0, 0, np.nan), (0, 0, 0)), "nan"), (((0, 0), (0, 0)), "shape (2, 2)"))),
+    (lambda: md.Cone((0, 0, 0), (0, 0, 1), (1, 1), 0.0), ["a surface without area"]),
     # inlets
     (lambda: Inlet(BALL, (0, 0, 0), (0.1, 0.1, 0.1), rate=1.0, every=2)(row(3)), ["every = 2: the simulation is at "]),
     (lambda: Inlet(BALL, (0, 0, 0), (0.019, 0.1, 0.1), rate=1e9, every=3)(row(3)),
@@ -578,7 +572,10 @@ MESSAGES = [        # (call, what its message says)
         ("hertz-mindlin:tangential=mindlin,tangential_stiffness=1e5", "spiral", "tangential=mindlin", "=linear needs"),
         ("hertz-mindlin:tangential=spring", "spiral", "rescale, mindlin, linear"),
         ("hertz-mindlin:mass=bodies", "spiral", "contact, clump"),
-        ("hertz-mindlin:tangential_stiffness=-1", "spiral", "positive number"))),
+        ("hertz-mindlin:tangential_stiffness=-1", "spiral", "positive number"),
+        ("hertz-mindlin:cohesion=jkr,limit_damping=yes", "spiral", "limit_damping = yes", "leave one out"),
+        ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "spiral", "cohesion"),
+        ("hertz-mindlin:cohesion=glue", "spiral", "glue"))),
     # coarse-grained fields
     (lambda: coarse(high=(1, 0, 1), cells=(2, 2, 2)), ["cells[1] = 2: along an axis with low = high there is one"]),
     (lambda: coarse(high=(1, 0, 1), width=(0.1, 0, 0)), ["width[1] = 0.0: give a length above 0, or 0 for no"]),

@@ -9,7 +9,6 @@ import scenes
 from rods_in_box import SCENARIO as RODS
 from rods_with_fields import box_of_rods
 from sheared_scenes import gas
-
 import minidem as md
 from minidem.scenario import Scenario
 from minidem.scenario.run import ROWS_PER_SNAPSHOT
@@ -38,14 +37,12 @@ def test_what_is_not_finite_reaches_the_pose_in_the_next_step(scheme, quantity, 
     with pytest.raises(FloatingPointError, match=f"orientation of clump {LOST} is not finite. Its {first} has become "
                        "unstable.*lower dt") as error:
         sim.run(1000)
-    assert sim.step_count in (10, 11)
-    assert f"step {sim.step_count + 1} (" in str(error.value)
+    assert sim.step_count in (10, 11) and f"step {sim.step_count + 1} (" in str(error.value)
 
 
 def field(threads):
     def flux(contacts, conductivity):
         contacts.rates["temperature"][:, 0] = np.inf
-
     return box_of_rods(flux=flux, threads=threads)
 
 
@@ -121,8 +118,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
     """It is that of one of the last rows, to the bit, and can be continued elsewhere."""
     assert main(tmp_path, *UNSTABLE, "--time", "2") == 1
     rows = energies(tmp_path)
-    last = rows[-1]
-    kept = md.Simulation.load(tmp_path / "checkpoint.npz")
+    last, kept = rows[-1], md.Simulation.load(tmp_path / "checkpoint.npz")
     assert (kept.time, kept.energy().total) in [(row[0], row[TOTAL]) for row in rows[-ROWS_PER_SNAPSHOT:]]
     with pytest.warns(UserWarning, match="Rayleigh"):
         by_hand = RODS.build(RODS.parse(UNSTABLE))
@@ -163,7 +159,6 @@ def test_energy_limit_with_body_forces(tmp_path, capsys):
         sim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-3, gravity=(0, 0, -9.81))
         sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.5, 0.5, 0.3)])
         return sim
-
     falling = replace(RODS, build=build, observables=())
     assert main(tmp_path / "free", "--time", "1", scenario=falling) == 0
     free = energies(tmp_path / "free")
@@ -185,16 +180,13 @@ def ball(speed, dt):
         sim = md.Simulation(md.Material(1e9, 0.1), [md.Plane((0, 0, 0), (0, 0, 1))], dt=dt)
         sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], 2500.0), [(0, 0, 0.0505)], velocity=[(0, 0, -speed)])
         return sim
-
     return Scenario("ball", "", build, {"time": 1000 * dt})
 
 
 def test_steps_that_are_too_large(tmp_path):
-    """Above the period of a contact: k grows as sqrt(d), and at a fast enough impact half the Rayleigh step is too
-    large. Above the Rayleigh step itself."""
+    """Above the period of a contact: k grows as sqrt(d), with the speed of impact. Above the Rayleigh step."""
     def period(contact):
         return np.sqrt(sim.mass[0] / (1.5 * np.linalg.norm(contact["force"]) / contact["overlap"]))
-
     dt, scenario = 2e-4, ball(100.0, dt=2e-4)
     assert main(tmp_path, scenario=scenario) == 0
     sim = scenario.build(None)

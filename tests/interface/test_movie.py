@@ -7,7 +7,6 @@ import zlib
 
 import numpy as np
 import pytest
-
 import minidem as md
 from minidem import __main__ as command_line, render
 from minidem.output import vtu
@@ -86,15 +85,13 @@ def test_mp4_and_gif(run, tmp_path):
 def test_bad_arguments(run, words, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (run / "two.mp4").unlink(missing_ok=True)
-    assert movie(run, *words) == 2
-    assert message in capsys.readouterr().err
+    assert movie(run, *words) == 2 and message in capsys.readouterr().err
     assert not list(tmp_path.iterdir()) and not list(run.glob("*.mp4")) and not list(run.glob(".minidem*"))
 
 
 def test_folders_without_frames_and_what_is_not_installed(run, tmp_path, monkeypatch, capsys):
     def refused(path, status, words):
         assert movie(path) == status and re.search(words, capsys.readouterr().err)
-
     refused(tmp_path / "missing", 2, "there is no folder")
     refused(tmp_path, 2, r"has no frames \(\*.pvd\); run the scenario with --frames")
     vtu.Pvd(tmp_path / "empty.pvd").write()
@@ -118,8 +115,7 @@ def test_a_sphere_that_fills_the_picture_is_whole():
     disc = np.any(shown[:435, 100:540] < 245, axis=-1)          # without time, axes and scale
     rows, columns = (disc.sum(axis=axis) for axis in (1, 0))
     width, height = np.count_nonzero(columns), np.count_nonzero(rows)
-    assert width == pytest.approx(height, rel=0.02) and height > 300
-    assert max(rows[rows > 0][[0, -1]]) < 0.16 * width
+    assert width == pytest.approx(height, rel=0.02) and height > 300 and max(rows[rows > 0][[0, -1]]) < 0.16 * width
     position, focus, _, _ = scene.view(scene.CAMERA, np.array([(-0.1,) * 3, (0.1,) * 3]), 4 / 3)
     bar = (shown[440:, 480:].max(axis=-1) < 120).sum(axis=1).max()                   # the longest dark row
     outline = 0.2 / math.sqrt(1.0 - (0.1 / np.linalg.norm(position - focus)) ** 2)  # wider than the diameter

@@ -4,7 +4,6 @@ import drum
 import hopper
 import numpy as np
 import pytest
-
 import minidem as md
 from minidem.scenario import plot
 from minidem.scenarios import curves
@@ -34,7 +33,6 @@ def test_plain_numbers(scale, ends, shown, tmp_path):
         panel = figure.subplots()
         panel.set_xscale(scale, **({"linthresh": 1.0} if scale == "symlog" else {}))
         panel.set_xlim(ends)
-
     found = numbers(drawn(draw, tmp_path).axes[0].xaxis)
     assert shown <= {text.replace("$\\mathdefault{", "").replace("}$", "") for text in found}
     assert any("^" in text or "times" in text for text in found) == (ends[0] < 1e-3 and scale == "log")
@@ -49,7 +47,6 @@ def test_each_curve_has_its_label(tmp_path):
             panel.axhline(0.0)
             panel.set(xlim=(-1.0, 2.0), ylim=(0.0, 6.0))
             curves.label_ends(panel, first)
-
     last, first = drawn(draw, tmp_path).axes
     ends = {0: 3.0, 1: 1.0, 2: 5.0, 3: 2.01}                        # the last point of curve 2 is not finite
     for panel in last, first:

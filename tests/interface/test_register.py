@@ -1,5 +1,4 @@
-"""User-defined contact laws and rotation schemes: the same bits through all interfaces, what functions receive, and
-what they must keep to."""
+"""User-defined contact laws and rotation schemes: interfaces, what functions receive and must keep to."""
 import ctypes
 import functools
 
@@ -10,7 +9,6 @@ import pytest
 import scenes
 from bit_systems import SYSTEMS, bits, python_scheme
 from user_functions import BALL, COMPILED, GLASS, LAW, POINTER, capsule, functions_of, rods, same, two_balls
-
 import minidem as md
 from minidem.core.parameters import Count, NonNegative, Positive
 
@@ -55,7 +53,6 @@ def test_a_contact_ends_with_its_overlap_whatever_the_law_says(own_law):
     def sticky(c, stiffness):
         c.force = (stiffness * np.maximum(c.overlap, 0.0))[:, None] * c.normal
         c.goes_on = 1.0
-
     own_law("sticky", sticky, records=1, parameters={"stiffness": None})
     sim = md.Simulation(ELASTIC, contact="sticky:stiffness=1e4", dt=1e-6)
     sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.99 * BALL.radii[0], 0.0, 0.0)])
@@ -87,19 +84,16 @@ VALUES = {"normal": 0, "middle_normal": 3, "velocity": 6, "angular_velocity": 9,
 def test_python_and_c_receive_the_same(own_law):
     """Rows of a C function are where `register` says; parameters are doubles, words their index."""
     seen, rows, given = [], [], []
-
     def python(contacts, gain, mode, count):
         seen.append(contacts)
         given.append((gain, mode, count))
         contacts.force = 10.0 * contacts.normal
-
     @ctypes.CFUNCTYPE(None, *4 * [POINTER])
     def c(contact, history, result, parameters):
         rows.append(np.ctypeslib.as_array(contact, (26, 8)).copy())
         given.append(tuple(parameters[:3]))
         np.ctypeslib.as_array(result, (10, 8))[:] = 0.0
         np.ctypeslib.as_array(result, (10, 8))[:3] = 10.0 * rows[-1][:3]
-
     record = {"parameters": {"gain": None, "mode": ("plain", "odd"), "count": 4}, "couples": True, "records": 2,
               "reads_of_pairs": ("restitution",),
               "coefficients": lambda pair, values: [pair["modulus"], pair["restitution"], values["gain"]]}
@@ -108,8 +102,7 @@ def test_python_and_c_receive_the_same(own_law):
         own_law(name, function, **record)
         two_balls(f"{name}:gain=2.5,mode=odd", steps=2, **motion)
     assert given[0] == (2.5, 1, 4) and {type(value) for value in given[0][1:]} == {int}
-    assert given[-1] == (2.5, 1.0, 4.0)
-    assert len(seen) == len(rows) >= 3
+    assert given[-1] == (2.5, 1.0, 4.0) and len(seen) == len(rows) >= 3
     for contacts, found in zip(seen, rows):
         for name, row in VALUES.items():
             values = getattr(contacts, name)
@@ -127,7 +120,6 @@ def test_couples(own_law):
     def force(contacts):
         contacts.couple = -0.5 * contacts.angular_velocity
         contacts.dissipated[:, 3] = -contacts.step * np.sum(contacts.couple * contacts.angular_velocity, axis=1)
-
     own_law("mine", force, couples=True)
     sim = two_balls("mine", steps=2000, material=ELASTIC, angular_velocity=[(4.0, 1.0, 2.0), (0.0, 1.0, -2.0)])
     np.testing.assert_allclose(sim.angular_velocity, np.tile([2.0, 1.0, 0.0], (2, 1)), atol=1e-6)
@@ -173,8 +165,7 @@ def test_a_user_law_can_be_replaced(own_law):
     sim, other = two_balls(LAW), two_balls(LAW, steps=20)
     own_law("mine", nothing, **example.RECORD)
     sim.run(20)
-    assert same(sim, other)
-    assert np.all(two_balls(LAW, steps=20).velocity == 0.0)
+    assert same(sim, other) and np.all(two_balls(LAW, steps=20).velocity == 0.0)
 
 
 def nothing(contacts, *parameters):
@@ -182,7 +173,6 @@ def nothing(contacts, *parameters):
 
 
 # --- what functions must keep to ---
-
 
 def test_parameters_of_a_law(own_law):
     """They may have any sign, if the law does not say otherwise."""
@@ -220,7 +210,6 @@ def pulling(contacts, stiffness):
 
 @ctypes.CFUNCTYPE(None, *4 * [POINTER])
 def compiled_pulling(contact, history, result, parameters):
-    """The same, as compiled laws are called."""
     rows, results = np.ctypeslib.as_array(contact, (26, 8)), np.ctypeslib.as_array(result, (10, 8))
     results[:] = 0.0
     results[:3] = parameters[0] * rows[13] * rows[:3]
@@ -230,16 +219,14 @@ def compiled_pulling(contact, history, result, parameters):
     (True, 2), (False, 2), *(pytest.param(kind, 1, marks=pytest.mark.slow) for kind in (True, False))])
 @pytest.mark.usefixtures("many_threads_and_sorts")
 def test_no_force_after_the_end(own_law, in_python, threads):
-    """The error names the contact. A law in Python leaves the state at the beginning of the step, a compiled one at an
-    earlier step."""
+    """The error names the contact. A law in Python leaves the state before the step, a compiled one an earlier one."""
     own_law("mine", pulling if in_python else compiled_pulling, parameters={"stiffness": None})
     sim = rods(threads=threads)
     with pytest.raises(ValueError, match=r"force \(.*\) N, or a couple, on clump \d+ in its contact with (clump|wall) "
                                          r"\d+, which has ended: the force must be zero where the overlap"):
         sim.run(400)
     if in_python:
-        assert sim.step_count > 10 and len(sim.contacts())
-        assert same(sim, rods(steps=sim.step_count))
+        assert sim.step_count > 10 and len(sim.contacts()) and same(sim, rods(steps=sim.step_count))
     else:
         assert np.array_equal(sim.position, rods(steps=sim.step_count).position)    # of the last copy, by the clock
         with pytest.raises(ValueError, match=r"which has ended.* in step \d+: the simulation is back at step \d+ "):
@@ -315,12 +302,10 @@ def test_compiled_forces_do_not_read_behind_their_parameters():
                                  lambda sim: sim.remove_clumps([0]), lambda sim: sim.contacts()])
 def test_motions_must_not_use_the_simulation(use):
     sims = []
-
     def motion(t):
         if sims and t > 3e-5:
             use(sims[0])
         return (1e-3 * t, 0.0, 0.0), (0.0, 0.0, 0.0)
-
     sims.append(two_balls("hertz", walls=[md.Plane((0, 0, -1), (0, 0, 1), motion=motion)]))
     with pytest.raises(RuntimeError, match="during a step.*motions of walls"):
         sims[0].run(100)
@@ -357,7 +342,6 @@ def equal(one, other):
 
 
 def test_compiled_functions_give_the_bits_of_python(own, compiled):
-    """Of one body and of nine, which are as many single ones."""
     own("mine-python", **custom_integrator.numpy_interface())
     own("mine", **compiled)
     many = turned("mine", bodies=9)                                             # a second block of eight
@@ -396,12 +380,10 @@ def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
 def test_stages_and_parameters_arrive(own, in_c):
     """In C all are doubles: step[0] is dt, step[1] the stage, step[2:] the parameters, words as their index."""
     seen, instants = [], []
-
     def move(bodies, dt, stage, gain, mode, count):
         seen.append((dt, stage, gain, mode, count))
         assert (bodies.q.shape, bodies.w.shape, bodies.scratch.shape) == ((8, 4), (8, 3), (8, 3))
         assert type(stage) is type(mode) is type(count) is int
-
     compiled = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda block, torque, fixed, step: seen.append(tuple(step[:5])))
     own("staged", compiled if in_c else move, stages=(0.5, 1.0), n_scratch=3,
         parameters={"gain": 2.5, "mode": ("plain", "odd"), "count": 4})
@@ -447,7 +429,6 @@ def test_signatures_are_checked(own):
 def test_an_error_in_a_python_scheme_is_raised(own, role):
     def fails(bodies, dt, stage):
         raise ArithmeticError(f"in {role}")
-
     own("failing", **{"move": idle, role: fails})
     with pytest.raises(ArithmeticError, match=f"in {role}"):
         turned("failing", steps=3)

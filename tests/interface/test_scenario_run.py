@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
-
 import minidem as md
 from minidem.core import progress
 from minidem.scenario import Scenario, plot
@@ -69,15 +68,13 @@ def test_summary(run, unrecorded):
     assert SUMMARY_KEYS <= summary.keys()
     expected = {"scenario": "rods_in_box", "integrator": "spiral", "ended": "done", "dt": DT, "steps": STEPS,
                 "time": unrecorded.time, "clumps": 30, "spheres": 90, "seed": 1, "version": md.__version__,
-                "build": md.build_info(),
-                "energy_scale": "energy_initial", "energy_final": unrecorded.energy().total}
+                "build": md.build_info(), "energy_scale": "energy_initial", "energy_final": unrecorded.energy().total}
     assert {key: summary[key] for key in expected} == expected
     total = table(run / "energy.csv")[1][:, 5]
     assert summary["energy_initial"] == total[0]
     assert summary["max_relative_energy_error"] == np.max(np.abs(total - total[0])) / total[0] > 0
     header, observed = table(run / "observables.csv")
-    assert header == "time,contacts,spin"
-    assert summary["contacts_max"] == np.max(observed[:, 1]) > 0
+    assert header == "time,contacts,spin" and summary["contacts_max"] == np.max(observed[:, 1]) > 0
     assert summary["observables"]["spin"] == {"initial": observed[0, 2], "final": observed[-1, 2]}
     assert 0 < summary["us_per_step"] * 1e-6 * STEPS < summary["wall_seconds"]
     # The spin is about the axis of the smallest moment; axes are from differences of centres near 1 m over 0.14 m.
@@ -97,8 +94,7 @@ def test_a_new_run_replaces_the_old_one(tmp_path):
         series = tmp_path / "rods_in_box.pvd"
         listed = [row.attrib for row in ElementTree.parse(series).iter("DataSet")] if series.exists() else []
         assert [float(row["timestep"]) for row in listed] == [DT * step for step in steps]
-        assert [tmp_path / row["file"] for row in listed] == written
-        assert len(table(tmp_path / "energy.csv")[1]) == 21
+        assert [tmp_path / row["file"] for row in listed] == written and len(table(tmp_path / "energy.csv")[1]) == 21
 
 
 def test_what_it_says(tmp_path, capsys, undrawn):
@@ -109,8 +105,7 @@ def test_what_it_says(tmp_path, capsys, undrawn):
     for word in (str(tmp_path), "rods_in_box.pvd", "ParaView", "minidem movie", "-m pip install matplotlib"):
         assert word in said.out
     assert said.err == ""  # no progress line in the first ten seconds where there is no terminal
-    assert RODS.main([*arguments, "--quiet"]) == 0
-    assert tuple(capsys.readouterr()) == ("", "")
+    assert RODS.main([*arguments, "--quiet"]) == 0 and tuple(capsys.readouterr()) == ("", "")
 
 
 @pytest.mark.parametrize("change", [{"conservative": False}, {"forces": lambda options: [
@@ -146,8 +141,7 @@ def blowing_up(options):
 
 @overflows
 def test_unstable_runs_end(tmp_path, capsys):
-    """They overflow within twenty steps: rows of every step see it come, those of every 200th do not. A comparison
-    goes on."""
+    """They overflow within twenty steps: rows of every step see it come, of every 200th not. A comparison goes on."""
     wild = dataclasses.replace(RODS, build=blowing_up, observables=())
     for time, most in (("0.2", 20), ("200", 1)):
         assert wild.main(["--time", time, "--frames", "3", "--out", str(tmp_path), "--integrator", "euler"]) == 1
@@ -171,7 +165,6 @@ def test_help_has_defaults_that_are_functions(required, capsys):
     def add(group):
         group.add_argument("--quick", action="store_true")
         group.add_argument("--count", type=int, default=lambda options: 7, required=required)
-
     scenario = Scenario("pair", "Two steps.", build=None, add_options=add, defaults={
         "time": lambda options: 0.25 if options.quick else 1.5, "dt": 1e-5})
     with pytest.raises(SystemExit):
@@ -195,8 +188,7 @@ def test_options():
 
 def test_a_scenario_has_only_the_options_that_it_wants():
     plain = Scenario("plain", "Nothing random in it.", build=None, defaults={"time": 1.0})
-    options = vars(plain.parse([]))
-    assert not {"integrator", "compare", "dt", "seed"} & options.keys()
+    assert not {"integrator", "compare", "dt", "seed"} & vars(plain.parse([])).keys()
     with pytest.raises(ValueError, match="--seed"):
         plain.parse(["--seed", "3"])
     with pytest.raises(ValueError, match="unrecognized arguments: --contact hertz"):    # --contacts is an option
@@ -267,14 +259,12 @@ def test_folders_that_are_refused(tmp_path, monkeypatch, capsys):
     """Before any work: names that are none, files, and what cannot be made."""
     def never(options):
         raise AssertionError("work was begun")
-
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
     scenario = Scenario("never", "Never built.", never, {"time": 1.0, "integrator": "spiral", "dt": 1e-5})
     for main in (scenario.main, lambda words: scenario.main([*words, "--compare", "spiral,rk4"]), EXPERIMENT.main,
                  paper_report.main):
-        assert main(["--out="]) == 2
-        assert "'' is no folder" in capsys.readouterr().err
+        assert main(["--out="]) == 2 and "'' is no folder" in capsys.readouterr().err
     with pytest.raises(ValueError, match="'' is no folder"):
         EXPERIMENT.run_into("")
     for main in (RODS.main, EXPERIMENT.main):

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scenes
+from examples import ROOT
 from scipy.spatial.transform import Rotation
-
 import minidem as md
 
-ROOT = Path(__file__).parents[2]
 STEEL = md.Material(young=2e11, poisson=0.3)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=7800.0)
 
@@ -60,8 +59,7 @@ def test_a_step_above_the_rayleigh_step_warns_once_and_again_for_a_smaller_spher
 def test_clumps_in_one_place_are_found_before_all_contacts_are_listed(n, width):
     """Each touches each other one: 3000 rods would take a minute and gigabytes."""
     rng = np.random.default_rng(1)
-    orientation = rng.standard_normal((n, 4))
-    orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
+    orientation = scenes.unit_vectors(rng, n, 4)
     sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-6)
     start = time.perf_counter()
     with pytest.raises(ValueError, match=r"position of clump (\d+): it overlaps clump (?!\1 )\d+ by .* m at the start"):
@@ -114,7 +112,6 @@ def test_settings_cannot_be_set(sim):
     """Subclasses may have attributes of their own."""
     class Named(md.Simulation):
         pass
-
     named = Named(md.Material(young=1e7, poisson=0.2), dt=1e-5)
     named.label = "mine"
     for name in ("dt", "gravity", "material", "walls", "rotation", "position", "velocity", "time", "threads",
@@ -168,14 +165,3 @@ def test_a_scaled_clump_is_one_of_a_scaled_template(scale):
         assert all(np.array_equal(a, b) for a, b in zip(outcome(scaled), outcome(made), strict=True))
         touched += len(scaled.contacts())
     assert touched > 10
-
-
-def test_each_clump_has_a_size_of_its_own():
-    scale = np.array([0.3, 1.0, 1.7])
-    sim = md.Simulation(md.Material(1e8, 0.1), dt=1e-5)
-    sim.add_clumps(scenes.lumpy().template, [(k, 0, 0) for k in range(3)], scale=scale)
-    for k, s in enumerate(scale):
-        made = md.ClumpTemplate(scenes.LUMPY_CENTERS * s, scenes.LUMPY_RADII * s, 2500.0)
-        assert sim.mass[k] == pytest.approx(made.mass, rel=1e-13)
-        np.testing.assert_allclose(sim.sphere_radii[sim.sphere_clump == k], made.radii, rtol=1e-15)
-    assert np.array_equal(sim.scale, scale) and len(sim.templates) == 1

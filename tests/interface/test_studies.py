@@ -8,7 +8,6 @@ import threading
 from dataclasses import replace
 
 import pytest
-
 import minidem as md
 from minidem.scenario import Scenario
 from minidem.scenarios.papers import Finding
@@ -32,8 +31,7 @@ def work(options, report):
     report.say("worked")
 
 
-EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work,
-                      defaults={"integrator": "spiral", "dt": 0.1})
+EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work, defaults={"integrator": "spiral", "dt": 0.1})
 
 
 @pytest.mark.parametrize("finding, change, verdict", [
@@ -93,8 +91,7 @@ def test_a_new_run_replaces_its_own_files_only(tmp_path, monkeypatch, capsys):
     Scenario("some_experiment", "", study=lambda options, report: None).run_into(tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {"summary.json", "mine.txt"}
     (tmp_path / "summary.json").write_text("not JSON")
-    assert EXPERIMENT.main(["--out", str(tmp_path), "--quiet"]) == 0
-    assert capsys.readouterr().out == ""
+    assert EXPERIMENT.main(["--out", str(tmp_path), "--quiet"]) == 0 and capsys.readouterr().out == ""
     with pytest.raises(ValueError, match="no option 'speed', only dt, integrator"):
         EXPERIMENT.run_into(tmp_path, speed=1)
 
@@ -103,7 +100,6 @@ def test_failure_keeps_findings(tmp_path, capsys):
     def fail(options, report):
         report.find(PRINTED)
         raise OSError("disk full")
-
     assert replace(EXPERIMENT, study=fail).main(["--out", str(tmp_path)]) == 1
     assert "some_experiment: failed: disk full" in capsys.readouterr().err
     summary = json.loads((tmp_path / "summary.json").read_text())
@@ -120,7 +116,6 @@ def test_interrupted(number, tmp_path, capsys):
         report.find(PRINTED)
         threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
         md.rotation.integrate("rk4", (1, 2, 3), (1, 0, 0, 0), (1, 1, 1), (0, 0, 0), 1e-9, 10**12)
-
     assert replace(EXPERIMENT, study=study).main(["--out", str(tmp_path)]) == 130
     assert capsys.readouterr().err == "some_experiment: interrupted\n"
     summary = json.loads((tmp_path / "summary.json").read_text())

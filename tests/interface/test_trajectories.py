@@ -6,8 +6,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
+from scenes import unit_vectors
 from trajectory_files import SINGLE, content, frames_of, needs_gsd
-
 import minidem as md
 from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
 from minidem.output import trajectory as trajectories, vtu
@@ -23,10 +23,8 @@ def sim(rod, lumpy):
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5, gravity=(0, 0, -9.81))
     sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
     for k, template in enumerate((rod.template, sphere, lumpy.template)):
-        q = rng.standard_normal((2, 4))
-        sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)],
-                       q / np.linalg.norm(q, axis=1, keepdims=True), rng.standard_normal((2, 3)),
-                       5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
+        sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)], unit_vectors(rng, 2, 4),
+                       rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
     return sim
 
 
@@ -70,13 +68,11 @@ def test_rigid_bodies(sim, tmp_path):
 
 def test_rows_of_a_csv_file(sim, tmp_path):
     states = []
-
     def both(sim):
         trajectory(sim)
         trajectory(sim)     # writes nothing
         states.extend([sim.time, k, *sim.position[i], *sim.orientation[i], *sim.velocity[i], *sim.angular_velocity[i]]
                       for i, k in enumerate(sim.ids) if k in (1, 3))
-
     with md.Trajectory(tmp_path / "a.csv", clumps=[3, 1, 77]) as trajectory:
         sim.run(200, every=100, callback=both)
         sim.remove_clumps([1])
@@ -207,7 +203,6 @@ def test_continued_file_equals_an_uninterrupted_one(name, bonded, tmp_path):
             sim.add_clumps(sim.templates[1], [(0.17, 0.0695, 0.1)])
             sim.add_bonds([(0, 4)], young=1e7)
         sim.run(50)
-
     whole, parts = tmp_path / f"whole_{name}", tmp_path / name
     with md.Trajectory(whole) as first, md.Trajectory(parts) as second:
         for k in range(6):
@@ -275,7 +270,6 @@ def test_a_file_that_another_program_changes(name, fault, sim, tmp_path):
 
 
 def test_refused_files(sim, tmp_path, monkeypatch):
-    """Of a later time, of another kind, and GSD without its package."""
     with md.Trajectory(tmp_path / "a.csv") as trajectory:
         sim.save(tmp_path / "a.npz")
         sim.run(200, every=100, callback=trajectory)
@@ -300,7 +294,6 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
     """A continued run leaves the trajectory of an uninterrupted one, at its times; a new run one at those of frames."""
     def main(out, *options):
         return RODS.main(["--time", "0.05", "--frames", "6", "--quiet", "--out", str(out), *options])
-
     monkeypatch.setattr(scenario_run, "has_gsd", lambda: with_gsd)
     whole, two = tmp_path / "whole", tmp_path / "two"
     name = "rods_in_box.gsd" if with_gsd else "trajectory.csv"
@@ -316,9 +309,7 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
         {float(line.split(",")[0]) for line in table.splitlines()[1:]})
     assert found == [when for when, _ in times]
     (two / name).unlink()
-    assert main(two, "--resume") == 2
-    assert main(two) == 0 and not (two / name).exists()
-
+    assert main(two, "--resume") == 2 and main(two) == 0 and not (two / name).exists()
 
 
 @needs_gsd

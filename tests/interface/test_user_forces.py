@@ -4,8 +4,7 @@ import ctypes
 import numpy as np
 import pytest
 import scenes
-from user_functions import GLASS, POINTER, capsule
-
+from user_functions import GLASS, POINTER, capsule, same, state
 import minidem as md
 from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
 
@@ -39,9 +38,7 @@ def compiled(tmp_path_factory):
 
 
 def in_python(sim):
-    """The same force for the clumps of a simulation."""
     mass, ids = sim.mass[:, None], sim.ids
-
     def force(t, x, v, q, w, a, b, c, d):
         r = np.sqrt(1.0 + x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1] + x[:, 2] * x[:, 2])
         push = a * x / r[:, None] - b * mass * v
@@ -51,10 +48,8 @@ def in_python(sim):
 
 
 def rods(contact="hertz", threads=1, **options):
-    scene = scenes.packed_rods(2, (3, 3, 5), speed=5.0, spin=20.0)
-    sim = md.Simulation(GLASS, scene.walls, contact=contact, dt=DT, threads=threads, gravity=(0, 0, -9.81), **options)
-    sim.add_clumps(scene.shapes[0].template, *scene.state)
-    return sim
+    scene = scenes.packed_rods(2, (3, 3, 5), speed=5.0, spin=20.0).changed(gravity=(0, 0, -9.81))
+    return scene.simulation(DT, GLASS, contact=contact, threads=threads, **options)
 
 
 def pushed(function, steps, parameters=PARAMETERS, **options):
@@ -62,15 +57,6 @@ def pushed(function, steps, parameters=PARAMETERS, **options):
     sim.add_force(function(sim) if function is in_python else function, parameters)
     sim.run(steps)
     return sim
-
-
-def results(sim):
-    return [*scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim.energy()]
-
-
-def assert_same(one, other):
-    for a, b in zip(results(one), results(other), strict=True):
-        assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
 
 
 CONTACTS = ["hertz", "hertz:onset=corrected", "hertz-mindlin"]
@@ -82,7 +68,7 @@ def test_agreement_with_python(compiled, contact, rotation):
     one = pushed(compiled["force"], 150, contact=contact, rotation=rotation)
     other = pushed(in_python, 150, contact=contact, rotation=rotation)
     assert len(one.contacts()) > 10
-    for a, b in zip(results(one)[:6], results(other)[:6]):
+    for a, b in zip(state(one)[:6], state(other)[:6]):
         np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-9 * np.abs(b).max())
     assert one.energy().work == pytest.approx(other.energy().work, rel=1e-3)
     assert abs(one.energy().work) > 0.01 * rods(contact, rotation=rotation).energy().kinetic
@@ -91,13 +77,12 @@ def test_agreement_with_python(compiled, contact, rotation):
 @pytest.mark.parametrize("interface", ["scipy", "capsule"])
 def test_interfaces_give_the_same_bits(compiled, interface):
     other = compiled["scipy"] if interface == "scipy" else capsule(compiled["force"], SIGNATURE)
-    assert_same(pushed(other, 80), pushed(compiled["force"], 80))
+    assert same(pushed(other, 80), pushed(compiled["force"], 80))
 
 
 def test_what_a_function_receives():
     """Rows of three clumps; the other lanes repeat the first, and what they return is ignored."""
     seen = []
-
     @ctypes.CFUNCTYPE(None, *4 * [POINTER])
     def look(time, clumps, wrenches, parameters):
         rows, results = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
@@ -105,12 +90,10 @@ def test_what_a_function_receives():
         seen.append((time[0], rows.copy(), parameters[1]))
         results[:] = np.arange(1.0, 7.0)[:, None] * (rows[14] + 1.0)
         results[:, 3:] = np.nan
-
     sim = md.Simulation(GLASS, dt=1e-3, contact="hertz-mindlin")
     given = scenes.unit_vectors(np.random.default_rng(3), 3, 4)
     motion = {"velocity": [(1, 2, 3)] * 3, "angular_velocity": [(0, 0, 4), (5, 0, 0), (0, 6, 0)]}
-    template = scenes.lumpy().template
-    sim.add_clumps(template, [(0, 0, 0), (1, 0, 0), (2, 0, 0), (9, 9, 9)], [*given, (1, 0, 0, 0)],
+    sim.add_clumps(scenes.lumpy().template, [(0, 0, 0), (1, 0, 0), (2, 0, 0), (9, 9, 9)], [*given, (1, 0, 0, 0)],
                    **{name: [*rows, (0, 0, 0)] for name, rows in motion.items()})
     sim.remove_clumps([0])
     sim.add_force(look, (7.0, 8.0))
@@ -140,14 +123,12 @@ def test_continuing_without_the_forces(compiled, tmp_path, in_c, steps):
     assert energy.work == pytest.approx(before.work, rel=1e-12)
     assert energy.balance == pytest.approx(before.balance, rel=1e-12)
     free.run(100)
-    assert free.energy().work == energy.work
-    assert abs(free.energy().balance - energy.balance) < 1e-2 * before.kinetic
+    assert free.energy().work == energy.work and abs(free.energy().balance - energy.balance) < 1e-2 * before.kinetic
     free.save(tmp_path / "free.npz")
     md.Simulation.load(tmp_path / "free.npz").run(1)    # expects none
 
 
 # --- forces in Python ---
-
 
 def few(**changes):
     return scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).changed(**changes).simulation(38e-6)
@@ -163,7 +144,6 @@ def test_functions_get_separate_arrays():
         for values in (x, v, q, w):
             values -= 7.0
         return force, torque
-
     one, other = few(), few()
     for first, sim in ((spoiling, one), (drag, other)):
         sim.add_force(first)

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import meshio
 import numpy as np
 import pytest
-
+from scenes import unit_vectors
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.output import vtu, wall_shapes
@@ -20,9 +20,7 @@ def sim(rod, lumpy):
     rng = np.random.default_rng(3)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=1e-5)
     for k, shape in enumerate((rod, lumpy)):
-        position = np.array([[2.0 + 4 * k, 2.0, 2.0], [2.0 + 4 * k, 5.0, 4.0]])
-        q = rng.standard_normal((2, 4))
-        sim.add_clumps(shape.template, position, q / np.linalg.norm(q, axis=1, keepdims=True),
+        sim.add_clumps(shape.template, [[2.0 + 4 * k, 2.0, 2.0], [2.0 + 4 * k, 5.0, 4.0]], unit_vectors(rng, 2, 4),
                        rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)))
     sim.run(50)
     return sim
@@ -105,8 +103,7 @@ def test_vtk_opens_all_files(sim, tmp_path):
     np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("radius")), sim.sphere_radii)
     assert spheres.GetFieldData().GetArray("TimeValue").GetValue(0) == sim.time
     assert wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
-    bounds = read_by_vtk(tmp_path / "walls.vtu").GetBounds()
-    np.testing.assert_allclose(bounds, (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
+    np.testing.assert_allclose(read_by_vtk(tmp_path / "walls.vtu").GetBounds(), (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
     for empty in (md.Simulation(md.Material(1e9, 0.1), dt=1e-5), md.Simulation(
             md.Material(1e9, 0.1), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5, contact="hertz-mindlin:bonds=parallel")):
         for number, write in enumerate((empty.write_vtu, empty.write_contacts, empty.write_bonds)):
@@ -207,7 +204,6 @@ def test_a_series(tmp_path):
     """It is whole after every frame, can be continued, and others are refused."""
     def listed():
         return [(float(entry.get("timestep")), entry.get("file")) for entry in ElementTree.parse(path).iter("DataSet")]
-
     path = tmp_path / "run.pvd"
     series = Pvd(path)
     series.write()
@@ -226,8 +222,7 @@ def test_a_series(tmp_path):
 
 
 def test_frames_of_a_script(tmp_path):
-    """With contacts, moving walls and arrays of the script, those of its clump at each sphere; also at a time at which
-    they failed."""
+    """With contacts, moving walls and arrays of the script, one value a clump; also at a time at which they failed."""
     sim = md.Simulation(md.Material(1e7, 0.2), [md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 0.1))], dt=1e-4)
     rod = md.ClumpTemplate([(-0.1, 0, 0), (0.1, 0, 0)], [0.1, 0.1], density=1000.0)
     sim.add_clumps(rod, [(0, 0, 0.0999), (0, 0, 1), (0, 0, 2), (0, 0, 3)], velocity=(0, 0, 1))

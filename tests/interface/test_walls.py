@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, facets, simulation
 from rods_in_box import SCENARIO as RODS
-
 import minidem as md
 
 AXIS, ORIGIN = (0, 0, 1), (0, 0, 0)
@@ -61,8 +60,7 @@ def test_overlap_walls():
                      "hertz")
     found = sim.overlap_walls([(0, 0, -0.5, 0.4), (0, 0, -0.5, 0.6), (0.5, 0.5, 0.5, 0.4), (0.5, 0.5, 0.5, 0.6),
                                (0, -2.5, 5, 0.4), (0, -2.5, 5, 0.6)])
-    assert found.tolist() == [False, True] * 3
-    assert sim.overlap_walls(np.zeros((0, 4))).shape == (0,)
+    assert found.tolist() == [False, True] * 3 and sim.overlap_walls(np.zeros((0, 4))).shape == (0,)
     for bad in [(0, 0, 0)], [(0, 0, 0, np.nan)]:
         with pytest.raises(ValueError):
             sim.overlap_walls(bad)
@@ -78,7 +76,6 @@ def test_walls_for_paraview(moving, tmp_path):
         sim = simulation(walls, "hertz", 1e-3)
         sim.add_clumps(BALL, [(0.5, 0.5, 1.5)], scale=0.1)
         return sim
-
     scenario = dataclasses.replace(RODS, build=build, observables=())
     assert scenario.main(["--time", "0.1", "--frames", "3", "--quiet", "--out", str(tmp_path)]) == 0
     walls = meshio.read(tmp_path / "walls.vtu")
@@ -119,8 +116,7 @@ def test_broken_meshes(name, contact):
         wall = md.MeshWall(BROKEN[name])
         assert len(md.MeshWall((wall.points, wall.triangles)).triangles) == len(wall.triangles)
     sim = simulation([wall, *md.box((-1, -1, -1), (2, 2, 2))], contact, 1e-4)
-    rng = np.random.default_rng(3)
-    inside = 0.2 + 0.3 * np.argwhere(np.ones((3, 3, 3)))
+    rng, inside = np.random.default_rng(3), 0.2 + 0.3 * np.argwhere(np.ones((3, 3, 3)))
     sim.add_clumps(BALL, inside, velocity=2.0 * rng.normal(size=(27, 3)), scale=0.05)
     sim.run(4000)
     assert np.all(np.isfinite(sim.position)) and np.all(np.abs(sim.velocity) < 20.0)

@@ -2,14 +2,13 @@
 import copy
 import shutil
 import subprocess
-import warnings
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
-
+from scenes import unit_vectors, warnings_of
 import minidem as md
 from minidem.analysis.contacts import pair_keys
 from minidem.core.quaternions import multiply
@@ -44,13 +43,11 @@ def simulation(materials=SOFT, walls=None, contact=FRICTION, dt=2e-6, **options)
 
 def grid(sim, templates, materials=SOFT):
     """125 clumps near to each other, without contacts, half of each template and material."""
-    rng = np.random.default_rng(8)
-    places = (np.arange(5) + 0.5) / 5 * EDGE
+    rng, places = np.random.default_rng(8), (np.arange(5) + 0.5) / 5 * EDGE
     position = np.array(np.meshgrid(places, places, places)).reshape(3, -1).T
     for template, material, scale, part in zip(templates, materials, (0.95, 0.9), np.split(position, [60])):
-        n, direction = len(part), rng.standard_normal((len(part), 4))
-        sim.add_clumps(template, part, direction / np.linalg.norm(direction, axis=1, keepdims=True),
-                       2.0 * rng.standard_normal((n, 3)), 20.0 * rng.standard_normal((n, 3)), scale, material)
+        sim.add_clumps(template, part, unit_vectors(rng, len(part), 4), 2.0 * rng.standard_normal(part.shape),
+                       20.0 * rng.standard_normal(part.shape), scale, material)
     return sim
 
 
@@ -76,18 +73,14 @@ def commands_of(folder):
 
 
 def write(sim, folder, **options):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        sim.write_lammps(folder, **options)
-    return [str(one.message) for one in caught]
+    return warnings_of(lambda: sim.write_lammps(folder, **options))[0]
 
 
 # --- files ---
 
 def test_files_of_rods(tmp_path):
     """Numbers of a data file and a file of rigid bodies are those of the simulation, to the last bit."""
-    sim = grid(simulation(walls=BOX), [ROD, ROD])
-    folder = tmp_path / "new" / "folder"
+    sim, folder = grid(simulation(walls=BOX), [ROD, ROD]), tmp_path / "new" / "folder"
     sim.write_lammps(folder, steps=7, every=3)
     assert {path.name for path in folder.iterdir()} == {"in.minidem", "spheres.data", "clumps.state", "start.npz"}
     spheres = np.loadtxt(folder / "spheres.data", skiprows=10, max_rows=375)
@@ -259,9 +252,8 @@ def settled(walls):
     sim, rng = frictional(VESSELS[walls]), np.random.default_rng(2)
     across = SIDE * (np.arange(3) + 0.5) / 3
     places = np.array(np.meshgrid(across, across, 0.03 + 0.041 * np.arange(6))).T.reshape(-1, 3)
-    turns = rng.standard_normal((45, 4))
     sim.add_clumps(BALL, places[:9])
-    sim.add_clumps(ROD, places[9:], turns / np.linalg.norm(turns, axis=1, keepdims=True))
+    sim.add_clumps(ROD, places[9:], unit_vectors(rng, 45, 4))
     sim.run(25_000)
     return sim
 
@@ -280,8 +272,7 @@ def crystal(spin):
 
 @pytest.mark.parametrize("walls", VESSELS)
 def test_velocities_stretch_all_springs(walls, tmp_path):
-    """T = -8 G* a u dt, from the documented formulas; at the cylinder LAMMPS has 1/R* = 1/R - 1/(2 Rc). They are in
-    the section of velocities; the motion of the simulation is in another."""
+    """T = -8 G* a u dt, from the documented formulas; at the cylinder LAMMPS has 1/R* = 1/R - 1/(2 Rc)."""
     sim = copy.deepcopy(settled(walls))
     motion, reason = history.loading(sim)
     contacts, shear = sim.contacts(), LOOSE.young / (4.0 * (2.0 - LOOSE.poisson) * (1.0 + LOOSE.poisson))
@@ -292,8 +283,7 @@ def test_velocities_stretch_all_springs(walls, tmp_path):
     u = motion[i, :3] - other[:, :3] + RADIUS * np.cross(normal, motion[i, 3:] + other[:, 3:])
     u -= np.sum(u * normal, axis=1, keepdims=True) * normal
     force = -8.0 * shear * np.sqrt(contacts["overlap"] / inverse)[:, None] * u * history.STEP
-    known = history.springs(sim)
-    order = np.argsort(pair_keys(np.column_stack([i, j])))
+    known, order = history.springs(sim), np.argsort(pair_keys(np.column_stack([i, j])))
     assert reason == "" and len(contacts) == len(known[0]) > 150 and np.linalg.norm(known[2]) > 0.5
     np.testing.assert_allclose(force[order], known[2], rtol=0.0, atol=1e-9 * np.linalg.norm(known[2]))
 
@@ -302,8 +292,7 @@ def test_velocities_stretch_all_springs(walls, tmp_path):
     places = [commands.index(line) for line in (
         "read_data spheres.data fix given NULL Motion", "run 1 post no", "timestep 3.0000000000000001e-05",
         "velocity all zero linear rigid bodies", "dump springs all local 1 end.springs index c_pairs[*] c_springs[*]")]
-    assert places == sorted(places)
-    assert all(line.endswith(" contacts") for line in commands if "wall/gran" in line)
+    assert places == sorted(places) and all(line.endswith(" contacts") for line in commands if "wall/gran" in line)
     loaded, given = (np.array([row.split() for row in part.strip().splitlines()], dtype=float)[:, 1:] for part in
                      (tmp_path / "spheres.data").read_text().split("Velocities")[1].split("Motion"))
     assert np.array_equal(loaded, motion) and not given[9:].any()
@@ -363,8 +352,7 @@ def test_springs_are_read(tmp_path):
 @pytest.mark.parametrize("options", [{"walls": BOX}, {"periodic": SIDES, "walls": [FLOOR]}, {}],
                          ids=["box", "periodic", "open"])
 def test_elastic_rods_agree(options, tmp_path):
-    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two; then minidem
-    continues from the state of LAMMPS."""
+    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two, and go on so."""
     sim = grid(simulation(contact="hertz", **options), [ROD, ROD])
     sim.run(5000)
     sim.write_lammps(tmp_path, steps=100)
@@ -387,8 +375,7 @@ def test_elastic_rods_agree(options, tmp_path):
     ((ROD, ROD), {"walls": BOX}), ((ROD, BALL), {"walls": [FLOOR], "periodic": SIDES}),
     ((ROD, BALL), {"walls": drum()})], ids=["rods in a box", "rods and spheres on a floor", "drum"])
 def test_clumps_with_friction_agree(templates, options, tmp_path):
-    """Collisions of two materials. LAMMPS takes the velocity at contacts with the arm R and not R - d/2: a hundred
-    times the stiffness makes the overlaps d, and with them the differences, 6.3 times smaller."""
+    """LAMMPS has contact points at R, not R - d/2: a hundred times the stiffness makes overlaps d 6.3 times smaller."""
     time, medians = 4e-3, []
     for materials, steps in ((SOFT, 2000), (STIFF, 6000)):
         sim = grid(simulation(materials, dt=time / steps, **options), templates, materials)
@@ -398,8 +385,7 @@ def test_clumps_with_friction_agree(templates, options, tmp_path):
         there = lammps(tmp_path)
         collided = np.abs(sim.velocity - free).max(axis=1) > 1e-9
         apart = np.abs(there.velocity - sim.velocity).max(axis=1)
-        assert collided.sum() > 20 and sim.energy().dissipated_sliding > 0.0
-        assert apart[~collided].max() < 1e-10
+        assert collided.sum() > 20 and sim.energy().dissipated_sliding > 0.0 and apart[~collided].max() < 1e-10
         medians.append(np.median(apart[collided]))
     assert medians[0] < 0.02 and medians[1] < medians[0] / 3.0          # speeds are 2 m/s
 
@@ -411,7 +397,6 @@ def test_a_heap_stays_at_rest(walls, tmp_path, monkeypatch):
     """As in minidem, in LAMMPS and after the way back; without springs it settles again."""
     def apart(one, other):
         return np.linalg.norm(one.position - other.position, axis=1).max() / other.contacts()["overlap"].mean()
-
     sim = copy.deepcopy(settled(walls))
     assert not write(sim, tmp_path, steps=1000)
     sim.run(1000)

@@ -5,10 +5,9 @@ from time import perf_counter
 import numpy as np
 import pytest
 from bit_systems import bumps
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
 from scipy.special import erf
-from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
 from sheared_scenes import MOTIONS, gas
-
 import minidem as md
 from minidem.analysis.coarse import Fields
 from minidem.analysis.flow import granular_temperature
@@ -46,8 +45,7 @@ def bonded():
     """Bonds are contacts, across gaps and in tension too."""
     sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.5), [md.Plane((0, 0, 0), (0, 0, 1))],
                         contact="hertz-mindlin:bonds=parallel", dt=5e-5, gravity=(0, 0, -9.81))
-    place = 0.081 * np.indices((3, 2, 3)).reshape(3, -1).T + (0.0, 0.0, 0.05)
-    sim.add_clumps(BALL, place, velocity=(0.5, 0.0, -2.0))
+    sim.add_clumps(BALL, 0.081 * np.indices((3, 2, 3)).reshape(3, -1).T + (0.0, 0.0, 0.05), velocity=(0.5, 0.0, -2.0))
     assert sim.add_bonds(2e-3, young=1e7, tensile=1e6, shear=1e6) > 30
     sim.run(300)
     assert (sim.contacts()["overlap"] < 0.0).any() and sim.wall_force(0).any()
@@ -67,7 +65,6 @@ GASES = {"gas": flying, "sheared gas": lambda: flying("shear")}
 
 
 def fields_of(sim, *grid):
-    """`Fields` with low, high, cells, width, of this instant."""
     fields = Fields(*grid)
     fields.measure(sim)
     return fields
@@ -125,14 +122,11 @@ def rate_of_momentum(sim, low, high, cells, width):
     return total
 
 
-def sources(sim, fields):
-    """(nx, ny, nz, 3) weight and force of walls in each cell [N]."""
-    return volume_of(fields) * (fields.density[..., None] * np.array(sim.gravity) + fields.wall_force)
-
-
 def imbalance(sim, *grid):
     """Largest difference of the two sides of the balance of momentum over all cells, relative to its terms."""
-    terms = rate_of_momentum(sim, *grid), sources(sim, fields_of(sim, *grid)), inflow(sim, *grid)
+    fields = fields_of(sim, *grid)
+    sources = volume_of(fields) * (fields.density[..., None] * np.array(sim.gravity) + fields.wall_force)
+    terms = rate_of_momentum(sim, *grid), sources, inflow(sim, *grid)
     return np.abs(terms[0] - terms[1] - terms[2]).max() / np.abs(terms).max()
 
 
@@ -147,7 +141,6 @@ BALANCED = {            # scene, grid
 
 @pytest.mark.parametrize("name", BALANCED)
 def test_momentum(name):
-    """Weight, contacts, walls: exact in each cell."""
     make, (low, high, cells, width) = BALANCED[name]
     sim = make()
     if low is None:                                     # of the box, or a part of it
@@ -174,8 +167,7 @@ def test_cells_without_smoothing():
     """Width 0: clumps are counted, and the stress is that of the parts of the branches of spheres in each cell."""
     sim = packing(BALL)
     fields = fields_of(sim, (0, 0, 0), (0.6, 0.6, 0.4), (3, 2, 4), 0.0)
-    counts = np.histogramdd(sim.position, fields.edges)[0]
-    close(fields.density, counts * BALL.mass / volume_of(fields), 1e-13)
+    close(fields.density, np.histogramdd(sim.position, fields.edges)[0] * BALL.mass / volume_of(fields), 1e-13)
     for cell in np.ndindex(3, 2, 4):
         low, high = ([edges[k + step] for k, edges in zip(cell, fields.edges)] for step in (0, 1))
         np.testing.assert_allclose(fields.contact_stress[cell], sim.stress(low=low, high=high), atol=1e-7)
@@ -258,8 +250,7 @@ def test_symmetry(how):
 
 
 def test_images_do_not_matter():
-    """In a sheared box, clumps that begin whole boxes away have the same fields, but for the rounding of their places.
-    """
+    """In a sheared box, clumps that begin whole boxes away have the same fields, but for rounding."""
     sims = [gas(MOTIONS["shear"], n=100, solid_fraction=0.18, speed=1.0) for _ in range(2)]
     start, box = sims[0], sims[0].box
     position, state = start.position, (start.orientation, start.velocity, start.angular_velocity)
@@ -280,8 +271,7 @@ def test_hundred_thousand_clumps(cells, width):
     """Dimers of 1.4 mm in a lattice with contacts; -s prints the time of a sample."""
     rng, n, spacing = np.random.default_rng(1), 46, np.array([1.39e-3, 0.995e-3, 0.995e-3])
     dimer = md.ClumpTemplate([(-0.2e-3, 0, 0), (0.2e-3, 0, 0)], [0.5e-3] * 2, density=2500.0)
-    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=1,
-                        periodic=((0,) * 3, n * spacing, (True,) * 3))
+    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=1, periodic=((0,) * 3, n * spacing, (True,) * 3))
     place = (np.indices((n, n, n)).reshape(3, -1).T + 0.5) * spacing + rng.uniform(-5e-6, 5e-6, (n ** 3, 3))
     sim.add_clumps(dimer, place, velocity=rng.normal(0.0, 0.01, place.shape))
     sim.run(10)

@@ -4,7 +4,6 @@ from math import sqrt
 import numpy as np
 import pytest
 from bit_systems import STICKY, bumps, sticky
-
 import minidem as md
 from minidem.contact.parts.jkr import jkr_curves, jkr_limits, sticking_speed
 
@@ -63,8 +62,7 @@ def test_order_of_restitution_and_energy(times, bound):
     errors = []
     for steps in (25, 100, 400):
         sim, speed = head_on("spheres", times, steps, PHASES)
-        before = sim.energy()
-        found = rebounds(sim, speed, 4 * steps)
+        before, found = sim.energy(), rebounds(sim, speed, 4 * steps)
         errors.append((np.sqrt(np.mean((found - sqrt(1.0 - times**-2)) ** 2)),
                        abs(sim.energy().balance - before.balance) / before.kinetic))
         assert sim.energy().dissipated == pytest.approx(before.kinetic / times**2, rel=1e-12)
@@ -83,7 +81,6 @@ def test_restitution_at_walls(bodies):
 
 
 def test_sticking_speed():
-    """Within 0.5 % with 100 steps per contact."""
     times = np.linspace(0.95, 1.05, 41)
     found = rebounds(*head_on("spheres", times, 100, np.full(41, 0.5)), 600)
     assert np.isnan(found[times < 0.995]).all() and np.isfinite(found[times > 1.005]).all()
@@ -103,8 +100,7 @@ def test_contacts_at_the_start():
     """Bodies in a gap do not attract each other. Those that overlap are bound, and have lost nothing."""
     _, radius, _, limits = scales("spheres")
     overlaps = np.array([-0.5, -1e-9, 1e-3, 0.5, 2.0]) * limits["gap"]
-    sim = md.Simulation(CLEAN, contact=LAW, dt=1e-7)
-    place = np.zeros((2, 5, 3))
+    sim, place = md.Simulation(CLEAN, contact=LAW, dt=1e-7), np.zeros((2, 5, 3))
     place[:, :, 1], place[1, :, 0] = 6.0 * RADIUS * np.arange(5), 2.0 * RADIUS - overlaps
     sim.add_clumps(BALL, place.reshape(-1, 3))
     energy, curves = sim.energy(), jkr_curves(overlaps[2:], radius, MODULUS, ADHESION)
@@ -132,8 +128,7 @@ def test_triangles_replace_each_other():
     sim.add_clumps(BALL, (-0.01, 0.0012, RADIUS - 1.211 * limits["gap"]), velocity=(1.0, 0.1, 0.0))
     start, heights = sim.energy(), []
     sim.run(90_000, 100, lambda sim: heights.append(sim.position[0, 2]))
-    assert sim.position[0, 0] > 0.007 and len(sim.contacts()) >= 1
-    assert np.ptp(heights) < 0.05 * limits["gap"]
+    assert sim.position[0, 0] > 0.007 and len(sim.contacts()) >= 1 and np.ptp(heights) < 0.05 * limits["gap"]
     assert abs(sim.energy().dissipated) < 1e-9 * limits["lost_at_touch"]
     assert sim.energy().balance == pytest.approx(start.balance, rel=1e-9)
 

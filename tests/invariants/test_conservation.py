@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
-
 import minidem as md
 from minidem.scenarios.rotating_bodies.driven_bodies import order
 
@@ -25,7 +24,6 @@ def largest(vectors):
 
 
 def collisions(sim, steps):
-    """Run, and count the steps in which anything touches anything."""
     touching = []
     sim.run(steps, 10, lambda sim: touching.append(len(sim.contacts())))
     return np.count_nonzero(touching)
@@ -58,8 +56,7 @@ def angular_momentum_error(free_clumps, scheme, finer, contact="hertz"):
 
 @pytest.mark.parametrize("scheme, contact", [case for case in CASES if case[0].startswith(("fincham", "no-squish"))])
 def test_angular_momentum_to_round_off(free_clumps, scheme, contact):
-    """Leapfrog changes the orbital part by dt x_n x F_n exactly, and these schemes add dt M_n to the spin in the
-    lab."""
+    """Leapfrog changes the orbital part by dt x_n x F_n exactly; these schemes add dt M_n to the spin in the lab."""
     error, sim = angular_momentum_error(free_clumps, scheme, 1, contact)
     scale = free_clumps.world().mass.sum() * largest(sim.velocity) * largest(sim.position)
     assert error < 6 * STEPS * EPS * scale
@@ -76,19 +73,15 @@ def test_angular_momentum_converges(free_clumps, scheme):
 
 
 def test_axial_spin_of_rods():
-    """No force has a moment about the axis. Roundings: a dozen a step, and those of r x F through the axis, counted by
-    the impulses."""
+    """No force has a moment about the axis. Roundings: a dozen a step, and of r x F, counted by the impulses."""
     scene, steps = scenes.rods_in_box(seed=2), 10_000
     body, sim, impulse = scene.shapes[0].body, scene.simulation(DT), 0.0
-
     def spin_about_axis(sim):
         axis = rotation_matrix(sim.orientation) @ body.axes[:, 0]
         return (axis * sim.angular_velocity).sum(1)
-
     def add_impulse(sim):
         nonlocal impulse
         impulse = impulse + np.linalg.norm(sim.force, axis=1) * DT
-
     before = spin_about_axis(sim)
     sim.run(steps, 1, add_impulse)
     assert np.max(impulse) > 2 * body.mass * 4.0             # rods were hit

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from bit_systems import bits
 from reference_walls import BALL, FRICTION, MATERIAL, MINDLIN, nearest_points, plate, simulation
-
 import minidem as md
 from minidem.contact.pair_table import PairTable
 from minidem.engine.schedule import MOST_POSES
@@ -19,7 +18,6 @@ RADIUS = 0.4
 
 
 def on_plate(n, radius=RADIUS, **options):
-    """A large sphere that rolls over a plate of 2 n^2 triangles."""
     sim = simulation([md.MeshWall(plate(n), feature_angle=0.2)], **options)
     sim.add_clumps(BALL, [(0.0, 0.0, 0.95 * radius)], velocity=(1.0, 0.0, 0.0), scale=radius)
     return sim
@@ -122,11 +120,6 @@ def test_steps_over_many_triangles():
     assert seconds(lambda: large.run(5)) < 60.0 * seconds(lambda: small.run(5))
 
 
-def coefficients_at_once(materials, pairs, law):
-    table = PairTable(materials[0], [md.Plane((0, 0, 0), (0, 0, 1), m) for m in materials], pairs)
-    return table.coefficients(law, law.values())[:len(materials), :len(materials)]
-
-
 def test_coefficients_of_materials_one_by_one():
     law = md.contact.info(MINDLIN)
     materials = [md.Material(1e7 + k, 0.2, restitution=0.9 - 0.01 * k, friction=0.1 * k) for k in range(9)]
@@ -137,8 +130,9 @@ def test_coefficients_of_materials_one_by_one():
         if k % 3 == 2:
             table.with_material(md.Material(1.0, 0.1)).coefficients(law, law.values())          # given up
         table = table.with_material(material)
-        found = table.coefficients(law, law.values())[:k + 1, :k + 1]
-        assert np.array_equal(found, coefficients_at_once(materials[:k + 1], pairs, law), equal_nan=True)
+        at_once = PairTable(materials[0], [md.Plane((0, 0, 0), (0, 0, 1), m) for m in materials[:k + 1]], pairs)
+        found, expected = (one.coefficients(law, law.values())[:k + 1, :k + 1] for one in (table, at_once))
+        assert np.array_equal(found, expected, equal_nan=True)
 
 
 @pytest.mark.parametrize("periodic", [None, ((0.0, -0.7, -0.7), (1.4, 0.7, 0.7), (True, True, False))])
@@ -151,8 +145,7 @@ def test_bonds_of_unequal_spheres(periodic):
     sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [1.0]), x, scale=radii)
     gaps = np.linalg.norm(x[:, None] - x, axis=2) - radii - radii[:, None]
     tracemalloc.start()
-    n = sim.add_bonds(0.004, young=1e6)
-    peak = tracemalloc.get_traced_memory()[1]
+    n, peak = sim.add_bonds(0.004, young=1e6), tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     bonds = sim.bonds()
     assert n == len(bonds) == np.count_nonzero(np.triu(gaps <= 0.004, 1)) > 200
@@ -174,8 +167,7 @@ def test_oscillation_is_the_function_that_it_describes(velocity, spin):
 
 
 def test_long_runs_with_many_walls_take_little_memory():
-    walls = [md.Plane((0, 0, -k), (0, 0, 1), velocity=(0, 0, -0.1)) for k in range(300)]
-    sim = simulation(walls, contact="hertz")
+    sim = simulation([md.Plane((0, 0, -k), (0, 0, 1), velocity=(0, 0, -0.1)) for k in range(300)], contact="hertz")
     tracemalloc.start()
     sim.run(2000)
     peak = tracemalloc.get_traced_memory()[1]

@@ -3,8 +3,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from settling_scene import BALL, CLUMP, ELASTIC, ROLLING, N, settling
-
+from scenes import BALL, CLUMP, ELASTIC, ROLLING, settling
 import minidem as md
 import minidem.engine.loop_memory
 from minidem.analysis.energy import DISSIPATED, balance_error, energy_input
@@ -18,24 +17,22 @@ DISPLACED = ["hertz-mindlin:tangential=mindlin,rolling=epsd",       # a growing 
 def test_dissipation_is_never_negative(contact):
     """In each step, of each kind in all contacts together, to 1e-8 of the energy of a clump."""
     sim, old = settling(contact=contact), np.zeros(5)
-    start = sim.energy()
-    least = 0.0
+    start, least = sim.energy(), 0.0
     for _ in range(2500):
         sim.run(1)
         new = sim.loop.ledger()["dissipated"].sum(axis=1)
         least, old = min(least, np.min(new - old)), new
     end = sim.energy()
-    supplied = (start.kinetic + start.potential - end.potential) / N
+    supplied = (start.kinetic + start.potential - end.potential) / 100
     assert least >= -1e-8 * supplied
     kinds = [getattr(end, name) for name in DISSIPATED]
     assert kinds == old.tolist() and min(kinds[:3]) > 0.01 * end.dissipated
     assert (kinds[3] > 0.0) == ("rolling=epsd" in contact) and kinds[4] == 0.0
-    assert end.dissipated == sum(kinds) > 0.5 * N * supplied
+    assert end.dissipated == sum(kinds) > 0.5 * 100 * supplied
 
 
 @lru_cache
 def residual(dt, contact=ROLLING):
-    """Largest change of the balance over the energy put in."""
     sim = settling(dt, contact)
     found = [sim.energy()]
     sim.run(round(0.3 / dt), round(1e-3 / dt), lambda sim: found.append(sim.energy()))
@@ -53,16 +50,7 @@ def test_balance_is_constant(contact):
     assert all(3.0 < coarse / fine < 5.5 for coarse, fine in zip(errors, errors[1:])), errors
 
 
-def test_balance_of_a_conservative_law_is_the_total_energy():
-    sim = settling(contact="hertz")
-    sim.run(200)
-    energy = sim.energy()
-    assert energy.elastic > 0.0 and energy.balance == energy.total
-    assert (energy.dissipated, energy.work, energy.elastic_tangential, energy.elastic_rolling) == (0.0,) * 4
-
-
 def wind(t, x, v, q, w):
-    """A force that pushes and drags, and a torque that brakes."""
     return 0.5 * np.cos(20.0 * x[:, :1]) * np.array([1.0, 0.5, 0.0]) - 0.3 * v, -1e-3 * w
 
 
@@ -76,8 +64,7 @@ def test_work_of_a_constant_force_and_torque():
     sim.run(1000)
     shift, speed = sim.position - position, np.linalg.norm(sim.angular_velocity[1])
     assert 0.5 * speed > 4.0 * np.pi                    # more than two turns
-    work = sim.loop.ledger()["work"][:, 0]
-    assert work == pytest.approx([force[0] @ shift[0], 0.5 * 0.03 * speed], rel=1e-9)
+    assert sim.loop.ledger()["work"][:, 0] == pytest.approx([force[0] @ shift[0], 0.5 * 0.03 * speed], rel=1e-9)
     assert sim.energy().work == pytest.approx(sim.energy().kinetic - start.kinetic, rel=1e-9)
 
 

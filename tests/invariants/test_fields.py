@@ -1,14 +1,13 @@
 """Fields of clumps and random numbers: what functions in all languages see and change. Bits: test_bits."""
 import copy
 import re
-import warnings
 
 import capillary_bridge as bridge
 import numpy as np
 import pytest
 from bit_systems import wet_grains
 from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_conduction, conduction, same
-
+from scenes import warnings_of
 import minidem as md
 from minidem.analysis.damping import exchange_rate
 from minidem.scenarios.c_functions import ctypes_functions
@@ -21,7 +20,6 @@ def heat(sim):
 
 
 def exchange(contacts, rate):
-    """Of all fields."""
     for name, values in contacts.fields.items():
         contacts.rates[name][:] = rate * (values[:, ::-1] - values)
 
@@ -37,8 +35,7 @@ def test_fluxes_conserve_and_mix():
     assert np.ptp(sim.field("temperature")) < 0.7 * spread and sim.fields == ("temperature", "dipole")
     assert heat(sim) == pytest.approx(total, rel=1e-13)
     assert sim.field("dipole").sum(axis=0) == pytest.approx(dipole.sum(axis=0), abs=1e-12)
-    assert not np.array_equal(sim.field("dipole"), dipole)
-    assert np.array_equal(sim.position, without.position)
+    assert not np.array_equal(sim.field("dipole"), dipole) and np.array_equal(sim.position, without.position)
 
 
 C_FLUXES = """#include <math.h>
@@ -104,18 +101,15 @@ def test_walls_with_and_without_a_value():
     sim.add_clumps(BALL, [(0, 0, 0.00995)])
     sim.add_field("temperature", 300.0, walls=[350.0, np.nan])
     seen = []
-
     def flux(contacts):
         seen.append((contacts.ids.copy(), contacts.fields["temperature"].copy()))
         conduction(contacts, 1.0)
-
     sim.add_flux(flux)
     sim.run(10)
     assert sim.field("temperature")[0] > 300.0
     ids, values = seen[0]                  # later ones may be for slopes of the rates
     found = {tuple(pair): row for pair, row in zip(ids.tolist(), values.tolist()) if pair[0] == 0}
-    assert set(found) == {(0, -1), (0, -2)}
-    assert found[0, -1][1] == 350.0 and found[0, -2][1] == found[0, -2][0]
+    assert set(found) == {(0, -1), (0, -2)} and found[0, -1][1] == 350.0 and found[0, -2][1] == found[0, -2][0]
 
 
 def wet_springs(contacts, stiffness):
@@ -127,7 +121,6 @@ def wet_springs(contacts, stiffness):
 
 def compiled_wet_springs():
     numba = pytest.importorskip("numba")
-
     @numba.cfunc(POINTERS)
     def force(contact, history, result, parameters):
         rows, out = numba.carray(contact, (86, 8)), numba.carray(result, (14, 8))
@@ -138,7 +131,6 @@ def compiled_wet_springs():
                 out[m, k] = 0.0
             out[12, k] = rows[85, k] - rows[84, k]
             out[13, k] = -out[12, k]
-
     return force
 
 
@@ -161,13 +153,11 @@ def decay(t, x, v, q, w, rate, *, fields):
 
 def compiled_decay():
     numba = pytest.importorskip("numba")
-
     @numba.cfunc(POINTERS)
     def force(time, clumps, wrenches, parameters):
         activity, rate = numba.carray(clumps, (16, 8)), numba.carray(wrenches, (7, 8))
         for k in range(8):
             rate[6, k] = -parameters[0] * activity[15, k]
-
     return force
 
 
@@ -183,8 +173,7 @@ def test_rates_of_forces_are_of_second_order(language, contact):
         sim.add_force(decay if language == "python" else compiled_decay(), [2.0])
         sim.run_until(1.0)
         errors.append(np.abs(sim.field("activity") - np.exp(-1.0) * np.array([1.0, 2.0])).max())
-    assert 1.85 < np.log2(errors[0] / errors[1]) < 2.15
-    assert errors[1] < 1e-4
+    assert 1.85 < np.log2(errors[0] / errors[1]) < 2.15 and errors[1] < 1e-4
 
 
 def pair_of_spheres(dt, contact="hertz-mindlin"):
@@ -193,22 +182,20 @@ def pair_of_spheres(dt, contact="hertz-mindlin"):
 
 
 def source(t, x, v, q, w, rate, *, fields):
-    """Decay of all fields."""
     return 0.0 * x, 0.0 * x, {name: -rate * values for name, values in fields.items()}
 
 
 def exchanging_law():
     def force(contacts, rate):
         exchange(contacts, rate)
-
     md.contact.register("exchanging", force, parameters={"rate": None})
 
 
 # what is there at the start, what changes, rate of the decay of the difference
 CHANGES = {
-    "set_field": ({"flux"}, lambda sim: sim.set_field("temperature", [5.0, 1.0]), 100.0),
-    "set_field with a force": ({"flux", "force"}, lambda sim: sim.set_field("temperature", [5.0, 1.0]), 120.0),
-    "set_field with a law": ({"law"}, lambda sim: sim.set_field("temperature", [5.0, 1.0]), 100.0),
+    **{name: (parts, lambda sim: sim.set_field("temperature", [5.0, 1.0]), rate) for name, parts, rate in (
+        ("set_field", {"flux"}, 100.0), ("set_field with a force", {"flux", "force"}, 120.0),
+        ("set_field with a law", {"law"}, 100.0))},
     "add_flux": (set(), lambda sim: sim.add_flux(exchange, [50.0]), 100.0),
     "add_force": (set(), lambda sim: sim.add_force(source, [100.0]), 100.0),
     "add_field": ({"flux"}, lambda sim: sim.add_field("temperature", [1.0, 3.0]), 100.0),
@@ -253,21 +240,6 @@ def test_files_have_the_fields(tmp_path):
     assert all(np.all(values == (1.0, 2.0, 3.0)) for values in (data["dipole"], log["particles/dipole"]))
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (dict(name="a b"), "name = 'a b'"), (dict(name="temperature"), "there is a field of this name"),
-    (dict(name="velocity"), "name = 'velocity'"), (dict(name="a", components=9), "components = 9"),
-    (dict(name="a", components=8), "at most 8"), (dict(name="a", values=[1.0, 2.0]), "values has shape"),
-    (dict(name="a", values=np.nan), "values"), (dict(name="a", capacity=0.0), "capacity = 0.0"),
-    (dict(name="a", values=[[1.0, 2.0]], components=3), "values has shape"), (dict(name="a", walls=[1.0]), "walls"),
-    (dict(name="a", walls=np.inf), "walls.* = inf: stay within"), (dict(name="a", walls="hot"), "walls = 'hot'"),
-    (dict(name="a", capacity=1e300), "capacity = 1e.300: stay"), (dict(name="a", per_mass="no"), "per_mass = 'no'")])
-def test_refused_arguments(arguments, words):
-    sim = box_of_rods()
-    with pytest.raises(ValueError, match=words):
-        sim.add_field(**arguments)
-    assert sim.fields == ("temperature",)
-
-
 def without_field(contact="hertz-mindlin"):
     sim = md.Simulation(MATERIAL, dt=1e-5, contact=contact)
     sim.add_clumps(ROD, [(0, 0, 0)])
@@ -295,23 +267,15 @@ def test_refused(act, words, tmp_path, monkeypatch):
         act()
 
 
-def test_errors_in_a_run():
-    """A value that is not finite; a callback that raises leaves fields as they were."""
-    def flux(contacts):
-        contacts.rates["temperature"][:, 0] = np.inf
-
+def test_a_callback_that_raises_leaves_fields_as_they_were():
     def callback(sim):
         sim.set_field("temperature", 0.0)
         raise RuntimeError
-
     sim = box_of_rods()
     before = sim.field("temperature")
     with pytest.raises(RuntimeError):
         sim.run(10, every=5, callback=callback)
     assert np.array_equal(sim.field("temperature"), before)
-    sim.add_flux(flux)
-    with pytest.raises(FloatingPointError, match="the field 'temperature' of clump [0-9]+ is not finite"):
-        sim.run(1000)
 
 
 # ---------------------------------------------------------------- amounts that contacts transfer
@@ -325,21 +289,17 @@ def wet_pair(own_law, gap=1e-6, speed=0.3, **options):
 
 
 def held(sim):
-    """Volume of the bridges."""
     return sim.contacts()["history"][:, 0, 3].sum()
 
 
 @pytest.mark.parametrize("gap", [1e-6, -1e-6])
 def test_amounts_are_transferred_once_as_they_are(own_law, gap):
-    """5 % of both in the step in which the bridge forms, half of it to both in the last step of the contact; also of a
-    contact that is there before the first step."""
+    """5 % of both in the step in which a bridge forms, half of it to both in the last; also of a contact at first."""
     sim, rows = wet_pair(own_law, gap), []
-
     def look(sim):
         if len(rows) % 9 == 0:
             copy.deepcopy(sim).contacts()               # evaluations between steps transfer nothing
         rows.append((*sim.field("liquid"), held(sim), len(sim.contacts())))
-
     look(sim)
     sim.run(200, 1, look)
     states = [row for k, row in enumerate(rows) if k == 0 or row[:3] != rows[k - 1][:3]]
@@ -353,7 +313,6 @@ def test_amounts_are_transferred_once_as_they_are(own_law, gap):
 def test_bridges_lose_nothing(enough, own_law, monkeypatch):
     """So many are formed and broken. Their bits over threads and restarts: test_bits."""
     events = [0, 0]
-
     def force(contacts, *values):
         before = contacts.history[:, 0, 3] > 0.0
         bridge.shared_force(contacts, *values)
@@ -361,7 +320,6 @@ def test_bridges_lose_nothing(enough, own_law, monkeypatch):
         counted = contacts.ids[:, 0] >= 0               # some are evaluated by two threads
         events[0] += np.count_nonzero(after & ~before & counted)
         events[1] += np.count_nonzero(before & ~after & counted)
-
     own_law("wet", force, bridge.shared_describe, **bridge.SHARED)
     sim = wet_grains("wet:tension=0.001,reach=1e-4", threads=2)
     total = 2.0 * sim.field("liquid").sum()
@@ -374,7 +332,6 @@ def test_bridges_lose_nothing(enough, own_law, monkeypatch):
 def test_compiled_functions_transfer_amounts(own_law):
     """Rows 12 + 2 n ... of the result of a law, 2 n ... of the rates of a flux: of i, then of j."""
     numba = pytest.importorskip("numba")
-
     @numba.cfunc(POINTERS)
     def force(contact, history, result, parameters):
         rows, out, kept = numba.carray(contact, (86, 8)), numba.carray(result, (16, 8)), numba.carray(history, (4, 8))
@@ -384,7 +341,6 @@ def test_compiled_functions_transfer_amounts(own_law):
             if kept[3, k] == 0.0 and rows[13, k] > 0.0:
                 out[14, k], out[15, k] = 0.25, -0.25
                 kept[3, k] = 1.0
-
     @numba.cfunc(POINTERS)
     def flux(contact, result, rates, parameters):       # as the contact ends
         rows, out, rate = numba.carray(contact, (86, 8)), numba.carray(result, (16, 8)), numba.carray(rates, (4, 8))
@@ -392,7 +348,6 @@ def test_compiled_functions_transfer_amounts(own_law):
             ends = 1.0 if out[10, k] == 0.0 else 0.0
             rate[0, k], rate[1, k] = ends, ends         # rates do not count there
             rate[2, k], rate[3, k] = ends * (1.0 + rows[84, k]), 0.5 * ends
-
     own_law("compiled", force, parameters={"stiffness": 1e3})
     sim = two_spheres("compiled", distance=0.02001, velocity=[(1, 0, 0), (-1, 0, 0)])
     sim.add_field("charge", [0.0, 0.0])
@@ -400,22 +355,17 @@ def test_compiled_functions_transfer_amounts(own_law):
     rows = [(0.0, 0.0)]
     sim.run(1000, 1, lambda sim: rows.append(tuple(sim.field("charge"))))
     states = [row for k, row in enumerate(rows) if k == 0 or row != rows[k - 1]]
-    first = sorted(states[1])
-    assert first == [-0.25, 0.25] and not len(sim.contacts())
-    assert len(states) == 3
+    assert sorted(states[1]) == [-0.25, 0.25] and not len(sim.contacts()) and len(states) == 3
     assert sorted((states[2][0] - states[1][0], states[2][1] - states[1][1])) in ([0.5, 0.75], [0.5, 1.25])
 
 
 def test_rates_of_a_law_count_in_the_last_evaluation_of_a_contact(own_law):
-    """A law knows that a contact ends; a flux that is driven by a difference does not, and its rate then counts for
-    nothing."""
+    """A law knows that a contact ends; a flux that is driven by a difference does not, and counts for nothing."""
     def force(contacts, stiffness):
         contacts.force = stiffness * np.maximum(contacts.overlap, 0.0)[:, None] * contacts.normal
         contacts.rates["wetness"] = np.array([1.0, -1.0]) * (contacts.overlap <= 0.0)[:, None]
-
     def flux(contacts):
         contacts.rates["heat"] = (contacts.overlap <= 0.0).astype(float)[:, None] * np.ones(2)
-
     own_law("last", force, parameters={"stiffness": 1e3})
     sim = two_spheres("last", distance=0.02001, velocity=[(1, 0, 0), (-1, 0, 0)])
     sim.add_field("wetness", 0.0)
@@ -428,7 +378,6 @@ def test_rates_of_a_law_count_in_the_last_evaluation_of_a_contact(own_law):
 
 def test_rates_and_amounts_are_assigned(own_law):
     wrong = {}
-
     def force(contacts, stiffness):
         contacts.rates["wetness"] = np.ones((8, 2))
         contacts.rates["wetness"] += 1.0
@@ -442,7 +391,6 @@ def test_rates_and_amounts_are_assigned(own_law):
             with pytest.raises(ValueError) as error:
                 change()
             wrong[text] = str(error.value)
-
     own_law("assigns", force, parameters={"stiffness": 1e3})
     sim = two_spheres("assigns", 1e-3, material=md.Material(1.0, 0.3))
     sim.add_field("wetness", [0.0, 2.0])
@@ -458,17 +406,13 @@ def test_rates_and_amounts_are_assigned(own_law):
 # ---------------------------------------------------------------- steps that are too long for a field
 
 def said(run):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run()
-    return [str(warning.message) for warning in caught if "field" in str(warning.message)]
+    return [text for text in warnings_of(run)[0] if "field" in text]
 
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("product", [0.9, 1.1])
 def test_a_step_that_a_flux_does_not_allow(product, late):
-    """Two spheres in contact: their difference decays at twice the rate over the capacity, and grows above 1 / dt. A
-    flux that comes later is looked at as well."""
+    """Two spheres in contact: their difference decays at twice the rate over the capacity, and grows above 1 / dt."""
     sim = pair_of_spheres(1e-4)
     if late:
         sim.run(300)
@@ -531,7 +475,6 @@ def noise(strength):
 
 def compiled_noise():
     numba = pytest.importorskip("numba")
-
     @numba.cfunc(POINTERS)
     def force(time, clumps, wrenches, parameters):
         rows, out = numba.carray(clumps, (22, 8)), numba.carray(wrenches, (6, 8))
@@ -539,17 +482,14 @@ def compiled_noise():
             for m in range(3):
                 out[m, k] = parameters[0] * (rows[16 + m, k] - 0.5)
                 out[3 + m, k] = parameters[0] * 1e-2 * (rows[19 + m, k] - 0.5)
-
     return force
 
 
 def test_random_numbers_are_those_of_numpy():
     seen = {}
-
     def force(t, x, v, q, w, *, random):
         seen[round(t / 1e-5)] = random
         return np.zeros(3), np.zeros(3)
-
     sim = md.Simulation(md.Material(young=1e7, poisson=0.3), dt=1e-5)
     sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), np.arange(5)[:, None] * [1.0, 0, 0])
     sim.remove_clumps([1])

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
-
 import minidem as md
 from minidem.analysis.energy import lasting_energy_error
 
@@ -12,7 +11,6 @@ EDGE = 2            # steps at either end of a contact that are left out
 
 
 def two_rods():
-    """An oblique collision of turning rods."""
     orientation = np.array([[1.0, 0.0, 0.0, 0.0], [0.8, 0.1, 0.5, 0.3]])
     velocity = np.array([[4.0, 0.3, 0.2], [-3.0, 0.5, -1.0]])
     touching = np.array([[0.0, 0.0, 0.0], [0.109, 0.028, 0.014]])
@@ -66,8 +64,7 @@ def test_lasting_energy_is_constant_where_contacts_begin_and_end(scene, phase):
     moved = scene.changed(position=scene.position + phase * dt * scene.velocity)
     rows, first, last = energies(moved, dt, contact="hertz:onset=corrected")
     total, lasting = np.max(np.abs(rows - rows[0]), axis=0)
-    assert lasting < total / 200.0
-    assert lasting < np.max(np.abs(rows[[first, last], 0] - rows[0, 0])) / 50.0
+    assert lasting < total / 200.0 and lasting < np.max(np.abs(rows[[first, last], 0] - rows[0, 0])) / 50.0
 
 
 def test_shadow_terms_are_those_of_the_definition():
@@ -89,8 +86,7 @@ def test_shadow_terms_are_those_of_the_definition():
     force, mass, gravity = forces.force, world.mass[:, None], np.array(scene.gravity)
     torque = np.einsum("nba,ncb,nc->na", world.axes, rotation_matrix(q), forces.torque)         # principal frame
     squares = np.sum(((force + mass * gravity)**2 - (mass * gravity)**2) / mass) + np.sum(torque**2 / world.inertia)
-    expected = dt**2 * (curvature / 12.0 - squares / 24.0)
-    assert sim.energy(shadow=True).shadow == pytest.approx(expected, rel=1e-5)
+    assert sim.energy(shadow=True).shadow == pytest.approx(dt**2 * (curvature / 12.0 - squares / 24.0), rel=1e-5)
 
 
 def test_without_contacts_lasting_and_total_energy_are_equal():
@@ -112,7 +108,6 @@ def test_rows_without_contacts_are_used_if_there_are_enough(free, rows):
              "potential": np.zeros(100)}
     used = total[100 - free:] if rows == "contact-free" else lasting
     assert lasting_energy_error(table, contacts) == (np.max(np.abs(used - used[0])) / total[0], rows)
-    resting = {name: np.zeros(100) for name in table}
-    assert lasting_energy_error(resting, contacts) == (None, None)
+    assert lasting_energy_error({name: np.zeros(100) for name in table}, contacts) == (None, None)
     nine = {name: values[-9:] for name, values in table.items()}
     assert lasting_energy_error(nine, np.zeros(9))[1] == "shadow"       # too few, although all are without contacts

@@ -7,7 +7,6 @@ two or three times that."""
 import numpy as np
 import pytest
 import scenes
-
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
@@ -45,7 +44,6 @@ def relative_errors(seed, dt, steps):
 
 
 def few_or(few, many):
-    """Seeds of the default run, and of the slow one."""
     return pytest.mark.parametrize("seeds", [range(few), pytest.param(range(many), marks=pytest.mark.slow)], ids=len)
 
 
@@ -92,8 +90,7 @@ MANY = 10**8
 
 def worst(scheme, dt, steps):
     """Largest relative errors of energy and of the vector of angular momentum over a run, at ten thousand instants."""
-    n = len(MOMENTS)
-    q = scenes.unit_vectors(np.random.default_rng(5), n, 4)
+    q = scenes.unit_vectors(np.random.default_rng(5), len(MOMENTS), 4)
     path = md.rotation.integrate(scheme, MOMENTS, q, SPINS, (0.0, 0.0, 0.0), dt, steps, record_every=steps // 10_000)
     momentum, start = rotate(path.orientation, MOMENTS * path.angular_velocity), rotate(q, MOMENTS * SPINS)
     energy = np.sum(MOMENTS * path.angular_velocity**2, axis=-1) / np.sum(MOMENTS * SPINS**2, axis=-1) - 1
@@ -109,8 +106,7 @@ def round_off(steps):
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if order_of(s, "order_q", "order_w") >= 2])
 def test_a_hundred_million_free_steps(scheme):
-    """An oscillation c dt^2 and a drift c dt^3 t (PCDM: c dt^2 t): a tenth of the step for ten times the time makes a
-    hundredth of either (a tenth)."""
+    """An oscillation c dt^2 and a drift c dt^3 t (PCDM: c dt^2 t): a tenth of the step makes a hundredth (a tenth)."""
     less = 10 if is_pcdm(scheme) else 100
     coarse, fine = worst(scheme, 1e-2, MANY // 100), worst(scheme, 1e-3, MANY)
     for name, long, short in zip(("energy", "momentum"), fine, coarse):
@@ -120,8 +116,7 @@ def test_a_hundred_million_free_steps(scheme):
 @pytest.mark.slow
 def test_converged_omelyan_is_bounded():
     """The errors of 1e8 long steps are those of the first 1e6."""
-    runs = (worst("omelyan:iterations=20", 1e-2, steps) for steps in (MANY, MANY // 100))
-    for long, short in zip(*runs):
+    for long, short in zip(*(worst("omelyan:iterations=20", 1e-2, steps) for steps in (MANY, MANY // 100))):
         assert np.all(long < 1.01 * short + round_off(MANY)), (long, short)
 
 

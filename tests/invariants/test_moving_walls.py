@@ -7,7 +7,6 @@ from bit_systems import MIXED, press
 from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, ROLLING, facets, plate, simulation
 from scenes import unit_vectors
 from scipy.spatial.transform import Rotation
-
 import minidem as md
 
 RADIUS, G = 0.1, 9.81
@@ -15,7 +14,6 @@ STEEP = np.array([0.0, 0.0, -G])
 
 
 def drum(surface, spin):
-    """A drum about z, between two planes that turn with it."""
     turn = {"angular_velocity": (0, 0, spin)}
     ends = [md.Plane((0, 0, -0.3), (0, 0, 1), **turn), md.Plane((0, 0, 0.3), (0, 0, -1), **turn)]
     if surface == "cylinder":
@@ -24,7 +22,6 @@ def drum(surface, spin):
 
 
 def swinging(t):
-    """A motion: displacement and rotation vector."""
     return (0.05 * np.sin(9.0 * t), 0.02 * (1.0 - np.cos(5.0 * t)), 0.03 * np.sin(7.0 * t)), (
         0.3 * np.sin(4.0 * t), 0.2 * np.sin(6.0 * t), 0.8 * t)
 
@@ -73,7 +70,6 @@ def test_energy_balance(kind, contact):
 
 
 def on_wall(kind, contact, dt):
-    """A ball that stays in contact."""
     depth = (0.75 * BALL.mass * RADIUS**3 * G / (md.effective_modulus(MATERIAL, MATERIAL) * np.sqrt(RADIUS)))**(2 / 3)
     wall, motion = {
         "cylinder": (md.Cylinder((0, 0, 1), (0, 1, 0), 1.0, angular_velocity=(0, 2.0, 0), velocity=(0, 0.1, 0)), {}),
@@ -162,7 +158,6 @@ def test_galilean_invariance(kind, contact):
 
 
 def test_a_paddle_hits_a_ball_at_rest():
-    """Nothing moves but a wall that turns."""
     sim = simulation([md.MeshWall(plate(3), angular_velocity=(1.0, 0, 0), center=(0, 0, 0))], "hertz", 1e-4)
     sim.add_clumps(BALL, [(0.1, 0.8, 0.4)], scale=RADIUS)
     sim.run(5000)
@@ -185,8 +180,7 @@ def test_conveyor_belt(belt):
     rows, balance = [], sim.energy().balance
     sim.run(25000, 20, lambda sim: rows.append([sim.contacts()["sliding"][0], *sim.velocity[:, 0]]))
     sliding, *speeds = np.array(rows).T
-    t = 20 * dt * np.arange(1, len(rows) + 1)
-    arm = 1.0 - depth[0] / RADIUS
+    t, arm = 20 * dt * np.arange(1, len(rows) + 1), 1.0 - depth[0] / RADIUS
     ends = V / (1.0 + 2.5 * arm**2), V
     assert abs(t[sliding == 1][-1] - ends[0] / (mu * G)) < 5e-3
     for v, end in zip(speeds, ends):
@@ -227,7 +221,6 @@ def test_free_lid_falls():
 
 @pytest.mark.parametrize("contact", ("hertz-mindlin", "hooke-coulomb:stiffness=1e4"))
 def test_work_closes_the_balance(contact):
-    """The error falls with the square of the step."""
     errors = []
     for dt in (4e-5, 2e-5):
         sim, balance = press(contact=contact, dt=dt), []
@@ -235,12 +228,3 @@ def test_work_closes_the_balance(contact):
         assert sim.energy().work > 0.1
         errors.append(np.ptp(balance))
     assert errors[1] < 0.35 * errors[0] < 0.35 * 2e-3
-
-
-@pytest.mark.parametrize(("arguments", "hint"), (
-    ({"direction": (0, 0, 0)}, "direction"), ({"mass": 0.0}, "mass"), ({"damping": -1.0}, "damping"),
-    ({"force": float("nan")}, "force"),
-))
-def test_refused_servos(arguments, hint):
-    with pytest.raises(ValueError, match=hint):
-        md.Servo(**{"direction": (0, 0, 1), "force": 1.0, "mass": 1.0} | arguments)

@@ -1,5 +1,4 @@
-"""What the onset correction must not change: flight, steady contacts, the limit of small steps, rest in a heap. See
-also test_conservation, test_symmetry, test_onset_orders."""
+"""What the onset correction must not change: flight, steady contacts, rest in a heap."""
 from functools import cache
 
 import numpy as np
@@ -7,19 +6,14 @@ import pytest
 import scenes
 from isolated_collisions import STEP
 from page_tables import rows_of
-from scenes import Scene, quaternion, state_of, unit_vectors
-
+from scenes import Scene, quaternion, unit_vectors
+from user_functions import same
 import minidem as md
 from minidem.scenarios.rotating_bodies.driven_bodies import rms
 
 ONSET = "hertz:onset=corrected"
 SCHEMES = [name for name in md.rotation.available() if name != "rk4"]
 FEW_SCHEMES = ["spiral", "velocity-verlet", "improved-pcdm"]    # velocities half a step behind, with `finish`, ahead
-
-
-def same_bits(one, other):
-    return all(np.array_equal(a, b) for a, b in zip(state_of(one), state_of(other), strict=True)) \
-        and np.array_equal(one.force, other.force) and np.array_equal(one.torque, other.torque)
 
 
 def drag(t, x, v, q, w):
@@ -37,7 +31,7 @@ def test_equal_bits_without_a_contact(scheme, force):
         if force:
             sim.add_force(force)
         sim.run(100, 1, lambda sim: len(sim.contacts()) == 0 or pytest.fail("there is a contact"))
-    assert same_bits(*sims)
+    assert same(*sims)
 
 
 def pressed(speed):
@@ -45,9 +39,8 @@ def pressed(speed):
     rng, r = np.random.default_rng(2), scenes.ROD_RADIUS
     upright = quaternion(np.tile([np.sqrt(0.5), -np.sqrt(0.5), 0.0], (2, 1)), np.arccos(np.sqrt(1 / 3)))
     position = np.array([[0.98 * r, 0.0, 0.0], [2.94 * r, 0.0, 0.0]])
-    walls = [md.Plane((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), md.Plane((3.92 * r, 0.0, 0.0), (-1.0, 0.0, 0.0))]
     return Scene([scenes.rod()] * 2, position, upright, speed * unit_vectors(rng, 2), speed * unit_vectors(rng, 2),
-                 walls)
+                 [md.Plane((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), md.Plane((3.92 * r, 0.0, 0.0), (-1.0, 0.0, 0.0))])
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -57,7 +50,7 @@ def test_equal_bits_in_deep_contacts(scheme):
     assert np.array_equal(sims[0].force, sims[1].force) and np.max(np.abs(sims[0].force)) > 0.0
     for sim in sims:
         sim.run(30, 1, lambda sim: len(sim.contacts()) == 9 or pytest.fail("a contact has ended"))
-    assert same_bits(*sims)
+    assert same(*sims)
     fast = [pressed(30.0).simulation(STEP, contact=contact, rotation=scheme) for contact in ("hertz", ONSET)]
     assert not np.array_equal(fast[0].force, fast[1].force)
 
@@ -97,16 +90,11 @@ def heap_at_rest():
     return scene.changed(position=sim.position, orientation=sim.orientation)
 
 
-def kicked(speed, seed):
-    """The heap with random velocities, and none of it along the groove as a whole."""
-    velocity = speed * unit_vectors(np.random.default_rng(seed), 3)
-    velocity[:, 0] -= np.mean(velocity[:, 0])
-    return heap_at_rest().changed(velocity=velocity)
-
-
 def drift(contact, seed):
     """Change of the energy within 1e5 steps and the standard error of its measurement, over the kinetic energy."""
-    sim, total = kicked(0.2, seed).simulation(REST, contact=contact), []
+    velocity = 0.2 * unit_vectors(np.random.default_rng(seed), 3)
+    velocity[:, 0] -= np.mean(velocity[:, 0])           # along the groove the heap stays
+    sim, total = heap_at_rest().changed(velocity=velocity).simulation(REST, contact=contact), []
     start = sim.energy().kinetic
     sim.run(100_000, 100, lambda sim: total.append(sim.energy().total))
     first, last = (np.array(part) / start for part in (total[:300], total[-300:]))
@@ -114,15 +102,13 @@ def drift(contact, seed):
 
 
 def test_energy_of_a_heap_in_motion():
-    """Contacts end and begin all the time. Without the correction the energy walks at random; with it the drift of
-    three runs is below four standard errors of its measurement."""
+    """Contacts end and begin all the time. With the correction the drift is below four standard errors."""
     plain, corrected = (np.array([drift(contact, seed) for seed in range(3)]) for contact in ("hertz", ONSET))
     assert np.all(np.abs(corrected[:, 0]) < 4.0 * corrected[:, 1]), corrected
     assert rms(corrected[:, 0]) < 0.1 * rms(plain[:, 0]), (plain, corrected)
 
 
 def lasting_error(scheme, dt, seed, time):
-    """Largest lasting energy error of thirty asymmetric clumps."""
     sim = scenes.rods_in_box(seed, shape=scenes.lumpy(scale=0.4)).simulation(dt, rotation=scheme, contact=ONSET)
     energies = [sim.energy(shadow=True).lasting]
     sim.run(round(time / dt), round(time / dt / 100), lambda sim: energies.append(sim.energy(shadow=True).lasting))

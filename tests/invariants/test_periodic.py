@@ -2,9 +2,7 @@
 import numpy as np
 import pytest
 import scenes
-from periodic_scenes import scattered
-from settling_scene import MATERIAL
-
+from scenes import MATERIAL, scattered
 import minidem as md
 
 ALL, SIDE = (True, True, True), 1.0
@@ -112,7 +110,6 @@ def test_stress_of_parts():
     """The stresses of the octants of the box add up to that of the box: branches across faces count once."""
     sim = rods(n=90, speed=6.0)
     parts, whole, contacts = np.zeros((3, 3)), np.zeros((3, 3)), 0
-
     def add(sim):
         nonlocal contacts
         contacts += len(sim.contacts())
@@ -120,7 +117,6 @@ def test_stress_of_parts():
         for corner in np.argwhere(np.ones((2, 2, 2))):
             parts[:] += sim.stress(low=corner * [0.3, 0.5, 0.6], high=np.where(corner, 1.0, [0.3, 0.5, 0.6])) * np.prod(
                 np.where(corner, [0.7, 0.5, 0.4], [0.3, 0.5, 0.6]))
-
     sim.run(2000, 40, add)
     assert contacts > 100
     np.testing.assert_allclose(parts, whole * SIDE ** 3, rtol=0, atol=1e-12 * np.abs(whole).max())

@@ -1,8 +1,7 @@
-"""Rotation schemes where a careless formula divides by zero, loses the norm or drifts, and what symplectic ones
-keep."""
+"""Rotation schemes where a careless formula divides by zero, loses the norm or drifts; what symplectic ones keep."""
 import numpy as np
 import pytest
-
+from scenes import unit_vectors
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.scenarios.rotating_bodies.driven_bodies import ARM, INERTIA, ORIENTATION, SPIN, of_orientation
@@ -22,8 +21,7 @@ def turn(name, inertia=(1.0, 2.0, 2.5), q=Q, w=(0.0, 0.0, 0.0), torque=(0.0, 0.0
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_degenerate_rotations(name):
-    """At rest; from rest about a principal axis, w = t M / I; a sphere, exactly where Euler's equations are integrated
-    in the body frame; both signs of q."""
+    """At rest; from rest about a principal axis; a sphere, for many exactly; both signs of q."""
     end = turn(name)
     assert np.array_equal(end.angular_velocity, np.zeros(3))
     assert np.abs(end.orientation - Q).max() <= 2 * EPS * 1000         # what is normalised rounds in every step
@@ -47,18 +45,15 @@ def test_degenerate_rotations(name):
 def test_norm_is_kept_without_normalisation(name, steps):
     """Of free spheres. Between two corrections, 32768 steps apart, rounding adds up to eps a step at worst, 7e-12."""
     rng = np.random.default_rng(1)
-    q = rng.normal(size=(8, 4))
-    end = turn(name, (1.0, 1.0, 1.0), q / np.linalg.norm(q, axis=1)[:, None], rng.normal(size=(8, 3)), steps=steps)
+    end = turn(name, (1.0, 1.0, 1.0), unit_vectors(rng, 8, 4), rng.normal(size=(8, 3)), steps=steps)
     assert np.abs(np.linalg.norm(end.orientation, axis=1) - 1.0).max() <= 32768 * EPS
 
 
 def growth(name, steps=10_000):
     """Root mean square energy error of six heavy bodies in the last tenth of a run over that in the first."""
     path = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, of_orientation, DT, steps, record_every=1)
-
     def energy(q, w):
         return 0.5 * np.sum(INERTIA * w * w, axis=-1) - np.sum(rotate(q, ARM) * WEIGHT, axis=-1)
-
     errors, tenth = energy(path.orientation, path.angular_velocity) - energy(ORIENTATION, SPIN), steps // 10
     return np.sqrt(np.mean(errors[-tenth:]**2) / np.mean(errors[:tenth]**2))
 
@@ -76,13 +71,11 @@ def test_a_drift_is_seen():
 
 @pytest.mark.parametrize("name", SYMPLECTIC)
 def test_reversed_rotation_and_angular_momentum(name):
-    """Bodies return to their start; rounding grows less than a hundredfold, as a disturbance of 1e-9 does. Each part of
-    the splitting keeps the angular momentum in the lab, but for some thirty roundings a step."""
+    """Bodies return to their start; rounding grows less than a hundredfold. Momentum in the lab is constant."""
     def there_and_back(w):
         end = md.rotation.integrate(name, INERTIA, ORIENTATION, w, of_orientation, DT, 200)
         back = md.rotation.integrate(name, INERTIA, end.orientation, -end.angular_velocity, of_orientation, DT, 200)
         return end, np.hstack([back.orientation, -back.angular_velocity])
-
     end, back = there_and_back(SPIN)
     disturbed, _ = there_and_back(SPIN + 1e-9)
     assert np.max(np.abs(end.orientation - disturbed.orientation)) < 100 * 1e-9

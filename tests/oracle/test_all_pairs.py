@@ -4,7 +4,6 @@ import pytest
 import scenes
 from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, unit_vectors
-
 import minidem as md
 
 EPS = np.finfo(float).eps
@@ -68,10 +67,8 @@ def assert_agrees(sim, scene):
     both = sorted(set(pairs) & set(exact_pairs))
     assert len(set(pairs)) == len(pairs), "a contact is listed twice"
     assert np.array_equal(found["clump_i"], world.owner[found["sphere_i"]])
-
     def off(clump_i, clump_j):
         return error[clump_i] + error[np.where(clump_j < 0, clump_i, clump_j)]
-
     for program, listed, overlap, *clumps in (
             ("the oracle", pairs, found["overlap"], found["clump_i"], found["clump_j"]),
             ("minidem", exact_pairs, exact.overlap, exact.clump_i, exact.clump_j)):
@@ -95,11 +92,9 @@ def assert_agrees(sim, scene):
     unseen = exact.stiffness.max(initial=0.0) * error
     allowed = per_clump(force_error, exact, which, n) + unseen
     assert np.all(np.linalg.norm(sim.force - exact.force, axis=1) <= allowed)
-    push = per_clump(size, exact, which, n)
-    allowed = allowed * reach + push * (error + 16 * EPS * reach)
+    allowed = allowed * reach + per_clump(size, exact, which, n) * (error + 16 * EPS * reach)
     assert np.all(np.linalg.norm(sim.torque - exact.torque, axis=1) <= allowed)
-    difference = abs(sim.energy().elastic - exact.pair_energy.sum())
-    assert difference <= np.sum(energy_error) + np.sum(unseen * error)
+    assert abs(sim.energy().elastic - exact.pair_energy.sum()) <= np.sum(energy_error) + np.sum(unseen * error)
     return len(found)
 
 
@@ -111,8 +106,7 @@ def assert_well_formed(contacts, centers, radii, off):
     assert np.all(np.abs((force * normal).sum(1) - size) <= 8 * EPS * size)
     below = ((centers - contacts["point"]) * normal).sum(1)                 # the centre
     aside = np.linalg.norm(centers - contacts["point"] - below[:, None] * normal, axis=1)
-    assert np.all((radii - contacts["overlap"] - off <= below) & (below <= radii + off))
-    assert np.all(aside <= off)
+    assert np.all((radii - contacts["overlap"] - off <= below) & (below <= radii + off)) and np.all(aside <= off)
 
 
 def several_sizes(largest_ratio):
@@ -122,17 +116,14 @@ def several_sizes(largest_ratio):
 
 CHAIN = scenes.Shape(np.outer(np.linspace(-1, 1, 41), [1.0, 0.5, -0.3]), np.full(41, 0.05))
 CASES = {
-    "rods": dict(shapes=[scenes.rod()], n=150),
-    "rods and walls": dict(shapes=[scenes.rod()], n=150, n_walls=4),
-    "many templates": dict(shapes=[scenes.lumpy(scale=s) for s in np.linspace(0.5, 1.5, 12)], n=120,
-                           n_walls=3),
+    "rods": dict(shapes=[scenes.rod()], n=150), "rods and walls": dict(shapes=[scenes.rod()], n=150, n_walls=4),
+    "many templates": dict(shapes=[scenes.lumpy(scale=s) for s in np.linspace(0.5, 1.5, 12)], n=120, n_walls=3),
     "templates in turn": dict(shapes=[scenes.rod(), scenes.lumpy()], n=40, n_walls=2, by_kind=False),
     "several materials": dict(shapes=[scenes.rod(), scenes.lumpy()], n=100, n_walls=4, mixed=True),
     "radii of ratio 20": dict(shapes=several_sizes(20.0), n=120, n_walls=2),
     "negative coordinates": dict(shapes=several_sizes(5.0), n=100, n_walls=2, center=(-31.0, -0.4, -7.7)),
     "many-sphere clumps": dict(shapes=[scenes.bunch(), scenes.bunch(12), scenes.bunch(scale=0.4)], n=60, n_walls=2),
-    "long clumps over many cells": dict(shapes=[CHAIN, scenes.ball(0.05)], n=40, n_walls=2),
-}
+    "long clumps over many cells": dict(shapes=[CHAIN, scenes.ball(0.05)], n=40, n_walls=2)}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -153,8 +144,7 @@ def test_renewed_lists():
     sim, seen = scene.simulation(38e-6), []
     sim.run(3000, 150, lambda sim: seen.append(assert_agrees(sim, scene)))
     assert len(seen) == 20 and sum(seen) > 100
-    moved = np.linalg.norm(sim.position - scene.position, axis=1)
-    assert np.median(moved) > scenes.ROD_RADIUS
+    assert np.median(np.linalg.norm(sim.position - scene.position, axis=1)) > scenes.ROD_RADIUS
 
 
 @pytest.mark.parametrize("distance", [1e3, 1e9])
@@ -162,8 +152,7 @@ def test_distant_sphere(distance):
     """One sphere far away, as after a blow-up or through an open side, changes nothing for the others."""
     near, ball = heap(3, [scenes.rod(), scenes.lumpy()], 60), scenes.ball(0.03)
     runaway = [distance, -distance, 0.3 * distance], [1.0, 0.0, 0.0, 0.0], [9.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-    far = [np.vstack([a, b]) for a, b in zip(near.state, runaway)]
-    scene = Scene(near.shapes + [ball], *far)
+    scene = Scene(near.shapes + [ball], *[np.vstack([a, b]) for a, b in zip(near.state, runaway)])
     sims = [s.simulation(DT) for s in (near, scene)]
     for steps in (0, 500):
         for sim in sims:

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
-
 import minidem as md
 from minidem.contact.onset_series import zeta_polynomials
 
@@ -15,7 +14,6 @@ ZETA = zeta_polynomials(POWER)
 
 class Motion:
     """Of all clumps: velocity (n, 3), angular velocity (n, 3), both lab, and their rates without corrections."""
-
     def __init__(self, sim, world, plain, external):
         h, matrix = sim.dt, rotation_matrix(sim.orientation) @ world.axes
         self.world, self.inverse = world, matrix / world.inertia[:, None] @ matrix.transpose(0, 2, 1)
@@ -72,8 +70,6 @@ FIELD = np.array([0.3, -200.0, -900.0])                 # [m/s2]
 
 
 class WeightAndWind:
-    """A user force that depends on the velocities, and its last values."""
-
     def __init__(self, mass):
         self.mass, self.last = mass[:, None], np.zeros((2, len(mass), 3))
 
@@ -85,8 +81,7 @@ class WeightAndWind:
 @pytest.mark.parametrize("scheme, tolerance", [("spiral", 1e-6), ("velocity-verlet", 1e-6), ("improved-pcdm", 0.01)])
 @pytest.mark.parametrize("forces", ["none", "gravity", "user", "two materials"])
 def test_forces_of_every_step(scheme, tolerance, forces):
-    """Relative to the largest correction. improved-pcdm predicts the angular velocity without the torque at the
-    pose."""
+    """Relative to the largest correction. improved-pcdm predicts the spin without the torque at the pose."""
     scene = scenes.packed_mixture(4, (4, 4, 3), speed=10.0).changed(young=1e8, contact="hertz:onset=corrected")
     if forces == "gravity":
         scene = scene.changed(gravity=tuple(FIELD))

@@ -1,23 +1,44 @@
 """Contacts, forces and torques in a periodic box against brute force over all images of all spheres."""
 import copy
+from itertools import product
 
 import numpy as np
 import pytest
 import scenes
-from periodic_scenes import AXES, brute_force, scattered
+from scenes import scattered
 from scipy.spatial import cKDTree
-
 import minidem as md
 from minidem.simulation import clumps
 
-DT = 1e-6
+DT, AXES = 1e-6, [axes for axes in product((False, True), repeat=3) if any(axes)]
 SHAPES = {"spheres": [scenes.ball(0.05)], "rods": [scenes.rod()],
           "radii of ratio 10": [scenes.ball(0.1), scenes.ball(0.01), scenes.lumpy(scale=0.5)],
           "many-sphere clumps": [scenes.bunch(), scenes.bunch(12)]}
 
 
+def brute_force(world, x, q, length, axes):
+    """All pairs of spheres and images: rows (i, j, overlap), forces on i (m, 3); forces, torques on clumps (n, 3)."""
+    c, radii = world.sphere_centers(x, q), world.radii
+    (i, j), found = world.pairs, []
+    near = c[i] - c[j]
+    near -= np.where(axes, length * np.round(near / length), 0.0)
+    for shift in product(*([-1, 0, 1] if axis else [0] for axis in axes)):
+        d = near + shift * length
+        squared = np.sum(d * d, axis=1)
+        hits = np.flatnonzero(squared < (radii[i] + radii[j]) ** 2)
+        found += [(i[k], j[k], radii[i[k]] + radii[j[k]] - np.sqrt(squared[k]), world.pair_factor[k],
+                   *(d[k] / np.sqrt(squared[k]))) for k in hits]
+    rows = np.array(sorted(found)).reshape(-1, 7)
+    forces = (rows[:, 3] * rows[:, 2] ** 1.5)[:, None] * rows[:, 4:]
+    force, torque = np.zeros_like(x), np.zeros_like(x)
+    for spheres, sign in zip(rows[:, :2].astype(int).T, (1.0, -1.0)):
+        clump = world.owner[spheres]
+        np.add.at(force, clump, sign * forces)
+        np.add.at(torque, clump, np.cross(c[spheres] - x[clump], sign * forces))
+    return rows[:, :3], forces, force, torque
+
+
 def assert_agrees(sim, scene, length, axes):
-    """Returns the number of contacts."""
     rows, forces, force, torque = brute_force(scene.world(), sim.position, sim.orientation, length, axes)
     found = sim.contacts()
     assert np.array_equal(np.column_stack([found["sphere_i"], found["sphere_j"]]), rows[:, :2])

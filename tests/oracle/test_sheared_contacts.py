@@ -3,7 +3,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-
 import minidem as md
 
 COUNTS = np.array(list(product(range(-2, 3), repeat=3)))          # the tilt is at most half a length
@@ -16,12 +15,10 @@ def brute_force(sim):
     i, j = i[clump[i] != clump[j]], j[clump[i] != clump[j]]
     squared = np.min([np.sum((centers[i] - centers[j] - shift) ** 2, axis=1) for shift in COUNTS @ sim.box.lattice],
                      axis=0)
-    overlap = radii[i] + radii[j] - np.sqrt(squared)
-    return {(int(a), int(b)): d for a, b, d in zip(i, j, overlap) if d > 0.0}
+    return {(int(a), int(b)): d for a, b, d in zip(i, j, radii[i] + radii[j] - np.sqrt(squared)) if d > 0.0}
 
 
 def assert_found(sim):
-    """The contacts of a simulation are those of all images."""
     found = {(int(c["sphere_i"]), int(c["sphere_j"])): c["overlap"] for c in sim.contacts() if c["overlap"] > 0.0}
     wanted = brute_force(sim)
     for pair in found.keys() | wanted.keys():

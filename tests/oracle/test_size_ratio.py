@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
-
 import minidem as md
 
 SMALL, RATIO, SPACING = 0.01, 50.0, 2.4         # radius [m]; of large spheres to it; of small centres, in radii
@@ -26,8 +25,7 @@ def crowd(n_small, n_large, threads=1, sizes=(1.0,), seed=1):
         room = room[np.argsort(away, kind="stable")][np.count_nonzero(away <= 1.4 * SMALL):]
     small = room[:n_small] + 0.19 * SMALL * rng.uniform(-1.0, 1.0, (n_small, 3))
     sim = md.Simulation(md.Material(young=1e8, poisson=0.2), dt=2e-5, threads=threads)
-    parts = [(size * SMALL, small[k::len(sizes)]) for k, size in enumerate(sizes)] + [(big, large)]
-    for radius, position in parts:
+    for radius, position in [(size * SMALL, small[k::len(sizes)]) for k, size in enumerate(sizes)] + [(big, large)]:
         if len(position):
             sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [radius], 2500.0), position,
                            velocity=rng.uniform(-1.0, 1.0, (len(position), 3)))
@@ -83,8 +81,7 @@ def test_bits_of_a_long_sum(n, contact):
     assert np.count_nonzero(mine["sphere_j"] < 0) == 1
     force = np.where(mine["sphere_i"] == large, 1.0, -1.0)[:, None] * mine["force"]
     radius = 2.0 ** np.floor(np.log2(sim.sphere_radii[large]))
-    largest = 1e6 * radius if "hooke" in contact else 1e7 / (1.0 - 0.2 ** 2) * radius ** 2
-    unit = 2.0 ** (np.floor(np.log2(largest)) - 54)
+    unit = 2.0 ** (np.floor(np.log2(1e6 * radius if "hooke" in contact else 1e7 / (1.0 - 0.2 ** 2) * radius ** 2)) - 54)
     expected = unit * np.rint(force / unit).astype(np.int64).sum(axis=0)
     assert np.array_equal(sim.force[large], expected)
     assert len(mine) > 0.5 * n and np.allclose(expected, force.sum(axis=0), rtol=0.0, atol=n * unit)

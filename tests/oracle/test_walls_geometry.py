@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, distances, nearest_points, plate, simulation, turned
 from scenes import unit_vectors
-
 import minidem as md
 
 OVERLAP = 0.02                          # of the radius
@@ -18,8 +17,7 @@ def soup(seed, n, thin=0.0):
     corners = rng.normal(size=(n, 3, 3))
     if thin:
         along, across = corners[:, 1] - corners[:, 0], unit_vectors(rng, n)
-        part = rng.uniform(-0.2, 1.2, (n, 1))
-        corners[:, 2] = corners[:, 0] + part * along + thin * across
+        corners[:, 2] = corners[:, 0] + rng.uniform(-0.2, 1.2, (n, 1)) * along + thin * across
     weights = rng.dirichlet([0.5] * 3, n)
     points = np.einsum("nk,nkc->nc", weights, corners) + rng.uniform(0.01, 0.8, (n, 1)) * unit_vectors(rng, n)
     place = 10.0 * np.argwhere(np.ones((8, 8, 8)))[rng.permutation(512)[:n]]
@@ -51,7 +49,6 @@ def assert_touches(contacts, points, radii, height, normal, rtol=1e-12):
 @pytest.mark.parametrize("wall", [md.Plane((0, 0, 0), (0, 0, 1)),
                                   md.MeshWall(([(-1, -1, 0), (3, -1, 0), (-1, 3, 0)], [(0, 1, 2)]))])
 def test_contact_point_is_on_the_wall(wall):
-    """For laws with friction and without."""
     for contact in "hertz", "hertz-mindlin":
         sim = simulation([wall], contact, DT, material=MATERIAL)
         with warnings.catch_warnings(action="ignore", category=UserWarning):
@@ -91,7 +88,6 @@ def test_cylinders(outside):
 
 
 def test_sphere_on_the_axis():
-    """No direction, no force: nothing that is not finite."""
     sim = simulation([md.Cylinder((0, 0, 0), (0, 0, 1), 0.95)], "hertz", 1e-5)
     sim.add_clumps(BALL, [(0, 0, 0)], velocity=(0, 0, 1))
     sim.run(10)
@@ -105,10 +101,8 @@ def moved_walls(time=0.0):
     tube = {"point": (500.0, 0, 0), "axis": (0, 0, 1), "radius": 3.0, "outside": True}
     swing = md.Oscillation((0.4, -0.2, 0.3), 0.7, 0.3)
     center = np.array([1.0, 2.0, 3.0])
-
     def motion(t):
         return (0.2 * t, -0.1 * t * t, 0.0), (0.5 * t, 0.0, -0.3 * t)
-
     walls = [mesh(corners[:100], velocity=VELOCITY, angular_velocity=SPIN, center=center),
              md.Plane(**plane, motion=swing), mesh(corners[100:], motion=motion, angular_velocity=(0, 0.4, 0),
                                                    center=center),
@@ -123,10 +117,8 @@ def moved_walls(time=0.0):
 
 
 def test_moved_walls():
-    """As walls that are given where these are after so many steps."""
     walls, rest, corners, _ = moved_walls(DT * STEPS)
-    rng = np.random.default_rng(2)
-    points = corners.mean(axis=1) + 0.3 * rng.normal(size=(200, 3))
+    points = corners.mean(axis=1) + 0.3 * np.random.default_rng(2).normal(size=(200, 3))
     radii = (1.0 + OVERLAP) * distances(corners, points).min(axis=1)
     beside = np.array(rest[3].point) + (0, 3.2, 0), np.array(rest[1].point) + (0, 0.06, 0.08)
     points = np.concatenate([points, beside])

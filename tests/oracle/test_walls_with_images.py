@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from bit_systems import bumps, shaken_floor
 from reference_walls import BALL, MATERIAL, MINDLIN, ROLLING, simulation
-
 import minidem as md
 from minidem.walls.mesh_grid import PART, divided
 
@@ -18,7 +17,6 @@ BUMPS, COARSE = bumps(LOW, LENGTH), bumps(LOW, LENGTH, 3)
 
 
 def flat():
-    """The floor of the box in two triangles."""
     x, y = (LOW[0], HIGH[0]), (LOW[1], HIGH[1])
     points = np.array([(x[0], y[0], 0), (x[1], y[0], 0), (x[1], y[1], 0), (x[0], y[1], 0)])
     return points, np.array([(0, 1, 2), (0, 2, 3)])
@@ -52,7 +50,6 @@ def touching(walls, centers, radius, periodic=None):
 
 
 def compare(wall, images, centers, radius):
-    """At the same places, up to three boxes away."""
     shifts = np.column_stack([np.random.default_rng(5).integers(-3, 4, (len(centers), 2)), np.zeros(len(centers))])
     expected, found = touching(images, centers, radius), touching([wall], centers + shifts * LENGTH, radius, BOX)
     assert np.count_nonzero(expected[:, 0] > 0) > 10
@@ -75,8 +72,7 @@ def test_forces_of_images(surface, radius):
     md.Cylinder((0.25, 0.35, 0.0), (0, 0, 1), 0.15, outside=True),
     md.Cone((1.15, 0.0, -0.1), (0.6, 0.0, 0.8), (0.12, 0.05), 0.2)])
 def test_cylinder_and_cone(wall):
-    rng = np.random.default_rng(4)
-    near = np.array(wall.point) + rng.normal(size=(900, 3)) * 0.15
+    near = np.array(wall.point) + np.random.default_rng(4).normal(size=(900, 3)) * 0.15
     images = [wall.mapped(lambda x, s=s: np.asarray(x) + np.array((*s, 0)) * LENGTH)
               for s in product((-1, 0, 1), (-1, 0, 1))]
     compare(wall, images, near, 0.1)
@@ -120,7 +116,6 @@ def test_moving_meshes():
 
 
 def test_energy_balance():
-    """Rods on a bumpy plate that shakes."""
     sim = shaken_floor(ROLLING, dt=2e-5)
     before = sim.energy().balance
     sim.run(15_000)

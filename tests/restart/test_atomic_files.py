@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from minidem.core import atomic
 from minidem.scenario import plot
 
@@ -54,24 +53,17 @@ def test_circular_links(tmp_path):
     assert (tmp_path / "a").is_symlink() and len(list(tmp_path.iterdir())) == 2
 
 
-@contextmanager
-def umask(mask):
-    before = os.umask(mask)
-    try:
-        yield
-    finally:
-        os.umask(before)
-
-
 def test_permissions_are_preserved(tmp_path):
-    path = tmp_path / "file.npz"
-    with umask(0o027):
+    path, before = tmp_path / "file.npz", os.umask(0o027)
+    try:
         write(path)
         assert stat.S_IMODE(path.stat().st_mode) == 0o640       # as open() makes it
         for mode in (0o600, 0o664, 0o755):
             path.chmod(mode)
             write(path)
             assert stat.S_IMODE(path.stat().st_mode) == mode and reads(path)
+    finally:
+        os.umask(before)
 
 
 @contextmanager
@@ -153,16 +145,13 @@ def test_too_long_name_is_refused_before_any_work(tmp_path):
 
 
 def test_threads_that_write_to_one_name(tmp_path):
-    """Every file is complete and from one of the threads."""
     path, texts, failures = tmp_path / "a.txt", [100_000 * letter for letter in "ab"], []
-
     def save(text):
         try:
             for _ in range(200):
                 atomic.replace_text(path, text)
         except BaseException as error:
             failures.append(error)
-
     atomic.replace_text(path, texts[0])
     threads = [threading.Thread(target=save, args=(text,)) for text in texts]
     for thread in threads:
@@ -202,13 +191,11 @@ def test_temporary_files_of_killed_writers_are_removed(tmp_path):
 
 def test_temporary_file_removed_before_it_is_locked(tmp_path, monkeypatch):
     lock, taken = atomic.fcntl.flock, []
-
     def late(descriptor, how):
         if not taken:
             taken.append(1)
             atomic.remove_leftovers(tmp_path)
         return lock(descriptor, how)
-
     monkeypatch.setattr(atomic.fcntl, "flock", late)
     write(tmp_path / "rod.txt")
     assert taken and [path.name for path in tmp_path.iterdir()] == ["rod.txt"]

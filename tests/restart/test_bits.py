@@ -1,5 +1,4 @@
-"""Equal bits of every system of bit_systems whatever is done besides: threads, looks, files, copies, sorts, undone
-steps, signals; of random scenes; of clumps that come and go."""
+"""Equal bits of every system of bit_systems: threads, looks, files, copies, sorts, undone steps, signals."""
 import copy
 import pickle
 import signal
@@ -15,7 +14,6 @@ from bit_systems import CASES, ERRORS, ONSET, SYSTEMS, WRAP, begun, bits, trap, 
 from random_scenes import RandomScene, differences
 from reference_walls import ROLLING
 from user_functions import COMPILED, functions_of, two_balls
-
 import minidem as md
 import minidem.engine.loop_memory as owner
 from minidem.broadphase.broadphase import rebalanced_parts
@@ -40,7 +38,6 @@ def test_contacts_begin_and_end(name, law, rotation):
 
 # --- What is done to a simulation: functions (simulation, number of the time, its system, folder) -> simulation.
 
-
 def sorted_in_space(sim, k, system, folder):
     sim.continue_from(sim.loop.sorted(), sim.loop)
     return sim
@@ -51,11 +48,9 @@ def looked_at(sim, k, system, folder):
     def look(sim):
         sim.energy(), sim.contacts(), sim.force, sim.angular_velocity, sim.sphere_centers()
         sim.linear_momentum(), sim.angular_momentum(), sim.stress(volume=1.0)
-
     def fail(sim):
         look(sim)
         raise error("said by the callback")
-
     end, error = sim.step_count + 5, ERRORS[k % len(ERRORS)]
     look(sim)
     sim.run(1)
@@ -223,7 +218,6 @@ def test_load_balance_in_a_run():
 
 # --- Errors in functions of the user.
 
-
 def raising(sim, calls, error=ValueError):
     """Run until a function of the user raises in its call number `calls` from now."""
     trap.set(calls, error)
@@ -273,17 +267,14 @@ def test_an_error_at_the_first_evaluation(build):
 
 # --- Functions of the user in other languages.
 
-
 @pytest.mark.parametrize("interface", COMPILED)
 def test_interfaces_of_a_law_have_equal_bits(interface, own_law):
     own_law("mine", **functions_of(bit_systems.custom_law, interface, SIGNATURE), **bit_systems.custom_law.RECORD)
     for threads in 1, 2:
-        sim = bit_systems.rods("mine:stiffness=4e6", threads, steps=200)
-        assert bits(sim) == undisturbed("own law", LAW)
+        assert bits(bit_systems.rods("mine:stiffness=4e6", threads, steps=200)) == undisturbed("own law", LAW)
 
 
 # --- Clumps that come and go.
-
 
 @pytest.mark.parametrize("name, law, rotation", [case for case in CASES if SYSTEMS[case[0]].place])
 def test_added_clumps_that_touch_nobody(name, law, rotation):
@@ -307,7 +298,6 @@ def test_added_clumps_that_touch_nobody(name, law, rotation):
 
 
 # --- Parts of a run.
-
 
 def test_run_from_the_start_beyond_a_table_of_poses(tmp_path):
     """Poses of moving walls are computed for 1000 steps at once; where a table begins changes nothing."""

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from bit_systems import bits
-
 import minidem as md
 from minidem.initial import Inlet, Outlet
 
@@ -63,8 +62,7 @@ def test_the_callback_is_called_again(between, tmp_path):
     sim = run_on(sim, exchange, by)
     if exchange.steps[-1] < STEPS:                      # it raised at the last step
         sim.run(0, every=EVERY, callback=undisturbed)
-    assert exchange.raised >= 5
-    assert bits(sim) == expected
+    assert exchange.raised >= 5 and bits(sim) == expected
     assert [*exchange.steps, STEPS][:STEPS // EVERY] == [*range(EVERY, STEPS + 1, EVERY)]
 
 
@@ -77,10 +75,8 @@ def test_a_callback_is_called_once_where_none_is_due():
 
 def test_a_run_without_the_callback_drops_it():
     sim, called = silo()[0], []
-
     def fails(sim):
         raise ValueError("disk full")
-
     with pytest.raises(ValueError, match="disk full"):
         sim.run(40, every=10, callback=fails)
     assert sim.step_count == 10
@@ -91,11 +87,9 @@ def test_a_run_without_the_callback_drops_it():
 
 def test_a_callback_that_advances_the_simulation_is_not_undone():
     sim = silo()[0]
-
     def settles(sim):
         sim.run(3)
         raise ValueError
-
     with pytest.raises(ValueError):
         sim.run(40, every=10, callback=settles)
     assert sim.step_count == 13

@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-
 import minidem as md
 from minidem.output import checkpoint
 from minidem.output.checkpoint_fields import FIELDS
@@ -17,7 +16,6 @@ BOX = (-0.01, -0.01, 0.0), (0.32, 0.32, 1.0), (True, True, False)
 
 
 def pull(t, x, v, q, w):
-    """A user force: springs to a point, and a torque against rotation."""
     return -20.0 * (x - 0.2) - 0.1 * v, -1e-3 * w
 
 
@@ -35,7 +33,6 @@ def filled(walls, contact="hertz-mindlin", **options):
 
 
 def moving():
-    """Walls of all kinds and motions."""
     corners = np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
     return filled([
         md.MeshWall((corners, [(0, 1, 2), (0, 2, 3)]), velocity=(0.3, 0.0, 0.0)),
@@ -61,7 +58,6 @@ def touching():
 
 @pytest.fixture(scope="module")
 def packed():
-    """Checkpoints in memory that have all arrays together."""
     sheared = md.PeriodicBox(*BOX, shear=("x", "y", 3.0), rates=(0.0, -0.1, 0.0))
     found = [checkpoint.pack(sim) for sim in (moving(), above_a_floor(BOX), above_a_floor(sheared))]
     assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)

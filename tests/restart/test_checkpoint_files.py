@@ -8,10 +8,8 @@ import custom_law
 import numpy as np
 import pytest
 from old_start import in_format
-from scenes import rods_in_box
-from settling_scene import settling
+from scenes import rods_in_box, settling
 from user_functions import rods
-
 import minidem as md
 from minidem.output import checkpoint, npz_checksum
 from minidem.state.state import COLUMNS, WRENCH
@@ -19,15 +17,13 @@ from minidem.state.state import COLUMNS, WRENCH
 
 class Canary:
     """Unpickling it leaves a file."""
-
     def __reduce__(self):
         return Path.touch, (Path("sang"),)
 
 
 @pytest.fixture
 def good(tmp_path):
-    path = tmp_path / "good.npz"
-    sim = rods_in_box(seed=1, n=9).simulation()
+    path, sim = tmp_path / "good.npz", rods_in_box(seed=1, n=9).simulation()
     sim.run(20)
     sim.save(path)
     return path
@@ -53,7 +49,6 @@ def with_settings(good, **changed):
 
 
 def flipped(data):
-    """One bit of an array."""
     place = data.index(b"blocks.npy") + 300             # behind the headers of the archive and of the array
     return data[:place] + bytes([data[place] ^ 4]) + data[place + 1:]
 
@@ -67,7 +62,6 @@ def other_position(good):
 
 
 def resealed(good, **changed):
-    """Other settings or arrays, with a valid checksum."""
     settings, arrays = npz_checksum.read(good)
     of_settings = {name: changed.pop(name) for name in list(changed) if name in settings}
     npz_checksum.write(good.with_name("bad.npz"), settings | of_settings, arrays | changed)

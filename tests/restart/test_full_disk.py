@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 import pytest
 from trajectory_files import content, needs_gsd
-
 import minidem as md
 
 N = 300
@@ -39,7 +38,6 @@ def full_at(size):
     ("write_lammps", "folder", "folder/spheres.data")])
 @pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
 def test_the_error_names_the_file(method, name, file, size, tmp_path):
-    """An existing file stays, and there is no other one."""
     sim = row_of_rods()
     sim.add_clumps(ROD, [(0.5 * k, 0.0, 0.199) for k in range(N)])         # contacts
     (tmp_path / file).parent.mkdir(exist_ok=True)
@@ -120,5 +118,4 @@ def test_a_full_disk_does_not_end_the_process(tmp_path):
     done = subprocess.run([*mount, sys.executable, "-c", ON_A_SMALL_DISK], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     *lines, steps = done.stdout.splitlines()
-    assert lines == 2 * ["full: disk/a.gsd"] + 2 * ["written"]
-    assert steps == str([*range(1, 121), 123, 124])
+    assert lines == 2 * ["full: disk/a.gsd"] + 2 * ["written"] and steps == str([*range(1, 121), 123, 124])

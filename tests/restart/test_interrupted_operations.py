@@ -1,5 +1,4 @@
-"""Ctrl-C at any instant, and memory that is refused at any allocation: the operation, repeated, gives the bits of an
-undisturbed run. Signals are real ones, from a timer, and answered as Ctrl-C is. Those in runs: test_bits."""
+"""Ctrl-C at any instant, and memory that is refused at any allocation: the operation, repeated, gives equal bits."""
 import copy
 import json
 import os
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 import scenes
 from operations import DT, OPERATIONS, bits, finished
-
 from minidem.core.threads import has_openmp
 
 pytestmark = [pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),     # of ZipFile.__del__
@@ -45,15 +43,12 @@ def interrupted(act, after):
 @pytest.mark.parametrize("instants", [20, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_interrupted_operations_are_atomic(name, instants, tmp_path):
-    """They may be interrupted several times in a row."""
     make, act = OPERATIONS[name]
     start, path = make(1), tmp_path / "state.npz"
-
     def seconds():
         sim, began = copy.deepcopy(start), time.perf_counter()
         act(sim, path)
         return time.perf_counter() - began
-
     duration = min(seconds() for _ in range(3))
     expected, hits = finished(copy.deepcopy(start), act, path), 0
     for part in np.linspace(0.001, 1.0, instants):

@@ -1,5 +1,4 @@
-"""Sums of forces are exact and have no order, and clumps that do not touch another change no bit of it: their order,
-their removal, their ids, signs of zeros. The sums are those of contact/fixed_point.pxd."""
+"""Sums of forces have no order (contact/fixed_point.pxd), and clumps change no bit of others that they do not touch."""
 import copy
 import math
 
@@ -8,8 +7,7 @@ import numpy as np
 import pytest
 import scenes
 from bit_systems import STATE, SYSTEMS, bits, through_a_file, undisturbed
-from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, material_for
-
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, material_for
 import minidem as md
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
@@ -28,8 +26,7 @@ def power_of_two(x):
 
 def heap(contact, order, materials=(STEEL,)):
     """A sphere that fourteen smaller ones of two sizes touch; materials in turn. The last one is in the middle."""
-    height = 1.0 - 2.0 * (np.arange(15) + 0.5) / 14
-    turn = 2.4 * np.arange(15)
+    height, turn = 1.0 - 2.0 * (np.arange(15) + 0.5) / 14, 2.4 * np.arange(15)
     across = np.sqrt(np.maximum(1.0 - height ** 2, 0.0))
     outward = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)
     sim = md.Simulation(STEEL, contact=contact, dt=1e-7, threads=1)
@@ -61,8 +58,7 @@ def test_equal_spheres_conserve_momentum():
     lattice = 1.96 * RADIUS * np.stack(np.unravel_index(np.arange(27), (3, 3, 3)), axis=1)
     sim.add_clumps(ball(), lattice + 0.01 * RADIUS * np.random.default_rng(1).uniform(-1.0, 1.0, (27, 3)))
     unit = power_of_two(LAWS["hertz"] * power_of_two(RADIUS) ** 2) * 2.0 ** -54
-    assert len(sim.contacts()) == 54
-    assert np.array_equal((sim.force / unit).astype(np.int64).sum(axis=0), np.zeros(3))
+    assert len(sim.contacts()) == 54 and np.array_equal((sim.force / unit).astype(np.int64).sum(axis=0), np.zeros(3))
 
 
 @pytest.mark.filterwarnings("ignore:.*moves by:UserWarning")

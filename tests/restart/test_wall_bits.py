@@ -6,14 +6,12 @@ import pytest
 from bit_systems import MIXED, MULTISTAGE, bits, gas, spring, through_a_file
 from reference_walls import MINDLIN, ROLLING, plate, simulation
 from sheared_scenes import gas as moving_gas
-
 import minidem as md
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 
 
 def test_walls_of_checkpoints(tmp_path):
-    """Directions of any kind keep their bits."""
     directions = np.random.default_rng(1).normal(size=(40, 3))
     walls = [md.Plane((0, 0, 0), n) for n in directions] + [
         shape for n in directions for shape in (md.Cylinder((0, 0, 0), n, 2.0), md.Cone((0, 0, 0), n, (1, 2), 3))]
@@ -33,8 +31,7 @@ def test_order_of_contacts_over_seams(seed, tmp_path):
     triangles = np.random.default_rng(seed).permutation(triangles)
     walls = [md.MeshWall((points, triangles)), md.Plane((0, -0.9, 0), (0, 1, 0), velocity=(0, 1.0, 0))]
     sim = simulation(walls, MINDLIN, 2e-4, gravity=(0, -6, -9), threads=1)
-    ball = md.ClumpTemplate([(0, 0, 0)], [0.1], density=2500.0)
-    sim.add_clumps(ball, [(0.0, y, 0.127) for y in (-0.79, -0.58)])
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=2500.0), [(0.0, y, 0.127) for y in (-0.79, -0.58)])
     sim.run(610)
     for _ in range(50):                                 # each contact moves on to another triangle
         sim.run(5)
@@ -54,7 +51,6 @@ def test_walls_at_half_steps():
         sim.run(round(0.12 / dt))
         assert len(sim.contacts()) == 0
         return np.concatenate([sim.velocity[0], sim.angular_velocity[0], [sim.energy().work]])
-
     exact = end("spiral", 6.25e-6)
     assert np.abs(exact[3:6]).max() > 1.0 and exact[6] > 1.0
     for rotation in "spiral", MULTISTAGE:
@@ -69,7 +65,6 @@ def test_motion_that_raises(fails_at):
         if t > end[0]:
             raise ZeroDivisionError
         return (0.05 * np.sin(9.0 * t), 0.0, 0.1 * t), (0.0, 0.0, 0.0)
-
     end = [np.inf]
     sims = [simulation([md.MeshWall(plate(5), motion=motion)], MINDLIN, 2e-4, gravity=(0, 0, -9)) for _ in range(2)]
     for sim in sims:
@@ -113,7 +108,6 @@ def test_compiled_forces_see_positions_in_unbounded_space():
 
 # --- Periodic boxes that move.
 
-
 def test_a_rate_that_is_a_function_is_given_again(tmp_path):
     sim = moving_gas({"shear": ("z", "x", lambda t: 5.0)}, n=8, solid_fraction=0.02)
     with pytest.raises(ValueError, match="motions: the rate of the periodic box is a function"):
@@ -125,12 +119,10 @@ def test_precision_far_away():
     """Positions along the flow are wrapped, so that a long strain costs no digits."""
     sim = moving_gas({"shear": ("x", "y", 400.0)}, n=8, solid_fraction=0.01, dt=1e-4)
     sim.run(33_000)
-    assert sim.box.strain[3] > 1000.0
-    assert abs(sim.loop.state.in_slot_order("position")).max() < 1e3 * sim.box.length[0]
+    assert sim.box.strain[3] > 1000.0 and abs(sim.loop.state.in_slot_order("position")).max() < 1e3 * sim.box.length[0]
     inside = sim.wrapped_position
     assert (inside >= sim.box.low).all() and (inside <= sim.box.high).all()
-    unbounded = inside + sim.box.displacement(sim.image)
-    assert abs(unbounded - sim.position).max() < 1e-9 * abs(sim.position).max()
+    assert abs(inside + sim.box.displacement(sim.image) - sim.position).max() < 1e-9 * abs(sim.position).max()
 
 
 def test_deform_has_the_bits_of_rates_that_are_functions(tmp_path):
@@ -138,10 +130,8 @@ def test_deform_has_the_bits_of_rates_that_are_functions(tmp_path):
     parts, dt = [({}, 100), ({"rates": (0.0, -2.0, 0.0)}, 100), ({}, 50), ({"shear": ("x", "y", 5.0)}, 150),
                  ({"shear": ("x", "y", -3.0), "rates": (0.0, 0.0, 0.7)}, 100), ({}, 100)], 2e-5
     ends = [dt * sum(steps for _, steps in parts[:k + 1]) for k in range(len(parts) - 1)] + [1.0]
-
     def function(value):
         return lambda t: value(next(motion for (motion, _), end in zip(parts, ends) if t < end))
-
     rates = tuple(function(lambda motion, axis=axis: motion.get("rates", (0.0,) * 3)[axis]) for axis in range(3))
     shear = "x", "y", function(lambda motion: motion.get("shear", (0, 0, 0.0))[2])
     whole = moving_gas({"rates": rates, "shear": shear}, ROLLING, threads=1)
@@ -169,5 +159,4 @@ def test_deform_of_clumps_that_are_boxes_away():
     sim.run(1)
     change = sim.velocity - velocity
     free = abs(change[:, 1:]).max(axis=1) == 0.0
-    assert free.sum() > 50
-    assert abs(change - sim.box.flow(before))[free].max() < 1e-9
+    assert free.sum() > 50 and abs(change - sim.box.flow(before))[free].max() < 1e-9
