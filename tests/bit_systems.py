@@ -16,6 +16,7 @@ from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulati
 from rods_with_fields import box_of_rods, conduction
 from scenes import MATERIAL, material_for, settling
 from user_functions import rods
+
 import minidem as md
 from minidem.engine.population import field_rows
 from minidem.initial import place_densely

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import scenes
+
 import minidem as md
 from minidem.contact import registry as contact
 from minidem.engine import loop_memory as owner

@@ -3,6 +3,7 @@ oblique and begins at a random fraction of a step. Speeds are drawn as in a gas,
 import numpy as np
 from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, unit_vectors
+
 import minidem as md
 
 SPEED, SPIN = 4.0, 4.0          # of each clump [m/s], [rad/s]

@@ -16,6 +16,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+
 from minidem.output import npz_checksum
 from minidem.scenario import plot
 from minidem.scenarios import module_of

@@ -7,6 +7,7 @@ import numpy as np
 from reference_contact import Plane, effective_modulus, rotation_matrix
 from reference_friction import FrictionWorld, Law
 from scenes import ball, distance_to_touch, state_of, unit_vectors
+
 import minidem as md
 from minidem.core.quaternions import cross
 from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate

@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 import scenes
+
 import minidem as md
 
 DT = 38e-6

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 from bit_systems import bits
+
 import minidem as md
 from minidem.initial import place_densely
 

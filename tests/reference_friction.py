@@ -32,6 +32,7 @@ import numpy as np
 from reference_contact import World, effective_modulus, pack, rotation_matrix
 from scipy.integrate import DOP853
 from scipy.optimize import brentq
+
 from minidem.core.quaternions import cross
 from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 

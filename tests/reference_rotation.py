@@ -7,6 +7,7 @@ quaternions (w, x, y, z), body -> lab. All functions take one body, arrays (3,) 
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipkinc
+
 from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 

@@ -1,6 +1,7 @@
 """Distances from triangles, for comparison with the walls of minidem: the minimum over face, edges and corners."""
 import numpy as np
 from scipy.spatial.transform import Rotation
+
 import minidem as md
 
 MATERIAL = md.Material(young=1e7, poisson=0.2)

@@ -3,6 +3,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+
 import minidem as md
 
 MATERIAL = md.Material(young=1e7, poisson=0.3, restitution=0.7, friction=0.4)

@@ -5,6 +5,7 @@ from itertools import groupby
 
 import numpy as np
 from reference_contact import Body, Plane, World
+
 import minidem as md
 
 ROD_RADIUS = 0.02 * np.sqrt(3.0)                     # three touching spheres on the diagonal of a cube

@@ -2,6 +2,7 @@
 from functools import cache
 
 import numpy as np
+
 import minidem as md
 from minidem.initial import place
 

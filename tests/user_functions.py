@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scenes
+
 import minidem as md
 
 COMPILED = "numba", "ctypes", "scipy", "capsule"

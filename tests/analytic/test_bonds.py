@@ -3,6 +3,7 @@ import cantilever
 import numpy as np
 import pytest
 from bit_systems import BRITTLE as MATERIAL, GRAIN as BALL, agglomerates
+
 import minidem as md
 from minidem.contact import registry
 

@@ -4,6 +4,7 @@ import pytest
 from numpy import pi
 from reference_contact import rotation_matrix
 from reference_union import LATTICE, TETRAHEDRON, random_rotation
+
 from minidem.templates.clump_template import ClumpTemplate
 
 EPS = np.finfo(float).eps

@@ -7,6 +7,7 @@ import pytest
 import scenes
 from isolated_collisions import STEP, of_pairs, on_wall
 from scenes import state_of
+
 import minidem as md
 from minidem.scenarios.rotating_bodies.driven_bodies import order, orientation_error, rms
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from page_tables import rows_of
 from scenes import warnings_of
+
 import minidem as md
 from minidem.analysis import damping
 from minidem.analysis.damping import damping_rate

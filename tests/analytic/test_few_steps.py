@@ -8,6 +8,7 @@ from page_tables import in_one_line, rows_of
 from reference_contact import effective_modulus
 from scenes import Shape, ball, unit_vectors
 from scipy.spatial.transform import Rotation
+
 import minidem as md
 from minidem.scenarios import dosta
 

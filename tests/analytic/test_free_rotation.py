@@ -4,6 +4,7 @@ import pytest
 import scenes
 from reference_contact import rotation_matrix
 from reference_rotation import free_spin, turned_by
+
 import minidem as md
 from minidem.scenarios.rotating_bodies import driven_bodies as bodies
 from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, errors, halvings, order, orientation_error, rms

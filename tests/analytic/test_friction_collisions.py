@@ -5,6 +5,7 @@ from oblique_impacts import Law, Spheres, simulation
 from reference_contact import effective_modulus
 from scenes import ball
 from scipy.integrate import solve_ivp
+
 import minidem as md
 from minidem.scenarios.collisions.chung_ooi import OXIDE, TEST_4
 

@@ -9,6 +9,7 @@ from reference_contact import effective_modulus
 from reference_friction import shear_modulus
 from scenes import ball, lumpy
 from scipy.integrate import solve_ivp
+
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 STICKS, SLIDES = (0.9, 0.3), (0.15, 0.7)                # friction, sine of the angle of impact

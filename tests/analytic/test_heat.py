@@ -4,6 +4,7 @@ import heat_chain as heat
 import numpy as np
 import pytest
 from scipy.special import beta
+
 import minidem as md
 from minidem.analysis.damping import exchange_rate
 

@@ -8,6 +8,7 @@ import pytest
 import scenes
 from oblique_impacts import Spheres, duration
 from reference_contact import effective_modulus
+
 import minidem as md
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 

@@ -4,6 +4,7 @@ from math import pi, sqrt
 
 import numpy as np
 import pytest
+
 import minidem as md
 from minidem.contact import columns
 from minidem.contact.pair_table import PROPERTIES, PairTable

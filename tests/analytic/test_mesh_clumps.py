@@ -7,6 +7,7 @@ import meshio
 import numpy as np
 import pytest
 from scenes import warnings_of
+
 import minidem as md
 from minidem.mesh_report import MeshReport
 from minidem.shapes import platonic_mesh

@@ -6,6 +6,7 @@ import meshio
 import numpy as np
 import pytest
 import trimesh
+
 import minidem as md
 from minidem.shapes import platonic_mesh
 from minidem.templates import fit_mesh

@@ -9,6 +9,7 @@ import pytest
 import scenes
 from isolated_collisions import STEP, energy_errors, of_pairs, on_wall
 from page_tables import in_one_line, rows_of
+
 import minidem as md
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms

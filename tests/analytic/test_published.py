@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+
 import minidem as md
 from minidem.core.interpreter import scenario_scripts
 from minidem.scenarios import module_of

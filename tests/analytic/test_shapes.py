@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from minidem import shapes
 from minidem.scenarios.spiral import chess
 from minidem.templates import fit_mesh

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy import pi, sqrt
 from reference_union import LATTICE, TETRAHEDRON, chain, random_rotation, union_by_slices
+
 from minidem.templates.mass.union_of_spheres import moments_of_union
 
 EPS = np.finfo(float).eps

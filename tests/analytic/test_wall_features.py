@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from reference_walls import BALL, CUBE, CUBE_FACES, FRICTION, MINDLIN, ROLLING, plate, simulation, turned
+
 import minidem as md
 
 RADIUS, GRAVITY, FLOOR = 0.1, (0.0, 0.0, -9.81), md.Plane((0, 0, 0), (0, 0, 1))

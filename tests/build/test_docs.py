@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import docs
 import gallery
 import pytest
+
 import minidem as md
 from minidem.core.interpreter import scenario_scripts
 

@@ -13,6 +13,7 @@ import tomllib
 import examples
 import meshio
 import pytest
+
 import minidem as md
 from minidem import __main__ as command_line, shapes
 from minidem.core.interpreter import scenario_scripts

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from benchmark_cases import CASES
 from compare_trees import with_contact
+
 import minidem as md
 from minidem import isa
 

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from minidem.core.interpreter import scenario_scripts
 
 ROOT = Path(__file__).parents[2]

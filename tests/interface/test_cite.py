@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 import minidem as md
 from minidem.core.literature import article
 

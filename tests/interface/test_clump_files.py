@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
+
 import minidem as md
 from minidem import shapes
 from minidem.templates.triangle_mesh import TriangleMesh

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import drum
 import pytest
 from examples import ROOT
+
 import minidem as md
 from minidem import __main__ as command_line, selftest
 from minidem.core import interpreter, progress

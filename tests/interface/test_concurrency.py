@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scenes
 from examples import ROOT
+
 from minidem.core.processors import available_processors
 from minidem.core.threads import has_openmp
 

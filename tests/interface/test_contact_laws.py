@@ -4,6 +4,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scenes import unit_vectors
+
 import minidem as md
 
 SPHERE = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from scenes import BALL, ELASTIC, MATERIAL, ROLLING, material_for, settling
+
 import minidem as md
 
 RADIUS, GRAVITY = 0.04, 9.81

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
 from minidem.scenarios.energy import energy_pareto as PARETO, rods_energy_study as RODS
 from minidem.scenarios.spiral import chess_box, chess_energy_study as CHESS, chess_in_box
 

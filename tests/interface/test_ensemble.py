@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+
 from minidem.ensemble import run_ensemble, worker
 from minidem.ensemble.worker import reference_to
 

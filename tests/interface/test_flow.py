@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from sheared_scenes import MOTIONS, ROD, gas
+
 import minidem as md
 from minidem.analysis import flow
 from minidem.analysis.averages import block_mean

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
 from sheared_scenes import MOTIONS, gas
+
 import minidem as md
 from minidem.output import vtu
 from minidem.scenario.run import Run

@@ -7,6 +7,7 @@ import scenes
 from scenes import BALL, CLUMP, ELASTIC
 from scipy import stats
 from scipy.spatial import cKDTree
+
 import minidem as md
 from minidem import initial
 from minidem.initial import Lognormal, Mixture, RosinRammler, SieveCurve, passing, place, place_densely

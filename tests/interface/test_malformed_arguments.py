@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from reference_walls import CUBE, CUBE_FACES
 from user_functions import POINTER, capsule
+
 import minidem as md
 from minidem import initial, shapes
 from minidem.analysis.coarse import Fields

@@ -5,6 +5,7 @@ from math import pi, sqrt
 
 import numpy as np
 import pytest
+
 import minidem as md
 from minidem.contact.pair_table import PROPERTIES, PairTable
 from minidem.core.checks import unit_quaternions

@@ -9,6 +9,7 @@ import scenes
 from rods_in_box import SCENARIO as RODS
 from rods_with_fields import box_of_rods
 from sheared_scenes import gas
+
 import minidem as md
 from minidem.scenario import Scenario
 from minidem.scenario.run import ROWS_PER_SNAPSHOT

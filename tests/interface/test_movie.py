@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 import minidem as md
 from minidem import __main__ as command_line, render
 from minidem.output import vtu

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scenes
 from sheared_scenes import MOTIONS, ROD as SHORT_ROD, gas
+
 import minidem as md
 from minidem.initial import Inlet, Outlet
 

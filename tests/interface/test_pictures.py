@@ -4,6 +4,7 @@ import drum
 import hopper
 import numpy as np
 import pytest
+
 import minidem as md
 from minidem.scenario import plot
 from minidem.scenarios import curves

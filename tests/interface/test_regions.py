@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bit_systems import bits
 from scenes import BALL, CLUMP, ELASTIC, MATERIAL
+
 import minidem as md
 from minidem.initial import Inlet, Outlet
 

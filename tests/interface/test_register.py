@@ -9,6 +9,7 @@ import pytest
 import scenes
 from bit_systems import SYSTEMS, bits, python_scheme
 from user_functions import BALL, COMPILED, GLASS, LAW, POINTER, capsule, functions_of, rods, same, two_balls
+
 import minidem as md
 from minidem.core.parameters import Count, NonNegative, Positive
 

@@ -10,6 +10,7 @@ import pytest
 import scenes
 from rods_in_box import SCENARIO as RODS
 from scipy.spatial import ConvexHull
+
 import minidem as md
 from minidem.analysis.monitor import SPACING, Monitor
 from minidem.initial import Outlet

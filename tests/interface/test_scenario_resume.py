@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
 from scenes import ROLLING, settling
+
 import minidem as md
 from minidem.analysis.energy import DISSIPATED
 from minidem.output.table import Table

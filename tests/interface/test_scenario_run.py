@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
+
 import minidem as md
 from minidem.core import progress
 from minidem.scenario import Scenario, plot

@@ -18,6 +18,7 @@ import shear_rheology
 import sheared_gas
 import silo
 import triaxial
+
 import minidem as md
 from minidem.scenarios import dosta, module_of, periodic_grains
 from minidem.scenarios.collisions import oblique_impact as impacts

@@ -11,6 +11,7 @@ import pytest
 import scenes
 from examples import ROOT
 from scipy.spatial.transform import Rotation
+
 import minidem as md
 
 STEEL = md.Material(young=2e11, poisson=0.3)

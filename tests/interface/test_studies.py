@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+
 import minidem as md
 from minidem.scenario import Scenario
 from minidem.scenarios.papers import Finding

@@ -13,6 +13,7 @@ import pytest
 from examples import ROOT
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
+
 import minidem as md
 from minidem import isa
 from minidem.scenarios.spiral import chess_box

@@ -8,6 +8,7 @@ import pytest
 from rods_in_box import SCENARIO as RODS
 from scenes import unit_vectors
 from trajectory_files import SINGLE, content, frames_of, needs_gsd
+
 import minidem as md
 from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
 from minidem.output import trajectory as trajectories, vtu

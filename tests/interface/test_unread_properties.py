@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scenes import warnings_of
+
 import minidem as md
 
 READ = {"hertz": (), "hertz:onset=corrected": (), "hooke:stiffness=1e5": (), "hooke:stiffness=1e5,onset=corrected": (),

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scenes
 from user_functions import GLASS, POINTER, capsule, same, state
+
 import minidem as md
 from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
 

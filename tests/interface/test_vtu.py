@@ -5,6 +5,7 @@ import meshio
 import numpy as np
 import pytest
 from scenes import unit_vectors
+
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.output import vtu, wall_shapes

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, facets, simulation
 from rods_in_box import SCENARIO as RODS
+
 import minidem as md
 
 AXIS, ORIGIN = (0, 0, 1), (0, 0, 0)

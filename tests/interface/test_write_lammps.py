@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 from scenes import unit_vectors, warnings_of
+
 import minidem as md
 from minidem.analysis.contacts import pair_keys
 from minidem.core.quaternions import multiply

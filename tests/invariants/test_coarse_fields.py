@@ -8,6 +8,7 @@ from bit_systems import bumps
 from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
 from scipy.special import erf
 from sheared_scenes import MOTIONS, gas
+
 import minidem as md
 from minidem.analysis.coarse import Fields
 from minidem.analysis.flow import granular_temperature

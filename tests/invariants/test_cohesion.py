@@ -4,6 +4,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from bit_systems import STICKY, bumps, sticky
+
 import minidem as md
 from minidem.contact.parts.jkr import jkr_curves, jkr_limits, sticking_speed
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
+
 import minidem as md
 from minidem.scenarios.rotating_bodies.driven_bodies import order
 

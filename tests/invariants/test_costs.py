@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bit_systems import bits
 from reference_walls import BALL, FRICTION, MATERIAL, MINDLIN, nearest_points, plate, simulation
+
 import minidem as md
 from minidem.contact.pair_table import PairTable
 from minidem.engine.schedule import MOST_POSES

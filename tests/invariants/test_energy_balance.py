@@ -4,6 +4,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from scenes import BALL, CLUMP, ELASTIC, ROLLING, settling
+
 import minidem as md
 import minidem.engine.loop_memory
 from minidem.analysis.energy import DISSIPATED, balance_error, energy_input

@@ -8,6 +8,7 @@ import pytest
 from bit_systems import wet_grains
 from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_conduction, conduction, same
 from scenes import warnings_of
+
 import minidem as md
 from minidem.analysis.damping import exchange_rate
 from minidem.scenarios.c_functions import ctypes_functions

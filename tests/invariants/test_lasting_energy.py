@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
+
 import minidem as md
 from minidem.analysis.energy import lasting_energy_error
 

@@ -7,6 +7,7 @@ two or three times that."""
 import numpy as np
 import pytest
 import scenes
+
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms

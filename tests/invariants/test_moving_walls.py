@@ -7,6 +7,7 @@ from bit_systems import MIXED, press
 from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, ROLLING, facets, plate, simulation
 from scenes import unit_vectors
 from scipy.spatial.transform import Rotation
+
 import minidem as md
 
 RADIUS, G = 0.1, 9.81

@@ -8,6 +8,7 @@ from isolated_collisions import STEP
 from page_tables import rows_of
 from scenes import Scene, quaternion, unit_vectors
 from user_functions import same
+
 import minidem as md
 from minidem.scenarios.rotating_bodies.driven_bodies import rms
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import scenes
 from scenes import MATERIAL, scattered
+
 import minidem as md
 
 ALL, SIDE = (True, True, True), 1.0

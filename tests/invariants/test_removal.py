@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scenes import CLUMP, ELASTIC, ROLLING, settling
+
 import minidem as md
 
 LAWS = [ROLLING, "hooke-coulomb:stiffness=1e5", "hertz", "hertz:onset=corrected"]

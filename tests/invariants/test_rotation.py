@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from scenes import unit_vectors
+
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.scenarios.rotating_bodies.driven_bodies import ARM, INERTIA, ORIENTATION, SPIN, of_orientation

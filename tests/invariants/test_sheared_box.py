@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from sheared_scenes import MOTIONS, ROD, gas, material
+
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.initial import random_orientations

@@ -7,6 +7,7 @@ import pytest
 import scenes
 from reference_contact import rotation_matrix
 from scenes import product, state_of
+
 import minidem as md
 
 EPS = np.finfo(float).eps

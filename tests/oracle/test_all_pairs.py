@@ -4,6 +4,7 @@ import pytest
 import scenes
 from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, unit_vectors
+
 import minidem as md
 
 EPS = np.finfo(float).eps

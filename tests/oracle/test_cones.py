@@ -5,6 +5,7 @@ import meshio
 import numpy as np
 import pytest
 from reference_walls import BALL, FRICTION, MATERIAL, MINDLIN, ROLLING, simulation, turned
+
 import minidem as md
 
 AXIS, ORIGIN, G, RADIUS = (0, 0, 1), (0, 0, 0), 9.81, 0.1

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
+
 import minidem as md
 from minidem.contact.onset_series import zeta_polynomials
 

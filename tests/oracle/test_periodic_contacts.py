@@ -7,6 +7,7 @@ import pytest
 import scenes
 from scenes import scattered
 from scipy.spatial import cKDTree
+
 import minidem as md
 from minidem.simulation import clumps
 

@@ -3,6 +3,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 import minidem as md
 
 COUNTS = np.array(list(product(range(-2, 3), repeat=3)))          # the tilt is at most half a length

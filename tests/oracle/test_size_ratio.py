@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
+
 import minidem as md
 
 SMALL, RATIO, SPACING = 0.01, 50.0, 2.4         # radius [m]; of large spheres to it; of small centres, in radii

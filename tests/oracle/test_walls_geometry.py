@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, distances, nearest_points, plate, simulation, turned
 from scenes import unit_vectors
+
 import minidem as md
 
 OVERLAP = 0.02                          # of the radius

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from bit_systems import bumps, shaken_floor
 from reference_walls import BALL, MATERIAL, MINDLIN, ROLLING, simulation
+
 import minidem as md
 from minidem.walls.mesh_grid import PART, divided
 

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from operations import OPERATIONS, finished
+
 import minidem.engine.loop_memory
 
 NUMBERS = [*range(1, 40), *range(40, 400, 17)]      # of the allocations to refuse

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from minidem.core import atomic
 from minidem.scenario import plot
 

@@ -14,6 +14,7 @@ from bit_systems import CASES, ERRORS, ONSET, SYSTEMS, WRAP, begun, bits, trap, 
 from random_scenes import RandomScene, differences
 from reference_walls import ROLLING
 from user_functions import COMPILED, functions_of, two_balls
+
 import minidem as md
 import minidem.engine.loop_memory as owner
 from minidem.broadphase.broadphase import rebalanced_parts

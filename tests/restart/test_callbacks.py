@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bit_systems import bits
+
 import minidem as md
 from minidem.initial import Inlet, Outlet
 

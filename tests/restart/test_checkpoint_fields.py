@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+
 import minidem as md
 from minidem.output import checkpoint
 from minidem.output.checkpoint_fields import FIELDS

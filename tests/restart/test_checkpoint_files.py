@@ -10,6 +10,7 @@ import pytest
 from old_start import in_format
 from scenes import rods_in_box, settling
 from user_functions import rods
+
 import minidem as md
 from minidem.output import checkpoint, npz_checksum
 from minidem.state.state import COLUMNS, WRENCH

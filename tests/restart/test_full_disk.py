@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 from trajectory_files import content, needs_gsd
+
 import minidem as md
 
 N = 300

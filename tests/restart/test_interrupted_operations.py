@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scenes
 from operations import DT, OPERATIONS, bits, finished
+
 from minidem.core.threads import has_openmp
 
 pytestmark = [pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),     # of ZipFile.__del__

@@ -12,6 +12,7 @@ import killed_runs
 import pytest
 import rods_in_box
 from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, resumable
+
 from minidem.output.table import Table
 from minidem.scenario.run import Run
 

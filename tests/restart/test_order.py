@@ -8,6 +8,7 @@ import pytest
 import scenes
 from bit_systems import STATE, SYSTEMS, bits, through_a_file, undisturbed
 from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, material_for
+
 import minidem as md
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")

@@ -6,6 +6,7 @@ import pytest
 from bit_systems import MIXED, MULTISTAGE, bits, gas, spring, through_a_file
 from reference_walls import MINDLIN, ROLLING, plate, simulation
 from sheared_scenes import gas as moving_gas
+
 import minidem as md
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
