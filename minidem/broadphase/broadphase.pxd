@@ -63,7 +63,7 @@ cdef void describe_spheres(Broadphase *broad, const StateView *state) noexcept n
 cdef void prepare_broadphase(Broadphase *broad, const StateView *state) noexcept nogil
 cdef void assign_blocks(Broadphase *broad, int thread, const StateView *state) noexcept nogil
 cdef void drop_lists(Broadphase *broad) noexcept nogil
-cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept nogil
+cdef void take_over(Broadphase *broad, const Broadphase *old) noexcept nogil
 
 
 cdef inline const double *searched_spheres(const Broadphase *broad, const StateView *state) noexcept nogil:

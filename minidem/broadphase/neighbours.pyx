@@ -48,7 +48,7 @@ cdef inline unsigned int near_plane(const double *rows, const double *point, con
 
 cdef unsigned int near_simple(const Walls *walls, Py_ssize_t primitive, const double *rows, const double *spheres,
                               double skin) noexcept nogil:
-    """Bits 1 << lane of the spheres within `skin` of a primitive; rows : those of the records `spheres`."""
+    """Bits 1 << lane of the spheres within `skin` of a primitive; rows : those of `spheres`."""
     cdef const Shape *shape = walls.shapes + primitive
     cdef unsigned int bits = 0
     cdef int lane
@@ -527,18 +527,11 @@ cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     cdef Search search
     cdef int level, owner, axis
     memset(near_cells, 0, sizeof(near_cells))
-    search.all = all
-    search.mine = all + thread
-    search.thread = thread
-    search.n_threads = n_threads
+    search.all, search.mine, search.thread, search.n_threads = all, all + thread, thread, n_threads
     search.first_slot = <int> state.first_member[search.mine.first_block] * LANES
     search.last_slot = <int> state.first_member[search.mine.last_block] * LANES
-    search.state = state
-    search.box = box
-    search.items = items
-    search.skin = skin
-    search.clumps_first = clumps_first
-    search.width, search.small_box = 0.0, False
+    search.state, search.items, search.skin, search.clumps_first = state, items, skin, clumps_first
+    search.box, search.width, search.small_box = box, 0.0, False
     for level in range(levels.count):
         search.width = max(search.width, cell_width(&levels.grid[level]))
     for axis in range(3 if box != NULL else 0):

@@ -4,8 +4,6 @@
 `registry.register` documents the signatures. The `context` of the parameters is the `LawKernels` that hold Python
 functions.
 """
-from collections.abc import Mapping
-
 import numpy as np
 
 from minidem.contact.columns import (
@@ -92,7 +90,7 @@ class EightContacts(Assignable):
             vars(self)["history"] = history.reshape(-1, 4, LANES).transpose(2, 0, 1)
 
 
-class OfFields(Mapping):
+class OfFields(dict):
     """Arrays by the names of fields. An assignment changes their elements; ValueError for another shape.
 
     what : name of this attribute of EightContacts;  fields : as of LawKernels.
@@ -101,26 +99,18 @@ class OfFields(Mapping):
 
     def __init__(self, what, fields, rows):
         both = rows.reshape(2, len(rows) // 2, LANES).transpose(2, 0, 1)
+        super().__init__({name: both[:, :, first] if n == 1 else both[:, :, first:first + n]
+                          for name, first, n in fields})
         self._what = what
-        self._arrays = {name: both[:, :, first] if n == 1 else both[:, :, first:first + n] for name, first, n in fields}
-
-    def __getitem__(self, name):
-        return self._arrays[name]
 
     def __setitem__(self, name, values):
-        if name not in self._arrays:
-            raise ValueError(f"{self._what}[{name!r}]: there is no such field; known are {', '.join(self._arrays)}")
-        array = self._arrays[name]
+        if name not in self:
+            raise ValueError(f"{self._what}[{name!r}]: there is no such field; known are {', '.join(self)}")
+        array = self[name]
         if np.shape(values) not in (array.shape, ()):
             raise ValueError(f"{self._what}[{name!r}] has shape {np.shape(values)}; give shape {array.shape}, or one "
                              "number")
         array[...] = values
-
-    def __iter__(self):
-        return iter(self._arrays)
-
-    def __len__(self):
-        return len(self._arrays)
 
 
 def changes_of(fields, rows):

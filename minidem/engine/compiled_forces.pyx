@@ -129,13 +129,13 @@ cdef void call_functions(const Loop *loop, Clumps *clumps, double steps, Wrenche
 
 
 cdef inline void describe(const ClumpBlock *block, Restrict lines, Clumps *clumps) noexcept nogil:
-    """Rows that a function reads."""
+    """Rows that a function reads, but for those of the fields."""
     cdef Quat q
     cdef int lane
-    memcpy(clumps.position, block.position, 3 * LANES * sizeof(double))
-    memcpy(clumps.velocity, block.predicted_velocity, 3 * LANES * sizeof(double))
-    memcpy(clumps.mass, lines + MASS_AND_ID * LANES, LANES * sizeof(double))
-    memcpy(clumps.id, lines + (MASS_AND_ID + 1) * LANES, LANES * sizeof(double))
+    memcpy(clumps.position, block.position, sizeof(clumps.position))
+    memcpy(clumps.velocity, block.predicted_velocity, sizeof(clumps.velocity))
+    memcpy(clumps.mass, lines + MASS_AND_ID * LANES, sizeof(clumps.mass))
+    memcpy(clumps.id, lines + (MASS_AND_ID + 1) * LANES, sizeof(clumps.id))
     for lane in range(LANES):
         q = load_quat(block.orientation + lane)
         store_quat(clumps.orientation + lane, multiply(q, load_quat(lines + TO_DRAWN * LANES + lane)))

@@ -33,7 +33,7 @@ from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
 from minidem.engine.loop cimport ExternalForces, Loop, run_loop
-from minidem.engine.loop_memory cimport LoopMemory
+from minidem.engine.loop_memory cimport LoopMemory, export_history, list_statistics
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
 from minidem.engine.schedule cimport Schedule
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
@@ -76,6 +76,7 @@ cdef class Driver:
     cdef readonly State state
     cdef readonly WallPrimitives walls    # None: free bodies
     cdef Schedule schedule
+    cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces     # None: there are no user forces
     cdef readonly object user_work      # UserWork, likewise
@@ -103,7 +104,7 @@ cdef class Driver:
             snapshot.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
         self.memory = LoopMemory(settings, snapshot, None if like is None else like.memory)
         self.schedule = Schedule(settings, snapshot)
-        self.loop, self.walls = &self.memory.loop, self.memory.walls
+        self.loop, self.walls, self.pair_table = &self.memory.loop, settings.walls, snapshot.pair_table
         self.loop.course = &self.schedule.course
         self.schedule.prepare(self.loop, 0)
         self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
@@ -353,7 +354,7 @@ cdef class Driver:
     @property
     def is_unsorted(self):
         """Whether the clumps have mixed so much that it is time to sort them."""
-        return self.memory.sort_is_due()
+        return self.loop.broad.n_outer >= self.memory.next_sort
 
     def sorted(self):
         """A snapshot in which neighbours in space are neighbours in memory.
@@ -398,17 +399,12 @@ cdef class Driver:
 
     def last_rates(self):
         """The same with the last forces, which may be those of an earlier pose."""
-        if self.all_started:
-            return self.synchronise()
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
-        started = self.started[:, None]
-        return tuple(np.where(started, s, g) for g, s in zip(given, self.synchronise()))
-
-    def synchronise(self):
-        """The same where all clumps are started."""
-        return synchronised(self.state, self.memory.kernels, self.loop.step)
+        rates = synchronised(self.state, self.memory.kernels, self.loop.step)
+        return rates if self.all_started else tuple(
+            np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
 
     @property
     def threads(self):
@@ -443,16 +439,11 @@ cdef class Driver:
     @property
     def statistics(self):
         """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
-        return self.memory.statistics() | {"threads": self.threads, "shares": self.shares}
-
-    @property
-    def pair_table(self):
-        """PairTable of the contact law; None: free bodies."""
-        return self.memory.pair_table
+        return list_statistics(&self.loop.broad) | {"threads": self.threads, "shares": self.shares}
 
     def history(self):
-        """Contacts of a law with records, a dict of arrays (loop_memory.pyx); None if the law has none."""
-        return self.memory.history()
+        """Contacts of a law with a history, see export_history (loop_memory.pyx); None: the law has none."""
+        return None if self.loop.law.history == NULL else export_history(self.loop, self.state)
 
     def ledger(self):
         """Energies since the start by name, those of a `Snapshot` that may differ from zero."""
@@ -525,13 +516,6 @@ cdef class Driver:
         return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners
 
 
-cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
-    cdef int lane, found = 0
-    for lane in range(LANES):
-        found |= lanes[lane]
-    return found != 0
-
-
 cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started):
     """Half a step back, and `start` of the rotation scheme; forces must be known.
 
@@ -552,9 +536,10 @@ cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned
     cdef double[:, :, ::1] blocks = changed
     for b in range(slots.shape[0]):
         new[row_of(slots[b]), lane_of(slots[b])] = not started[b]
+    cdef const unsigned char[::1] any_new = np.asarray(new).max(axis=1, initial=0)
     # From here on only a scheme in Python, which may be interrupted, calls Python; it works on a copy.
     for b in range(blocks.shape[0]):
-        if not any_lane(&new[b, 0]):
+        if not any_new[b]:
             continue
         block = &blocks[b, 0, 0]
         memcpy(&room[0], block, size * sizeof(double))

@@ -336,29 +336,25 @@ cdef object take_fractures(Loop *loop, known, driver):
     Ids of the two clumps, -1 - k of wall k; places of the spheres in their clumps, 0 of a wall; number of the step at
     whose end it broke; energy [J].
     """
-    cdef const Fracture *noted
-    cdef Py_ssize_t k, row = 0, n = 0
+    cdef Contacts *contacts
     cdef int t
+    noted = []
     for t in range(loop.n_threads):
-        n += loop.contacts[t].ledger.n_fractures
-    if n == 0:
+        contacts = loop.contacts + t
+        if contacts.ledger.n_fractures > 0:
+            noted.append(np.array(<Fracture[:contacts.ledger.n_fractures]> contacts.fractures.data))
+    if not noted:
         return known
-    cdef double[:, ::1] found = np.empty((4, n))
-    for t in range(loop.n_threads):
-        for k in range(loop.contacts[t].ledger.n_fractures):
-            noted = loop.contacts[t].fractures.data + k
-            found[0, row], found[1, row] = noted.second, noted.first
-            found[2, row], found[3, row] = noted.step, noted.energy
-            row += 1
-    second, first, step, energy = np.asarray(found)[:, np.lexsort(found[:3])]
+    noted = np.sort(np.concatenate(noted), order=("step", "first", "second"))
     sizes, columns = driver.state.bodies.sizes[driver.state.template_index], []
     ends = np.cumsum(sizes)
-    for spheres in (first, second):
-        clump, at_wall = ends.searchsorted(np.maximum(spheres, 0.0), side="right"), spheres < 0.0
-        wall = np.append(driver.walls.wall_of, 0).take(-1 - np.minimum(spheres, -1.0).astype(int))
+    for spheres in (noted["first"], noted["second"]):
+        clump, at_wall = ends.searchsorted(np.maximum(spheres, 0), side="right"), spheres < 0
+        wall = np.append(driver.walls.wall_of, 0).take(-1 - np.minimum(spheres, -1))
         columns += [np.where(at_wall, -1 - wall, driver.population.ids[clump]),
                     np.where(at_wall, 0, spheres - (ends - sizes)[clump])]
-    both = np.append(known, np.column_stack([*columns[::2], *columns[1::2], step, energy]), axis=0)
+    found = np.column_stack([*columns[::2], *columns[1::2], noted["step"], noted["energy"]])
+    both = np.append(known, found, axis=0)
     for t in range(loop.n_threads):                     # nothing is interrupted from here on
         loop.contacts[t].ledger.n_fractures = 0
     return both

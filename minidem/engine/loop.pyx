@@ -37,6 +37,7 @@ from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_sent
 from minidem.core.clock cimport clock
+from minidem.core.eight cimport store_eight3
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
@@ -44,7 +45,7 @@ from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport memory_refused
 from minidem.engine.compiled_forces cimport add_compiled_forces
-from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, path_of_flow, predict_velocity
+from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, kicked, path_of_flow
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.engine.schedule cimport steer
@@ -356,7 +357,8 @@ cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
     cdef const WrenchBlock *wrench = wrench_of(&loop.state, b)
     cdef const ConstantBlock *constants = constants_of(&loop.state, b)
     call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
-    predict_velocity(clumps, wrench.force, constants, (loop.fraction[stage] - 0.5) * loop.step.dt)
+    store_eight3(clumps.predicted_velocity, kicked(clumps, wrench.force, constants,
+                                                   (loop.fraction[stage] - 0.5) * loop.step.dt))
 
 
 cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexcept nogil:
@@ -405,13 +407,12 @@ cdef inline void add_moving_work(Loop *loop, int thread) noexcept nogil:
 
 cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil:
     """Call the external_forces in one thread. False, for all threads: an error."""
-    cdef bint fine = True
+    cdef bint failed = False
     barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
     if thread == 0 and not python_failed(loop):
         loop.external_forces(loop, steps)
-        fine = loop.broad.threads[0].failure == NO_FAILURE
-    fine = not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
-    return fine
+        failed = loop.broad.threads[0].failure != NO_FAILURE
+    return not barrier_wait(&loop.broad.barrier, loop.n_threads, failed)
 
 
 cdef inline bint stores_wrenches(const Loop *loop) noexcept nogil:

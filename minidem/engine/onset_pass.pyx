@@ -291,26 +291,12 @@ cdef object list_onsets(const Loop *loop):
     return np.array(sorted(set(found)), dtype=float).reshape(-1, 3)
 
 
-cdef double known_onset(const double[:, ::1] known, (int, int) pair) noexcept:
-    """The known correction of a contact [N]; 0 without one."""
-    cdef Py_ssize_t low = 0, high = known.shape[0], middle
-    while low < high:
-        middle = (low + high) // 2
-        if known[middle, 0] == pair[0] and known[middle, 1] == pair[1]:
-            return known[middle, 2]
-        if known[middle, 0] < pair[0] or known[middle, 0] == pair[0] and known[middle, 1] < pair[1]:
-            low = middle + 1
-        else:
-            high = middle
-    return 0.0
-
-
 cdef inline bint has_clump(const StateView *state, const unsigned char *chosen, int sphere) noexcept nogil:
     """Whether the clump of a sphere, or a wall, is a chosen one; NULL: all are."""
     return chosen == NULL or sphere < 0 or chosen[state.clump_number[clump_of(state, sphere)]]
 
 
-cdef object take_onsets(Loop *loop, int thread, const double[:, ::1] known, const unsigned char *clumps):
+cdef object take_onsets(Loop *loop, int thread, known, const unsigned char *clumps):
     """Replace the corrections of contacts between these clumps, of which `list_onsets` has given `known`.
 
     Corrections depend on the forces and predicted velocities of the step that led to the pose, so that an evaluation
@@ -325,6 +311,7 @@ cdef object take_onsets(Loop *loop, int thread, const double[:, ::1] known, cons
     cdef double force
     cdef int group, lane
     cdef bint is_listed
+    by_pair = {(i, j): correction for i, j, correction in known.tolist()}
     for group in range(<int> GROUPS):
         blocks, m, found = &contacts.groups[group], 0, []
         for k in range(LANES * blocks.n_blocks):
@@ -335,7 +322,7 @@ cdef object take_onsets(Loop *loop, int thread, const double[:, ::1] known, cons
             force = contacts.onset[group].data[m] if is_listed else 0.0
             m += is_listed
             if has_clump(state, clumps, block.first[lane]) and has_clump(state, clumps, block.second[lane]):
-                force = known_onset(known, named(state, block, lane))
+                force = by_pair.get(named(state, block, lane), 0.0)
             if is_listed or force != 0.0:               # also if it is zero now: the block holds its force
                 found.append((k, force))
         reserve(&contacts.ends[group], len(found))

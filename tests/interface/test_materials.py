@@ -65,7 +65,7 @@ def test_missing_pairs_are_named():
 
 
 def test_a_missing_pair_adds_nothing(monkeypatch):
-    monkeypatch.setitem(md.contact.registry._registry.records, "reading", READS_PAIRS)
+    monkeypatch.setitem(md.contact.registry._registry.known, "reading", READS_PAIRS)
     with pytest.raises(ValueError, match="pairs: .*'steel' can meet"):
         md.Simulation(GLASS, md.box((0, 0, 0), (1, 1, 1), STEEL), contact="reading", dt=DT)
     sim = md.Simulation(GLASS, md.box((0, 0, 0), (1, 1, 1), STEEL), contact="reading", dt=1e-6, pairs=[PAIR])
