@@ -17,17 +17,20 @@ cdef enum:                          # groups of contacts, evaluated in this orde
     GROUPS = 2
 
 cdef enum:
-    KINDS = 5                       # of dissipated energy: by damping, tangential damping, sliding, rolling, fracture
-    SUMMED = 4                      # of which each block has some
+    SUMMED = 4                      # energies that each block dissipates: see Ledger
     BLOCKS_PER_FOLD = 32            # at most 64: see fold
     PAIRS_AT_ONCE = 1024            # ints of the inner list that are tested at once
 
+cdef enum:                          # energies since the start
+    FRACTURE = 4                    # dissipated; before it by damping, tangential damping, sliding, rolling
+    WALL_WORK                       # of moving walls and a box that moves on own clumps, with any law
+    WALL_POWER                      # likewise in half a step, at the last whole one
+    ENERGIES
+
 cdef struct Ledger:                 # energies of the own contacts, without an order, in units (fixed_point.pxd)
     int64_t sums[SUMMED * LANES]    # of the last few blocks
-    Wide dissipated[KINDS]          # since the start
-    double lost[KINDS]              # what was not finite [J]
-    Wide wall_work                  # of moving walls on own clumps since the start, with any law
-    Wide wall_power                 # likewise in half a step, at the last whole one; of a periodic box that moves, too
+    Wide energies[ENERGIES]
+    double lost[ENERGIES]           # what was not finite [J]
     Py_ssize_t n_fractures          # noted by this thread and not yet taken by the Driver
 
 cdef struct Fracture:               # of an own contact
@@ -107,7 +110,7 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
 cdef void reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
-cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
+cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
 cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil

@@ -190,8 +190,7 @@ cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexc
         write_motions(state, state.block_of_member[row], &row, 1)
 
 
-cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateView *state, int group, int i,
-                              int j) noexcept nogil:
+cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int group, int i, int j) noexcept nogil:
     """A new contact, with a history of zeros. Returns its lane; -1: memory was refused.
 
     Of two spheres, the one with the lower number of the user comes first for the life of the contact.
@@ -202,9 +201,9 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateVie
         return -1
     if j >= 0 and state.sphere_number[i] > state.sphere_number[j]:
         i, j = j, i
-    set_bodies(blocks, lane, i, j, pair_of(law, state, i, j))
+    set_bodies(blocks, lane, i, j, pair_of(contacts.law, state, i, j))
     clear_numbers(blocks, lane)                         # which an evaluated free lane may have
-    set_inertia(law, state, i, j, block_of(blocks, lane), lane_of(lane))
+    set_inertia(contacts.law, state, i, j, block_of(blocks, lane), lane_of(lane))
     begin_on(contacts, state, i)
     begin_on(contacts, state, j)
     return lane
@@ -227,12 +226,12 @@ cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil:
     return 0
 
 
-cdef void find_between_spheres(Contacts *contacts, const Law *law, Neighbours *mine,
-                               const StateView *state) noexcept nogil:
+cdef void find_between_spheres(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Neighbor pairs that touch become contacts.
 
     Backwards: a pair that takes the place of a removed one has been tested.
     """
+    cdef const Law *law = contacts.law
     cdef Py_ssize_t end = mine.pairs.size, begin, k
     cdef double skin = law.reach if law.begins_at_reach else 0.0
     cdef int pairs[PAIRS_AT_ONCE + 2 * LANES]
@@ -241,7 +240,7 @@ cdef void find_between_spheres(Contacts *contacts, const Law *law, Neighbours *m
         k = select_near(state.spheres, law.box, mine.pairs.data + begin, end - begin, skin, pairs)
         while k > 0:
             k -= 2
-            if begin_contact(contacts, law, state, SPHERES, pairs[k], pairs[k + 1]) < 0:
+            if begin_contact(contacts, state, SPHERES, pairs[k], pairs[k + 1]) < 0:
                 return
             end -= 2
             while mine.pairs.data[end] != pairs[k] or mine.pairs.data[end + 1] != pairs[k + 1]:
@@ -258,8 +257,9 @@ cdef void drop_known(const Contacts *contacts, Neighbours *mine) noexcept nogil:
             remove_pair(mine, k)
 
 
-cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef void find_at_walls(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Contacts with walls: which begin, and which of the known ones are still found."""
+    cdef const Law *law = contacts.law
     cdef Py_ssize_t n, k, lane, count = mine.wall_pairs.size // 2
     cdef const int *pair
     cdef const int *listed
@@ -278,7 +278,7 @@ cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, co
             sphere = state.spheres + 4 * <Py_ssize_t> pair[0]
             if reach > 0.0 and touch_wall(law.walls, -1 - <Py_ssize_t> pair[1], sphere).height >= sphere[3]:
                 continue                                # within the range, but it begins at touch
-            lane = begin_contact(contacts, law, state, WALLS, pair[0], pair[1])
+            lane = begin_contact(contacts, state, WALLS, pair[0], pair[1])
             if lane < 0:
                 return
             block_of(&contacts.groups[WALLS], lane).wall_pair[lane_of(lane)] = listed[k]
@@ -286,10 +286,10 @@ cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, co
         contacts.seen.data[lane] = 1
 
 
-cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """All contacts that begin at this pose."""
-    find_between_spheres(contacts, law, mine, state)
-    find_at_walls(contacts, law, mine, state)
+    find_between_spheres(contacts, mine, state)
+    find_at_walls(contacts, mine, state)
 
 
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,

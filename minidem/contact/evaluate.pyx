@@ -23,7 +23,7 @@ from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
 from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Row, load3
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
+    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
 )
 from minidem.contact.fixed_point cimport (
     LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, rounded_wide, take_sums,
@@ -146,11 +146,11 @@ cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
-                      bint walls) noexcept nogil:
+                      bint walls, int n) noexcept nogil:
     """The same of a law without history."""
     cdef uint64_t keys[2][LANES]
     load_keys(contacts.law, block.materials, keys)
-    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot, walls, LANES)
+    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot, walls, n)
 
 
 cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
@@ -179,9 +179,9 @@ cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *st
         if energy <= 0.0 or i == free_slot_of(state):
             continue
         if energy * law.per_energy < LARGEST:
-            contacts.ledger.dissipated[<int> SUMMED] += rounded_wide(energy * law.per_energy)
+            contacts.ledger.energies[<int> FRACTURE] += rounded_wide(energy * law.per_energy)
         else:
-            contacts.ledger.lost[<int> SUMMED] += energy
+            contacts.ledger.lost[<int> FRACTURE] += energy
         n = contacts.ledger.n_fractures
         if not grow(&contacts.fractures, n + 1, sizeof(Fracture)):
             continue
@@ -221,7 +221,7 @@ cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *s
         memcpy(block.force, result.force, sizeof(block.force))
     if stores and law.has_couples:
         memcpy(block.couple, result.couple, sizeof(block.couple))
-    add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.dissipated,
+    add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.energies,
                  contacts.ledger.lost)
     if bits_below(result.fracture, LEAST_FRACTURE) != (1 << LANES) - 1:
         note_fractures(contacts, law, state, block, result.fracture)
@@ -483,8 +483,8 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
         evaluate_block(True, contacts, mine, state, group, block, b, LANES)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
-            fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
-    fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
+            fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
+    fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
 
 
 cdef void clear_sent(Contacts *contacts) noexcept nogil:

@@ -11,8 +11,6 @@ earlier step if memory is refused.
 from dataclasses import replace
 from time import perf_counter
 
-from libc.string cimport memcpy
-
 import numpy as np
 
 from minidem.contact.gather import with_history
@@ -27,7 +25,7 @@ from minidem.broadphase.broadphase cimport IN_CALLBACK, drop_lists
 from minidem.contact.contacts cimport release_copy, release_room, restore_contacts, save_contacts
 from minidem.contact.gather cimport deepest_overlap, list_contacts, list_slopes
 from minidem.core.guard cimport Guard
-from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport require_memory
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
@@ -382,12 +380,17 @@ cdef class Driver:
         """Half a step back, and `start` of the rotation scheme, for the clumps not started; forces must be known.
 
         dt : the step, or 0 to omit the half step.
+
+        If a scheme written in Python raises, no clump is changed.
         """
         cdef Step step = self.loop.step
         step.dt = dt
         if not self.all_started:
-            started = np.ones_like(self.started)
-            start_clumps(self.state, self.memory.kernels, step, self.started.view(np.uint8))
+            started, blocks = np.ones_like(self.started), self.state.blocks
+            new = np.zeros((len(blocks), LANES), dtype=bool)
+            new.reshape(-1)[self.state.clump_slot[~self.started]] = True
+            np.copyto(blocks, after_kick(self.state, self.memory.kernels, step, -0.5 * dt, START),
+                      where=new[:, None, :])
             self.started, self.all_started = started, True
 
     def rates(self):
@@ -402,7 +405,8 @@ cdef class Driver:
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
-        rates = synchronised(self.state, self.memory.kernels, self.loop.step)
+        blocks = after_kick(self.state, self.memory.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC)
+        rates = tuple(self.state.rows(blocks, *COLUMNS[name]) for name in ("velocity", "predicted"))
         return rates if self.all_started else tuple(
             np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
 
@@ -516,49 +520,8 @@ cdef class Driver:
         return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners
 
 
-cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started):
-    """Half a step back, and `start` of the rotation scheme; forces must be known.
-
-    started : (n_clumps,) 0 for each clump to start
-    step : with dt = 0 the half step is omitted.
-
-    If a scheme written in Python raises, no clump is changed.
-    """
-    cdef const StateView *view = &state.view
-    cdef Py_ssize_t b, size = view.n_rows * LANES
-    cdef int lane, row
-    cdef double *block
-    cdef ClumpBlock *clumps = NULL
-    cdef double[::1] room = np.empty(size)
-    cdef unsigned char[:, ::1] new = np.zeros((view.n_blocks, LANES), dtype=np.uint8)
-    cdef const int[::1] slots = state.clump_slot
-    changed = state.blocks.copy() if kernels.functions else state.blocks
-    cdef double[:, :, ::1] blocks = changed
-    for b in range(slots.shape[0]):
-        new[row_of(slots[b]), lane_of(slots[b])] = not started[b]
-    cdef const unsigned char[::1] any_new = np.asarray(new).max(axis=1, initial=0)
-    # From here on only a scheme in Python, which may be interrupted, calls Python; it works on a copy.
-    for b in range(blocks.shape[0]):
-        if not any_new[b]:
-            continue
-        block = &blocks[b, 0, 0]
-        memcpy(&room[0], block, size * sizeof(double))
-        clumps = <ClumpBlock *> &room[0]
-        kick(clumps, wrench_of(view, b).force, constants_of(view, b), -0.5 * step.dt)
-        if kernels.roles >> START & 1:
-            call_scheme(kernels.function, kernels.roles, START, clumps, wrench_of(view, b), constants_of(view, b),
-                        &step)
-        for row in range(view.n_rows):
-            for lane in range(LANES):
-                if new[b, lane]:
-                    block[row * LANES + lane] = room[row * LANES + lane]
-    kernels.raise_error()
-    if changed is not state.blocks:
-        state.blocks[:] = changed
-
-
-cdef object synchronised(State state, Kernels kernels, Step step):
-    """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
+cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role):
+    """A copy of the blocks after a kick of all clumps by dt, and a role of the rotation scheme; forces must be known."""
     cdef const StateView *view = &state.view
     copy = state.blocks.copy()
     cdef double[:, :, ::1] blocks = copy
@@ -566,7 +529,8 @@ cdef object synchronised(State state, Kernels kernels, Step step):
     cdef Py_ssize_t b
     for b in range(blocks.shape[0]):
         clumps = <ClumpBlock *> &blocks[b, 0, 0]
-        kick(clumps, wrench_of(view, b).force, constants_of(view, b), 0.5 * step.dt)
-        call_scheme(kernels.function, kernels.roles, SYNC, clumps, wrench_of(view, b), constants_of(view, b), &step)
+        kick(clumps, wrench_of(view, b).force, constants_of(view, b), dt)
+        if role != START or kernels.roles >> START & 1:
+            call_scheme(kernels.function, kernels.roles, role, clumps, wrench_of(view, b), constants_of(view, b), &step)
     kernels.raise_error()
-    return state.rows(copy, *COLUMNS["velocity"]), state.rows(copy, *COLUMNS["predicted"])
+    return copy

@@ -21,7 +21,9 @@ from minidem.contact.law cimport Law
 from minidem.contact.part cimport (
     DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
 )
-from minidem.contact.contacts cimport BLOCKS_PER_FOLD, KINDS, SPHERES, WALLS, Contacts, Fracture, Ledger
+from minidem.contact.contacts cimport (
+    BLOCKS_PER_FOLD, ENERGIES, SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Fracture, Ledger,
+)
 from minidem.core.eight cimport (
     Eight, Eight3, add3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
     sub3,
@@ -289,45 +291,32 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     if loop.law.ends > 0.0 and loop.course.boxes:
         sum_image_work(loop, thread)
     if not between:
-        ledger.wall_work += ledger.wall_power + work + contacts.box_work[0]
-    ledger.wall_power = work + contacts.box_work[1]
+        ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + work + contacts.box_work[0]
+    ledger.energies[<int> WALL_POWER] = work + contacts.box_work[1]
 
 
 cdef object read_ledger(const Loop *loop):
-    """(7, 2) energies, each the sum of two numbers [J].
-
-    Dissipated by damping, tangential damping, sliding, rolling, fracture; work of moving walls, and in half a step at
-    the last.
-    """
-    cdef double[:, ::1] entries = np.zeros((KINDS + 2, 2))
-    cdef const Ledger *ledger
-    cdef Wide total[KINDS + 2]
+    """(ENERGIES, 2) energies of all threads, each the sum of two numbers [J]."""
+    cdef double[:, ::1] entries = np.zeros((ENERGIES, 2))
+    cdef Wide total
     cdef int t, k
-    memset(total, 0, sizeof(total))
-    for t in range(loop.n_threads):
-        ledger = &loop.contacts[t].ledger
-        for k in range(<int> KINDS):
-            total[k] += ledger.dissipated[k]
-        total[<int> KINDS] += ledger.wall_work
-        total[<int> KINDS + 1] += ledger.wall_power
-    for k in range(<int> KINDS + 2):
-        split_wide(total[k], loop.law.energy_unit, &entries[k, 0])
-    for t in range(loop.n_threads):
-        for k in range(<int> KINDS):
+    for k in range(<int> ENERGIES):
+        total = 0
+        for t in range(loop.n_threads):
+            total += loop.contacts[t].ledger.energies[k]
+        split_wide(total, loop.law.energy_unit, &entries[k, 0])
+        for t in range(loop.n_threads):
             entries[k, 0] += loop.contacts[t].ledger.lost[k]
     return np.asarray(entries)
 
 
 cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil:
     """Replace the energies: the reverse of read_ledger."""
-    cdef Ledger *ledger = &loop.contacts[0].ledger
     cdef int t, k
     for t in range(loop.n_threads):
         memset(&loop.contacts[t].ledger, 0, sizeof(Ledger))
-    for k in range(<int> KINDS):
-        ledger.dissipated[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
-    ledger.wall_work = join_wide(&entries[<int> KINDS, 0], loop.law.energy_unit)
-    ledger.wall_power = join_wide(&entries[<int> KINDS + 1, 0], loop.law.energy_unit)
+    for k in range(<int> ENERGIES):
+        loop.contacts[0].ledger.energies[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
 
 
 cdef object take_fractures(Loop *loop, known, driver):

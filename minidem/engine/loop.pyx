@@ -31,7 +31,8 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALLS, Contacts, clear_contacts, collect_stored, find_new, own_slots, reset_sums, take_collected,
+    GROUPS, SPHERES, WALL_WORK, WALLS, Contacts, clear_contacts, collect_stored, find_new, own_slots, reset_sums,
+    take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.contact cimport MAX_COMPONENTS
@@ -184,7 +185,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                     kick(clumps, wrench.force, constants, dt)
                     if kicks:
                         kick_with_box(clumps, wrench.force, constants, box, dt, loop.law.per_energy,
-                                      &contacts.ledger.wall_work)
+                                      contacts.ledger.energies + <int> WALL_WORK)
                 memcpy(old[b & 1], clumps.orientation, sizeof(clumps.orientation))
             call_scheme(loop.scheme, loop.roles, MOVE, clumps, wrench, constants, &step)
             if loop.has_contacts and loop.checks_rotation and stage == loop.n_stages - 1 and not turns_soundly(loop, b):
@@ -285,7 +286,7 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
         if between_steps(loop):
             contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
     if loop.law.history != NULL:
-        find_new(contacts, contacts.law, mine, &loop.state)
+        find_new(contacts, mine, &loop.state)
         if memory_refused()[0]:
             return
     evaluate_contacts(contacts, mine, &loop.state)

@@ -235,14 +235,14 @@ cdef class LoopMemory:
         cdef Blocks *blocks
         cdef ContactBlock *block
         cdef Py_ssize_t k, lane, r, m
-        cdef int at
+        cdef int at, i, j
         reserve_blocks(&self.loop.contacts.groups[SPHERES], first.shape[0] // LANES + 1)    # growth would take twice
         for k in range(first.shape[0]):
             blocks = &self.loop.contacts.groups[<int> WALLS if second[k] < 0 else <int> SPHERES]
-            lane = take_lane(blocks)
+            i, j, lane = first[k], second[k], take_lane(blocks)
             require_memory("the contacts of the time loop")
             block, at = block_of(blocks, lane), lane_of(lane)
-            set_bodies(blocks, lane, first[k], second[k], pair_of(&self.loop.law, &self.loop.state, first[k], second[k]))
+            set_bodies(blocks, lane, i, j, pair_of(&self.loop.law, &self.loop.state, i, j))
             block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
             for m in range(3):
                 block.force[m][at], block.couple[m][at] = force[k, m], couple[k, m]

@@ -242,10 +242,7 @@ cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
             for lane in range(LANES):
                 for m in range(3):
                     corrections[m][lane] = force[lane] * listed.contact.normal[m][lane]
-                if lane >= n:
-                    listed.block.first[lane], listed.block.second[lane] = contacts.groups[group].free_slot, \
-                        contacts.groups[group].free_second
-            add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS)
+            add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS, n)
 
 
 cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:

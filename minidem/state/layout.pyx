@@ -95,8 +95,8 @@ cdef class Layout:
                              f"rows of {LANES}")
         self.offset_table = aligned((int(first_offset_row[n_types]), 4, LANES))
         self.constants = aligned((n_types, sizeof(ConstantBlock) // sizeof(double)))
-        write_types(body_of_slot, scale, first_of_type, first_offset_row, bodies.sizes, bodies.addresses, bodies.inertia,
-                    bodies.mass, bodies.turn_bound, self.offset_table, self.constants)
+        write_types(body_of_slot, scale, first_of_type, first_offset_row, bodies.sizes, bodies.addresses,
+                    bodies.inertia, bodies.mass, bodies.turn_bound, self.offset_table, self.constants)
         spheres = aligned((n_members + 1, LANES, 4))
         self.spheres = spheres[:n_members]
         self.block_of_member = np.empty(n_members, dtype=np.int32)
