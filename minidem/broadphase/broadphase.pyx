@@ -13,18 +13,16 @@ from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, reserve_levels, sort_by_size
-from minidem.broadphase.neighbours cimport Neighbours, collect_active, prune, search_pairs, search_walls
-from minidem.core.clock cimport clock
+from minidem.broadphase.neighbours cimport collect_active, prune, search_pairs, search_walls
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.vec3 cimport Vec3, norm, sub
 from minidem.core.vectors cimport release
-from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, displacement_with
+from minidem.state.periodic_box cimport across_lengths, box_moves, displacement_with
 from minidem.state.pose cimport motions_range, pose_range, turn_squared
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load
-from minidem.state.state cimport StateView, clumps_of, constants_of, member
-from minidem.walls.surface cimport Walls
+from minidem.state.state cimport clumps_of, constants_of, member
 
 cdef enum:
     SPHERES_PER_CLUMP = 8           # with more, clumps are searched by their bounding spheres first

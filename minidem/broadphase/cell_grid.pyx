@@ -22,7 +22,7 @@ most. Each sphere is compared with the cells after its own in its grid, and with
 larger spheres: every pair occurs once, and the cost of a large sphere is that of the small ones near it.
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
-from libc.math cimport INFINITY, ceil
+from libc.math cimport INFINITY
 from libc.string cimport memset
 
 from minidem.core.openmp cimport barrier_wait

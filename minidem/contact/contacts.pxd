@@ -75,13 +75,13 @@ cdef struct Contacts:
     Ledger saved_ledger             # ... and their energies
     int64_t step                    # number of the step that leads to this pose
     FractureVector fractures
-    Py_ssize_t n_cross              # contacts with spheres of other threads, at the last rebuild
+    Py_ssize_t n_shared              # contacts with spheres of other threads, at the last rebuild
     int64_t *sums                   # forces on own spheres (n_slots,), of free lanes (1,), on spheres of other threads
     int width                       # integers of a sum, see fixed_point.pxd
     Py_ssize_t capacity             # bytes of it and the next one
     unsigned char *touched          # (eights of sums,): whether one of them may differ from zero
-    IntVector sent                  # slots of spheres of other threads, which add the sums behind those of own spheres
-    DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads
+    IntVector foreign               # slots of spheres of other threads, which add the sums behind those of own spheres
+    DoubleVector foreign_rates      # likewise what contacts do to fields of clumps of other threads
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls
@@ -96,8 +96,8 @@ cdef struct Contacts:
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...
     bint has_force_after_end        # ... if there is one
-    IntVector ends[GROUPS]          # with onset correction: lanes of contacts that may begin or end within a step
-    DoubleVector onset[GROUPS]      # (ends,): their onset corrections [N]
+    IntVector near_onset[GROUPS]        # with onset correction: lanes of contacts that may begin or end within a step
+    DoubleVector onset[GROUPS]      # (near_onset,): their onset corrections [N]
     bint some_onset                 # a contact of any thread may begin or end
     char apart[APART]
 
@@ -107,7 +107,7 @@ cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void release_copy(Contacts *contacts) noexcept nogil
 cdef void release_room(Contacts *contacts) noexcept nogil
 cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
-cdef void reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil
+cdef void reset_sums(Contacts *contacts, Py_ssize_t n_foreign) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
 cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil

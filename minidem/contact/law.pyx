@@ -3,7 +3,6 @@
 
 Coefficients come from a PairTable. The units of all sums follow from the stiffness of the materials.
 """
-from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np

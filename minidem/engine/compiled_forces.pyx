@@ -19,9 +19,9 @@ from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport add, dot
 from minidem.engine.leapfrog cimport Restrict
-from minidem.engine.loop cimport MAX_RANDOM, Clumps, ForceFunction, Loop, UserForce, Wrenches
+from minidem.engine.loop cimport MAX_RANDOM, Clumps, ForceFunction, UserForce, Wrenches
 from minidem.state.rows cimport ClumpBlock, WrenchBlock, load, load_quat, store, store_quat
-from minidem.state.state cimport State, clumps_of, field_of, pointer_to, wrench_of
+from minidem.state.state cimport clumps_of, field_of, pointer_to, wrench_of
 
 from minidem.state.bodies import frames_to_drawn
 from minidem.state.layout import aligned

@@ -71,6 +71,9 @@ cdef class Driver:
     cdef LoopMemory memory
     cdef Loop *loop                     # that of the memory
     cdef readonly object settings
+    cdef readonly double dt             # [s]
+    cdef readonly long long first_step  # number of the step at which this loop was made
+    cdef readonly int threads           # that it uses
     cdef readonly State state
     cdef readonly WallPrimitives walls    # None: free bodies
     cdef Schedule schedule
@@ -103,6 +106,7 @@ cdef class Driver:
         self.memory = LoopMemory(settings, snapshot, None if like is None else like.memory)
         self.schedule = Schedule(settings, snapshot)
         self.loop, self.walls, self.pair_table = &self.memory.loop, settings.walls, snapshot.pair_table
+        self.dt, self.first_step, self.threads = settings.dt, snapshot.step, self.loop.n_threads
         self.loop.course = &self.schedule.course
         self.schedule.prepare(self.loop, 0)
         self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
@@ -411,34 +415,14 @@ cdef class Driver:
             np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
 
     @property
-    def threads(self):
-        """Threads that the loop uses."""
-        return self.loop.n_threads
-
-    @property
     def shares(self):
         """(threads,) fraction of the clumps that each thread owns."""
         return [self.loop.broad.shares[t].part for t in range(self.loop.n_threads)]
 
     @property
-    def steps_done(self):
-        """Steps since this loop was made."""
-        return self.loop.steps_done
-
-    @property
-    def first_step(self):
-        """Number of the step at which this loop was made."""
-        return self.loop.first_step
-
-    @property
     def step_count(self):
         """Number of the present step."""
         return self.loop.first_step + self.loop.steps_done
-
-    @property
-    def dt(self):
-        """[s]"""
-        return self.loop.step.dt
 
     @property
     def statistics(self):
@@ -521,7 +505,7 @@ cdef class Driver:
 
 
 cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role):
-    """A copy of the blocks after a kick of all clumps by dt, and a role of the rotation scheme; forces must be known."""
+    """A copy of the blocks after a kick by dt and a role of the rotation scheme; forces must be known."""
     cdef const StateView *view = &state.view
     copy = state.blocks.copy()
     cdef double[:, :, ::1] blocks = copy

@@ -15,7 +15,7 @@ from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of
 from minidem.contact.contact cimport Bodies, Contact, load3
 from minidem.contact.evaluate cimport add_image_work
-from minidem.contact.fixed_point cimport Wide, add_energies, fold, join_wide, rounded_wide, split_wide
+from minidem.contact.fixed_point cimport add_energies, fold, join_wide, rounded_wide, split_wide
 from minidem.contact.gather cimport gather_contacts
 from minidem.contact.law cimport Law
 from minidem.contact.part cimport (
@@ -32,8 +32,7 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub
-from minidem.engine.loop cimport Loop
-from minidem.state.periodic_box cimport BoxPose, eight_times_gradient, from_center, nearest_differences
+from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport ClumpBlock, load, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of
 from minidem.walls.surface cimport WallPose, Walls, vector

@@ -31,15 +31,14 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALL_WORK, WALLS, Contacts, clear_contacts, collect_stored, find_new, own_slots, reset_sums,
+    GROUPS, SPHERES, WALL_WORK, WALLS, clear_contacts, collect_stored, find_new, own_slots, reset_sums,
     take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
-from minidem.contact.contact cimport MAX_COMPONENTS
-from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_sent
+from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
 from minidem.core.clock cimport clock
 from minidem.core.eight cimport store_eight3
-from minidem.core.lanes cimport LANES, LOG_LANES
+from minidem.core.lanes cimport LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat
@@ -50,12 +49,10 @@ from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, ki
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.engine.schedule cimport steer
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Step, call_scheme, set_stage
-from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, call_scheme, set_stage
+from minidem.state.periodic_box cimport box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
-from minidem.state.rows cimport (
-    ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock, load, load_quat, scratch_of,
-)
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, load, load_quat, scratch_of
 from minidem.state.state cimport clumps_of, constants_of, field_of, wrench_of
 
 cdef enum:
@@ -437,12 +434,12 @@ cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
         if not rebuild_lists(loop, thread):
             return False
     add_contact_forces(loop, thread)
-    reports = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
-                   or contacts.ends[WALLS].size > 0 else 0)                     # all contacts are evaluated
+    reports = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.near_onset[SPHERES].size > 0
+                   or contacts.near_onset[WALLS].size > 0 else 0)                     # all contacts are evaluated
     if reports & <int> FAILED:
         return False
     contacts.some_onset = reports & <int> HAS_ONSETS != 0
-    take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
+    take_foreign(loop.contacts, thread, loop.n_threads, &loop.state)
     return True
 
 

@@ -14,8 +14,8 @@ from minidem.core.threads import has_openmp
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport (
-    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Broadphase, Share, describe_spheres,
-    drop_lists, prepare_broadphase, take_over,
+    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Share, describe_spheres, drop_lists,
+    prepare_broadphase, take_over,
 )
 from minidem.broadphase.cell_grid cimport free_levels
 from minidem.broadphase.neighbours cimport Neighbours
@@ -26,14 +26,13 @@ from minidem.contact.contact cimport Fields, Flux, FluxFunction
 from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts, own_slots, release_contacts
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
-from minidem.contact.law cimport Law, LawKernels, pair_of, set_properties, set_units
+from minidem.contact.law cimport Law, pair_of, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vectors cimport APART, IntVector, require_memory
-from minidem.engine.loop cimport Loop, full_team
-from minidem.rotation.scheme cimport Kernels
+from minidem.engine.loop cimport full_team
 from minidem.state.rows cimport WrenchBlock
-from minidem.state.state cimport State, StateView, clump_of, free_slot_of, pointer_to
+from minidem.state.state cimport StateView, clump_of, free_slot_of, pointer_to
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order

@@ -127,7 +127,7 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
 
     def read():
         """The values of a `Rotation` at the present step."""
-        step = loop.steps_done
+        step = loop.step_count
         if sync:
             pose, rate, offsets = state.column("orientation"), loop.last_rates()[1], (0.0, 0.0)
         else:

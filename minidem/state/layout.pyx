@@ -19,9 +19,6 @@ from libc.string cimport memcmp
 
 import numpy as np
 
-from minidem.core.lanes cimport LANES
-from minidem.state.rows cimport ConstantBlock
-
 
 FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 
@@ -243,17 +240,6 @@ cdef enum:
 TINY = float(np.finfo(np.float64).tiny)
 
 
-cdef void count_cells(const double[:, :] position, int axis, double low, double edge,
-                      long long[::1] cell) noexcept nogil:
-    """Append the cell along one axis to the cell numbers: layer, row, cell in the row."""
-    cdef double along
-    cdef Py_ssize_t k
-    for k in range(position.shape[0]):
-        along = (position[k, axis] - low) / edge
-        along = min(max(along, -1.0), MOST_CELLS - 2.0) + 1.0
-        cell[k] = cell[k] * MOST_CELLS + <long long> along
-
-
 def row_major(const double[:, :] position):
     """Permutation (n,) that sorts points (n, 3) by the cells of a cubic lattice, row by row, layer by layer.
 
@@ -265,7 +251,7 @@ def row_major(const double[:, :] position):
     cdef long long[::1] cell = np.zeros(n, dtype=np.int64)
     cdef double low[3]
     cdef double extent[3]
-    cdef double edge, tiny = TINY
+    cdef double edge, along, tiny = TINY
     cdef int axis
     for axis in range(3):
         for k in range(n):
@@ -275,6 +261,8 @@ def row_major(const double[:, :] position):
         extent[axis] = max(values[last] - low[axis], tiny)
     edge = cbrt(CLUMPS_PER_CELL / <double> n * extent[0] * extent[1] * extent[2])
     edge = max(edge, max(extent[0], extent[1], extent[2]) / MOST_CELLS)
-    for axis in range(2, -1, -1):
-        count_cells(position, axis, low[axis], edge, cell)
+    for axis in range(2, -1, -1):                       # layer, row, cell in the row
+        for k in range(n):
+            along = min(max((position[k, axis] - low[axis]) / edge, -1.0), MOST_CELLS - 2.0) + 1.0
+            cell[k] = cell[k] * MOST_CELLS + <long long> along
     return np.asarray(cell).argsort(kind="stable")
