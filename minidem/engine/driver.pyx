@@ -25,7 +25,7 @@ from minidem.broadphase.broadphase cimport IN_CALLBACK, drop_lists
 from minidem.contact.contacts cimport release_copy, release_room, restore_contacts, save_contacts
 from minidem.contact.gather cimport deepest_overlap, list_contacts, list_slopes
 from minidem.core.guard cimport Guard
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vectors cimport require_memory
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
@@ -388,13 +388,16 @@ cdef class Driver:
         If a scheme written in Python raises, no clump is changed.
         """
         cdef Step step = self.loop.step
+        cdef double[:, :, ::1] blocks = self.state.blocks, after
+        cdef const int[::1] slots
+        cdef Py_ssize_t k, row
         step.dt = dt
         if not self.all_started:
-            started, blocks = np.ones_like(self.started), self.state.blocks
-            new = np.zeros((len(blocks), LANES), dtype=bool)
-            new.reshape(-1)[self.state.clump_slot[~self.started]] = True
-            np.copyto(blocks, after_kick(self.state, self.memory.kernels, step, -0.5 * dt, START),
-                      where=new[:, None, :])
+            started, slots = np.ones_like(self.started), self.state.clump_slot[~self.started]
+            after = after_kick(self.state, self.memory.kernels, step, -0.5 * dt, START)
+            for k in range(slots.shape[0]):             # in C: see layout.pyx
+                for row in range(blocks.shape[1]):
+                    blocks[row_of(slots[k]), row, lane_of(slots[k])] = after[row_of(slots[k]), row, lane_of(slots[k])]
             self.started, self.all_started = started, True
 
     def rates(self):
