@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
+import capillary_bridge as bridge
 import custom_integrator
 import custom_law
 import numpy as np
@@ -12,10 +13,13 @@ import pytest
 import scenes
 import sheared_scenes
 from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulation
+from rods_with_fields import box_of_rods, conduction
 from settling_scene import MATERIAL, material_for, settling
 from user_functions import rods
 
 import minidem as md
+from minidem.engine.population import field_rows
+from minidem.initial import place_densely
 from minidem.scenarios.spiral import chess_box
 
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
@@ -52,6 +56,7 @@ class System:
 
     place : where a ball of radius 0.04 touches nobody, None: nowhere.
     traps : whether functions of the system call `trap`.
+    functions : function (simulation) that adds those of the user once more, None: forces without parameters.
     """
     build: Callable
     laws: tuple
@@ -61,15 +66,19 @@ class System:
     place: tuple | None = None
     traps: bool = False
     rotations: tuple = ("spiral",)
+    functions: Callable | None = None
 
     def reloaded(self, sim, threads, folder):
-        sim.save(folder / "state.npz")
         motions = self.motions
         if sim.box is not None and sim.loop.state.box.functions:
             motions = {"periodic": sim.periodic}
-        loaded = md.Simulation.load(folder / "state.npz", threads=threads, motions=motions)
-        for function in sim.user_forces:
+        loaded = through_a_file(sim, folder, threads=threads, motions=motions)
+        for function in sim.user_forces if self.functions is None else ():
             loaded.add_force(function)
+        if self.functions is not None:
+            self.functions(loaded)
+            for function in sim.user_forces[len(loaded.user_forces):]:
+                loaded.add_force(function)
         return loaded
 
 
@@ -88,6 +97,8 @@ def values_of(sim, n=None):
     found["walls"] = [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]
     found["planes"] = [wall.point for wall in sim.walls_at_rest if isinstance(wall, md.Plane)]
     found |= sim.loop.ledger()
+    found |= {"bonds": sim.bonds(), "broken": sim.broken_bonds(),
+              "fields": field_rows(sim.loop.state, sim.loop.population.components)}
     if sim.periodic:
         found["shift"] = np.array(sim.loop.state.shift)
     return found
@@ -95,6 +106,11 @@ def values_of(sim, n=None):
 
 def bits(sim, n=None):
     return {name: np.ascontiguousarray(values).tobytes() for name, values in values_of(sim, n).items()}
+
+
+def through_a_file(sim, folder, **options):
+    sim.save(folder / "state.npz")
+    return md.Simulation.load(folder / "state.npz", **options)
 
 
 def brake(t, x, v, q, w):
@@ -171,6 +187,26 @@ def mixer(contact, rotation="spiral", threads=1):
     n = len(places)
     turns, velocity, spin = scenes.unit_vectors(rng, n, 4), rng.normal(size=(n, 3)), 5.0 * rng.normal(size=(n, 3))
     sim.add_clumps(MIXED, places, turns, velocity, spin)
+    return sim
+
+
+def bumps(low, length, n=6, height=0.04, seed=1):
+    """A floor of n x n squares over a periodic box, closed over its faces, with random heights."""
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij"))
+    heights = height * np.random.default_rng(seed).uniform(-1.0, 1.0, (n, n))[i % n, j % n]
+    points = np.column_stack([low[0] + length[0] * i / n, low[1] + length[1] * j / n, heights])
+    a = ((n + 1) * np.arange(n)[:, None] + np.arange(n)).ravel()
+    return points, np.concatenate([np.column_stack([a, a + n + 1, a + n + 2]), np.column_stack([a, a + n + 2, a + 1])])
+
+
+def shaken_floor(contact, rotation="spiral", threads=1, dt=1e-4):
+    """Rods on a bumpy plate that shakes, which has images in a periodic box."""
+    low, high = (0.0, 0.0, -1.0), (1.0, 0.7, 1.0)
+    floor = md.MeshWall(bumps(low, (1.0, 0.7)), motion=md.Oscillation((0.01, 0.0, 0.01), 15.0))
+    sim = simulation([floor], contact, dt=dt, gravity=(0, 0, -9.81), periodic=(low, high, (True, True, False)),
+                     threads=threads, rotation=rotation)
+    places = [(x, y, z) for x in (0.1, 0.35, 0.6, 0.85) for y in (0.1, 0.3, 0.5) for z in (0.12, 0.25, 0.4)]
+    sim.add_clumps(md.shapes.rod(0.16, 0.04, 3, density=2500.0), places, (0.5**0.5, 0, 0.5**0.5, 0), (0.5, -0.8, 0.0))
     return sim
 
 
@@ -295,12 +331,62 @@ def python_scheme():
     return {"start": start, "move": move, "sync": sync, "angular_velocity_offset": -0.5}
 
 
+BONDED = "hertz-mindlin:bonds=parallel"
+BRITTLE = md.Material(young=1e6, poisson=0.3, restitution=0.5, friction=0.5)
+GRAIN = md.ClumpTemplate([(0, 0, 0)], [0.01], density=1000.0)
+
+
+def agglomerates(contact=BONDED, rotation="spiral", threads=1, n=3, speed=6.0):
+    """Cubes of 27 spheres, ids in their order, that fall on a plate after 600 steps and break in part."""
+    rng, cube = np.random.default_rng(1), 0.0201 * np.argwhere(np.ones((3, 3, 3)))[:, [1, 0, 2]]
+    sim = md.Simulation(BRITTLE, [md.Plane((0, 0, 0), (0, 0, 1))], contact=contact, dt=1e-5, gravity=(0, 0, -9.81),
+                        threads=threads, rotation=rotation)
+    for k in range(n):
+        sim.add_clumps(GRAIN, cube + np.array([k % 4, k // 4 % 3, k // 12]) * 0.1 + 0.05,
+                       velocity=rng.normal(0, 1, 3) - (0, 0, speed))
+    assert sim.add_bonds(5e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05) == 54 * n
+    return sim
+
+
+def trapped_conduction(contacts, conductivity):
+    trap()
+    conduction(contacts, conductivity)
+
+
+def stir(t, x, v, q, w, *, fields, random):
+    """Noise, and decay of a field."""
+    trap()
+    return 1e-3 * (random[:, :3] - 0.5), 1e-5 * (random[:, 3:] - 0.5), {"temperature": -2e3 * fields["temperature"]}
+
+
+def stirred(sim):
+    sim.add_flux(trapped_conduction, [1e6])
+    sim.add_force(stir, random=6, seed=5)
+
+
+def rods_with_fields(contact, rotation="spiral", threads=1):
+    """Rods with temperatures that collide in a box."""
+    sim = box_of_rods(64, contact=contact, rotation=rotation, threads=threads)
+    stirred(sim)
+    return sim
+
+
+def wet_grains(contact, rotation="spiral", threads=1):
+    """A dense gas in which every second grain is wet; bridges that form and break transfer liquid."""
+    sim = md.Simulation(md.Material(young=1e6, poisson=0.3), contact=contact, dt=2e-5, rotation=rotation,
+                        periodic=((0, 0, 0), (0.0095,) * 3, (True,) * 3), threads=threads)
+    [(place, _)] = place_densely([bridge.SPHERE], [32], (0, 0, 0), (0.0095,) * 3, np.random.default_rng(1))
+    sim.add_clumps(bridge.SPHERE, place, velocity=np.random.default_rng(2).normal(0.0, 2.0, place.shape))
+    sim.add_field("liquid", 1e-12 * (np.arange(32) % 2), capacity=2.0)
+    return sim
+
+
 DOWN = (0.3, -0.2, -9.81)
 BALANCED = "hertz", ONSET, ROLLING
 PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": asymmetric_law}
 COMPILED_LAW = custom_law.INTERFACES["ctypes"]              # None without a C compiler
 OWN_LAWS = PYTHON_LAWS | {"own-ctypes": COMPILED_LAW}
-OWN_SCHEME = "own-leapfrog"
+OWN_SCHEME, WET = "own-leapfrog", "own-wet"
 SYSTEMS = {
     "dilute": System(of_scene(lambda: scenes.rods_in_box(seed=1), 38e-6), ("hertz",), 1000),
     # contacts of rods last for hundreds of steps, and a rod has several at a time
@@ -319,16 +405,21 @@ SYSTEMS = {
     "pieces": System(pieces, (ONSET,), 1500),
     "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
                    place=(0.5, 0.1, 0.55)),
-    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}),
+    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0)),
     "gas": System(gas, BALANCED, 400),
     "gas between walls": System(gas_between_walls, BALANCED, 400),
     **{f"{name} box": System(sheared(name), BALANCED, 300) for name in sheared_scenes.MOTIONS},
+    "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
     "press": System(press, ("hertz", MINDLIN), 400, 500),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
     "sizes": System(sizes, ("hertz",), 200),
     "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),
+    "bonds": System(agglomerates, (BONDED,), 530, 650),
+    "fields": System(rods_with_fields, ("hertz-mindlin",), 120, 600, traps=True, functions=stirred),
+    "wet": System(wet_grains, (f"{WET}:tension=0.001,reach=1e-4",), 80),
     "half steps": System(heap, ("hertz",), 120, 4000, place=(0.5, 0.1, 0.55), rotations=(MULTISTAGE,)),
-    "half steps of walls": System(mixer, ("hertz",), 150, 2500, {3: shaken, 5: shaken}, rotations=(MULTISTAGE,)),
+    "half steps of walls": System(mixer, ("hertz",), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0),
+                                  rotations=(MULTISTAGE,)),
 }
 CASES = [(name, law, rotation) for name, system in SYSTEMS.items() for law in system.laws
          for rotation in system.rotations if rotation == "spiral" or law == ONSET
@@ -340,6 +431,7 @@ def register_own(register_law, register_scheme):
     for name, functions in OWN_LAWS.items():
         if functions():
             register_law(name, **functions(), **custom_law.RECORD)
+    register_law(WET, bridge.shared_force, bridge.shared_describe, **bridge.SHARED)
     register_scheme(OWN_SCHEME, **python_scheme())
 
 
@@ -402,6 +494,8 @@ def assert_eventful(name, law, rotation):
         assert before - after and after - before and (law in ("hertz", ONSET) or before & after)
     if name == "heap" and material_for(law) is MATERIAL:
         assert len(after) > 100 and sim.contacts()["sliding"].any()
+    if name == "bonds":
+        assert len(sim.broken_bonds()) > 2 and len(sim.bonds()) > 100
     if name == "mixer":
         assert {-1} <= {j for _, j in before | seen if j < 0}
     if law == ONSET and not system.before:

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from minidem.contact import registry as contact
 from minidem.engine import loop_memory as owner
 from minidem.rotation import registry as rotation
 from minidem.scenario import plot, run as scenario_run
-from minidem.scenarios.spiral import chess
 from minidem.templates import fit_mesh
 
 
@@ -45,8 +43,7 @@ def dimers_on_floor():
 
 @pytest.fixture(scope="session", autouse=True)
 def import_path_of_child_processes():
-    """Child processes import the modules of this project that the tests import, also those of another Python
-    (ParaView, Yade), for which installed packages would be the wrong ones."""
+    """Child processes import this project's modules, also those of another Python (ParaView, Yade)."""
     root = Path(__file__).parents[1]
     own = [entry for entry in sys.path if Path(entry).is_relative_to(root) and "site-packages" not in entry]
     with pytest.MonkeyPatch.context() as patch:
@@ -109,15 +106,6 @@ def path_without_matplotlib(tmp_path_factory):
     return os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
 
 
-@pytest.fixture(scope="session", autouse=True)
-def chess_pieces_are_fitted_once():
-    """Spheres that fill a piece take up to two seconds to find, and are the same each time."""
-    fit = lru_cache(maxsize=None)(chess._fit)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chess, "_fit", lambda name, spheres: fit(name, spheres).copy())
-        yield
-
-
 @pytest.fixture
 def own():
     """md.rotation.register; schemes that are not built in are gone after the test."""
@@ -156,10 +144,8 @@ def run_tool(capsys):
 # Of these tests every n-th case is in the default run, beginning with the first; the others are slow.
 THINNED = {
     "test_forces_of_every_step": 2, "test_nearest_points": 2, "test_no_energy_is_created": 4,
-    "test_order_of_oblique_collisions": 3, "test_orders_of_other_forms": 2, "test_orders_under_drag": 3,
-    "test_orders_under_varying_torque": 2,
-    "test_spheres_are_spread_over_thin_bodies": 3, "test_stored_pieces_equal_fitted_ones": 3,
-    "test_work_is_the_power_of_wall_forces": 2}
+    "test_order_of_oblique_collisions": 3, "test_orders_of_other_forms": 2, "test_orders_under_varying_torque": 2,
+    "test_spheres_are_spread_over_thin_bodies": 3, "test_work_is_the_power_of_wall_forces": 2}
 
 
 @pytest.hookimpl(tryfirst=True)

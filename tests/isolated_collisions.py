@@ -1,9 +1,5 @@
-"""Many isolated collisions in one simulation: pairs of clumps, or clumps on a wall, far apart from one another.
-
-Each collision is oblique and begins at a random fraction of a step, so the root mean square of the energy errors is one
-over phases, orientations and speeds. Speeds are drawn as collisions occur in a gas: proportional to the speed of
-approach.
-"""
+"""Many isolated collisions in one simulation: pairs of clumps, or clumps on a wall, far apart from one another. Each is
+oblique and begins at a random fraction of a step. Speeds are drawn as in a gas, like the speed of approach."""
 import numpy as np
 from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, unit_vectors
@@ -70,10 +66,8 @@ def approaching(rng):
 
 
 def energy_errors(scene, dt, contact, rotation="spiral"):
-    """Change of the energy of each pair, or clump on the wall, by its collision, relative to the kinetic energy.
-
-    (n,); NaN for those that have a contact at the end.
-    """
+    """(n,) Change of the energy of each pair, or clump on the wall, over the kinetic energy; NaN of contacts at the
+    end."""
     sim = scene.simulation(dt, contact=contact, rotation=rotation)
     n = sim.n_clumps if scene.walls else sim.n_clumps // 2
     before, potential = energies(sim, n)
@@ -88,10 +82,3 @@ def energies(sim, n):
     inertia = np.array([template.inertia for template in sim.templates])[sim.template_index]
     kinetic = 0.5 * sim.mass * (sim.velocity**2).sum(1) + 0.5 * (inertia * sim.body_angular_velocity**2).sum(1)
     return [each.reshape(-1, n).sum(0) for each in (kinetic, -sim.mass * (sim.position @ sim.gravity))]
-
-
-def rms_error(*how):
-    """Root mean square of `energy_errors` over the collisions that have ended, at least nine of ten."""
-    errors = energy_errors(*how)
-    assert np.mean(np.isfinite(errors)) > 0.9
-    return np.sqrt(np.nanmean(errors**2))

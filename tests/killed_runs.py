@@ -1,13 +1,8 @@
 """Scenarios that are killed (SIGKILL) at random moments and continued, against runs that are not.
 
-All the while a reader checks the files of the run: tables, series and frames are at every instant complete and
-the beginning of those of the uninterrupted run. After each kill the checkpoint is valid and no older than
---checkpoint-every, counted from the last row of energy.csv. In the end all files are the same, byte for byte,
-except times of the clock.
-
-As a script:  killed_runs.py KILLS [SEED].  The runs are forked from that process, which has imported everything:
-a start takes milliseconds, and the kills hit the run itself.
-"""
+A reader checks all the while that tables, series and frames are complete, and the beginning of those of the whole run.
+After each kill the checkpoint is valid and no older than --checkpoint-every. In the end all files are the same, except
+times of the clock. As a script:  killed_runs.py KILLS [SEED].  Runs are forked from a process that has imported all."""
 import json
 import os
 import signal

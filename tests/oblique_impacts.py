@@ -1,21 +1,20 @@
-"""Isolated impacts with friction: one description for minidem and for the reference solution.
-
-`Impact` is one pair of clumps, or one clump and a plane; a simulation holds many copies of it, which touch at different
-fractions of a step. `Spheres` are many different pairs of spheres, or spheres on a plane.
-"""
+"""Isolated impacts with friction, for minidem and for the reference solution. `Impact` is one pair of clumps, or a
+clump and a plane, of which a simulation holds many copies; `Spheres` are many different pairs, or spheres on a
+plane."""
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from reference_contact import Plane, effective_modulus, rotation_matrix
 from reference_friction import FrictionWorld, Law
-from scenes import Shape, ball, distance_to_touch, state_of, unit_vectors
+from scenes import ball, distance_to_touch, state_of, unit_vectors
 
 import minidem as md
 from minidem.core.quaternions import cross
 from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 YOUNG, POISSON = 1e9, 0.3
+PHASES = (np.arange(8) + 0.5) / 8         # fractions of a step at which spheres touch
 
 
 def duration(mass, radius, modulus, speed):
@@ -24,6 +23,9 @@ def duration(mass, radius, modulus, speed):
 
 
 def simulation(law, dt, walls=(), young=YOUNG, poisson=POISSON, **options):
+    """law : None: hertz."""
+    if law is None:
+        return md.Simulation(md.Material(young, poisson), list(walls), contact="hertz", dt=dt, **options)
     material = md.Material(young, poisson, restitution=law.restitution, friction=law.friction,
                            rolling_friction=law.rolling_friction)
     return md.Simulation(material, list(walls), contact=contact_name(law), dt=dt, **options)
@@ -71,14 +73,18 @@ class Impact:
         return np.array([v, np.einsum("nij,nj->ni", frames, momentum) / size[:, None]])
 
     @cached_property
+    def end(self):
+        """x, v, q, w of the reference solution, and the energy lost by normal damping, friction and rolling."""
+        return self.world().move(self.position, self.velocity, self.orientation, self.angular_velocity,
+                                 self.lasts * self.contact_time, self.contact_time / 10, self.rtol)
+
+    @property
     def expected(self):
-        _, v, q, w, _ = self.world().move(self.position, self.velocity, self.orientation, self.angular_velocity,
-                                          self.lasts * self.contact_time, self.contact_time / 10, self.rtol)
+        _, v, q, w, _ = self.end
         return self.outcome(q, v, w)
 
     def found(self, steps, phases, **options):
-        """`outcome` (phases, 2, n, 3) of copies with `steps` steps per contact_time, of which each starts by another
-        fraction of a step before the start of the reference solution."""
+        """`outcome` (phases, 2, n, 3) of copies, of which each starts by another fraction of a step earlier."""
         dt, apart = self.contact_time / steps, 20.0 * max(shape.reach for shape in self.shapes)
         sim = simulation(self.law, dt, self.walls(), **options)
         early, site = -dt * (np.arange(phases) + 0.5) / phases, np.outer(apart * np.arange(phases), [1.0, 0.0, 0.0])
@@ -97,8 +103,8 @@ class Impact:
 
 
 def free_rotation(body, q, w, times):
-    """Orientations and lab angular velocities of a body after free rotation by each of `times`, of a thousandth of a
-    turn at most: one step of the classical Runge-Kutta method, whose error is below round-off then."""
+    """Orientations and lab angular velocities after free rotation by a thousandth of a turn at most, one Runge-Kutta
+    step."""
     times = times[:, None]
     state = np.tile(np.concatenate([q, w @ rotation_matrix(q) @ body.axes]), (len(times), 1))
 
@@ -162,8 +168,20 @@ class Spheres:
         self.position[:, :, :k + 1] = site[:, None]
         self.position[:, 0] += normal * (radii.sum(1) + gap)[:, None]
 
-    def simulation(self, law, dt, **options):
-        walls = [md.Plane([0.0, 0.0, 0.0], [0.0, 0.0, 1.0])] if self.radii.shape[1] == 1 else []
+    @classmethod
+    def meeting(cls, radii, speed, modulus, steps=50, density=2500.0, tangential=0.0, phases=PHASES):
+        """Impacts along z, one for each phase, of sphere 0 with `speed` and `tangential` (along x) on sphere 1 with the
+        opposite, or on the plane, after 2 + phase steps; and their dt."""
+        phases, k = np.asarray(phases), len(radii)
+        mass = density * 4 / 3 * np.pi * np.array(radii)**3
+        dt = duration(1 / (1 / mass).sum(), 1 / (1 / np.array(radii)).sum(), modulus, speed * k) / steps
+        velocity = np.tile(np.array([[1.0], [-1.0]])[:k] * [tangential, 0.0, -speed], (len(phases), 1, 1))
+        return cls(np.tile(radii, (len(phases), 1)), [0.0, 0.0, 1.0], velocity, np.zeros_like(velocity),
+                   (2.0 + phases) * dt * speed * k, density), dt
+
+    def simulation(self, law, dt, wall=None, **options):
+        """wall : material of the plane, None: that of the spheres."""
+        walls = [md.Plane([0.0, 0.0, 0.0], [0.0, 0.0, 1.0], wall)] if self.radii.shape[1] == 1 else []
         sim = simulation(law, dt, walls, **options)
         sim.add_clumps(self.shape.template, self.position.reshape(-1, 3), velocity=self.velocity.reshape(-1, 3),
                        angular_velocity=self.angular_velocity.reshape(-1, 3), scale=self.radii.ravel())
@@ -179,6 +197,3 @@ class Spheres:
     def kinetic(self, v, w):
         """Of each pair [J]."""
         return 0.5 * (self.mass * (v**2).sum(-1) + self.inertia * (w**2).sum(-1)).sum(1)
-
-
-__all__ = ["Impact", "Law", "Shape", "Spheres", "ball", "contact_name", "duration", "on_plane", "pair", "simulation"]

@@ -2,18 +2,14 @@
 from itertools import product
 
 import numpy as np
-import scenes
 from scenes import Scene, unit_vectors
 
 AXES = [axes for axes in product((False, True), repeat=3) if any(axes)]
 
 
 def scattered(seed, shapes, n, low, length, axes, speed=2.0, spin=4.0, tries=1, **options):
-    """n clumps in turn of several shapes at random in a box, apart or in contact by up to 0.09 of a radius.
-
-    Of `tries` positions the one closest to other clumps is taken. Centres of mass may be up to two lengths outside of
-    the box along periodic axes. Where the box is full there are fewer clumps.
-    """
+    """n clumps in turn of several shapes at random in a box, apart or in contact by up to 0.09 of a radius, the closest
+    of `tries`; fewer where the box is full. Centres may be up to two lengths outside along periodic axes."""
     rng = np.random.default_rng(seed)
     chosen = [shapes[k % len(shapes)] for k in range(n)]
     scene = Scene(chosen, np.zeros((n, 3)), unit_vectors(rng, n, 4), speed * unit_vectors(rng, n),
@@ -63,23 +59,3 @@ def brute_force(world, x, q, length, axes):
         np.add.at(force, clump, sign * forces)
         np.add.at(torque, clump, np.cross(c[spheres] - x[clump], sign * forces))
     return rows[:, :3], forces, force, torque
-
-
-def lattice(seed, shape, **options):
-    """Balls of radius 0.05 on a cubic lattice of 0.102, a bit aside and by up to two lengths along x and z outside."""
-    rng, n = np.random.default_rng(seed), np.prod(shape)
-    position = 0.102 * (np.argwhere(np.ones(shape)) + 0.5) + rng.uniform(-0.003, 0.003, (n, 3))
-    position += 0.102 * np.array(shape) * rng.integers(-2, 3, (n, 3)) * [1, 0, 1]
-    return Scene([scenes.ball(0.05)] * n, position, unit_vectors(rng, n, 4), 2.0 * unit_vectors(rng, n),
-                 4.0 * unit_vectors(rng, n), **options)
-
-
-def touching(centers, radii, length, axes):
-    """(m, 2) pairs of overlapping nearest images of spheres, in ascending order."""
-    pairs = []
-    for i in range(len(centers) - 1):
-        d = centers[i] - centers[i + 1:]
-        d -= np.where(axes, length * np.round(d / length), 0.0)
-        near = np.flatnonzero(np.sum(d * d, axis=1) < (radii[i] + radii[i + 1:]) ** 2)
-        pairs += [(i, i + 1 + k) for k in near]
-    return np.array(pairs)

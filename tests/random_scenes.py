@@ -3,11 +3,10 @@ import copy
 import ctypes
 import pickle
 
-import bit_systems
 import numpy as np
+from bit_systems import bits
 
 import minidem as md
-from minidem.engine.population import field_rows
 from minidem.initial import place_densely
 
 RADIUS, DT, STEPS = 0.01, 4e-5, 90
@@ -215,14 +214,6 @@ class RandomScene:
                     sim = self.disturbed(sim, rng, folder)
                 found.append(bits(copy.deepcopy(sim) if seed is None else sim))
         return found
-
-
-def bits(sim):
-    """As those of bit_systems, with fields and bonds."""
-    found = bit_systems.bits(sim)                       # evaluates forces
-    further = {"fields": field_rows(sim.loop.state, sim.loop.population.components), "bonds": sim.bonds(),
-               "broken": sim.broken_bonds()}
-    return found | {name: np.ascontiguousarray(values).tobytes() for name, values in further.items()}
 
 
 def differences(a, b):

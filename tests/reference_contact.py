@@ -129,13 +129,8 @@ class World:
         return Forces(i, j, self.owner[i], clump_j, d, on_i, energy, stiffness, force, torque)
 
     def move(self, x, v, q, w, time, longest_step, rtol=1e-13):
-        """Integrate the motion over `time` by DOP853 (Hairer, Norsett & Wanner) -> x, v, q, w at the end.
-
-        v, w in the lab frame, as everywhere in the public interface. `longest_step` [s] keeps the integrator
-        from stepping over a whole collision. The slope of the force is continuous where spheres begin to
-        touch (d^(3/2)), so that the step control copes with it: w, which suffers most, comes out to 1e-9 of
-        its size after a collision (seen by tightening both arguments), without cutting time at the contacts.
-        """
+        """Integrate the motion over `time` by DOP853 -> x, v, q, w at the end, in the lab frame. `longest_step` [s]
+        keeps it from stepping over a collision. w comes out to 1e-9 of its size after one."""
         n, axes, inertia = len(self.mass), self.axes, self.inertia
         principal = np.einsum("nji,nj->ni", axes, np.einsum("nji,nj->ni", rotation_matrix(q), w))
 

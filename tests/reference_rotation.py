@@ -12,13 +12,10 @@ from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 
 def free_spin(inertia, w0, t):
-    """Angular velocity of one torque-free body with three different moments, exactly (Landau & Lifshitz,
-    Mechanics, 37).
+    """Angular velocity of one torque-free body with three different moments (Landau & Lifshitz, Mechanics, 37).
 
-    With 2T the doubled energy and L the angular momentum, the body tumbles about the axis of its largest
-    moment if L^2 > 2T I_2, else about that of its smallest. Numbering the axes (a, b, c) so that c is that
-    axis,
-        w_a = A cn(u), w_b = B sn(u), w_c = +-C dn(u),   u = u_0 +- rate t.
+    It tumbles about the axis c of its largest moment if L^2 > 2T I_2, else about that of its smallest:
+    w_a = A cn(u), w_b = B sn(u), w_c = +-C dn(u), u = u_0 +- rate t.
     """
     inertia, w0 = np.asarray(inertia, float), np.asarray(w0, float)
     order = np.argsort(inertia)
@@ -39,15 +36,6 @@ def free_spin(inertia, w0, t):
     w = np.empty(np.shape(t) + (3,))
     w[..., a], w[..., b], w[..., c] = amplitude_a * cn, amplitude_b * sn, side * amplitude_c * dn
     return w
-
-
-def symmetric_spin(inertia, w0, axial_torque, t):
-    """Angular velocity of one body with moments (I_1, I, I) under a constant torque about axis 1: w_1 grows
-    linearly, w_2 + i w_3 turns through -(I - I_1)/I times the angle swept by w_1."""
-    first, other = inertia[0], inertia[1]
-    swept = w0[0] * t + 0.5 * axial_torque / first * t**2
-    across = (w0[1] + 1j * w0[2]) * np.exp(-1j * (other - first) / other * swept)
-    return np.array([w0[0] + axial_torque / first * t, across.real, across.imag])
 
 
 def turned_by(spin, q0, t, rtol=1e-13):

@@ -1,13 +1,9 @@
 """Reference volumes and moments of unions of spheres: plane slices for any union, closed forms for chains.
 
-The slices are a second method, independent of the library's.
-
-Each slice is a union of discs, whose area and moments follow from Green's theorem along the exposed
-arcs of its circles (trigonometry, Gauss's rule). Over the height the slices' integrals are smooth
-between the heights where the section changes: poles of spheres, extremes of the circles in which
-two spheres meet, points where three meet. Each such interval gets Gauss's rule in the angle x of
-z = middle + half sin(x), which takes out the square roots at its ends. Exact as `nodes` grows.
-"""
+Each slice is a union of discs, whose area and moments follow from Green's theorem along the exposed arcs of its circles
+(Gauss's rule). Over the height they are smooth between poles of spheres, extremes of the circles in which two spheres
+meet, and points where three meet: Gauss's rule again, in the angle x of z = middle + half sin(x). Exact as `nodes`
+grows. """
 from itertools import combinations, product
 
 import numpy as np

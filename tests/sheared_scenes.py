@@ -1,5 +1,4 @@
 """Gases of rods and balls in periodic boxes that move."""
-import hashlib
 from functools import cache
 
 import numpy as np
@@ -40,12 +39,3 @@ def gas(motion, contact="hertz", n=200, solid_fraction=0.25, dt=2e-5, seed=1, te
                         periodic=md.PeriodicBox((0.0,) * 3, (edge,) * 3, (True,) * 3, **motion), **options)
     sim.add_clumps(template, position, orientation, speed * velocity, speed / 0.05 * spin)
     return sim
-
-
-def digest(sim):
-    """Of all bits of the state, the energies and the box."""
-    names = "position", "velocity", "orientation", "angular_velocity", "force", "torque"
-    values = [np.asarray(getattr(sim, name)) for name in names]
-    energy = sim.energy()
-    values += [np.array([energy.work, energy.total, energy.dissipated]), sim.box.lattice, sim.stress(kinetic=True)]
-    return hashlib.sha256(b"".join(np.ascontiguousarray(value).tobytes() for value in values)).hexdigest()

@@ -37,8 +37,8 @@ as fast and conserves the energy of [asymmetric clumps](../contact/ONSET.md#orde
 * **ns**: nanoseconds per body and step on one core
 * **used in**: other codes
 
-`md.rotation.info(name)` describes a scheme, and `md.rotation.integrate(name, ...)` moves a free body
-with it. `python tools/order_table.py` writes this page; do not edit it.
+`md.rotation.info(name)` describes a scheme; `md.rotation.integrate(name, ...)` moves a free body by
+it. `python tools/order_table.py` writes this page; do not edit it.
 
 """
 ORDERS = tuple({"constant": "constant", "time": "of time", "orientation": "of orientation",

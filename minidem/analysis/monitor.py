@@ -143,9 +143,9 @@ class Monitor:
                         "wall": least if has_fronts else math.inf,
                         "step": _safe_overlap(sim, largest.max(initial=0.0))}
         if self._enclosures is None:
-            self._enclosures = enclosures(sim)
             self._mesh_sizes = {k: float(np.ptp(wall.surface[0], axis=0).max()) for k, wall in enumerate(sim.walls)
                                 if wall.surface is not None}
+            self._enclosures = enclosures(sim)          # last: a signal may come in between
         for enclosure in self._enclosures:
             enclosure.add_new(sim)
         self._population = sim.loop.population

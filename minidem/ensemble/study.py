@@ -6,14 +6,14 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import as_completed
+from concurrent.futures import CancelledError, as_completed
 from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers, replace_text
 from minidem.core.checks import check_call, flag, positive, short_repr, whole
 from minidem.core.processors import available_processors
 from minidem.core.progress import Line
-from minidem.ensemble.worker import OWN_COLUMNS, cluster, failure, load, loading, local, plain, reference_to
+from minidem.ensemble.worker import OWN_COLUMNS, cluster, load, loading, local, plain, reference_to
 from minidem.output.table import write_table
 
 
@@ -77,22 +77,19 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     if cost is not None:
         check_call("cost", cost, "parameters")
     reference = reference_to(function)
-    where, _, name = reference.rpartition(":")
-    title = f"{Path(where).name if where.endswith('.py') else where}:{name}"       # the same on every machine
-    check_call("function", function if callable(function) else load(reference), keywords=runs[0])
-    store = Store(folder, title, runs)
+    check_call("function", load(reference) if isinstance(function, str) else function, keywords=runs[0])
+    store = Store(folder, os.path.basename(reference), runs)        # a script has another folder on other machines
     costs = {k: float(cost(parameters)) if cost else 1.0 for k, parameters in enumerate(runs)
              if not store.records[k] or store.records[k]["error"]}
     left, failed, line = dict(costs), 0, Line(quiet=not progress)
-    place = local(min(workers, max(1, len(costs))), threads, timeout) if scheduler is None \
-        else cluster(scheduler, threads, timeout)
+    place = local(workers, threads, timeout) if scheduler is None else cluster(scheduler, threads, timeout)
     if progress and costs:
         line.show(f"{len(runs) - len(left)} of {len(runs)} runs")
     try:
         with place as submit:
             futures = {submit(reference, runs[k]): k for k in sorted(costs, key=lambda k: -costs[k])}
             for future in as_completed(futures):
-                k, record = futures[future], _record_of(future)
+                k, record = futures[future], future.result()
                 store.save(k, record)
                 del left[k]
                 failed += record["error"] is not None
@@ -101,24 +98,16 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                     print(f"the first run that failed, {runs[k]}: {record['error']}", file=sys.stderr, flush=True)
                 line.update(f"{len(runs) - len(left)} of {len(runs)} runs" + (f", {failed} failed" if failed else ""),
                             1.0 - sum(left.values()) / sum(costs.values()))
+    except CancelledError:
+        raise ConnectionError("lost the scheduler; finished runs are kept, and the same call continues with the "
+                              "others") from None
     finally:
         line.close()
         rows = store.write_table()
     if progress:
-        failed = sum(row["error"] is not None for row in rows)
         remedy = f": {store.table} has the reasons; the same call repeats them" if failed else ""
         print(f"{len(rows)} runs, {failed} failed{remedy}", file=sys.stderr, flush=True)
     return rows
-
-
-def _record_of(future):
-    """The record of a run that has ended; an error of the machine, or of the cluster, ends the study."""
-    if future.cancelled():
-        raise ConnectionError("lost the scheduler; finished runs are kept, and the same call continues with the others")
-    error = future.exception()
-    if isinstance(error, OSError):                      # no process can be started
-        raise error
-    return future.result() if error is None else failure(error)
 
 
 def _combinations(grid):

@@ -35,9 +35,7 @@ def reference_to(function):
         where, colon, name = function.rpartition(":")
         if not colon:
             raise ValueError(f"function = {function!r}: give 'module:function' or 'script.py:function'")
-        function = f"{Path(where).absolute()}:{name}" if where.endswith(".py") else function
-        load(function)
-        return function
+        return f"{Path(where).absolute()}:{name}" if where.endswith(".py") else function
     name, module = getattr(function, "__name__", ""), sys.modules.get(getattr(function, "__module__", ""))
     if getattr(module, name, None) is function:
         if module.__spec__:                             # that of python -m package.study has the name of the module
@@ -61,14 +59,11 @@ def load(reference):
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(where)
-        function = getattr(module, name)
+        return getattr(module, name)
     except (Exception, SystemExit) as error:            # any, raised by the code of the module
         raise ValueError(f"function = {reference!r}: cannot be imported ({type(error).__name__}: {error})") from error
     finally:
         loading.pop()
-    if not callable(function):
-        raise ValueError(f"function = {reference!r}: is {function!r}; name a function")
-    return function
 
 
 def plain(name, value):
@@ -80,50 +75,31 @@ def plain(name, value):
     return value
 
 
-def failure(error, trace="", seconds=None):
-    """The record of a run without a result; error : an exception, or the reason in words."""
-    words = error if isinstance(error, str) else " ".join(f"{type(error).__name__}: {error}".split())
-    return {"result": {}, "seconds": seconds, "error": words, "traceback": trace}
-
-
 def make(reference, parameters, threads, timeout, alive=subprocess.PIPE):
-    """The record of a run. It fails if its process dies twice, or takes longer than the timeout [s].
-
-    alive : standard input of the process, which ends with that
-    """
+    """The record of a run, failed if its process dies twice or exceeds the timeout [s]; alive : its standard input."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONUNBUFFERED": "1",
                    "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
     with tempfile.TemporaryDirectory() as folder:
         task, record, output = (Path(folder, name) for name in ("task", "record", "output"))
         task.write_text(json.dumps([reference, parameters]))
         for _ in range(ATTEMPTS):
-            with open(output, "wb") as printed:         # in a new session, which Ctrl-C does not reach
-                process = subprocess.Popen([sys.executable, "-c", PROGRAM, folder], env=environment, stdin=alive,
-                                           stdout=printed, stderr=printed, start_new_session=True)
-            try:
-                reason = f"the process of the run {_how_it_ended(process.wait(timeout))}, {ATTEMPTS} times"
-            except subprocess.TimeoutExpired:
-                reason = f"the run was ended after timeout = {timeout:g} s"
-                break
-            finally:
-                _kill(process)
-            with suppress(FileNotFoundError, ValueError):           # it has died, also while writing
+            with open(output, "wb") as printed, subprocess.Popen(
+                    [sys.executable, "-c", PROGRAM, folder], env=environment, stdin=alive, stdout=printed,
+                    stderr=printed, start_new_session=True) as process:         # which Ctrl-C does not reach
+                try:
+                    status = process.wait(timeout)
+                    how = (f"ended with status {status}" if status >= 0 else
+                           f"was killed by signal {-status} ({signal.strsignal(-status)})")
+                    reason = f"the process of the run {how}, {ATTEMPTS} times"
+                except subprocess.TimeoutExpired:
+                    reason = f"the run was ended after timeout = {timeout:g} s"
+                    break
+                finally:
+                    with suppress(ProcessLookupError, PermissionError):     # ended already; macOS denies it then
+                        os.killpg(process.pid, signal.SIGKILL)              # and the processes that it has started
+            with suppress(FileNotFoundError, ValueError):                   # it has died, also while writing
                 return json.loads(record.read_text())
-        return failure(reason, output.read_text(errors="replace")[-4000:])
-
-
-def _kill(process):
-    """Kill a process and those that it has started."""
-    with suppress(ProcessLookupError, PermissionError):     # ended already; macOS denies it then
-        os.killpg(process.pid, signal.SIGKILL)
-    if process.stdin:
-        process.stdin.close()
-    process.wait()
-
-
-def _how_it_ended(status):
-    names = {-each.value: f"was killed by {each.name}" for each in signal.Signals}          # but for real-time signals
-    return names.get(status, f"ended with status {status}" if status >= 0 else f"was killed by signal {-status}")
+        return {"result": {}, "seconds": None, "error": reason, "traceback": output.read_text(errors="replace")[-4000:]}
 
 
 @contextmanager
@@ -156,7 +132,7 @@ def cluster(scheduler, *how):
 
 def perform(reference, parameters):
     """Make a run in this process; returns its record, in types of JSON that a table can hold."""
-    start = time.perf_counter()
+    start, error, trace = time.perf_counter(), None, None
     try:
         result = load(reference)(**parameters)
         if not isinstance(result, dict):
@@ -166,9 +142,9 @@ def perform(reference, parameters):
                 raise ValueError(f"the function returned a result {name!r}; take another name, the table has "
                                  f"columns {', '.join([*parameters, *OWN_COLUMNS])}")
         result = {name: plain(f"result {name!r}", value) for name, value in result.items()}
-    except Exception as error:
-        return failure(error, traceback.format_exc(), time.perf_counter() - start)
-    return {"result": result, "seconds": time.perf_counter() - start, "error": None, "traceback": None}
+    except Exception as cause:
+        result, error, trace = {}, " ".join(f"{type(cause).__name__}: {cause}".split()), traceback.format_exc()
+    return {"result": result, "seconds": time.perf_counter() - start, "error": error, "traceback": trace}
 
 
 def main():

@@ -101,7 +101,7 @@ class Table:
         if self._remember and end // mmap.PAGESIZE != (end + len(data) - 1) // mmap.PAGESIZE:
             with replacing(self.path) as temporary:
                 temporary.write_bytes(self.path.read_bytes() + data)
-            self.close()
+            self._file.close()
             self._reopen()
         else:
             append_whole(self._file, data)

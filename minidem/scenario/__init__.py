@@ -21,9 +21,7 @@ A scenario is a function from options to a Simulation, with a name and defaults:
     if __name__ == "__main__":
         sys.exit(main())
 
-options.py makes the command line; scenario.py sets up one run, or one of each scheme to compare; run.py advances it
-from event to event; record.py has the rows of tables and summary.json, plot.py the figures, table.py `md.Table`,
-report.py the files of a study. A file exists whole or not at all: tables grow by whole rows, all else is replaced.
+A file exists whole or not at all: tables grow by whole rows, all else is replaced.
 '''
 from minidem.initial import Inlet, Outlet, place, place_densely, random_directions, random_orientations
 from minidem.scenario.options import at_least, finite, positive

@@ -5,12 +5,11 @@ import math
 import os
 import re
 import tempfile
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
 from minidem import contact, rotation
-from minidem.core.checks import did_you_mean, flag
+from minidem.core.checks import did_you_mean
 from minidem.core.interpreter import scenario_command, with_scenario_commands
 from minidem.core.progress import pipe_may_close
 from minidem.output import vtu
@@ -21,9 +20,6 @@ _NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoi
                 "energy_limit", "track", "track_every", "contacts"}
 
 _EPILOG = """\
-warnings, each kind once, on standard error and in summary.json, are checked at the rows of energy.csv, about a thousand
-in a run, and every 16384 steps; the guide (measurements) has a table of them.
-
 exit status: 0 done; 1 failed: a non-finite state, or an energy error beyond --energy-limit, with a checkpoint of the
 last good row; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM), with a checkpoint for --resume.
 With --compare a failed run does not end the others and the status is 0; `ended` in each summary.json says more."""
@@ -48,14 +44,12 @@ def _number(convert, kind, is_good, must_be):
 
 finite = _number(float, "number", math.isfinite, "finite")          # types of options, for scenarios
 positive = _number(finite, "number", lambda number: number > 0.0, "above 0")
+_clump_count = _number(lambda text: ALL if text == "all" else at_least(1)(text), "whole number, or all", bool, "")
 
 
 def at_least(least: int) -> Callable[[str], int]:
     """Type of an option: a whole number not below `least`."""
     return _number(int, "whole number", lambda number: number >= least, f"at least {least}")
-
-
-_clump_count = _number(lambda text: ALL if text == "all" else at_least(1)(text), "whole number, or all", bool, "")
 
 
 def told(check):
@@ -76,36 +70,12 @@ def _scheme_list(text):
     return names
 
 
-def parse(scenario, argv=None, **chosen):
-    """The options in a command line, a namespace, with others `chosen` by name; ValueError if they are invalid."""
-    options = _parser(scenario).parse_args(argv)
-    for name, value in chosen.items():
-        if name not in options:
-            raise ValueError(f"{scenario.name} has no option {name!r}, only {', '.join(sorted(vars(options)))}")
-        setattr(options, name, flag(name, value) if isinstance(vars(options)[name], bool) else value)
-    for name, value in list(vars(options).items()):
-        if callable(value):             # a default, such as a box edge for the number of clumps
-            delattr(options, name)      # to the end: if it differs on --resume, an option before it is the cause
-            setattr(options, name, value(options))
-    _check_folder(options.out)
-    if scenario.study:
-        if scenario.check:
-            scenario.check(options)
-    elif options.track_every and not options.track:
-        raise ValueError(f"--track-every {options.track_every:g}: give --track N or --track all as well")
-    elif options.contacts and not options.frames:
-        raise ValueError("--contacts: they are written with frames, of which there are none with --frames 0")
-    elif options.track and not options.track_every and options.frames < 2:
-        raise ValueError(f"--track: there are no times of frames with --frames {options.frames}; give --track-every")
-    return options
-
-
 def physics(options):
     """The options that define what is computed, as a dictionary in types of JSON."""
     return json.loads(json.dumps({name: value for name, value in vars(options).items() if name not in _NOT_PHYSICS}))
 
 
-def _check_folder(out):
+def check_folder(out):
     """ValueError, which names --out and the reason, for a folder in which no file can be created."""
     if not os.fspath(out):
         raise ValueError("--out: '' is no folder; give one, '.' for the present one")
@@ -131,14 +101,11 @@ class Parser(argparse.ArgumentParser):
             super().print_help(file)
 
 
-def _parser(scenario):
+def make_parser(scenario):
     """The parser of a scenario: its own options, then the standard ones that it has defaults for."""
     study, defaults = scenario.study is not None, scenario.defaults
-    schemes = textwrap.fill("integrators: " + ", ".join(rotation.available()), 108, subsequent_indent="  ",
-                            break_on_hyphens=False) + "\n\n"
     parser = Parser(prog=scenario_command(scenario.name), description=with_scenario_commands(scenario.description),
-                    epilog=schemes * ("integrator" in defaults) + (_STUDY_EPILOG if study else _EPILOG),
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+                    epilog=_STUDY_EPILOG if study else _EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     if scenario.add_options:
         scenario.add_options(parser.add_argument_group("this scenario"))
     group = parser.add_argument_group("every scenario")
@@ -149,7 +116,7 @@ def _parser(scenario):
         choice = group.add_mutually_exclusive_group()
         choice.add_argument("--integrator", type=told(lambda name: rotation.info(name) and name) if study else str,
                             default=defaults["integrator"], metavar="NAME",
-                            help="rotation scheme, one of those below; parameters after a colon, as in "
+                            help=f"rotation scheme: {', '.join(rotation.available())}, parameters after a colon as in "
                                  "omelyan:iterations=20 (default: %(default)s)")
         if not study:
             choice.add_argument("--compare", type=told(_scheme_list), metavar="A,B,...",

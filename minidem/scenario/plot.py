@@ -74,17 +74,17 @@ def _stack(panel, table):
 
 def comparison(path, runs, observables):
     """Draw compare.png: relative change of the total energy of several runs (label -> Run), and their `observables`."""
-    energy, observed = ({label: getattr(run, name) for label, run in runs.items()} for name in ("energy", "observed"))
-    shown = [(f"change of total energy, {_change_label(table)}", energy, _change) for table in [*energy.values()][-1:]]
-    shown += [(one.label, observed, lambda table, name=one.name: table[name]) for one in observables]
+    tables = [run.energy for run in runs.values()]
+    shown = {f"change of total energy, {_change_label(tables[-1])}": [_change(table) for table in tables]}
+    shown |= {one.label: [run.observed[one.name] for run in runs.values()] for one in observables}
 
     def draw(figure):
-        for panel, (label, tables, values) in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown):
-            for (name, table), (colour, style) in zip(tables.items(), styles(len(tables))):
-                panel.plot(table["time"], values(table), color=colour, linestyle=style, label=name)
+        for panel, (label, curves) in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown.items()):
+            for name, table, curve, (colour, style) in zip(runs, tables, curves, styles(len(runs))):
+                panel.plot(table["time"], curve, color=colour, linestyle=style, label=name)
             panel.set(xlabel="time (s)", ylabel=label)
-            _scale(panel, [values(table) for table in tables.values()])
-        figure.legend(*panel.get_legend_handles_labels(), ncols=min(4, len(energy)), loc="outside upper center")
+            _scale(panel, curves)
+        figure.legend(*panel.get_legend_handles_labels(), ncols=min(4, len(runs)), loc="outside upper center")
 
     return save(path, (4.0 * len(shown), 3.6), draw)
 

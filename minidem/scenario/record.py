@@ -6,24 +6,24 @@ import numpy as np
 
 import minidem
 from minidem.analysis import energy as measures
-from minidem.analysis.energy import DISSIPATED, energy_scale
 from minidem.core.atomic import replace_text
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",
-            "elastic_rolling", *DISSIPATED[:-1], "work", "balance", "exchanged", DISSIPATED[-1])       # the newest last
+            "elastic_rolling", *measures.DISSIPATED[:-1], "work", "balance", "exchanged",
+            measures.DISSIPATED[-1])       # the newest last
 STRAINS = "strain_x", "strain_y", "strain_z", "strain_shear"       # of a periodic box that moves: Box.strain
 FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures
 
 
 def energy_columns(sim):
     """Names of the columns of energy.csv after the time."""
-    return ENERGIES + (STRAINS if _moving_box(sim) else ())
+    return ENERGIES + (STRAINS if sim.box is not None and sim.loop.state.box.moves else ())
 
 
 def energy_row(energy, sim=None):
     """Values of ENERGIES, the lasting energy nan where it is not computed; with a simulation, of `energy_columns`."""
     values = [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
-    return values + (sim.box.strain.tolist() if sim and _moving_box(sim) else [])
+    return values + (sim.box.strain.tolist() if sim and STRAINS[0] in energy_columns(sim) else [])
 
 
 def columns(scenario, sim):
@@ -35,21 +35,16 @@ def columns(scenario, sim):
     return found
 
 
-def _moving_box(sim):
-    return sim.box is not None and sim.loop.state.box.moves
-
-
-def beyond_limit(sim, energy, limit):
-    """Why a run ends if the last relative error of energy, or of its balance, is above `limit`; else None."""
-    conservative = sim.settings.law.conservative and not sim.loop.moves
-    scale = energy_scale(energy)[0] if conservative else measures.energy_input(energy) or None
-    values = energy["total" if conservative else "balance"]
+def beyond_limit(run):
+    """Why a `Run` ends if its last relative error of energy, or of the balance, is above its limit; else None."""
+    scale = measures.energy_scale(run.energy)[0] if run.conserved else measures.energy_input(run.energy) or None
+    values = run.energy["total" if run.conserved else "balance"]
     change = values[-1] - values[0]
-    if scale is None or abs(change) <= limit * scale:
+    if scale is None or abs(change) <= run.energy_limit * scale:
         return None
-    return (f"step {sim.step_count} (time {sim.time:.6g} s): the relative energy error {change / scale:+.3g} is "
-            f"beyond --energy-limit {limit:g}. Lower --dt, take another --integrator, or go on with --resume and a "
-            "higher limit")
+    return (f"step {run.sim.step_count} (time {run.sim.time:.6g} s): the relative energy error {change / scale:+.3g} "
+            f"is beyond --energy-limit {run.energy_limit:g}. Lower --dt, take another --integrator, or go on with "
+            "--resume and a higher limit")
 
 
 def summary(run, ended):
@@ -68,9 +63,8 @@ def summary(run, ended):
         "max_relative_energy_error": measures.energy_error(energy) if run.conserved else None,
         "lasting_relative_energy_error": lasting, "lasting_energy_rows": lasting_rows,
         "relative_energy_drift": measures.energy_drift(energy) if run.conserved else None,
-        "energy_scale": energy_scale(energy)[1] if run.conserved else None,
-        "energy_balance_error": measures.balance_error(energy),
-        "contacts_max": int(np.max(contacts)),
+        "energy_scale": measures.energy_scale(energy)[1] if run.conserved else None,
+        "energy_balance_error": measures.balance_error(energy), "contacts_max": int(np.max(contacts)),
         "contacts_per_clump": float(np.mean(contacts)) / sim.n_clumps if sim.n_clumps else None,
         "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
                         for o in run.scenario.observables},
@@ -80,16 +74,8 @@ def summary(run, ended):
 def write_summary(path, entries):
     """Write summary.json with version and build; non-finite numbers, which JSON does not have, become null."""
     entries = entries | {"version": minidem.__version__, "build": minidem.build_info()}
-    replace_text(path, json.dumps(_plain(entries), indent=2, allow_nan=False) + "\n")
-
-
-def _plain(value):
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    text = json.dumps(entries, default=np.generic.item)
+    replace_text(path, json.dumps(json.loads(text, parse_constant=lambda constant: None), indent=2) + "\n")
 
 
 def verdict(summary):
@@ -97,9 +83,8 @@ def verdict(summary):
     error, time = summary["max_relative_energy_error"], summary["time"]
     scheme = f" with {summary['integrator']}" if summary["integrator"] else ""
     change = f"from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J"
-    if summary["ended"] in ("not finite", "energy limit"):
-        cause = "became non-finite" if summary["ended"] == "not finite" else "was stopped by --energy-limit"
-        return f"The run{scheme} {cause} at {time:.4g} s; the energy had changed {change}."
+    if summary["reason"]:
+        return f"The run{scheme} failed at {time:.4g} s; the energy had changed {change}."
     if error is None:
         balance = summary["energy_balance_error"]
         return f"The total energy changed {change}." + ("" if balance is None else (

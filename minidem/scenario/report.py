@@ -2,7 +2,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from minidem.scenario import plot
 from minidem.scenario.record import write_summary
 
 
-class Report:
+class Report(AbstractContextManager):
     """Files of one study in the folder `out`, which are written atomically as soon as their content is known.
 
     Attributes
@@ -91,9 +91,6 @@ class Report:
     def lines(self) -> list[str]:
         """Lines on the findings, for the screen."""
         return self.findings[0].lines(self.findings) if self.findings else []
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, failure, *_):
         """Write findings.csv and summary.json, however the study has ended."""

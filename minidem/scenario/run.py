@@ -160,8 +160,8 @@ class Run:
         self.series.reach = self.notes["reach"]
         self.trajectory, self.instants, count = None, Schedule(), schedule["track"]
         if count:
-            there = [file for file in self.trajectories if file.exists()] if self.resumed else \
-                [self.trajectories[not has_gsd()]]
+            usable = self.trajectories if has_gsd() else self.trajectories[1:]
+            there = [file for file in self.trajectories if file.exists()] if self.resumed else usable
             if not there:
                 raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would go on")
             self.trajectory = Trajectory(there[0], None if count == ALL else range(count), append=self.resumed)
@@ -170,7 +170,7 @@ class Run:
     def execute(self, stopped):
         """Run until the end, the energy limit, a non-finite state, or until stopped() is true; returns the summary."""
         self.line, self.first_step = Line(self.options.quiet), self.sim.step_count
-        self.spent_before = self.notes["spent"]["wall_seconds"]
+        self.started = time.perf_counter() - self.notes["spent"]["wall_seconds"]
 
         def warn(text):
             self.line.close()
@@ -183,8 +183,7 @@ class Run:
                 table.open()
                 ending.callback(table.close)
             if self.trajectory:
-                self.trajectory.open(self.sim.time)
-                ending.callback(self.trajectory.close)
+                ending.enter_context(self.trajectory).open(self.sim.time)
             if self.with_frames:
                 self.series.open()
             self.writer = ending.enter_context(ThreadPoolExecutor(1))
@@ -212,13 +211,11 @@ class Run:
                 os.close(lock)
                 raise BlockingIOError(f"another run is writing into {self.path}; wait for its end, or give another "
                                       "--out") from None
-        frames = self.path / "frames"
-        for folder in (self.path, frames):
-            remove_leftovers(folder)
+        remove_leftovers(self.path)
         # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
         earlier = [self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
                    self.series.path, self.series.walls, *self.trajectories,
-                   *frames.glob(f"{self.scenario.name}_*.vtu")]
+                   *self.path.glob(f"frames/{self.scenario.name}_*.vtu")]
         for file in [self.next, *filter(None, [self.damaged]), *(() if self.resumed else earlier)]:
             file.unlink(missing_ok=True)                # `next` is left by a run killed before the renaming
         return lock
@@ -233,9 +230,7 @@ class Run:
             if (ended or step in self.rows) and self._record_row():
                 ended = "energy limit"
             if self.with_frames and (ended or step in self.frames):
-                taken = self.series.take(sim)
-                self.notes["reach"] = self.series.reach
-                if taken:
+                if taken := self.series.take(sim):
                     self._in_background(self.series.write, *taken)
             if step in self.instants:
                 self._in_background(self.trajectory.append, self.trajectory.sample(sim))
@@ -256,15 +251,15 @@ class Run:
         self.written = self.writer.submit(function, *arguments)
 
     def _show(self):
-        sim, done = self.sim, self.sim.step_count - self.first_step
+        sim, line, done = self.sim, self.line, self.sim.step_count - self.first_step
 
         def text():
+            step = "" if line.terminal else f"step {sim.step_count} of {self.steps}, "
+            speed = done / (line.last - line.start)
             error = f", energy error {energy_error(self.energy):.1e}" if self.conserved else ""
-            step = "" if self.line.terminal else f"step {sim.step_count} of {self.steps}, "
-            return (f"{self.label}: {step}{sim.time:.4g} of {self.steps * sim.dt:g} s, "
-                    f"{done / (self.line.last - self.line.start):.3g} steps/s{error}")
+            return f"{self.label}: {step}{sim.time:.4g} of {self.steps * sim.dt:g} s, {speed:.3g} steps/s{error}"
 
-        self.line.update(text, done / max(self.steps - self.first_step, 1))
+        line.update(text, done / max(self.steps - self.first_step, 1))
 
     def _record_row(self):
         """Add a row to the tables; returns whether the limit is exceeded. FloatingPointError unless it is finite."""
@@ -282,18 +277,16 @@ class Run:
             if len(self.energy.rows) % ROWS_PER_SNAPSHOT == 1:
                 self.last_good = sim.loop.snapshot().copy()
             sim.monitor.check(sim, contacts)
-        self.reason = self.energy_limit and record.beyond_limit(sim, self.energy, self.energy_limit)
+        self.reason = self.energy_limit and record.beyond_limit(self)
         return self.reason is not None
 
     def _save(self, snapshot=None):
-        """Save a checkpoint unless one of this step exists, behind all files up to its step; the last two are kept.
-
-        FloatingPointError if the state is not finite.
-        """
+        """Save a checkpoint, unless there is one of this step; FloatingPointError if the state is not finite."""
         step = self.sim.step_count if snapshot is None else snapshot.step
         if step == self.saved_step:
             return
-        self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
+        self.notes["spent"]["wall_seconds"] = time.perf_counter() - self.started
+        self.notes["reach"] = self.series.reach
         self.written.result()
         to_disk(file for file in (*(table.path for table in self.tables.values()), self.series.path, self.series.walls,
                                   *self.trajectories, *self.series.files) if file.exists())
@@ -309,7 +302,7 @@ class Run:
     def _finish(self, ended):
         """Write summary.json and energy.png; returns the summary."""
         self.written.result()
-        self.notes["spent"]["wall_seconds"] = self.spent_before + time.perf_counter() - self.line.start
+        self.notes["spent"]["wall_seconds"] = time.perf_counter() - self.started
         result = record.summary(self, ended)
         if self.scenario.conclude and ended == "done":
             result["result"], result["conclusion"] = self.scenario.conclude(self.sim, self, self.path)

@@ -11,7 +11,7 @@ from minidem.core.interpreter import this_python
 from minidem.core.progress import Line, Signals, say
 from minidem.initial import kept_bed
 from minidem.scenario import plot
-from minidem.scenario.options import parse
+from minidem.scenario.options import check_folder, make_parser
 from minidem.scenario.record import verdict
 from minidem.scenario.report import Report
 from minidem.scenario.run import Run
@@ -23,14 +23,9 @@ BEDS = Path("results", "beds")
 
 @dataclass(frozen=True)
 class Observable:
-    """A number recorded during a run.
+    """A number value(simulation), recorded during a run in the column `name` of observables.csv.
 
-    Parameters
-    ----------
-    name, label : str
-        Column of observables.csv; label of the axis in compare.png, with the unit.
-    value : callable
-        Simulation -> float.
+    label : of the axis in compare.png, with the unit
     """
 
     name: str
@@ -73,10 +68,9 @@ class Scenario:
     build : callable
         Options -> Simulation in its initial state. A ValueError becomes a message and exit status 2.
     defaults : dict
-        Defaults of the standard options that the scenario has: `time`, and `integrator` (with --compare), `contact`,
-        `dt`, `seed`, `frames` if applicable. `build` passes them on to the Simulation. A study has those of
-        `integrator`, `dt`, `time`, `threads`, and `workers`, for `Report.runs`, that are here. Values may be functions
-        of the other options.
+        Defaults of the standard options that the scenario has: `time`, and if applicable `integrator` (with --compare),
+        `contact`, `dt`, `seed`, `frames`, which `build` reads; of a study any of `integrator`, `dt`, `time`, `threads`,
+        and `workers` (for `Report.runs`). A value may be a function of the other options.
     add_options : callable, optional
         Adds the options of the scenario to an argparse group. They define the physics: a continued run cannot change
         them. A default may be a function of the options.
@@ -121,18 +115,31 @@ class Scenario:
         flag("conservative", self.conservative)
         flag("wall_forces", self.wall_forces)
 
-    def parse(self, argv: Sequence[str] | None = None) -> Namespace:
-        """The options in a command line, by default sys.argv; ValueError if they are invalid."""
-        return parse(self, argv)
+    def parse(self, argv: Sequence[str] | None = None, **chosen) -> Namespace:
+        """The options in a command line, by default sys.argv, and others `chosen` by name; ValueError if invalid."""
+        options = make_parser(self).parse_args(argv)
+        for name, value in chosen.items():
+            if name not in options:
+                raise ValueError(f"{self.name} has no option {name!r}, only {', '.join(sorted(vars(options)))}")
+            setattr(options, name, flag(name, value) if isinstance(vars(options)[name], bool) else value)
+        for name, value in list(vars(options).items()):
+            if callable(value):             # a default, such as a box edge for the number of clumps
+                delattr(options, name)      # to the end: if it differs on --resume, an option before it is the cause
+                setattr(options, name, value(options))
+        check_folder(options.out)
+        if self.study:
+            if self.check:
+                self.check(options)
+        elif options.track_every and not options.track:
+            raise ValueError(f"--track-every {options.track_every:g}: give --track N or --track all as well")
+        elif options.contacts and not options.frames:
+            raise ValueError("--contacts: they are written with frames, of which there are none with --frames 0")
+        elif options.track and not options.track_every and options.frames < 2:
+            raise ValueError(f"--track: --frames {options.frames} gives it no times; give --track-every as well")
+        return options
 
     def main(self, argv: Sequence[str] | None = None) -> int:
-        """Run the command line, by default sys.argv.
-
-        Returns
-        -------
-        int
-            Exit status: 0 done, 1 failed, 2 bad arguments, 130 interrupted.
-        """
+        """Run a command line, by default sys.argv; returns the exit status, as explained at the end of --help."""
         runs: dict = {}
         try:
             with Signals() as stopped:
@@ -159,27 +166,22 @@ class Scenario:
 
     def _remedy(self, runs):
         """How to continue after aborted runs."""
-        if self.study or not runs:
-            return "" if self.study else "; nothing was written"
-        return "; the last checkpoint is complete, --resume continues from it" if any(
-            run.checkpoints() for run in runs.values()) else "; there was no checkpoint yet (see --checkpoint-every)"
+        if self.study:
+            return ""
+        if not runs:
+            return "; nothing was written"
+        if any(run.checkpoints() for run in runs.values()):
+            return "; the last checkpoint is complete, --resume continues from it"
+        return "; there was no checkpoint yet (see --checkpoint-every)"
 
     def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
 
-        Parameters
-        ----------
-        folder : path
-        quiet : bool
-        **options
-            Options of the command line by name, with _ for -. ValueError for an unknown or unusable one.
+        options : those of the command line by name, with _ for -; ValueError for an unknown or unusable one
 
-        Returns
-        -------
-        Report or dict
-            Of a study its report, of a run the entries of summary.json; RuntimeError if it did not end as planned.
+        Returns the `Report` of a study, or the entries of summary.json; RuntimeError if a run did not end as planned.
         """
-        chosen = parse(self, [], out=str(folder), quiet=quiet, **options)
+        chosen = self.parse([], out=str(folder), quiet=quiet, **options)
         if self.study:
             return self._report(chosen)
         chosen.resume = any(Path(folder).glob("checkpoint*.npz"))
@@ -224,11 +226,9 @@ class Scenario:
         first, where = next(iter(runs.values())), [f"Files are in {options.out}."]
         if compared:
             plot.comparison(Path(options.out, "compare.png"), done, self.observables[:1])
-            where.append("Each integrator has a folder there; the picture compare.png shows them side by side.")
-        elif (first.path / "energy.png").exists():
-            where.append("The picture energy.png shows the energies over time.")
-        if not (first.path / "energy.png").exists():
-            where.append(f"Pictures need matplotlib: {this_python()} -m pip install matplotlib")
+        picture = "compare.png shows the integrators side by side" if compared else "energy.png shows the energies"
+        where.append(f"The picture {picture} over time." if (first.path / "energy.png").exists() else
+                     f"Pictures need matplotlib: {this_python()} -m pip install matplotlib")
         if first.with_frames:
             where.append(f"To see the motion open {first.series.path} in ParaView, or make a movie with\n"
                          f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")

@@ -1,7 +1,6 @@
 """Numbers over time in a CSV file, row by row in a callback."""
-from __future__ import annotations
-
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 
@@ -11,10 +10,11 @@ from minidem.scenario import plot
 from minidem.scenario.record import energy_columns, energy_row
 
 
-class Table(csv_table.Table):
+class Table(csv_table.Table, AbstractContextManager):
     """A CSV file to which each call adds a row of numbers: a callback of `Simulation.run`.
 
-    The first call opens the file. A second call at the same time writes nothing. `table["name"]` is a column.
+    The first call opens the file. A second call at the same time writes nothing. `table["name"]` is a column. The guide
+    (output) has an example.
 
     Parameters
     ----------
@@ -33,30 +33,16 @@ class Table(csv_table.Table):
     ValueError
         For another suffix, names or functions that cannot be used, a file to continue with other columns, or in a call
         a function that returns something else than the numbers of its columns.
-
-    Examples
-    --------
-    Energies, and the height of a ball that bounces::
-
-        import minidem as md
-        ball = md.ClumpTemplate([(0, 0, 0)], [0.1], density=2500.0)
-        sim = md.Simulation(md.Material(young=1e7, poisson=0.2), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5,
-                            gravity=(0, 0, -9.81))
-        sim.add_clumps(ball, position=(0, 0, 0.3))
-        with md.Table("energy.csv") as energies, md.Table("ball.csv", {
-                ("x", "y", "z"): lambda sim: sim.position[0], "contacts": lambda sim: len(sim.contacts())}) as heights:
-            sim.run(50_000, every=500, callback=lambda sim: (energies(sim), heights(sim)))
-        print(heights["z"].min())
     """
 
     def __init__(self, path: str | Path, columns: Mapping | None = None, append: bool = False):
         self.path, self._append = file_path("path", path, ".csv"), flag("append", append)
-        self._draws, self._is_open = columns is None, False
+        self._draws, self._file = columns is None, None
         self._functions: dict = {} if columns is None else _checked(columns)
         self.rows, self.columns = [], ()
 
     def __call__(self, sim) -> None:
-        if not self._is_open:
+        if self._file is None:
             if self._draws:
                 self._functions = {energy_columns(sim): lambda sim: energy_row(
                     sim.energy(shadow=sim.settings.law.conservative), sim)}
@@ -64,21 +50,17 @@ class Table(csv_table.Table):
             super().__init__(self.path, sum(self._functions, ()), keep)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.open()
-            self._is_open = True
         if not self.rows or self.rows[-1][0] != sim.time:
             self.append(sim.time, [value for names, function in self._functions.items()
                                    for value in _numbers(function, names, sim)])
 
     def close(self) -> None:
         """Close the file, and draw the energies; a further call continues it."""
-        if self._is_open:
+        if self._file is not None:
             super().close()
             if self._draws:
                 plot.energies(self.path.with_suffix(".png"), self, self.path.stem)
-            self._is_open, self._append = False, True
-
-    def __enter__(self):
-        return self
+            self._file, self._append = None, True
 
     def __exit__(self, *failure):
         self.close()

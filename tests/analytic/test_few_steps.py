@@ -1,11 +1,10 @@
 """Collisions with damping, of five to thirty-five steps per contact: minidem/contact/FRICTION.md."""
-import re
 from functools import cache
 from math import exp, log, pi, sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
+from page_tables import in_one_line, rows_of
 from reference_contact import effective_modulus
 from scenes import Shape, ball
 from scipy.spatial.transform import Rotation
@@ -176,14 +175,6 @@ def energy_left(number, speed, dt, restitution=0.5):
     return sim.energy().kinetic / before
 
 
-@pytest.mark.parametrize("number, speed", [(2, 0.1), (2, 0.3), (6, 0.1), (6, 0.3)])
-def test_a_row_of_grains_hits_a_wall(number, speed):
-    """All contacts of these grains change together: the energy left has an error of second order, in either sense."""
-    errors = np.array([energy_left(number, speed, dt) for dt in (1e-4, 5e-5, 2.5e-5)])
-    errors -= energy_left(number, speed, 1e-6)
-    assert abs(errors[0]) < 0.04 and np.all(np.abs(errors[1:]) < 0.3 * np.abs(errors[:-1]))
-
-
 @pytest.mark.parametrize("number, left, five, ten", [(1, 0.25, 0.002, 0.0), (2, 0.41, 0.034, 0.009),
                                                      (6, 0.60, 0.034, 0.008)])
 def test_errors_of_a_row(number, left, five, ten):
@@ -192,17 +183,12 @@ def test_errors_of_a_row(number, left, five, ten):
     assert exact == pytest.approx(left, abs=6e-3)
     assert energy_left(number, 0.3, 1e-4) - exact == pytest.approx(five, abs=6e-4)
     assert energy_left(number, 0.3, 5e-5) - exact == pytest.approx(ten, abs=6e-4)
+    if number == 6:                                     # with strong damping it comes apart
+        found = [energy_left(6, 0.3, dt, 0.1) for dt in (1e-4, 1e-6)]
+        assert found == pytest.approx([0.46, 0.39], abs=6e-3)
 
 
-def test_a_row_with_strong_damping_comes_apart():
-    assert energy_left(6, 0.3, 1e-4, 0.1) == pytest.approx(0.46, abs=6e-3)
-    assert energy_left(6, 0.3, 1e-6, 0.1) == pytest.approx(0.39, abs=6e-3)
-
-
-GUIDE, FRICTION = ((Path(md.__file__).parent / page).read_text(encoding="utf-8")
-                   for page in ("guide/friction.md", "contact/FRICTION.md"))
-FLAT = re.findall(r"^\| (?:any, on one|rod of|plate of|cube of) ([\dx ]*)spheres? \| (\d+) \| (.*) \|$", GUIDE,
-                  re.MULTILINE)
+FLAT = rows_of("guide/friction.md", r"(?:any, on one|rod of|plate of|cube of) ([\dx ]*)spheres? \| (\d+) \| (.*)", 7)
 STIFF = effective_modulus(1e9, 0.25, 1e9, 0.25)
 
 
@@ -249,10 +235,9 @@ def test_clumps_that_fall_flat(words, contacts, values):
 
 def test_flat_clumps_elsewhere_in_the_documents():
     """With the masses of the clumps, at another speed, of two clumps."""
-    assert len(FLAT) == 7
     for found in (falls_flat((5, 1, 1), 0.5, "clump"), falls_flat((5, 1, 1), 0.5, speed=2.0)):
         assert found[0] == pytest.approx(found[1], abs=3e-4)
-    assert f"rod of five with {falls_flat((5, 1, 1), 0.5, 'clump')[0]:.3f}" in " ".join(GUIDE.split())
+    assert f"rod of five with {falls_flat((5, 1, 1), 0.5, 'clump')[0]:.3f}" in in_one_line("guide/friction.md")
     rod, speed = md.shapes.rod(10.0 * RADIUS, RADIUS, 5, 2500.0), 0.02
     dt = contact_time(0.5 * rod.mass, 5 * STIFF / sqrt(2.0), speed) / 200
     sim = md.Simulation(md.Material(1e9, 0.25, restitution=0.5), contact="hertz-mindlin", dt=dt, threads=1)
@@ -261,7 +246,7 @@ def test_flat_clumps_elsewhere_in_the_documents():
     assert (sim.velocity[1, 0] - sim.velocity[0, 0]) / speed == pytest.approx(falls_flat((5, 1, 1), 0.5)[0], abs=1e-3)
 
 
-SPREAD = re.findall(r"^\| (rod of 5|asymmetric, 4 spheres) \| (1e-\d) \| (.*) \|$", FRICTION, re.MULTILINE)
+SPREAD = rows_of("contact/FRICTION.md", r"(rod of 5|asymmetric, 4 spheres) \| (1e-\d) \| (.*)", 5)
 ODD = ((0, 0, 0), (1.3, 0.2, 0), (0.1, 1.5, 0.3), (-0.3, -0.2, 1.1)), (1.0, 0.8, 0.7, 0.9)
 SHAPES = {"rod of 5": ([(1.4 * k, 0, 0) for k in range(5)], [1.0] * 5), "asymmetric, 4 spheres": ODD}
 
@@ -298,7 +283,3 @@ def test_spread_of_single_impacts(name, overlap, values):
     found = restitutions_of_single_impacts(md.ClumpTemplate(centers, radii, density=2500.0), float(overlap))
     assert [found.min(), np.percentile(found, 5), found.mean(), found.max()] == pytest.approx(
         [float(value) for value in values.split("|")], abs=6e-4)
-
-
-def test_the_page_has_the_spread():
-    assert len(SPREAD) == 5

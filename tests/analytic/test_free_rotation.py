@@ -1,7 +1,8 @@
-"""Every rotation scheme on free bodies (minidem.scenarios.rotating_bodies.driven_bodies): the
-correct limit, and the measured orders against those of its record."""
+"""Every rotation scheme on free bodies: the limit, and the measured orders against those of its record."""
 import numpy as np
 import pytest
+import scenes
+from reference_contact import rotation_matrix
 from reference_rotation import free_spin, turned_by
 
 import minidem as md
@@ -76,11 +77,7 @@ def test_stored_values_belong_to_the_stated_instants(name):
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_torque_free_body_against_elliptic_functions(name):
-    """w against Jacobi's solution, q against DOP853 driven by it; at least as good as declared.
-
-    Without torque, the leading error of some schemes vanishes, or all of it: the rest is round-off, some
-    half a dozen roundings a step.
-    """
+    """w against Jacobi's solution, q against DOP853 driven by it: of the declared order at least, or to round-off."""
     inertia, q0, w0 = INERTIA[0], ORIENTATION[0], SPIN[0]
     w_exact = free_spin(inertia, w0, DURATION)
     q_exact = turned_by(lambda t: free_spin(inertia, w0, t), q0, DURATION)
@@ -93,10 +90,89 @@ def test_torque_free_body_against_elliptic_functions(name):
         assert order(error) > declared - TOLERANCE or np.all(error < round_off), error
 
 
-def test_references_agree():
-    """Jacobi's functions and DOP853 are independent and describe the same motion: to 1e-13 (the tolerance
-    of DOP853) times the number of its steps, about 100."""
-    for inertia, q0, w0 in zip(INERTIA, ORIENTATION, SPIN):
-        q, w = driven(inertia, q0, w0, lambda t, q, w: np.zeros(3), 5.0)
-        assert np.max(np.abs(w - free_spin(inertia, w0, 5.0))) < 1e-11
-        assert np.max(np.abs(q - turned_by(lambda t: free_spin(inertia, w0, t), q0, 5.0))) < 1e-11
+# The exponential of a rotation: exact for every angle, with the same bits in every lane of a block.
+
+LITTLE = 2048 ** -0.5                                       # half-angle from which on the series are longer
+# Half-angles of a step: across that limit, across odd multiples of pi/4, where the quadrant changes, and far beyond.
+HALF_ANGLES = np.concatenate([
+    [0.0, 1e-160, 1e-9], LITTLE * (1.0 + np.linspace(-1e-3, 1e-3, 11)), np.logspace(-4, 2, 61),
+    *(np.pi / 4 * k * (1.0 + np.linspace(-1e-9, 1e-9, 5)) for k in (1, 2, 3, 4, 5))])
+STEP = 0.1                              # [s]
+
+
+def turned(axes, half_angles, name="spiral", **options):
+    """Orientations after one step of spheres that turn by twice these angles."""
+    rate = 2.0 * half_angles[:, None] / STEP * axes
+    return md.rotation.integrate(name, (1.0, 1.0, 1.0), np.tile([1.0, 0.0, 0.0, 0.0], (len(axes), 1)), rate,
+                                 (0.0, 0.0, 0.0), STEP, 1, **options).orientation
+
+
+def test_exact_for_every_angle():
+    axes = scenes.unit_vectors(np.random.default_rng(1), len(HALF_ANGLES))
+    found = turned(axes, HALF_ANGLES, start=False)
+    h = (0.5 * STEP * (2.0 * HALF_ANGLES[:, None] / STEP * axes)).astype(np.longdouble)     # as the scheme has it
+    angle = np.sqrt(np.sum(h * h, axis=1))
+    with np.errstate(invalid="ignore"):
+        sinc = np.where(angle > 1e-100, np.sin(angle) / angle, 1.0)
+    exact = np.concatenate([np.cos(angle)[:, None], sinc[:, None] * h], axis=1)
+    # An angle that is rounded to half a unit in its last place turns as far.
+    assert np.all(np.abs(found - exact) <= (4.0 + angle[:, None]) * 2.0 ** -53)
+
+
+@pytest.mark.parametrize("name", ["spiral", "spiral:inner=rk4", "spiral-sync", "pcdm", "improved-pcdm",
+                                  "spiral-omelyan"])
+def test_bits_do_not_depend_on_other_lanes(name):
+    rng = np.random.default_rng(2)
+    axes = scenes.unit_vectors(rng, len(HALF_ANGLES))
+    together = turned(axes, HALF_ANGLES, name)
+    for mixed in (np.argsort(HALF_ANGLES), rng.permutation(len(HALF_ANGLES))):
+        assert np.array_equal(turned(axes[mixed], HALF_ANGLES[mixed], name), together[mixed])
+    for k in range(len(HALF_ANGLES)):
+        assert np.array_equal(turned(axes[k:k + 1], HALF_ANGLES[k:k + 1], name)[0], together[k])
+
+
+# --- The many-body loop.
+
+DRAG, SWING, FREQUENCY, PHASE = 1.5, 2.0, 3.0, np.array([0.2, 1.1, -0.7])   # per mass, per moment of inertia
+
+
+def swing(t):
+    return SWING * np.sin(FREQUENCY * t + PHASE)
+
+
+def translated(x, v, t):
+    """x and v of vdot = swing(t) - DRAG v, in closed form."""
+    amplitude = SWING / (DRAG + 1j * FREQUENCY) * np.exp(1j * PHASE)
+    decaying, end = v - amplitude.imag, np.exp(1j * FREQUENCY * t)
+    return (x + decaying * (1.0 - np.exp(-DRAG * t)) / DRAG + (amplitude * (end - 1.0) / (1j * FREQUENCY)).imag,
+            decaying * np.exp(-DRAG * t) + (amplitude * end).imag)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.filterwarnings("ignore:dt")                # above the Rayleigh step: nothing touches
+def test_user_forces_with_drag(name):
+    """Forces get velocities predicted for the instant of the pose: translation is of second order, and an asymmetric
+    clump turns as a body of `integrate`, whose orders are measured above."""
+    shape, rng, errors = scenes.lumpy(), np.random.default_rng(7), []
+    template, v, w = shape.template, rng.normal(size=3), 5.0 * rng.normal(size=3)
+    q = scenes.unit_vectors(rng, 1, 4)
+    principal = scenes.product(q, template.orientation[None])[0]
+
+    def force(t, x, v, q, w):
+        return template.mass * (swing(t) - DRAG * v), template.inertia[1] * (swing(t) - DRAG * w)
+
+    def torque(t, q, w):
+        return template.inertia[1] * (rotation_matrix(q).swapaxes(-1, -2) @ swing(t) - DRAG * w)
+
+    for steps in 160, 80, 40:
+        sim = scenes.Scene([shape], np.zeros((1, 3)), q, v[None], w[None]).simulation(1.0 / steps, rotation=name)
+        sim.add_force(force)
+        sim.run(steps)
+        x_end, v_end = translated(0.0, v, 1.0)
+        errors.append((rms(sim.position[0] - x_end), rms(sim.velocity[0] - v_end)))
+    assert [order(column[::-1]) for column in np.transpose(errors)] == pytest.approx([2.0, 2.0], abs=0.1)
+    spin = rotation_matrix(principal).T @ w
+    end = md.rotation.integrate(name, template.inertia, principal, spin, torque, 1.0 / steps, steps)
+    found = scenes.product(sim.orientation, template.orientation[None])[0]
+    assert orientation_error(found, end.orientation) < 1e-12
+    assert rms(sim.body_angular_velocity[0] - end.angular_velocity) < 1e-11

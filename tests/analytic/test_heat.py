@@ -1,5 +1,4 @@
 """Heat conduction through contacts: exact temperatures of resting grains, order in the step, collisions."""
-import copy
 
 import heat_chain as heat
 import numpy as np
@@ -21,77 +20,10 @@ def test_chain():
     assert np.abs(sim.velocity).max() < 1e-12
 
 
-def test_chain_with_walls_as_contacts_say():
-    """Overlaps, clumps and walls of the formulas are those of sim.contacts()."""
-    sim, (i, j, conductance) = heat.chain(4)
-    contacts = sim.contacts()
-    radius = np.where(contacts["clump_j"] < 0, 1.0, 0.5) * heat.RADIUS
-    width = 2.0 * np.sqrt(radius * contacts["overlap"])
-    found = {frozenset(pair): heat.CONDUCTIVITY * a for *pair, a in zip(
-        contacts["clump_i"].tolist(), contacts["clump_j"].tolist(), width)}
-    assert found == pytest.approx({frozenset(pair): h for *pair, h in zip(i, j, conductance)}, rel=1e-10)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count, steps", [(24, (600, 900)), (200, heat.STEPS)])
-def test_packing(count, steps):
-    """Between a hot and a cold wall, against the matrix exponential; and with adiabatic walls alone."""
-    bed = heat.packing(count)
-    closed = copy.deepcopy(bed)
-    _, found, exact, change = heat.warmed(bed, steps)
-    assert change < 1e-6
-    assert heat.deviation(found, exact) < 1e-6
-    assert np.ptp(found[-1]) > 50.0
-    heat.heated(closed, None).set_field("temperature", np.linspace(heat.COLD, heat.HOT, count))
-    total = float(np.sum(closed.mass * closed.field("temperature")))
-    closed.run(500)
-    assert float(np.sum(closed.mass * closed.field("temperature"))) == pytest.approx(total, rel=1e-12)
-    assert np.std(closed.field("temperature")) < 15.0       # 29 at the start
-
-
-def test_second_order():
-    errors = []
-    for step in 4e-5, 2e-5, 1e-5:
-        sim, contacts = heat.chain(4, step)
-        _, found, exact = heat.measured(sim, contacts, WALLS, [round(4e-3 / step)])
-        errors.append(heat.deviation(found, exact))
-    assert np.log2(np.divide(errors[:-1], errors[1:])) == pytest.approx(2.0, abs=0.1)
-    assert errors[-1] < 1e-5
-
-
-def collision(step, conductivity):
-    """Two spheres that collide, with different temperatures; steps: conductance and difference at each."""
-    sim = md.Simulation(heat.MATERIAL, contact="hertz-mindlin", dt=step)
-    sim.add_clumps(heat.BALL, [(0, 0, 0), (2.02 * heat.RADIUS, 0, 0)], velocity=[(0.1, 0, 0), (-0.1, 0, 0)])
-    sim.add_field("temperature", WALLS, capacity=heat.CAPACITY, per_mass=True)
-    sim.add_flux(heat.conduction, [conductivity])
-    rows = []
-
-    def look(sim):
-        overlap = max(2.0 * heat.RADIUS - np.ptp(sim.position[:, 0]), 0.0)
-        rows.append((2.0 * conductivity * np.sqrt(0.5 * heat.RADIUS * overlap), -np.diff(sim.field("temperature"))[0]))
-
-    sim.run_until(2e-3, 1, look)
-    assert rows[-1][0] == 0.0 and sim.velocity[0, 0] < 0.0
-    return sim, np.array(rows).T
-
-
-def test_heat_of_a_collision_is_the_sum_over_its_steps():
-    """The two-step formula adds each rate with the weight of a step once the contact has ended."""
-    sim, (conductance, difference) = collision(2e-6, 1e4)
-    heat_flow = sim.mass[0] * heat.CAPACITY * (heat.HOT - sim.field("temperature")[0])
-    assert np.count_nonzero(conductance) > 100
-    assert heat_flow == pytest.approx(sim.dt * np.sum(conductance * difference), rel=1e-10)
-    assert sim.field("temperature").sum() == pytest.approx(heat.HOT + heat.COLD, rel=1e-13)
-
-
 @pytest.mark.parametrize("power, order", [(0.5, 1.5), (1.0, 2.0)])
 def test_order_of_the_exchange_in_a_collision(power, order):
-    """With rates proportional to a power of the overlap, against the integral over Hertz's collision.
-
-    A rate like its root begins and ends with an infinite slope, where a sum over steps is of order 1.5. Mean squares of
-    32 pairs, which touch at as many instants of a step.
-    """
+    """With rates like a power of the overlap, against the integral over Hertz's collision, mean over 32 phases. Rates
+    like its root begin and end with an infinite slope, where a sum over steps is of order 1.5."""
     speed, count, exponent = 0.5, 32, 0.5
     modulus, mass = 1e7 / (2.0 * (1.0 - 0.3 ** 2)), 0.5 * heat.BALL.mass
     deepest = (1.25 * mass * speed ** 2 / (4.0 / 3.0 * modulus * np.sqrt(0.5 * heat.RADIUS))) ** 0.4

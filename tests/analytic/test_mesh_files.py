@@ -54,34 +54,21 @@ def is_unit_cube(mesh):
     return len(mesh.triangles) == 12 and mesh.volume == pytest.approx(1.0, rel=1e-5)
 
 
-@pytest.mark.parametrize("name", OBJ)
-def test_obj(tmp_path, name):
-    (tmp_path / "cube.obj").write_text(OBJ[name])
-    assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.obj"))
+WRITERS = {     # name of the file -> function (path)
+    **{f"{name}.obj": lambda path, text=text: path.write_text(text) for name, text in OBJ.items()},
+    "latin-1.OBJ": lambda path: path.write_bytes(b"# \xe9\xff\no b\xf6se\n" + OBJ["mixed"].encode()),
+    "utf-16.OBJ": lambda path: path.write_bytes(OBJ["mixed"].encode("utf-16")),
+    **{f"{order} {values}.ply": lambda path, how=(order, values): path.write_bytes(ply(*how))
+       for order, values in (("little", "int"), ("little", "uint"), ("big", "int"))},
+    **{name: lambda path: trimesh.Trimesh(CUBE.vertices + 0.5, CUBE.triangles, process=False).export(path)
+       for name in ("cube.off", "cube.glb")},
+    **{name: lambda path: meshio.Mesh(np.array(CORNERS, dtype=float), {"quad": np.array(QUADS) - 1}).write(path)
+       for name in ("quads.vtk", "quads.vtu")}}
 
 
-def test_obj_in_any_encoding(tmp_path):
-    for data in (b"# \xe9\xff\no b\xf6se\n" + OBJ["mixed"].encode(), OBJ["mixed"].encode("utf-16")):
-        (tmp_path / "cube.OBJ").write_bytes(data)
-        assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.OBJ"))
-
-
-@pytest.mark.parametrize("order, values", [("little", "int"), ("little", "uint"), ("big", "int")])
-def test_ply(tmp_path, order, values):
-    (tmp_path / "cube.ply").write_bytes(ply(order, values))
-    assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.ply"))
-
-
-def test_off_and_glb(tmp_path):
-    mesh = trimesh.Trimesh(CUBE.vertices + 0.5, CUBE.triangles, process=False)
-    for name in ("cube.off", "cube.glb"):
-        mesh.export(tmp_path / name)
-        assert is_unit_cube(TriangleMesh.read(tmp_path / name))
-
-
-@pytest.mark.parametrize("name", ["cube.vtk", "cube.vtu"])
-def test_quads_of_other_formats(tmp_path, name):
-    meshio.Mesh(np.array(CORNERS, dtype=float), {"quad": np.array(QUADS) - 1}).write(tmp_path / name)
+@pytest.mark.parametrize("name", WRITERS)
+def test_formats(name, tmp_path):
+    WRITERS[name](tmp_path / name)
     assert is_unit_cube(TriangleMesh.read(tmp_path / name))
 
 
@@ -148,31 +135,24 @@ def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
         md.ClumpTemplate.from_mesh(path, repair=True)
 
 
-def test_files_with_bad_numbers(tmp_path):
-    path = tmp_path / "a.obj"
-    path.write_text(LINES.replace("v 1 1 1", "v 1 nan 1") + "f 1 2 8\n")
-    with pytest.raises(ValueError, match="a.obj: vertices.*finite"):
-        TriangleMesh.read(path)
-    path.write_text("v nan 0 0\n" + LINES + "".join("f {} {} {} {}\n".format(*(v + 1 for v in q)) for q in QUADS))
-    assert is_unit_cube(TriangleMesh.read(path))            # an unused vertex
-    path.write_text(LINES + "f 1 2 99\n")
-    with pytest.raises(ValueError, match="a.obj"):
-        TriangleMesh.read(path)
+@pytest.mark.parametrize("name, text", [
+    ("a.stl", "solid nothing\nendsolid"), ("a.stl", "no mesh at all"), ("a.ply", "ply\n"), ("a.xyz", "0 0 0"),
+    ("a.obj", "v 0 0 zero\n"), ("a.obj", LINES + "f 1 2 99\n"), ("none.stl", None),
+    ("vertices.*finite", LINES.replace("v 1 1 1", "v 1 nan 1") + "f 1 2 8\n")])
+def test_files_without_a_mesh(tmp_path, name, text):
+    path = tmp_path / ("b.obj" if "finite" in name else name)
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(FileNotFoundError if text is None else ValueError, match=name):
+        md.ClumpTemplate.from_mesh(path)
 
 
-def test_invalid_meshes_are_refused():
+def test_invalid_meshes_are_refused(tmp_path):
     for triangles, message in ((CUBE.triangles[:-1], "open"), (np.empty((0, 3), dtype=int), "no triangles"),
                                ([[0, 1, 99]], r"stone: triangles\[0, 2\] = 99: .* 8 points"),
                                ([[0, 1, -1]], r"stone: triangles\[0, 2\] = -1: .* 8 points")):
         with pytest.raises(ValueError, match=message):
             TriangleMesh(CUBE.vertices, triangles, "stone")
-
-
-@pytest.mark.parametrize("name, text", [
-    ("a.stl", "solid nothing\nendsolid"), ("a.stl", "no mesh at all"), ("a.ply", "ply\n"),
-    ("a.obj", "v 0 0 zero\n"), ("a.xyz", "0 0 0"), ("none.stl", None)])
-def test_files_without_a_mesh(tmp_path, name, text):
-    if text is not None:
-        (tmp_path / name).write_text(text)
-    with pytest.raises(FileNotFoundError if text is None else ValueError, match=name):
-        md.ClumpTemplate.from_mesh(tmp_path / name)
+    unused = "v nan 0 0\n" + LINES + "".join("f {} {} {} {}\n".format(*(v + 1 for v in quad)) for quad in QUADS)
+    (tmp_path / "a.obj").write_text(unused)             # a vertex that is in no triangle
+    assert is_unit_cube(TriangleMesh.read(tmp_path / "a.obj"))

@@ -1,8 +1,5 @@
-"""Sources: imports run downward and in no circle, and files are written by `minidem.core.atomic` only.
-
-A module may import those of the lines above its own, and of its own line only its folder. Written so, files are atomic,
-with links and permissions preserved.
-"""
+"""Sources: imports run downward and in no circle, and files are written by `minidem.core.atomic` only. A module imports
+those of the lines above its own, and of its own line only its folder."""
 import ast
 import re
 from graphlib import TopologicalSorter

@@ -24,13 +24,11 @@ def test_schemas(schema):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_keys_of_zenodo():
+def test_zenodo_and_hooks():
+    """The hooks are the linters of the project."""
     record = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
     assert {"title", "description", "upload_type", "license", "creators"} <= set(record)
     assert record["upload_type"] == "software" and all(creator["name"] for creator in record["creators"])
-
-
-def test_hooks_are_the_linters_of_the_project():
     yaml = pytest.importorskip("yaml")
     repository, = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
     assert {hook["entry"].split()[0] for hook in repository["hooks"]} == {"ruff", "cython-lint", "mypy"}

@@ -1,7 +1,5 @@
-"""sdist and wheel: complete, portable, usable without a compiler, and from Cython.
-
-The wheel is built from the sdist, in a copy of the sources. All of it is slow and needs a package index.
-"""
+"""sdist and wheel, built from it: complete, portable, usable without a compiler, and from Cython. Needs a package
+index."""
 import os
 import platform
 import shutil

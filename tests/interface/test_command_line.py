@@ -1,6 +1,7 @@
-"""python -m minidem: commands, scenarios, self-test, errors; and the progress of a run."""
+"""python -m minidem: commands, scenarios, self-test, errors, progress; help(minidem), and what describes a build."""
 import io
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -15,40 +16,33 @@ import minidem as md
 from minidem import __main__ as command_line, selftest
 from minidem.core import interpreter, progress
 from minidem.core.interpreter import this_python
+from minidem.core.processors import available_processors, quotas
 from minidem.scenarios.collisions import oblique_impact
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
-@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
-def test_all_commands_are_listed(words, capsys):
-    assert command_line.main(words) == 0
-    text = capsys.readouterr().out
-    assert all(f"\n    {name} " in text for name in command_line.COMMANDS)
-
-
-def test_scenarios_and_version(capsys):
-    """A line for each scenario; the version with its build."""
+def test_what_commands_list(capsys):
+    for words in ([], ["--help"], ["-h"], ["help"]):
+        assert command_line.main(words) == 0
+        text = capsys.readouterr().out
+        assert all(f"\n    {name} " in text for name in command_line.COMMANDS)
     assert command_line.main(["scenarios"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(interpreter.scenario_scripts())
     assert "rods_in_box           Rods of three spheres bounce in a box without gravity, friction or damping." in lines
     assert command_line.main(["version"]) == 0
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if " " in line.strip())
-    build = md.build_info()
-    assert lines["version"] == md.__version__ and lines["compiler"] == build["compiler"]
-    assert list(build) == ["version", "isa", "isa_levels", "openmp", "compiler"]
+    assert lines["version"] == md.__version__ and lines["compiler"] == md.build_info()["compiler"]
 
 
-@pytest.mark.parametrize("words, unbuffered", [
-    pytest.param(["scenarios"], "", marks=pytest.mark.slow), (["run", "oblique_impact", "--help"], "1")])
-def test_a_reader_that_has_ended_is_no_error(words, unbuffered):
-    """As in `minidem scenarios | head`: here the pipe is closed before anything is written."""
+def test_a_reader_that_has_ended_is_no_error():
+    """As in `minidem run ... | head`: here the pipe is closed before anything is written."""
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([sys.executable, "-m", "minidem", *words], stdout=writer, stderr=subprocess.PIPE, text=True,
-                          timeout=300, env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered})
+    done = subprocess.run([sys.executable, "-m", "minidem", "run", "oblique_impact", "--help"], stdout=writer,
+                          stderr=subprocess.PIPE, text=True, timeout=300, env=ENVIRONMENT | {"PYTHONUNBUFFERED": "1"})
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -88,20 +82,12 @@ def test_a_run_and_the_command_for_a_movie_that_it_shows(tmp_path, path_without_
     subprocess.run(f"{command} --help", shell=True, cwd=tmp_path, check=True, env=elsewhere)
 
 
-def test_exit_status_and_missing_packages(tmp_path):
-    """A package that is missing is named: it is not a reason to build minidem again."""
-    failing = ["-m", "minidem", "run", "rods_in_box", "--time", "-1"]
-    for words, status, message in (
-            (failing, 2, "rods_in_box: error: argument --time"),
-            (["-c", "import sys; sys.modules['scipy'] = None; import minidem"], 1, "scipy")):
-        done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
-        assert done.returncode == status and message in done.stderr.splitlines()[-1] and "stale" not in done.stderr
-
-
 @pytest.mark.parametrize("words, message", [
     (["runs"], "there is no command 'runs'; known are scenarios, run,"),
     (["run"], "run: give the name of a scenario"),
     (["run", "rods"], "run: there is no scenario 'rods'; known are "),
+    (["run", "rods_in_bx"], "did you mean 'rods_in_box'?"),
+    (["scenario"], "did you mean 'scenarios'?"),
     (["run", "./my.py"], f"run: './my.py' is a script, not the name of a scenario; run it with {this_python()} ./my"),
     (["movie", "--secnds", "1", "x"], "unrecognized arguments: --secnds x, did you mean '--seconds'?"),
     (["version", "--long"], "version: '--long' is unknown"),
@@ -109,7 +95,8 @@ def test_exit_status_and_missing_packages(tmp_path):
 ])
 def test_bad_arguments(words, message, capsys):
     assert command_line.main(words) == 2
-    assert f"minidem: error: {message}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "minidem: error: " in said and message in said
 
 
 # --- self-test ---
@@ -127,20 +114,9 @@ def wrong_order(patch):
     patch.setattr(md.rotation, "integrate", lambda name, **how: integrate("euler" if name == "spiral" else name, **how))
 
 
-def one_step_more(patch):
-    load = md.Simulation.load
-
-    def loaded(path):
-        sim = load(path)
-        sim.run(1)
-        return sim
-
-    patch.setattr(md.Simulation, "load", loaded)
-
-
 @pytest.mark.filterwarnings("ignore:dt = :UserWarning")
 @pytest.mark.parametrize("check, fault, message", [
-    (selftest.orders, wrong_order, "limit 0.1"), (selftest.checkpoint, one_step_more, "limit 0"),
+    (selftest.orders, wrong_order, "limit 0.1"),
     (selftest.energy, lambda patch: patch.setattr(selftest, "STEP", 4 * selftest.STEP), "limit 0.0001"),
     (selftest.energy, lambda patch: patch.setattr(selftest, "STEP", 20 * selftest.STEP), "FloatingPointError: step "),
     (selftest.restitution, lambda patch: patch.setattr(
@@ -155,23 +131,9 @@ def test_selftest_fails_for_wrong_results(check, fault, message, monkeypatch, ca
     assert last.startswith("0 of 1 checks passed")
 
 
-def test_this_python_is_named_as_shortly_as_possible(monkeypatch, tmp_path):
-    for folder in ("one", "other"):
-        program = tmp_path / folder / "bin" / "python"
-        program.parent.mkdir(parents=True)
-        program.symlink_to(sys.executable)          # as in a venv
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "one" / "bin" / "python"))
-    for first, here, said in (("one", tmp_path, "python"), ("other", tmp_path, "one/bin/python"),
-                              ("other", tmp_path / "other", sys.executable)):
-        monkeypatch.setenv("PATH", str(tmp_path / first / "bin"))
-        monkeypatch.chdir(here)
-        assert this_python() == said
-
-
 # --- progress ---
 
 NOON = 1_700_049_600.0          # 2023-11-15 12:00:00 UTC
-STEPS, PER_SECOND = 86_400_000, 1000.0
 
 
 class Terminal(io.StringIO):
@@ -179,34 +141,77 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """The seconds since noon, which a test sets; the zone is UTC."""
+def test_progress(monkeypatch):
+    """Of a run of a thousand steps a second, updated every ten seconds: lines in a file are dated and ever rarer; on a
+    terminal one line changes; none if quiet."""
     now = SimpleNamespace(seconds=0.0)
     monkeypatch.setattr(progress, "time", SimpleNamespace(
         perf_counter=lambda: now.seconds, time=lambda: NOON + now.seconds, localtime=time.gmtime,
         strftime=lambda form, moment=None: time.strftime(form, moment or time.gmtime(NOON + now.seconds))))
-    return now
 
+    def shown(stream, hours, quiet=False):
+        now.seconds = 0.0
+        line = progress.Line(quiet, stream)
+        for now.seconds in range(10, round(3600 * hours) + 1, 10):
+            line.update(lambda: f"step {1000 * now.seconds} of 86400000", now.seconds / 86400)
+        return stream.getvalue()
 
-def shown(clock, stream, hours, quiet=False):
-    """What a run of a thousand steps a second shows, with an update every ten seconds."""
-    clock.seconds = 0.0
-    line = progress.Line(quiet, stream)
-    for clock.seconds in range(10, round(3600 * hours) + 1, 10):
-        step = round(PER_SECOND * clock.seconds)
-        line.update(lambda step=step: f"step {step} of {STEPS}", step / STEPS)
-    return stream.getvalue()
-
-
-def test_progress(clock):
-    """Lines in a file are dated and ever rarer; on a terminal one line changes; none if quiet."""
-    lines = shown(clock, io.StringIO(), 24).splitlines()
-    assert lines[0] == ("2023-11-15 12:00:10 step 10000 of 86400000, 23 h 59 min left, end about 2023-11-16 12:00:00")
-    steps = [0, *(int(re.search(r"step (\d+) of", line)[1]) for line in lines)]
-    intervals = [(later - earlier) / PER_SECOND for earlier, later in zip(steps, steps[1:])]
+    lines = shown(io.StringIO(), 24).splitlines()
+    assert lines[0] == "2023-11-15 12:00:10 step 10000 of 86400000, 23 h 59 min left, end about 2023-11-16 12:00:00"
+    seconds = [0, *(int(re.search(r"step (\d+)000 of", line)[1]) for line in lines)]
+    intervals = [later - earlier for earlier, later in zip(seconds, seconds[1:])]
     assert intervals[:7] == [10, 20, 40, 80, 160, 320, 600] and set(intervals[7:]) == {600} and len(lines) < 150
-    text = shown(clock, Terminal(), 0.01)
+    text = shown(Terminal(), 0.01)
     assert text.count("\r") == 3 and text.startswith(
         "\rstep 10000 of 86400000, 23 h 59 min left\x1b[K\rstep 20000 of 86400000")
-    assert shown(clock, io.StringIO(), 0.1, quiet=True) == shown(clock, Terminal(), 0.1, quiet=True) == ""
+    assert shown(io.StringIO(), 0.1, quiet=True) == shown(Terminal(), 0.1, quiet=True) == ""
+
+
+# --- help and builds ---
+
+def test_help_begins_with_the_public_names():
+    """Before pydoc's list of all modules, each with a line of its own."""
+    text = pydoc.plain(pydoc.render_doc(md))
+    first, _, rest = text.partition("PACKAGE CONTENTS")
+    assert rest and first.count("\n") < 50
+    table = re.findall(r"^ {8}((?:md|minidem)\.\w+(?:, md\.\w+)*) {2,}(\S.*)$", first, re.M)
+    listed = [name for names, _ in table for name in names.split(", ")]
+    assert sorted(f"md.{name}" for name in md.__all__) == sorted(name for name in listed if name.startswith("md."))
+    for name in listed:
+        assert pydoc.locate(name.replace("md.", "minidem.", 1) if name.startswith("md.") else name) is not None, name
+
+
+# --- the default number of threads: affinity mask, quota of the control group ---
+
+@pytest.mark.parametrize("files, expected", [
+    ({}, []),                                                                       # not Linux
+    ({"proc/self/cgroup": "0::/\n"}, []),
+    ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, []),
+    ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "150000 100000\n"}, [1.5]),
+    ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
+      "sys/fs/cgroup/a/cpu.max": "400000 100000\n"}, [4.0]),                        # of a parent
+    ({"proc/self/cgroup": "0::/job\n", "sys/fs/cgroup/unified/job/cpu.max": "50000 100000\n"}, [0.5]),
+    ({"proc/self/cgroup": "3:cpuset:/\n2:cpu,cpuacct:/job\n", "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us": "300000\n",
+      "sys/fs/cgroup/cpu/job/cpu.cfs_period_us": "100000\n"}, [3.0]),
+    ({"proc/self/cgroup": "2:cpu,cpuacct:/outside\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "200000\n",
+      "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, [2.0]),                   # a container: its own root
+    ({"proc/self/cgroup": "1:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+      "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, []),                      # no limit
+])
+def test_quotas_of_control_groups(tmp_path, files, expected):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert quotas(tmp_path) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs affinity masks")
+def test_affinity_mask_limits_the_default():
+    def default_threads(**how):
+        program = "from minidem.core.threads import most_threads; print(most_threads())"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+        return int(subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, env=environment, **how))
+
+    one = min(os.sched_getaffinity(0))
+    assert default_threads(preexec_fn=lambda: os.sched_setaffinity(0, {one})) == 1
+    assert default_threads() == available_processors()

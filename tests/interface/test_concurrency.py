@@ -1,9 +1,9 @@
 """One simulation in several Python threads, forked processes and callbacks: a result or a clear error."""
+import contextlib
 import hashlib
 import multiprocessing
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -32,83 +32,49 @@ USES = {
 
 
 def many_rods(threads=2):
-    """Enough for two threads."""
     return scenes.rods_in_box(seed=3, n=1400, side=(1400 / 30)**(1 / 3), speed=20.0, spin=20.0).simulation(
         DT, threads=threads)
 
 
-def after_a_run(_=None):
-    sim = many_rods()
+def after_a_run(threads=2):
+    sim = many_rods(threads)
     sim.run(STEPS)
     return sim.threads, sim.position.tobytes()
 
 
 def test_forked_processes_run_on_two_threads_too():
-    """The default way of multiprocessing on Linux up to Python 3.13."""
     expected = after_a_run()
     assert expected[0] == 2
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert pool.map_async(after_a_run, range(3)).get(timeout=60) == [expected] * 3
+        assert pool.map_async(after_a_run, [2, 2]).get(timeout=60) == [expected] * 2
     assert after_a_run() == expected                                # and so does the parent, afterwards
 
 
-def in_child(act):
-    """act() in a forked process that is ended after 20 s; what it returns, as text."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(20)
-        try:
-            answer = str(act())
-        except BaseException as error:
-            answer = f"{type(error).__name__}: {error}"
-        os.write(write, answer.encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        answer = pipe.read()
-    assert os.waitpid(child, 0)[1] == 0, "the child hung"
-    return answer
-
-
-class BackgroundRun:
+@contextlib.contextmanager
+def background_run(sim):
     """A run in another thread that has begun and lasts until the end of the block."""
+    end, failures, step = threading.Event(), [], sim.step_count
 
-    def __init__(self, sim):
-        self.sim, self.end = sim, threading.Event()
-        self.thread = threading.Thread(target=self.run)
-        self.failure = None
-
-    def run(self):
+    def run():
         try:
-            while not self.end.is_set():
-                self.sim.run(2000)
+            while not end.is_set():
+                sim.run(2000)
         except BaseException as error:
-            self.failure = error
+            failures.append(error)
 
-    def __enter__(self):
-        step = self.sim.step_count
-        self.thread.start()
-        while self.sim.step_count < step + 5:
-            pass
-        return self
-
-    def __exit__(self, *error):
-        self.end.set()
-        self.thread.join()
-        assert self.failure is None
-
-
-def test_fork_during_a_run_in_another_thread():
-    sim = many_rods()
-    with BackgroundRun(sim):
-        assert "RuntimeError: another thread is using this simulation" in in_child(lambda: sim.run(1))
-        assert in_child(lambda: after_a_run()[0]) == "2"
+    thread = threading.Thread(target=run)
+    thread.start()
+    while sim.step_count < step + 5:
+        pass
+    yield
+    end.set()
+    thread.join()
+    assert not failures
 
 
 def test_concurrent_use_is_refused(tmp_path):
     sim, uninterrupted = many_rods(1), many_rods(1)
-    with BackgroundRun(sim):
+    with background_run(sim):
         for _ in range(3):
             for name, use in USES.items():
                 with pytest.raises(RuntimeError, match="another thread is using this simulation"):
@@ -119,36 +85,31 @@ def test_concurrent_use_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", USES)
-def test_a_user_force_may_not_use_its_simulation(name, tmp_path):
-    def simulation():
-        return scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT)
-
-    said = []
-
+def test_a_user_force_may_not_use_its_simulation(tmp_path):
     def force(t, x, v, q, w):
-        try:
-            USES[name](sim, tmp_path / "file")
-        except RuntimeError as error:
-            said.append(str(error))
+        for use in USES.values():
+            try:
+                use(sim, tmp_path / "file")
+            except RuntimeError as error:
+                said.append(str(error))
         return -v, -w
 
-    sim, uninterrupted = simulation(), simulation()
+    sim, uninterrupted = (scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT) for _ in range(2))
+    said = []
     sim.add_force(force)
     uninterrupted.add_force(lambda t, x, v, q, w: (-v, -w))
     for one in (sim, uninterrupted):
         one.run(20)
-    assert len(said) == 21 and all("during a step" in text for text in said)
+    assert len(said) == 21 * len(USES) and all("during a step" in text for text in said)
     assert sim.energy() == uninterrupted.energy() and np.array_equal(sim.position, uninterrupted.position)
     assert not (tmp_path / "file").exists()
 
 
 def test_callback_may_use_its_simulation(tmp_path):
     sim = scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT)
-    for use in USES.values():
-        if use is not USES["run_until"]:
-            sim.run(4, every=2, callback=lambda sim, use=use: sim.n_clumps < 7 and sim.step_count < 12 and use(
-                sim, tmp_path / "f"))
+    for name, use in USES.items():
+        if name not in ("run", "run_until", "add_force"):
+            sim.run(4, every=2, callback=lambda sim, use=use: sim.n_clumps < 7 and use(sim, tmp_path / "f.vtu"))
 
 
 @pytest.mark.parametrize("setting, default, requested", [
@@ -157,19 +118,16 @@ def test_callback_may_use_its_simulation(tmp_path):
         ("OMP_DYNAMIC=true", None, 2), ("OMP_NUM_THREADS=1", 1, 2), ("OMP_MAX_ACTIVE_LEVELS=0", 1, 1)))])
 def test_settings_of_openmp(setting, default, requested):
     """They decide how many threads there are at most, and no bit of the result."""
-    program = ("import hashlib, sys; sys.path.insert(0, 'tests'); import scenes\n"
+    program = ("import sys; sys.path[:0] = ['tests', 'tests/interface']\n"
+               "import hashlib, test_concurrency\n"
                "for threads in (None, 2):\n"
-               "    sim = scenes.rods_in_box(seed=3, n=1400, side=3.6, speed=20.0, spin=20.0).simulation(38e-6,\n"
-               "        threads=threads)\n"
-               "    sim.run(100)\n"
-               "    print(sim.threads, hashlib.sha1(sim.position.tobytes()).hexdigest())\n")
+               "    threads, position = test_concurrency.after_a_run(threads)\n"
+               "    print(threads, hashlib.sha1(position).hexdigest())\n")
     name, value = setting.split("=")
     environment = {key: text for key, text in os.environ.items() if not key.startswith("OMP_")}
     done = subprocess.run([sys.executable, "-c", program], env={**environment, name: value}, cwd=ROOT,
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     (of_default, bits), (of_two, same) = (line.split() for line in done.stdout.splitlines())
-    sim = scenes.rods_in_box(seed=3, n=1400, side=3.6, speed=20.0, spin=20.0).simulation(38e-6)
-    sim.run(100)
-    assert bits == same == hashlib.sha1(sim.position.tobytes()).hexdigest()
+    assert bits == same == hashlib.sha1(after_a_run()[1]).hexdigest()
     assert int(of_two) == requested and int(of_default) == (default or min(2, available_processors()))

@@ -1,14 +1,13 @@
 """Studies of energy errors: rods, chess pieces, and error against processor time."""
 import csv
+import shutil
 import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from minidem.scenarios import paper_report
 from minidem.scenarios.energy import energy_pareto as PARETO, rods_energy_study as RODS
-from minidem.scenarios.energy.energy_run import energy_run
 from minidem.scenarios.spiral import chess_box, chess_energy_study as CHESS, chess_in_box
 
 EPS = np.finfo(float).eps
@@ -40,7 +39,6 @@ def folder(out, integrator, time):
 
 
 def test_curves_of_rods(study, tmp_path):
-    """From the runs, which are those of rods_in_box.py."""
     lines = read(study / "curves.csv")
     assert [line["integrator"] for line in lines] == list(INTEGRATORS)
     assert RODS.RODS.main(["--integrator", INTEGRATORS[0], "--time", "0.3", "--frames", "0", "--quiet",
@@ -61,7 +59,7 @@ def test_curves_of_rods(study, tmp_path):
 
 
 def test_completed_runs_are_kept(study, monkeypatch, capsys):
-    """Without matplotlib there is no figure."""
+    """Without matplotlib there is no figure. A run that fails is reported."""
     before = made(study)
     arguments = ["--integrators", *INTEGRATORS[::-1], "--time", "0.3", "--out", str(study)]
     with monkeypatch.context() as patch:
@@ -71,30 +69,13 @@ def test_completed_runs_are_kept(study, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     assert RODS.main(arguments) == 0
     assert (study / "energy.png").read_bytes().startswith(b"\x89PNG") and made(study) == before != {}
-
-
-def test_standard_error_of_drifts_of_random_walks():
-    """Of 800 walks, so that the scatter is known to 1 / sqrt(1600) = 2.5 %; four times that is allowed. The
-    error is an estimate from 49 degrees of freedom: the ratio has Student's variance, 49 / 47."""
-    rng = np.random.default_rng(5)
-    time, spin = np.linspace(0.0, 10.0, 501), np.ones(501)
-    walks = np.cumsum(rng.normal(size=(800, 501)), axis=1)
-    walks -= walks[:, :1]
-    found = [RODS.measure(time, walk, spin, 10**5) for walk in walks]
-    scatter = np.sqrt(np.mean([(run["drift"] / run["drift_error"]) ** 2 for run in found]))
-    assert scatter == pytest.approx(np.sqrt(49.0 / 47.0), rel=0.1)
-    ends = np.sqrt(np.mean([(run["last_change"] / run["walk"]) ** 2 for run in found]))
-    assert ends == pytest.approx(np.sqrt(49.0 / 47.0), rel=0.1)
-
-
-def test_a_failed_run_is_reported(tmp_path, capsys):
-    run = folder(tmp_path, "euler", 0.01)
+    run = folder(study, "euler", 0.01)
     run.mkdir()
     (run / "checkpoint.npz").write_bytes(b"no checkpoint")
-    assert RODS.main(["--integrators", "euler", "--time", "0.01", "--out", str(tmp_path)]) == 1
+    assert RODS.main(["--integrators", "euler", "--time", "0.01", "--out", str(study)]) == 1
     out = capsys.readouterr().out
     assert "euler failed" in out and "no checkpoint is of use" in out and f"remove {run}" in out
-    assert read(tmp_path / "curves.csv") == []
+    assert read(study / "curves.csv") == []
 
 
 @pytest.mark.parametrize("error, apart, verdict", [
@@ -111,56 +92,12 @@ def test_uncertain_drifts_give_no_verdict(error, apart, verdict):
     assert "1%" in found[-1].note
 
 
-@pytest.mark.slow
-def test_a_quick_report_gives_no_verdict_on_short_runs(tmp_path):
-    """Thirty seconds: the two drifts differ by more than two standard errors by chance."""
-    paper_report.RODS.run_into(tmp_path, quick=True, only=["rods_energy_study"])
-    page = (tmp_path / "report.html").read_text()
-    assert "SPIRAL 2025, Fig. 2: reproduced, 4 of 5, 1 too short to tell" in page
-    assert "<td>too short to tell</td>" in page and "NOT reproduced" not in page
-
-
 # --- error against processor time ---
 
-SCHEMES = "spiral", "rk4", "euler-quaternion"
-PLAIN, CORRECTED = PARETO.LAWS
-ARGUMENTS = ["--system", "rods", "--integrators", *SCHEMES, "--steps", "152e-6,76e-6", "--time", "0.5", "--seeds", "2",
-             "--workers", "1"]
-
-
-@pytest.mark.slow
-def test_points(tmp_path, capsys):
-    """They are means over the runs. The onset correction makes errors three times smaller, at 17 steps per contact in
-    two runs of half a second; schemes that lose energy are listed and left out."""
-    assert PARETO.main([*ARGUMENTS, "--out", str(tmp_path)]) == 0
-    points = {(point["contact"], point["integrator"], float(point["dt"])): point
-              for point in read(tmp_path / "curves.csv")}
-    assert points.keys() == {(law, scheme, dt) for law in PARETO.LAWS for scheme in SCHEMES for dt in (76e-6, 152e-6)
-                             if (law, scheme) != (CORRECTED, "rk4")}
-    errors = [energy_run(PARETO.rods("spiral", PLAIN, 76e-6, seed), 0.5, 1000).lasting_error[0] for seed in (1, 2)]
-    point = points[PLAIN, "spiral", 76e-6]
-    assert float(point["error"]) == np.sqrt(np.mean(np.square(errors))) and point["rows"] == "contact-free"
-    assert float(point["error_deviation"]) == pytest.approx(      # of the mean of two squares: half their difference
-        0.5 * abs(errors[1] ** 2 - errors[0] ** 2) / (2.0 * float(point["error"])), rel=1e-12)
-    assert 0.0 < float(point["cpu_seconds"]) == pytest.approx(float(point["us_per_step"]) / 76.0, rel=0.3)
-    assert 0.0 < float(points[CORRECTED, "spiral", 76e-6]["error"]) < float(point["error"]) / 3.0
-    said = capsys.readouterr().out
-    for law in PARETO.LAWS:
-        assert f"30 rods, {law}: failed at 76, 152 µs: euler-quaternion\n" in said
-    assert "rk4 is left out. contact = 'hertz:onset=corrected'" in said and said.count("left out") == 1
-    failed = [point for point in points.values() if point["failed"] != "0"]
-    assert len(failed) == 4 and all(point["error"] == "" and point["failed"] == "2" for point in failed)
-    drawn = {(row["contact"], row["integrator"]) for row in read(tmp_path / "orders.csv")}
-    assert drawn == {(PLAIN, "spiral"), (PLAIN, "rk4"), (CORRECTED, "spiral")}
-    before = made(tmp_path)
-    assert len(before) == 2 * 2 * 3 * 2 and PARETO.main([*ARGUMENTS, "--quiet", "--out", str(tmp_path)]) == 0
-    assert made(tmp_path) == before
-
-
 def test_pictures_without_any_survivor(tmp_path):
-    arguments = [*ARGUMENTS, "--integrators", "johnson", "--seeds", "1", "--steps", "152e-6", "--contact", PLAIN]
-    assert PARETO.main([*arguments, "--quiet", "--out", str(tmp_path)]) == 0
-    assert read(tmp_path / "orders.csv") == []
+    words = ("--system rods --integrators johnson --steps 152e-6 --time 0.5 --seeds 1 --workers 1 --contact hertz "
+             f"--quiet --out {tmp_path}")
+    assert PARETO.main(words.split()) == 0 and read(tmp_path / "orders.csv") == []
 
 
 def test_front_orders_and_survivors():
@@ -190,10 +127,8 @@ def clumps(tmp_path_factory):
     """Folder of sphere files: inclined towers of four spheres, in inches."""
     folder = tmp_path_factory.mktemp("clumps")
     for k, name in enumerate(PIECES):
-        tower = [(0.05 * level * level, 0.1 * level, 0.8 * level, 1.0 - 0.03 * k - 0.1 * level)
-                 for level in range(4)]
-        text = "".join("{:.4f}, {:.4f}, {:.4f}, {:.4f}\n".format(*sphere) for sphere in tower)
-        (folder / f"Set_{name.capitalize()}_4.txt").write_text(text)
+        tower = [(0.05 * n * n, 0.1 * n, 0.8 * n, 1.0 - 0.03 * k - 0.1 * n) for n in range(4)]
+        np.savetxt(folder / f"Set_{name.capitalize()}_4.txt", tower, "%.4f", delimiter=", ")
     return folder
 
 
@@ -201,40 +136,34 @@ def test_pieces_and_their_start(clumps):
     pieces = chess_box.templates(str(clumps))
     assert list(pieces) == list(PIECES)
     for name, piece in pieces.items():
-        reach = piece.radii[:, None]
-        height = np.max(piece.centers + reach, axis=0)[2] - np.min(piece.centers - reach, axis=0)[2]
-        assert height == pytest.approx(1e-3 * PIECES[name], rel=1e-14)      # a few roundings of each number
+        low, high = ((piece.centers + side * piece.radii[:, None])[:, 2] for side in (-1.0, 1.0))
+        assert high.max() - low.min() == pytest.approx(1e-3 * PIECES[name], rel=1e-14)
         assert piece.mass == piece.density * piece.volume and piece.density == 3200.0
     sim = chess_box.simulation(seed=3, clumps=str(clumps), dt=1e-6)
-    assert sim.n_clumps == 32 and [np.sum(sim.template_index == k) for k in range(6)] == [2, 2, 4, 4, 4, 16]
-    assert len(sim.contacts()) == 0
-    reach = sim.sphere_radii[:, None]
-    assert np.min(sim.sphere_centers() - reach) > 0.0 and np.max(sim.sphere_centers() + reach) < 0.5
+    assert np.bincount(sim.template_index).tolist() == [2, 2, 4, 4, 4, 16]
+    centers, reach = sim.sphere_centers(), sim.sphere_radii[:, None]
+    assert len(sim.contacts()) == 0 and np.min(centers - reach) > 0.0 and np.max(centers + reach) < 0.5
     np.testing.assert_allclose(np.linalg.norm(sim.velocity, axis=1), 1.0, rtol=1e-14)
-    # To the lab frame and back: some twenty roundings.
-    np.testing.assert_allclose(sim.angular_velocity, np.pi * sim.velocity, rtol=0, atol=32 * np.pi * EPS)
-    other = chess_box.simulation(seed=4, clumps=str(clumps), dt=1e-6)
-    assert not np.any(np.all(other.position == sim.position, axis=1))
+    np.testing.assert_allclose(sim.angular_velocity, np.pi * sim.velocity, rtol=0, atol=1e-13)
 
 
 def test_missing_sphere_files(clumps, tmp_path, capsys):
-    for file in clumps.iterdir():
-        (tmp_path / file.name).write_text(file.read_text())
-    arguments = ["--clumps", str(tmp_path), "--out", str(tmp_path / "out")]
-    pawn = tmp_path / "Set_Pawn_4.txt"
-    for change, message in ((lambda: (tmp_path / "Set_King_4.txt").rename(tmp_path / "rex.txt"), "'king' in its name"),
-                            (lambda: (tmp_path / "rex.txt").rename(tmp_path / "a_king_pawn"), "has Set_Pawn_4.txt, a_"),
-                            (lambda: pawn.write_text("0, 0, 0, 1\n1, 2, 3\n"), "Set_Pawn_4.txt, line 2")):
-        change()
-        if "line" in message:
-            (tmp_path / "a_king_pawn").rename(tmp_path / "king")
+    for name, text, message in (("Set_King_4.txt", None, "'king' in its name"),
+                                ("a_pawn", "", "has Set_Pawn_4.txt, a_pawn"),
+                                ("Set_Pawn_4.txt", "0, 0, 0, 1\n1, 2, 3\n", "Set_Pawn_4.txt, line 2")):
+        folder = tmp_path / name
+        shutil.copytree(clumps, folder)
+        if text is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_text(text)
         for main in chess_in_box.SCENARIO.main, CHESS.main:
-            chess_box.templates.cache_clear()
-            assert main(arguments) == 2 and message in capsys.readouterr().err
+            assert main(["--clumps", str(folder), "--out", str(tmp_path / "out")]) == 2
+            assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_energy_change_agrees_with_energy_csv(clumps):
+def test_energy_change_of_pieces(clumps):
     sim = chess_box.simulation("omelyan", 4e-6, 5, str(clumps))
     first, changes = sim.energy().total, []
     sim.run(2500, every=10, callback=lambda sim: changes.append(abs(sim.energy().total - first) / first))
@@ -242,6 +171,8 @@ def test_energy_change_agrees_with_energy_csv(clumps):
     assert result["steps"] == 2500 and result["loop_seconds"] > 0.0
     assert (result["mean_change"], result["last_change"]) == (np.mean(changes), changes[-1])
     assert result["authors_change"] == min(np.mean(changes), changes[-1]) > 0.0
+    coarse, fine = (chess_box.energy_change("spiral", dt, 1, 0.02)["mean_change"] for dt in (4e-6, 1e-6))
+    assert 0.0 < 4.0 * fine < coarse
 
 
 @pytest.mark.parametrize("change, error, verdict", [
@@ -254,8 +185,3 @@ def test_too_few_initial_states_give_no_verdict(change, error, verdict):
                                            "authors_change": change, "authors_change_error": error}
     CHESS.judge(SimpleNamespace(find=found.append, say=lambda text: None), [line])
     assert [finding.verdict for finding in found] == [verdict]
-
-
-def test_error_of_the_built_in_pieces():
-    coarse, fine = (chess_box.energy_change("spiral", dt, 1, 0.02)["mean_change"] for dt in (4e-6, 1e-6))
-    assert 0.0 < 4.0 * fine < coarse            # first order at the least

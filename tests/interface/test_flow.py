@@ -1,6 +1,4 @@
-"""Order, temperature and profiles of flows; means of blocks; rattlers."""
-from math import sqrt
-
+"""Order, profiles, means and rattlers of flows; files of coarse-grained fields."""
 import numpy as np
 import pytest
 from sheared_scenes import MOTIONS, ROD, gas
@@ -8,15 +6,8 @@ from sheared_scenes import MOTIONS, ROD, gas
 import minidem as md
 from minidem.analysis import flow
 from minidem.analysis.averages import block_mean
+from minidem.analysis.coarse import UNITS, Fields
 from minidem.analysis.contacts import rattlers
-
-
-def test_temperature_is_that_of_the_kinetic_stress():
-    sim = gas(MOTIONS["shear"], "hertz-mindlin", solid_fraction=0.1)
-    sim.run(500)
-    stress = sim.stress(kinetic=True) - sim.stress()
-    kinetic = np.trace(stress) * sim.box.volume / (3.0 * sim.mass.sum())
-    assert flow.granular_temperature(sim) == pytest.approx(kinetic, rel=1e-12)
 
 
 def test_profile():
@@ -41,60 +32,45 @@ def test_profile():
         assert again[name] == pytest.approx(slabs[name], rel=1e-9, abs=1e-12)
 
 
-def rods(along):
-    """A simulation of a rod from md.shapes along each of the unit vectors (n, 3)."""
-    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
-    along = np.asarray(along, dtype=float)
-    z = np.array([0.0, 0.0, 1.0])
-    half = along + z                                            # the rotation by pi about it takes z to the vector
+def rods(along, **options):
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, **options)
+    half = np.asarray(along, dtype=float) + [0.0, 0.0, 1.0]     # the rotation by pi about it takes z to the vector
     turn = half / np.linalg.norm(half, axis=1)[:, None]
-    places = np.arange(len(along))[:, None] * [1.0, 0.0, 0.0]
-    sim.add_clumps(md.shapes.rod(0.5, 0.1, 6, 1000.0), places, np.column_stack([np.zeros(len(along)), turn]))
+    places = np.arange(len(turn))[:, None] * [1.0, 0.0, 0.0]
+    sim.add_clumps(md.shapes.rod(0.5, 0.1, 6, 1000.0), places, np.column_stack([np.zeros(len(turn)), turn]))
     return sim
 
 
 @pytest.mark.parametrize("axis", [(0.6, 0.8, 0.0), (0.0, 0.0, 1.0), (1 / 3, -2 / 3, 2 / 3)])
-def test_parallel_rods(axis):
+def test_order_of_rods(axis):
+    """Of parallel rods, of rods along all three axes, and of spheres, which have none."""
     sim = rods([axis] * 5)
     assert flow.nematic_order(sim) == pytest.approx(1.0, rel=1e-14)
     assert abs(flow.director(sim) @ axis) == pytest.approx(1.0, rel=1e-14)
     assert flow.nematic_tensor(sim) == pytest.approx(1.5 * np.outer(axis, axis) - 0.5 * np.eye(3), abs=1e-14)
+    sim = rods(np.eye(3))
+    assert flow.nematic_order(sim) == pytest.approx(0.0, abs=1e-14)
+    assert flow.nematic_tensor(sim) == pytest.approx(np.zeros((3, 3)), abs=1e-14)
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), [(0, 0, 0)])
+    assert np.isnan(flow.nematic_order(sim))
 
 
 @pytest.mark.parametrize("flow_axis, gradient, expected", [("x", "y", np.arctan(0.5)), ("y", "z", -np.arctan(2.0))])
 def test_angle_of_the_director(flow_axis, gradient, expected):
     """From the flow axis towards the gradient axis, of either end of the rods."""
-    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=md.PeriodicBox(
-        (0,) * 3, (3,) * 3, (True,) * 3, shear=(flow_axis, gradient, 1.0)))
     along = np.array([2.0, 1.0, -2.0]) / 3.0
-    for sign in 1.0, -1.0:
-        half = sign * along + [0.0, 0.0, 1.0]
-        sim.add_clumps(md.shapes.rod(0.5, 0.1, 6, 1000.0), (1.5 + sign, 1.5, 1.5), (0.0, *half / np.linalg.norm(half)))
-    assert flow.director_angle(sim) == pytest.approx(expected, rel=1e-12)
-
-
-def test_order_of_random_rods():
-    sim = gas(MOTIONS["shear"], solid_fraction=0.05)
-    axes = flow.clump_axes(sim)
-    centers = sim.sphere_centers().reshape(-1, 3, 3)
-    along = centers[:, 2] - centers[:, 0]
-    assert np.abs(np.sum(axes * along, axis=1)) == pytest.approx(np.linalg.norm(along, axis=1), rel=1e-9)
-    assert flow.nematic_order(sim) < 0.3 and np.trace(flow.nematic_tensor(sim)) == pytest.approx(0.0, abs=1e-12)
-
-
-def test_spheres_have_no_axis():
-    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), [(0, 0, 0)])
-    assert np.isnan(flow.nematic_order(sim))
+    box = md.PeriodicBox((0,) * 3, (3,) * 3, (True,) * 3, shear=(flow_axis, gradient, 1.0))
+    assert flow.director_angle(rods([along, -along], periodic=box)) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(ValueError, match=r"periodic = None: without shear .* shear="):
-        flow.director_angle(sim)
+        flow.director_angle(rods([along]))
 
 
 def test_block_mean():
     mean = block_mean(np.arange(10.0), 2)
     assert mean.value == 4.5 and mean.error == pytest.approx(2.5)
     noise = np.random.default_rng(1).normal(0.0, 1.0, 40000)
-    assert block_mean(noise, 100).error == pytest.approx(1.0 / sqrt(40000), rel=0.3)
+    assert block_mean(noise, 100).error == pytest.approx(1.0 / 200.0, rel=0.3)
 
 
 def test_rattlers():
@@ -110,3 +86,59 @@ def test_rattlers():
     sim.add_clumps(ball, [(0, 0, 0)])
     assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0
     assert rattlers(sim, 7).all()
+
+
+# --- coarse-grained fields ---
+
+def measured(sim, high, cells):
+    fields = Fields((2, 2, 0), high, cells, 0.4)
+    fields.measure(sim)
+    return fields
+
+
+def vtk_image(path):
+    reader = pytest.importorskip("vtkmodules.vtkIOXML").vtkXMLImageDataReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    assert not reader.GetErrorCode()
+    return reader.GetOutput()
+
+
+@pytest.mark.parametrize("high, cells", [((4, 4, 2.5), (3, 2, 5)), ((4, 2, 2.5), (3, 1, 5)), ((2, 2, 2.5), (1, 1, 5)),
+                                         ((2, 2, 0), (1, 1, 1))], ids=["volume", "plane", "line", "point"])
+def test_vti_read_back(high, cells, dimers_on_floor, tmp_path):
+    fields = measured(dimers_on_floor, high, cells)
+    fields.write_vti(tmp_path / "fields.vti")
+    image, flat = vtk_image(tmp_path / "fields.vti"), np.equal((2, 2, 0), high)
+    assert image.GetDimensions() == tuple(np.array(cells) + ~flat)
+    np.testing.assert_allclose(image.GetBounds(), np.ravel([(2, 2, 0), high], order="F"))
+    data = image.GetCellData()
+    assert [data.GetArrayName(k) for k in range(data.GetNumberOfArrays())] == list(UNITS)
+    for number, backwards in enumerate(np.ndindex(cells[::-1])):
+        cell = backwards[::-1]
+        center = [axis[k] for axis, k in zip(fields.centers, cell)]
+        np.testing.assert_allclose(np.reshape(image.GetCell(number).GetBounds(), (3, 2)).mean(axis=1), center)
+        for name in UNITS:
+            np.testing.assert_array_equal(data.GetArray(name).GetTuple(number), getattr(fields, name)[cell].ravel())
+
+
+def test_csv_read_back(dimers_on_floor, tmp_path):
+    fields = measured(dimers_on_floor, (4, 4, 2.5), (3, 2, 5))
+    fields.write_csv(tmp_path / "fields.csv")
+    table = np.genfromtxt(tmp_path / "fields.csv", delimiter=",", names=True)
+    assert table.dtype.names[:7] == ("x", "y", "z", "density", "momentum_x", "momentum_y", "momentum_z")
+    for name, column in fields.columns().items():
+        np.testing.assert_array_equal(table[name], column)
+    np.testing.assert_array_equal(table["z"].reshape(3, 2, 5)[1, 0], fields.centers[2])
+    np.testing.assert_array_equal(table["contact_stress_zx"].reshape(3, 2, 5), fields.contact_stress[..., 2, 0])
+    assert [len(axis) for axis in fields.edges] == [4, 3, 6]
+    assert repr(fields).endswith("cells [3, 2, 5], width [0.4, 0.4, 0.4] m, 1 samples>")
+
+
+def test_empty_cells(dimers_on_floor):
+    fields = Fields((8, 8, 8), (9, 9, 9), (2, 2, 2), 0.1)
+    fields.measure(dimers_on_floor)
+    assert not fields.density.any() and not fields.contact_stress.any() and not fields.kinetic_stress.any()
+    assert np.isnan(fields.velocity).all() and np.isnan(fields.temperature).all()
+    fields.measure(md.Simulation(md.Material(1e7, 0.2), dt=1e-5))
+    assert fields.samples == 2 and not fields.density.any()

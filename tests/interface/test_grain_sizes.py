@@ -1,10 +1,11 @@
-"""Sizes of grains: wanted and achieved curves, mixtures, placement, inlets that go on after a checkpoint, errors."""
+"""Sizes of grains, their mixtures and inlets; random placement without overlap, isotropic and reproducible."""
 import warnings
 
 import numpy as np
 import pytest
 import scenes
 from scipy import stats
+from scipy.spatial import cKDTree
 from settling_scene import BALL, CLUMP, ELASTIC
 
 import minidem as md
@@ -19,6 +20,8 @@ from minidem.initial import (
     passing,
     place,
     place_densely,
+    random_directions,
+    random_orientations,
     settle,
     settled_bed,
 )
@@ -30,7 +33,7 @@ CURVES = [SAND, Lognormal(4e-3, 0.7), Lognormal(4e-3, 0.7, by="number"), Lognorm
           RosinRammler(4e-3, 1.2, low=1e-3, high=2e-2), SieveCurve([(2e-3, 0.0), (4e-3, 0.35), (8e-3, 1.0)]),
           SieveCurve(GAP_GRADED), SieveCurve(GAP_GRADED, by="number"), SieveCurve([(1e-3, 0.0), (2e-2, 1.0)])]
 STIFF = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
-ROD, LUMP = scenes.rod().template, scenes.lumpy().template
+ROD = scenes.rod().template
 
 
 def error(grains, sizes, by="mass"):
@@ -43,36 +46,22 @@ def error(grains, sizes, by="mass"):
 def test_achieved_curve(sizes):
     """Within 1 % of the mass, and of a few grains of the number, also where one grain has 0.9 % of the mass."""
     n = 100_000
-    for seed in (1, 2):
-        drawn = sizes.draw(n, np.random.default_rng(seed))
-        assert error(drawn, sizes) < 0.01 and error(drawn, sizes, "number") < 2.0 / n
-        assert sizes.low <= drawn.min() and drawn.max() <= sizes.high
-    mass = np.pi / 6.0 * (drawn ** 3).mean()
-    assert mass == pytest.approx(sizes.mean_volume, rel=0.01)
+    drawn = sizes.draw(n, np.random.default_rng(1))
+    assert error(drawn, sizes) < 0.01 and error(drawn, sizes, "number") < 2.0 / n
+    assert sizes.low <= drawn.min() and drawn.max() <= sizes.high
+    assert np.pi / 6.0 * (drawn ** 3).mean() == pytest.approx(sizes.mean_volume, rel=0.01)
     assert abs(np.corrcoef(drawn, np.arange(n))[0, 1]) < 0.02
 
 
 @pytest.mark.parametrize("by", ["mass", "number"])
-def test_limits(by):
-    """By default 1 % and 99 % of the curve by its own kind; between, the curve of scipy that is cut off."""
+def test_curves_of_scipy(by):
+    """By default from 1 % to 99 % of the curve by its own kind, and cut off there."""
     for sizes, curve in ((Lognormal(4e-3, 0.5, by=by), stats.lognorm(0.5, scale=4e-3)),
                          (RosinRammler(4e-3, 1.5, by=by), stats.weibull_min(1.5, scale=4e-3))):
         np.testing.assert_allclose([sizes.low, sizes.high], curve.ppf([0.01, 0.99]), rtol=1e-12)
         sieves = np.geomspace(sizes.low, sizes.high, 33)
         np.testing.assert_allclose(sizes.passing(sieves, by), (curve.cdf(sieves) - 0.01) / 0.98, atol=1e-6)
         assert sizes.passing([0.5 * sizes.low, 2.0 * sizes.high], by).tolist() == [0.0, 1.0]
-
-
-@pytest.mark.parametrize("sigma", [0.1, 0.5, 0.8])
-def test_hatch_choate(sigma):
-    """By number the median is smaller by exp(-3 sigma^2), and the other way round; the mean volume is that of scipy."""
-    wide = dict(low=4e-3 * np.exp(-10.0 * sigma), high=4e-3 * np.exp(10.0 * sigma))
-    sieves = 4e-3 * np.exp(sigma * np.linspace(-6.0, 6.0, 49))
-    for by, other, factor in ("mass", "number", np.exp(-3.0 * sigma ** 2)), ("number", "mass", np.exp(3 * sigma ** 2)):
-        sizes = Lognormal(4e-3, sigma, by=by, **wide)
-        expected = stats.lognorm(sigma, scale=4e-3 * factor)
-        np.testing.assert_allclose(sizes.passing(sieves, other), expected.cdf(sieves), atol=1e-4)
-    np.testing.assert_allclose(sizes.mean_volume, np.pi / 6 * stats.lognorm(sigma, scale=4e-3).moment(3), rtol=1e-4)
 
 
 def test_sieve_curve_between_sieves():
@@ -86,7 +75,6 @@ def test_sieve_curve_between_sieves():
 
 
 def test_passing():
-    """Equal sizes pass; the masses of a simulation count, with templates of two densities."""
     sizes = [1.0, 2.0, 2.0, 3.0]
     assert passing(sizes, [0.5, 1.0, 2.0, 2.5, 3.0], by="number").tolist() == [0.0, 0.25, 0.75, 0.75, 1.0]
     np.testing.assert_allclose(passing(sizes, [1.0, 2.0]), np.array([1.0, 17.0]) / 44.0, rtol=1e-14)
@@ -97,21 +85,6 @@ def test_passing():
     np.testing.assert_allclose(equal_volume_diameter(sim), [2.0, 1.0, 3.0], rtol=1e-14)
     np.testing.assert_allclose(passing(sim, [1.5, 2.5]), np.array([1.0, 17.0]) / 44.0, rtol=1e-14)
     assert equal_volume_diameter(heavy) == pytest.approx(1.0, rel=1e-14)
-
-
-def test_shares_by_mass_of_shapes():
-    """Of templates of unlike volumes, densities and sizes, within 1 % of the mass of each."""
-    light = md.ClumpTemplate(CLUMP.centers, CLUMP.radii, density=1200.0)
-    templates, shares = [ROD, BALL, light], [3.0, 5.0, 2.0]
-    sizes = [Lognormal(50e-3, 0.3), None, RosinRammler(60e-3, 3.0)]
-    mixture = Mixture(templates, shares, sizes=sizes)
-    numbers, scales = mixture.draw(100_000, np.random.default_rng(1))
-    mass = np.array([t.mass * (scale ** 3).sum() for t, scale in zip(templates, scales)])
-    assert sum(numbers) == 100_000 and numbers == [len(scale) for scale in scales]
-    np.testing.assert_allclose(mass / mass.sum(), [0.3, 0.5, 0.2], rtol=0.01)
-    assert mass.sum() == pytest.approx(100_000 * mixture.mean_mass, rel=0.01)
-    for template, scale, of_one in zip(templates, scales, sizes):
-        assert np.all(scale == 1.0) if of_one is None else error(scale * equal_volume_diameter(template), of_one) < 0.01
 
 
 def test_a_stream_follows_the_curve_at_any_time():
@@ -128,65 +101,46 @@ def test_a_stream_follows_the_curve_at_any_time():
     assert not np.any(mixture.stream(0, 100, seed=6)[1] == scale[:100])
 
 
-@pytest.mark.parametrize("how, fraction", [(place, 0.15), (place_densely, 0.35)])
-def test_placed_without_overlap(how, fraction):
-    """Rods and lumps of a lognormal curve, which is achieved but for two grains, in the order of the scales."""
-    mixture, rng = Mixture([ROD, LUMP], [0.5, 0.5], sizes=SAND), np.random.default_rng(3)
-    numbers, scales = mixture.draw(600, rng)
-    edge = (600 * SAND.mean_volume / fraction) ** (1.0 / 3.0)
-    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (edge,) * 3), dt=1e-9)
-    poses = how([ROD, LUMP], numbers, (0, 0, 0), (edge,) * 3, rng, scales)
-    for template, pose, scale in zip(mixture.templates, poses, scales):
-        sim.add_clumps(template, *pose, scale=scale)
-    assert len(sim.contacts()) == 0 and sim.n_clumps == 600
-    assert np.array_equal(sim.scale, np.concatenate(scales)) and error(sim, SAND) < 0.04
-
-
-def inflow(pieces, folder):
-    """A simulation with an inlet of a mixture, run in pieces with a checkpoint and a new inlet after each."""
-    sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], contact="hertz", dt=1e-4, gravity=(0, 0, -9.81))
-    for steps in pieces:
-        mixture = Mixture([CLUMP, BALL], [0.5, 0.5], sizes=Lognormal(0.06, 0.25))
-        inlet = Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
-        sim.run(steps, every=50, callback=inlet)
-        sim.save(folder / "state.npz")
-        sim = md.Simulation.load(folder / "state.npz")
-    return sim, mixture
+def inlet_of_sizes():
+    mixture = Mixture([CLUMP, BALL], [0.5, 0.5], sizes=Lognormal(0.06, 0.25))
+    return Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
 
 
 def test_bits_of_an_inlet(tmp_path):
-    """A checkpoint in the middle, between two calls; the grains are those of the stream."""
-    (sim, mixture), (whole, _) = (inflow(pieces, tmp_path) for pieces in ([570, 430], [1000]))
+    """A checkpoint in the middle, between two calls, and a new inlet; the grains are those of the stream."""
+    sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4, gravity=(0, 0, -9.81))
+    sim.run(570, every=50, callback=inlet_of_sizes())
+    sim.save(tmp_path / "state.npz")
+    parts = md.Simulation.load(tmp_path / "state.npz")
+    parts.run(430, every=50, callback=inlet_of_sizes())
+    whole = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4, gravity=(0, 0, -9.81))
+    whole.run(1000, every=50, callback=inlet_of_sizes())
     for name in ("ids", "position", "orientation", "velocity", "angular_velocity", "scale", "template_index"):
-        assert np.array_equal(getattr(sim, name), getattr(whole, name)), name
-    which, scale = mixture.stream(0, 100, seed=4)
-    assert sim.n_clumps == 100 and len(sim.templates) == 2 and len(sim.contacts()) > 0
-    assert np.array_equal(np.sort(sim.scale), np.sort(scale))
-
-
-def test_large_clumps_that_find_no_room_are_left_out():
-    sim = md.Simulation(ELASTIC, dt=1e-4)
-    mixture = Mixture([CLUMP, BALL], [1.0, 1.0], sizes=SieveCurve([(0.03, 0.0), (0.1, 1.0)]))
-    inlet = Inlet(mixture, (0, 0, 0), (0.3, 0.3, 0.3), rate=2e5, every=10)
-    sim.run(10)
-    with pytest.warns(UserWarning, match="rate = 200000 1/s .*room for"):
-        inlet(sim)
-    assert 10 < sim.n_clumps < 200 and len(sim.contacts()) == 0
-    sim.run(10)
-    with pytest.raises(ValueError, match="bounding radius 0.0[0-9]+ m, does not fit"):
-        Inlet(mixture, (0, 0, 2), (0.3, 0.3, 2.05), rate=2e5, every=10)(sim)
+        assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
+    assert whole.n_clumps == 100 and len(whole.templates) == 2 and len(whole.contacts()) > 0
+    assert np.array_equal(np.sort(whole.scale), np.sort(inlet_of_sizes().template.stream(0, 100, seed=4)[1]))
 
 
 def test_bed_of_a_mixture():
-    """Of the curve, with the grains that were drawn, template by template; nearly at rest; one bed for one seed."""
-    sizes = Lognormal(0.06, 0.2)
+    """In its box, of the curve, with the grains that were drawn, template by template; nearly at rest, without deep
+    overlaps; its bottom carries its weight; one bed for one seed."""
+    sizes, parts = Lognormal(0.06, 0.2), []
     mixture = Mixture([CLUMP, BALL, ROD], [0.5, 0.5, 0.0], sizes=sizes)
-    bed, again = (settled_bed(mixture, 120, (0, 0, 0.1), (0.4, 0.4), STIFF, 2e-5, seed=3) for _ in range(2))
+    bed, again = (settled_bed(mixture, 120, (0, 0, 0.1), (0.4, 0.4), STIFF, 2e-5, seed=3, report=parts.append)
+                  for _ in range(2))
+    half = len(parts) // 2
+    assert parts[:half] == sorted(parts[:half]) == parts[half:] and parts[-1] == 1.0
     assert bed.position.tobytes() == again.position.tobytes()
+    assert np.min([wall.point for wall in bed.walls], axis=0).tolist() == [0.0, 0.0, 0.1]
     _, scales = mixture.draw(120, np.random.default_rng(3))
     assert np.array_equal(bed.scale, np.concatenate(scales)) and bed.templates == (CLUMP, BALL)
     assert error(bed, sizes) < 0.05 and bed.position[:, 2].min() > 0.1
-    assert bed.energy().kinetic < 2e-2 * bed.mass.sum() * 9.81 * 0.06 and bed.coordination_number() > 3.0
+    weight = bed.mass.sum() * 9.81
+    assert bed.energy().kinetic < 2e-2 * weight * 0.06 and bed.coordination_number() > 3.0
+    assert bed.contacts()["overlap"].max() < 1e-2 * bed.sphere_radii.min()
+    bottom = []
+    bed.run(2000, every=20, callback=lambda sim: bottom.append(-sim.wall_force(4)[2]))
+    assert np.mean(bottom) == pytest.approx(weight, rel=0.1)
 
 
 def test_a_bed_too_soft_for_its_sizes():
@@ -207,3 +161,124 @@ def test_too_few_grains_are_reported():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SAND.draw(115, np.random.default_rng(1))
+
+
+# --- random placement ---
+
+def spheres(template, position, orientation):
+    """Lab centres (n * m, 3), radii and clump numbers, by way of a simulation."""
+    sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-9)
+    sim.add_clumps(template, position, orientation)
+    return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
+
+
+def check_free(parts, low, high):
+    """Every sphere inside the box and clear of the spheres of all other clumps; plain all-pairs."""
+    centers, radii, clump = (np.concatenate(arrays) for arrays in zip(*parts))
+    assert np.all(centers - radii[:, None] > low) and np.all(centers + radii[:, None] < high)
+    for k in range(len(centers)):
+        others = clump != clump[k]
+        distance = np.linalg.norm(centers[others] - centers[k], axis=1)
+        assert np.all(distance > radii[others] + radii[k])
+
+
+@pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
+def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction, rod, lumpy):
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.11])  # reaches farthest, though it is not the first
+    templates, numbers = [lumpy.template, ball, rod.template, ball], [60, 15, 60, 0]
+    edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / solid_fraction) ** (1 / 3)
+    poses = how(templates, numbers, np.zeros(3), np.full(3, edge), np.random.default_rng(2))
+    assert [len(position) for position, _ in poses] == numbers
+    parts = [list(spheres(*part)) for part in zip(templates, *zip(*poses))]
+    parts[1][2] += numbers[0]
+    parts[2][2] += numbers[0] + numbers[1]
+    check_free(parts, 0.0, edge)
+
+
+@pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
+def test_same_seed_same_poses_and_no_absolute_length(how, solid_fraction, rod):
+    """In units 2^-20 times as large every bit of the poses is the same but for that factor."""
+    def placed(seed, unit=1.0):
+        template = md.ClumpTemplate(rod.template.centers * unit, rod.template.radii * unit)
+        high = np.full(3, unit * (100 * rod.template.volume / solid_fraction) ** (1 / 3))
+        return how([template], [100], np.zeros(3), high, np.random.default_rng(seed))[0]
+
+    (x, q), same, other, small = placed(5), placed(5), placed(6), placed(5, 2.0 ** -20)
+    assert np.array_equal(same[0], x) and np.array_equal(same[1], q) and not np.any(other[0] == x)
+    assert np.array_equal(small[0], x * 2.0 ** -20) and np.array_equal(small[1], q)
+
+
+def check_isotropic(vectors):
+    """Moments of unit vectors (n, 3) are those of isotropic ones, within five standard errors."""
+    n = len(vectors)
+    # Var(d_i) = 1/3, Var(d_i^2) = 1/5 - 1/9 = 4/45, Var(d_i d_j) = 1/15
+    assert np.max(np.abs(vectors.mean(axis=0))) < 5 * np.sqrt(1 / 3 / n)
+    moments = vectors.T @ vectors / n - np.eye(3) / 3
+    assert np.max(np.abs(np.diag(moments))) < 5 * np.sqrt(4 / 45 / n)
+    assert np.max(np.abs(moments - np.diag(np.diag(moments)))) < 5 * np.sqrt(1 / 15 / n)
+    # A cube's symmetry hides in second moments. Sum of d_i^4: mean 3/5, variance 1/3 + 54/945 - 9/25 = 16/525
+    assert abs(np.mean(np.sum(vectors ** 4, axis=1)) - 3 / 5) < 5 * np.sqrt(16 / 525 / n)
+
+
+def body_axes(q):
+    """The body's x axis in the lab, (n, 3): first column of the rotation matrix of q (n, 4)."""
+    w, x, y, z = q.T
+    return np.column_stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
+
+
+def test_random_directions_and_rotations():
+    """Rotations follow the Haar measure: the angle t has density (1 - cos t) / pi on [0, pi], so that the mean of cos t
+    is -1/2 and its variance 1/4."""
+    check_isotropic(random_directions(20_000, np.random.default_rng(7)))
+    q = random_orientations(20_000, np.random.default_rng(8))
+    check_isotropic(body_axes(q))
+    np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=4 * np.finfo(float).eps)
+    assert abs(np.mean(2.0 * q[:, 0] ** 2 - 1.0) + 0.5) < 5 * np.sqrt(0.25 / len(q))
+
+
+def test_orientations_stay_isotropic_near_walls():
+    """In a box hardly wider than a fibre is long: those along its edges fit more easily, but are not preferred."""
+    fibre = md.ClumpTemplate([(x, 0, 0) for x in (-2, -1, 0, 1, 2)], [0.5] * 5)
+    high, rng = np.full(3, 2.02 * fibre.bounding_radius), np.random.default_rng(11)
+    check_isotropic(body_axes(np.concatenate([place([fibre], [1], np.zeros(3), high, rng)[0][1] for _ in range(1000)])))
+
+
+@pytest.mark.parametrize("how, number, fraction, words", [
+    (place, 1, 3.0, ["1 clumps", "solid fraction", "larger box"]),              # narrower than one
+    (place, 300, 1.5, ["300 clumps", "solid fraction", "larger box"]),          # less volume than they have
+    (place, 2000, 0.51, ["solid fraction 0.51", "random addition ends below 0.5", "use place_densely"]),
+    (place, 300, 0.45, ["300 clumps", "larger box", "use place_densely"]),      # where some find room
+    (place_densely, 300, 0.9, ["300 clumps", "larger box"])])
+def test_too_full(how, number, fraction, words, rod):
+    """The error has a remedy, which is not the function itself."""
+    edge = (number * rod.template.volume / fraction) ** (1 / 3)
+    with pytest.raises(ValueError) as refusal:
+        how([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
+    assert all(word in str(refusal.value) for word in words), refusal.value
+    assert ("use place_densely" in str(refusal.value)) == ("use place_densely" in words)
+
+
+def test_dense_rods_are_apart_and_isotropic(rod):
+    """At a solid fraction of 0.3, which random addition does not reach. So are directions to neighbours, of rods whose
+    neighbours are all far from walls: no order of a lattice.
+
+    The directions from one rod count as one sample. Their sums are not quite independent: five standard errors of such
+    samples leave room for that.
+    """
+    edge = (8000 * rod.template.volume / 0.3) ** (1 / 3)
+    [(position, orientation)] = place_densely([rod.template], [8000], np.zeros(3), np.full(3, edge),
+                                              np.random.default_rng(1))
+    centers, radii, clump = spheres(rod.template, position, orientation)
+    assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
+    touching = cKDTree(centers).query_pairs(2.0 * radii[0], output_type="ndarray")
+    assert np.all(clump[touching[:, 0]] == clump[touching[:, 1]])
+    check_isotropic(body_axes(orientation))
+    near = 2.0 * rod.template.bounding_radius
+    inner = np.flatnonzero(np.all((position > 2.0 * near) & (position < edge - 2.0 * near), axis=1))
+    i, j = cKDTree(position).query_pairs(near, output_type="ndarray").T
+    direction = position[j] - position[i]
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    x, y, z = direction.T
+    for even in (x * x - 1 / 3, y * y - 1 / 3, x * y, y * z, z * x, x ** 4 + y ** 4 + z ** 4 - 3 / 5):
+        sums = np.bincount(i, even, len(position))[inner]
+        assert abs(sums.sum()) < 5.0 * np.sqrt(np.sum(sums ** 2))

@@ -3,16 +3,17 @@
 Every argument in turn gets every value of JUNK and every variation of its good value; what is out of range is in
 REFUSED, what needs several arguments in MESSAGES.
 """
-import importlib
+import ctypes
 import inspect
-import pkgutil
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import meshio
 import numpy as np
 import pytest
 from reference_walls import CUBE, CUBE_FACES
+from user_functions import POINTER, capsule
 
 import minidem as md
 from minidem import shapes
@@ -218,7 +219,9 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "settled_bed": (settled_bed, {"template": BALL, "number": 3, "low": (0, 0, 0), "high": (1, 1), "material": STEEL,
                                   "dt": 1e-5}, []),
     "settle": (settle, {"groups": [Group(BALL, np.zeros((1, 3)), (1, 0, 0, 0), STEEL)], "walls": [], "dt": 1e-5}, []),
-    "frames": (md.Frames, {"folder": "frames", "name": "run"}, []),
+    "coarse fields": (Fields, {"low": (0, 0, 0), "high": (1, 1, 1), "cells": (2, 2, 2), "width": 0.1}, []),
+    "frames": (md.Frames, {"folder": "frames", "name": "run", "fields": None}, []),
+    "trajectory": (md.Trajectory, {"path": "a.csv", "clumps": [1]}, []),
     "scaled clumps": (add_clumps, {"template": ROD, "position": [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5)],
                                    "scale": [1.0, 0.9]}, []),
 }
@@ -266,7 +269,10 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     **{how: {"templates": [BALL, [0.1]], "numbers": [5, [5, 6], [2.5]], "high": [(1, 1, 0), (1, np.nan, 1)],
              "rng": [1, None], "scales": [0.5, [[1.0] * 4 + [0.0]], [[1.0]]]} for how in ("place", "place_densely")},
     "inlet": {"high": [(0, 1, 1)], "rate": [0, -1], "every": [0], "seed": [-1], "number": [1.5, -1]},
-    "outlet": {"high": [(1, 0, 1)], "name": [3]}, "frames": {"name": ["a/b", 3]},
+    "outlet": {"high": [(1, 0, 1)], "name": [3]}, "frames": {"name": ["a/b", 3], "fields": ["speed"]},
+    "trajectory": {"path": ["a.xyz"], "clumps": [[0.5], [3, 0, 3], [-1], 3]},
+    "coarse fields": {"low": [(-1e300, 0, 0), (0, 0)], "high": [(1, -1, 1)], "cells": [(1, 2), (1, 0, 2), (1, 1.5, 2)],
+                      "width": [1e300, -0.1, (0.1, 0.1)]},
     "add_bonds": {"radius": [[1, 1, 1]], "tensile": [[1e6], "strong", [1e6, np.nan]],
                   "shear": [[[1, 2], [3, 4]], [[1], [1, 2]]]},
     "add_field": {"capacity": ["big", [1, 2]], "values": [[[1, 2], [3]], [1, 2]], "new": [[[1], [2, 3]]],
@@ -281,35 +287,23 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
                      "reads_with": [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"}],
                      "power": [0.0, "x"], "parameters": [{"x": "word"}, {f"p{k}": 1.0 for k in range(17)}]},
 }
-FLAGS = {       # public functions with arguments that are True or False
-    "Cylinder": lambda **flags: md.Cylinder((0, 0, 0), (0, 0, 1), 1.0, **flags),
-    "Frames": lambda **flags: md.Frames("frames", **flags),
-    "PeriodicBox": lambda **flags: md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, **flags),
-    "Scenario": lambda **flags: Scenario("name", "description", **flags),
-    "Scenario.run_into": lambda **flags: Scenario("name", "description", study=print).run_into("out", **flags),
-    "Fields.add_field": lambda **flags: one_rod().add_field("T", 1.0, **flags),
-    "Contacts.coordination_number": lambda **flags: one_rod().coordination_number(**flags),
-    "Boundaries.deform": lambda **flags: md.Simulation(
-        STEEL, dt=1e-6, periodic=((0, 0, 0), (1, 1, 1), (True,) * 3)).deform(**flags),
-    "Energies.energy": lambda **flags: one_rod().energy(**flags),
-    "Contacts.stress": lambda **flags: one_rod().stress(**flags),
-    "Table": lambda **flags: md.Table("table.csv", **flags),
-    "Trajectory": lambda **flags: md.Trajectory("trajectory.csv", **flags),
-    "TriangleMesh": lambda **flags: TriangleMesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, **flags),
-    "TriangleMesh.read": lambda **flags: TriangleMesh.read("body.stl", **flags),
-    "ClumpTemplate.from_mesh": lambda **flags: md.ClumpTemplate.from_mesh(TETRAHEDRON, density=1.0, **flags),
-    "ContactLaw": lambda **flags: md.contact.register("mine", lambda *_: None, **flags),
-    "Scheme": lambda **flags: md.rotation.register("mine", lambda *_: None, **flags),
-    "integrate": lambda **flags: md.rotation.integrate(
-        "spiral", (1, 2, 3), (1, 0, 0, 0), (1, 2, 3), (0, 0, 0), 1e-3, 2, **flags),
-    "register": lambda **flags: md.contact.register("mine", lambda *_: None, **flags),
-    "run_ensemble": lambda **flags: run_ensemble("math:sqrt", {"x": [1]}, "study", **flags),
-    "settled": lambda **flags: settled("bed", lambda report: one_rod(), **flags),
-    "show": lambda **flags: md.show(one_rod(), **flags),
-}
-INTERNAL = {f"minidem.{name}" for name in (
-    "engine.population", "engine.snapshot", "output.checkpoint_fields", "output.table", "walls.wall")}
-NOT_GIVEN = "needs_velocity", "has_history", "dashpots"     # fields of a law that follow from others
+FLAGS = [       # public functions with arguments that are True or False
+    (function, partial(call or function, *arguments)) for function, arguments, call in (
+        (md.Cylinder, ((0, 0, 0), (0, 0, 1), 1.0), None), (md.Frames, ("frames",), None),
+        (md.PeriodicBox, ((0, 0, 0), (1, 1, 1), (True,) * 3), None), (Scenario, ("name", "description"), None),
+        (Scenario.run_into, ("out",), Scenario("name", "description", study=print).run_into),
+        (md.Simulation.add_field, (), lambda **flags: one_rod().add_field("T", 1.0, **flags)),
+        (md.Simulation.coordination_number, (), lambda **flags: one_rod().coordination_number(**flags)),
+        (md.Simulation.deform, (), lambda **flags: md.Simulation(
+            STEEL, dt=1e-6, periodic=((0, 0, 0), (1, 1, 1), (True,) * 3)).deform(**flags)),
+        (md.Simulation.energy, (), lambda **flags: one_rod().energy(**flags)),
+        (md.Simulation.stress, (), lambda **flags: one_rod().stress(**flags)),
+        (md.Table, ("table.csv",), None), (md.Trajectory, ("trajectory.csv",), None),
+        (TriangleMesh, (TETRAHEDRON.vertices, TETRAHEDRON.triangles), None), (TriangleMesh.read, ("body.stl",), None),
+        (md.ClumpTemplate.from_mesh, (TETRAHEDRON,), None), (run_ensemble, ("math:sqrt", {"x": [1]}, "study"), None),
+        (md.rotation.integrate, ("spiral", (1, 2, 3), (1, 0, 0, 0), (1, 2, 3), (0, 0, 0), 1e-3, 2), None),
+        (md.contact.register, ("mine", lambda *_: None), None), (settled, ("bed", lambda report: one_rod()), None),
+        (md.show, (), lambda **flags: md.show(one_rod(), **flags)))]
 DAYS = 1e-3, 2.0 ** 53          # steps or seconds between these are no detectable mistake: the run would last for days
 
 
@@ -366,6 +360,8 @@ def test_out_of_range(name, argument):
 
 
 LAW = "hertz-mindlin:bonds=parallel"
+NO_SIGNATURE = b"void (int)"            # a capsule holds its address
+NOTHING = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda *pointers: None)
 FOREIGN = {     # files of other programs, and what a message says that they are
     "grains.data": ("a data file of LAMMPS", "grains\n\n1 atoms\n\n0 1 xlo xhi\n\nAtoms\n\n1 1 .1 2500 0 0 0\n"),
     "grains.dump": ("a dump of LAMMPS", "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n"),
@@ -377,8 +373,11 @@ def box(**motion):
     return md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, True), **motion)
 
 
+FLOOR = md.Plane((0, 0, 0), (0, 0, 1))
+SLAB = (0, 0, 0), (1, 1, 1), (True, False, True)
+
+
 def row(steps=0, **options):
-    """Three balls in touch, with a field."""
     sim = md.Simulation(STEEL, **{"contact": LAW, "dt": 1e-7, "threads": 1} | options)
     sim.add_clumps(BALL, [(0.5 + 0.01999 * k, 0.5, 0.5) for k in range(3)])
     sim.add_field("heat", 300.0)
@@ -411,9 +410,18 @@ def sheared(rate, steps=1):
 
 
 def loaded(motions, **options):
-    """A simulation that is loaded with these motions."""
     row(**options).save("saved.npz")
     return md.Simulation.load("saved.npz", motions=motions)
+
+
+def coarse(high=(1, 1, 1), cells=(1, 1, 1), width=0.1, **options):
+    return Fields((0, 0, 0), high, cells, width, **options)
+
+
+def measured():
+    fields = coarse()
+    fields.measure(row())
+    return fields
 
 
 def stays(t):
@@ -446,11 +454,10 @@ MESSAGES = [        # (call, what its message says)
     (lambda: row(periodic=box()).deform(shear=("x", "y", lambda: 1.0)), ["it is called with (t)"]),
     (lambda: row().remove_clumps([[1], [2, 3]]), ["ids = [[1], [2, 3]]: rows of different lengths"]),
     (lambda: settle([Group(BALL, "here", (1, 0, 0, 0), STEEL)], [], 1e-5), ["groups[0].position = 'here'"]),
-    (lambda: Fields((0, 0, 0), (1, 1, 1), (10 ** 4,) * 3, 0.1), ["cells = [10000, 10000, 10000]", "2e+05 GB"]),
-    (lambda: Fields((0, 0, 0), (1, 1, 1), (10 ** 15, 1, 1), 0.1), ["cells = [1000000000000000, 1, 1]", "GB"]),
-    (lambda: Fields((0, 0, 0), (1, 1, 1), (1, 1, 1), 0.1, clumps=3), ["clumps = 3: give a function of (simulation)"]),
-    (lambda: Fields((0, 0, 0), (1, 1, 1), (1, 1, 1), 0.1, lambda sim: "all").measure(row()),
-     ["result of clumps = ", "not real numbers"]),
+    (lambda: coarse(cells=(10 ** 4,) * 3), ["cells = [10000, 10000, 10000]", "2e+05 GB"]),
+    (lambda: coarse(cells=(10 ** 15, 1, 1)), ["cells = [1000000000000000, 1, 1]", "GB"]),
+    (lambda: coarse(clumps=3), ["clumps = 3: give a function of (simulation)"]),
+    (lambda: coarse(clumps=lambda sim: "all").measure(row()), ["result of clumps = ", "not real numbers"]),
     (lambda: loaded({"box": stays}), ["motions['box']: give a number of a wall, of which there are 0, or 'periodic'"]),
     (lambda: loaded({"box": stays}, periodic=box(shear=("x", "y", 1.0))), ["motions['box']", "or 'periodic'"]),
     (lambda: loaded([stays]), ["motions = [", "give a dict, number of a wall -> function"]),
@@ -471,56 +478,140 @@ MESSAGES = [        # (call, what its message says)
     (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
     (lambda: with_force(lambda t, x, v, q, w: None), ["step 0", "<lambda>", "a user force returned None"]),
     (lambda: row().remove_clumps([0], outlet=3), ["outlet = 3: give a name, or None"]),
+    (lambda: row().save("saved.npz") or md.Simulation.load("saved.npz", forces="keep"),
+     ["forces = 'keep': give 'expect'", "or 'drop'"]),
+    # periodic boxes
+    (lambda: row(periodic=3), ["periodic = 3: give (low (3,), high (3,), (True, False, True))"]),
+    (lambda: row(dt=1e-3, periodic=box(rates=(md.Pressure(1.0, 9e-3), 0, 0))),
+     ["time = 0.009 of md.Pressure is below 10 steps", "give 0.01 or more"]),
+    *((lambda rate=rate: sheared(lambda t: rate), ["the function of a rate returned something else than a finite"])
+      for rate in (np.inf, 1e300)),
+    *((lambda wall=wall: row(walls=[wall], periodic=SLAB), ["walls[0] = ", f"the same along the periodic axis {axis}"])
+      for wall, axis in ((md.Plane((0, 0, 0), (1, 0, 0)), "x"), (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
+                         (md.Plane((0, 0, 0), (0, 1, 0), angular_velocity=(0, 2, 0)), "x"))),
+    *((lambda wall=wall: row(walls=[wall], periodic=md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, False),
+                                                                   shear=("x", "y", 1.0))),
+       ["not the same along the axis", "which moves"])
+      for wall in (md.Plane((0, 0, 0), (0, 1, 0)), md.Cylinder((0.5, 0.5, 0.5), (0, 0, 1), 0.2))),
+    (lambda: row(periodic=box()).add_clumps(BALL, [(0.002, 0.2, 0.2), (0.99, 0.2, 0.2)]), ["overlaps", "by 0.008 m"]),
+    (lambda: row(periodic=((0, 0, 0), (1, 1, 0.05), (True,) * 3)).add_clumps(BALL, [(0.1, 0.2, 0.02)], scale=1.3),
+     ["not more than four radii of the largest sphere of the template, 0.052 m"]),
+    (lambda: row(periodic=SLAB).stress(), ["volume = None: walls and periodic axes do not enclose a box"]),
+    (lambda: row(periodic=SLAB).stress(low=(0, 0, 0), high=(1.2, 1, 0.5)), ["high[0] = 1.2: stay within the perio"]),
+    (lambda: Inlet(BALL, (0, 0, 0.2), (1, 1, 1.5), rate=5e6)(row(10, periodic=box())),
+     ["high[2] = 1.5: stay within the periodic box"]),
+    # walls and their motions
+    *((lambda wall=wall: row(walls=[FLOOR, wall], contact="hertz:onset=corrected"),
+       ["walls[1] = ", "onset correction", "needs planes at rest; take onset=plain"])
+      for wall in (md.Cylinder((0, 0, 0), (0, 0, 1), 9.0), md.MeshWall((CUBE, CUBE_FACES)),
+                   md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 1)))),
+    *((lambda wall=wall, turn=turn: row(10, walls=[wall(motion=lambda t: ((0, 0, 0), np.multiply(t, turn)))]),
+       ["turns about another axis than that of its symmetry; give a MeshWall"]) for wall, turn in (
+        (partial(md.Plane, (0, 0, 0), (0, 0, 1)), (0.1, 0, 0)),
+        (partial(md.Cylinder, (0, 0, 0), (0, 0, 1), 9.0), (0.1, 0, 0)),
+        (partial(md.Cylinder, (0, 0, 0), (0, 0, 1), 9.0, center=(1, 0, 0)), (0, 0, 0.1)))),
+    *((lambda answer=answer: row(walls=[md.Plane((0, 0, 0), (0, 0, 1), motion=lambda t: answer)]),
+       ["motion of a wall", " at t = ", words]) for answer, words in (
+        *((wrong, "return a tuple (displacement") for wrong in (None, 3, [(0, 0, 0)] * 2)),
+        (((0, 0, np.nan), (0, 0, 0)), "nan"), (((0, 0), (0, 0)), "shape (2, 2)"))),
+    # inlets
+    (lambda: Inlet(BALL, (0, 0, 0), (0.1, 0.1, 0.1), rate=1.0, every=2)(row(3)), ["every = 2: the simulation is at "]),
+    (lambda: Inlet(BALL, (0, 0, 0), (0.019, 0.1, 0.1), rate=1e9, every=3)(row(3)),
+     ["low, high: the template, of bounding radius", "does not fit"]),
+    # files of results
+    (lambda: md.Trajectory("foreign.csv", append=True)(row()), ["foreign.csv", "its columns are not time,clump"]),
+    (lambda: md.Table("foreign.csv", {"other": len}, append=True)(row()), ["its columns are not time,other"]),
+    (lambda: md.Table("a.csv")["total"], ["no such column before the first call"]),
+    (lambda: md.Frames("frames", append=True)(row()), ["not a series of frames"]),
+    *((lambda columns=columns: md.Table("a.csv", columns)(row()), words) for columns, *words in (
+        ({}, "columns = {}: give a dict of names to functions"), ([1], "columns = [1]: give a dict"),
+        ({"a": 1.0}, "columns[('a',)] = 1.0: give a function"), ({"a,b": len}, "the name 'a,b' is not a text without"),
+        ({"time": len}, "'time' is the first column"), ({("a", "a"): len}, "given twice"),
+        ({"a": lambda: 1.0}, "columns[('a',)] = ", "it is called with (simulation)"),
+        ({"a": lambda sim: (1.0, 2.0)}, "the function of a at 0 s has shape (2,); give shape (1,)"),
+        ({"a": lambda sim: "x"}, "the function of a at 0 s = array(['x']"))),
+    *((lambda value=value: md.Frames("out", extra={"own": lambda sim: value})(row()), ["result of extra['own']", words])
+      for value, words in ((np.zeros(2), "has shape (2,); give shape (3,) or (3, 3)"), (None, "None has shape"),
+                           (np.zeros((3, 2)), "has shape (3, 2)"), ([(1, 2), (3,), (4, 5)], "rows of different"),
+                           (["a"] * 3, "not real numbers; give real numbers of shape (3,)"))),
+    (lambda: md.Frames("out", extra={"heat": lambda sim: np.ones(3)})(row()),
+     ["extra['heat']: ", "field of this name already; give another name"]),
+    *((lambda extra=extra: md.Frames("out", extra=extra), words) for extra, *words in (
+        ({"velocity": np.zeros_like}, "name 'velocity' cannot be used; ", "other than radius, clump"),
+        ({"a b": np.zeros_like}, "name 'a b' cannot"), ({1: np.zeros_like}, "name 1 cannot"),
+        ({"own": np.zeros(4)}, "extra['own'] = array", "give a function of (simulation)"),
+        ({"own": lambda: 1}, "extra['own'] = ", "it is called with (simulation)"),
+        (["own"], "extra = ['own']: give a dict of names to functions"))),
+    *((lambda write=write, name=name: getattr(row(), write)(name), [f"path = '{name}': give a name that ends in .vtu"])
+      for write in ("write_vtu", "write_contacts", "write_bonds") for name in ("a.vtk", "a.VTU", "a", "a.vtu.gz")),
+    (lambda: row().write_contacts("a.vtu", "walls"), ["between = 'walls': give one of 'clumps', 'spheres'"]),
+    (lambda: row().write_vtu("a.vtu", "clump,speed"), ["fields: 'speed' is unknown", "radius, clump, velocity"]),
+    # user forces
+    (lambda: with_force(lambda t, x, v, q, w: np.zeros((2, 3, 3))),
+     ["user force returned", "return a tuple (force (n, 3), torque (n, 3))"]),
+    (lambda: with_force(lambda t, x, v, q, w: ([0, 0], [0, 0, 0])), ["force of a user force", "(2,)"]),
+    (lambda: with_force(lambda t, x, v, q, w: (0.0 * x, [0, 0, 1e80])), ["torque of a user force", "units"]),
+    (lambda: with_force(lambda t, x, v, q, w: (np.ma.masked_greater(v, -1.0), w)),
+     ["force of a user force has masked elements"]),
+    (lambda: with_force(ctypes.CFUNCTYPE(None, *3 * [POINTER])(lambda *pointers: None)),
+     ["function: ", "restype None and argtypes", "for void (const double *time, "]),
+    (lambda: with_force(capsule(ctypes.CDLL(None).labs, NO_SIGNATURE)),
+     ["function: the capsule is named 'void (int)'; its name must be"]),
+    (lambda: with_force(3), ["function = 3: give a Python function, a numba cfunc, a ctypes function"]),
+    *((lambda wrong=wrong: row().add_force(NOTHING, wrong), ["parameters"]) for wrong in ("abc", [[1.0]], [np.nan])),
+    (lambda: row().add_clumps(BALL, np.ma.masked_greater([[0.7, 0.5, 0.5]], 0.6)), ["position has masked elements"]),
+    # contact laws
+    *((lambda contact=contact, scheme=scheme: row(contact=contact, rotation=scheme), words)
+      for contact, scheme, *words in (
+        ("herz", "spiral", "contact is 'herz', must be one of: hertz, hertz-mindlin, hooke, hooke-coulomb"),
+        ("hooke", "spiral", "contact 'hooke': stiffness is missing"),
+        ("hooke:stiffness=-1", "spiral", "stiffness is '-1', must be a positive number"),
+        ("hooke:stiffness=1e300", "spiral", "stiffness is '1e300', must be a positive number, from 1e-60 to 1e+60"),
+        ("hertz-mindlin:rolling_damping=1e300", "spiral", "rolling_damping is '1e300', must be a number from 0 on, up"),
+        ("hertz:onset=yes", "spiral", "onset is 'yes', must be one of plain, corrected"),
+        ("hertz:stiffness=1e6", "spiral", "contact 'hertz' has no parameter 'stiffness' (parameters: onset)"),
+        (3, "spiral", "contact is 3, must be one of"),
+        ("hertz-mindlim", "spiral", ", did you mean 'hertz-mindlin'"), ("hertz", "omelian", ", did you mean 'omelyan'"),
+        ("hooke:stifness=1", "spiral", ", did you mean 'stiffness'"),
+        ("hertz:onset=corrected", "rk4", "one force evaluation per step, and 'rk4' has 4"),
+        ("hertz-mindlin:tangential=linear", "spiral", "tangential_stiffness=none", "tangential_stiffness=NUMBER"),
+        ("hertz-mindlin:tangential=mindlin,tangential_stiffness=1e5", "spiral", "tangential=mindlin", "=linear needs"),
+        ("hertz-mindlin:tangential=spring", "spiral", "rescale, mindlin, linear"),
+        ("hertz-mindlin:mass=bodies", "spiral", "contact, clump"),
+        ("hertz-mindlin:tangential_stiffness=-1", "spiral", "positive number"))),
+    # coarse-grained fields
+    (lambda: coarse(high=(1, 0, 1), cells=(2, 2, 2)), ["cells[1] = 2: along an axis with low = high there is one"]),
+    (lambda: coarse(high=(1, 0, 1), width=(0.1, 0, 0)), ["width[1] = 0.0: give a length above 0, or 0 for no"]),
+    (lambda: coarse(high=(1, 1, 2)).measure(row(periodic=box())), ["high[2] = 2.0: stay within the periodic box"]),
+    (lambda: coarse(width=(0.1, 0.2, 0.2)).measure(row(periodic=box())),
+     ["width[1] = 0.2: the kernel reaches 3 widths, at most half", "sixth of"]),
+    (lambda: coarse().write_csv("fields.csv"), ["samples = 0: no field yet; call measure(sim)"]),
+    (lambda: measured().write_vti("fields.vtu"), [".vti"]), (lambda: measured().write_csv("fields.txt"), [".csv"]),
 ]
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("call, words", MESSAGES)
 def test_messages(call, words, tmp_path, monkeypatch):
-    """Name, value and remedy are in the message."""
     monkeypatch.chdir(tmp_path)
     for name, (_, text) in FOREIGN.items():
         Path(name).write_text(text)
     np.savez("arrays.npz", x=np.zeros(3))
+    Path("foreign.csv").write_text("time,x\n0.0,1.0\n" * 40)
+    Path("frames").mkdir()
+    Path("frames/frames.pvd").write_text("no series")
     with pytest.raises((ValueError, OSError, AttributeError, KeyError)) as error:
         call()
     assert all(word in str(error.value) for word in words), error.value
 
 
-def flags_of_package():
-    """Public functions of the package with arguments that are True or False, to the names of these."""
-    found = {}
-    for module in pkgutil.walk_packages(md.__path__, "minidem."):
-        if module.name in INTERNAL or module.name.endswith("__main__"):
-            continue
-        for name, thing in list(vars(importlib.import_module(module.name)).items()):
-            if name.startswith("_") or getattr(thing, "__module__", None) != module.name:
-                continue
-            called = {name: thing}
-            if isinstance(thing, type):
-                called = {f"{name}.{method}": getattr(thing, method) for method in vars(thing) if method[0] != "_"}
-                called[name] = thing.__init__
-            for known, function in called.items():
-                try:
-                    given = inspect.signature(function).parameters.values()
-                except (TypeError, ValueError):         # no function
-                    continue
-                flags = [argument.name for argument in given if argument.annotation in (bool, "bool")]
-                found |= {known: flags} if flags else {}
-    return found
-
-
-def test_every_flag_is_known():
-    """Functions that are methods of a Simulation are listed once."""
-    methods = {name.partition(".")[2] for name in FLAGS}
-    assert set(flags_of_package()) - methods == set(FLAGS)
-
-
-@pytest.mark.parametrize("name", FLAGS)
-def test_a_word_is_no_flag(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("function, call", FLAGS)
+def test_a_word_is_no_flag(function, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     meshio.write_points_cells("body.stl", TETRAHEDRON.vertices, [("triangle", TETRAHEDRON.triangles)])
-    for argument in flags_of_package()[name]:
-        for value in ("no", 0, None) if argument not in NOT_GIVEN else ():
-            with pytest.raises(ValueError, match=f"{argument} = {value!r}: give True or False"):
-                FLAGS[name](**{argument: value})
+    flags = [one.name for one in inspect.signature(function).parameters.values() if one.annotation in (bool, "bool")]
+    assert flags
+    for flag in flags:
+        for value in "no", 0, None:
+            with pytest.raises(ValueError, match=f"{flag} = {value!r}: give True or False"):
+                call(**{flag: value})

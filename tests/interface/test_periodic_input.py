@@ -1,13 +1,12 @@
-"""Arguments, files, regions and error messages of periodic boxes."""
-
+"""Periodic boxes, at rest and moving: arguments, files, regions, clumps that are added and removed."""
 import meshio
 import numpy as np
 import pytest
 import scenes
+from sheared_scenes import MOTIONS, ROD as SHORT_ROD, gas, material
 
 import minidem as md
 from minidem.initial import Inlet, Outlet
-from minidem.output import vtu, wall_shapes
 
 BOX = ((0.0, 0.0, 0.0), (1.0, 0.8, 0.6), (True, False, True))
 MATERIAL = md.Material(young=1e8, poisson=0.1)
@@ -24,25 +23,14 @@ def filled(**options):
     return sim
 
 
-@pytest.mark.parametrize("wall, axis", [
-    (md.Plane((0, 0, 0), (0, 1, 0)), None), (md.Plane((0, 0, 0), (1, 0, 0)), "x"),
-    (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
-    (md.Plane((0, 0, 0), (0, 1, 0), velocity=(1.0, 0.0, 0.0)), None),
-    (md.Plane((0, 0, 0), (0, 1, 0), angular_velocity=(0.0, 2.0, 0.0)), "x"),
-])
-def test_walls(wall, axis):
-    if axis is None:
-        assert simulation(walls=[wall]).walls == (wall,)
-    else:
-        with pytest.raises(ValueError, match=rf"walls\[1\] = .* not the same along the periodic axis {axis}; "):
-            simulation(walls=[md.Plane((0, 0, 0), (0, 1, 0)), wall])
-
-
-def test_a_function_that_turns_a_plane():
-    """It is refused before the first step; about an open axis of a cylinder it is not."""
+def test_walls():
+    """Planes along the periodic axes are accepted. A function that turns one is refused before the first step."""
     def motion(t):
         return (0.0, 0.0, 0.0), (0.0, 2.0 * t, 0.0)
 
+    for options in {}, {"velocity": (1.0, 0.0, 0.0)}:
+        wall = md.Plane((0, 0, 0), (0, 1, 0), **options)
+        assert simulation(walls=[wall]).walls == (wall,)
     sim = simulation(walls=[md.Plane((0, 0, 0), (0, 1, 0), motion=motion)])
     with pytest.raises(ValueError, match="motion of Plane.*: a plane that turns needs open axes"):
         sim.run(3)
@@ -50,44 +38,24 @@ def test_a_function_that_turns_a_plane():
     simulation((*BOX[:2], (False, True, False)), [md.Cylinder((0, 0, 0), (0, 1, 0), 0.3, motion=motion)]).run(3)
 
 
-def test_cylinder_along_the_periodic_axis():
-    """A ball at its wall feels the same anywhere along the axis, also across the faces."""
-    wall = md.Cylinder((0, 0, 0), (0, 0, 1), 0.3, angular_velocity=(0.0, 0.0, 3.0))
-    forces = []
-    for z in (0.3, 0.0, -7.2):
-        sim = simulation((BOX[0], BOX[1], (False, False, True)), [wall])
-        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.05], density=2500.0), (0.251, 0.0, z))
-        forces.append(np.array(sim.force[0]))
-    assert forces[0][0] < 0.0 and np.array_equal(forces[0], forces[1]) and np.array_equal(forces[0], forces[2])
-
-
-def test_least_length():
+@pytest.mark.parametrize("ball, least", [(True, 0.4), (False, 2.0 * ROD.bounding_radius)])
+def test_least_length(ball, least):
     """Longer than the diameter of a clump and four radii of a sphere, along periodic axes only."""
-    radius, ball = 0.1, scenes.ball(0.1).template
-    for template, least in ((ball, 4.0 * radius), (ROD, 2.0 * ROD.bounding_radius)):
-        for axes, refused in (((True, False, True), True), ((True, False, False), False)):
-            for length in (least * (1.0 - 1e-9), least * (1.0 + 1e-9)):
-                sim = simulation(((0, 0, 0), (5.0, 0.01, length), axes))
-                if refused and length < least:
-                    with pytest.raises(ValueError, match=f"template: the periodic box is {length:.6g} m long along z, "
-                                                         f"which is not more than .*, {least:.6g} m; take a longer"):
-                        sim.add_clumps(template, (0, 0, 0))
-                    assert sim.n_clumps == 0
-                else:
-                    sim.add_clumps(template, (0, 0, 0))
-                    assert not len(sim.contacts())
-    sim = simulation(((0, 0, 0), (1.0, 1.0, 0.5), (True,) * 3))
-    with pytest.raises(ValueError, match=r"not more than four radii of the largest sphere of the template, 0.52 m"):
-        sim.add_clumps(ball, [(0, 0, 0), (0.5, 0.5, 0.2)], scale=[1.0, 1.3])
-
-
-def test_overlap_across_a_face_is_refused():
-    with pytest.raises(ValueError, match="position of clump 0: it overlaps clump 1 by 0.02 m"):
-        simulation().add_clumps(scenes.ball(0.05).template, [(0.02, 0.4, 0.3), (0.94, 0.4, 0.3)])
+    template = scenes.ball(0.1).template if ball else ROD
+    for axes, length, refused in (((True, False, True), least * (1.0 - 1e-9), True),
+                                  ((True, False, True), least * (1.0 + 1e-9), False),
+                                  ((True, False, False), least * (1.0 - 1e-9), False)):
+        sim = simulation(((0, 0, 0), (5.0, 0.01, length), axes))
+        if refused:
+            with pytest.raises(ValueError, match=f"template: the periodic box is {length:.6g} m long along z, which is "
+                                                 f"not more than .*, {least:.6g} m; take a longer"):
+                sim.add_clumps(template, (0, 0, 0))
+        else:
+            sim.add_clumps(template, (0, 0, 0))
+        assert sim.n_clumps == 1 - refused and not len(sim.contacts())
 
 
 def test_frames(tmp_path):
-    """Each clump is drawn whole, with its centre of mass in the box; one is across a face."""
     sim = filled()
     sim.run(1)
     sim.write_vtu(tmp_path / "frame.vtu")
@@ -102,23 +70,6 @@ def test_frames(tmp_path):
     np.testing.assert_allclose(mesh.point_data["velocity"][::3], sim.velocity, atol=1e-12)
     sim.write_vtu(tmp_path / "frame.vtu", fields="clump")
     assert "image" not in meshio.read(tmp_path / "frame.vtu").point_data
-    assert "image" in vtu.FIELDS
-    open_space = md.Simulation(MATERIAL, dt=1e-5)
-    open_space.add_clumps(ROD, (0, 0, 0))
-    open_space.write_vtu(tmp_path / "frame.vtu")
-    assert "image" not in meshio.read(tmp_path / "frame.vtu").point_data
-
-
-def test_drawn_walls(tmp_path):
-    """The edges of the box as lines; planes are cut at its periodic faces."""
-    sim = filled(walls=[md.Plane((0, 0, 0), (0, 1, 0))])
-    assert wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
-    mesh = meshio.read(tmp_path / "walls.vtu")
-    lines, plane = mesh.points[mesh.cells_dict["line"]], mesh.points[mesh.cells_dict["quad"][0]]
-    lengths = np.abs(lines[:, 0] - lines[:, 1])
-    assert sorted(map(tuple, lengths)) == sorted([(1.0, 0, 0), (0, 0.8, 0), (0, 0, 0.6)] * 4)
-    np.testing.assert_allclose([plane.min(axis=0), plane.max(axis=0)], [(0, 0, 0), (1.0, 0, 0.6)], atol=1e-12)
-    assert wall_shapes.write_walls(tmp_path / "walls.vtu", simulation())
 
 
 def test_inlet_and_outlet():
@@ -133,20 +84,93 @@ def test_inlet_and_outlet():
         new = inlet(sim)
         assert len(new) > 5 and not np.any(sim.contacts()["overlap"] > 0.0)
         sim.run(1)
-    with pytest.raises(ValueError, match=r"high\[2\] = 1.5: stay within the periodic box"):
-        Inlet(ball, (0, 0, 0.2), (1, 1, 1.5), rate=5e6, seed=3)(sim)
     gone = Outlet((0, 0, 0.5), (1, 1, 1))(sim)
     assert set(range(256)) <= set(gone) and np.all(sim.wrapped_position[:, 2] < 0.5)
     Outlet((-9, -9, -9), (9, 9, 9))(sim)
     assert sim.n_clumps == 0
 
 
-def test_stress_needs_a_closed_box():
-    sim = filled()
-    with pytest.raises(ValueError, match="volume = None: walls and periodic axes do not enclose a box"):
-        sim.stress()
-    with pytest.raises(ValueError, match=r"high\[0\] = 1.2: stay within the periodic box"):
-        sim.stress(low=(0, 0, 0), high=(1.2, 1, 0.5))
-    assert sim.stress(low=(0, -5, 0), high=(1, 5, 0.6)).shape == (3, 3)
-    planes = [md.Plane((0, 0, 0), (0, 1, 0)), md.Plane((0, 2, 0), (0, -1, 0))]
-    assert filled(walls=planes).stress().shape == (3, 3)
+# --- boxes that move ---
+
+CUBE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (True, True, True)
+BOTH = {"shear": ("x", "y", 5.0), "rates": (0.0, 0.0, -2.0)}
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
+
+
+def test_what_can_be_read():
+    sim = md.Simulation(material("hertz"), dt=1e-3, periodic=md.PeriodicBox(*CUBE, shear=("x", "y", 0.75)))
+    sim.add_clumps(BALL, (0.2, 2.9, 0.5))
+    sim.run(1000)
+    assert sim.strain == pytest.approx([0.0, 0.0, 0.0, 0.75])
+    assert sim.box.lattice == pytest.approx(np.array([[1.0, 0.0, 0.0], [-0.25, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    assert sim.box.gradient == pytest.approx(np.array([[0.0, 0.75, 0.0], [0.0] * 3, [0.0] * 3]))
+    assert sim.velocity[0] == pytest.approx([0.75 * 2.4, 0.0, 0.0])
+    assert sim.wrapped_position[0, 1] == pytest.approx(0.9)
+    assert "PeriodicBox" in repr(sim.periodic) and "0.75" in repr(sim.periodic) and "lattice" in repr(sim.box)
+    assert md.Simulation(material("hertz"), dt=1e-3).strain.tolist() == [0.0] * 4
+
+
+def test_clumps_come_and_go():
+    """The balance is continuous, and work is not changed by either."""
+    sim = gas(MOTIONS["stretched"], "hertz-mindlin", solid_fraction=0.1)
+    sim.run(2000)
+    before = sim.energy()
+    place = sim.box.center + [3.0, 0.0, 0.0]
+    ids = sim.add_clumps(BALL, place, velocity=sim.box.flow(place), scale=0.1)
+    added = sim.energy()
+    sim.run(500)
+    ran = sim.energy()
+    sim.remove_clumps([*ids, 3, 17])
+    removed = sim.energy()
+    assert added.balance == pytest.approx(before.balance, rel=1e-12)
+    assert added.work == pytest.approx(before.work, rel=1e-9)
+    assert removed.balance == pytest.approx(ran.balance, rel=1e-12)
+    assert removed.work == pytest.approx(ran.work, rel=1e-9)
+    sim.run(500)
+    assert sim.energy().balance == pytest.approx(ran.balance, abs=2e-3 * abs(sim.energy().work))
+
+
+def test_lammps_input(tmp_path):
+    """Commands that move the box; after it has stopped the files have its lengths and tilt, and nothing deforms it."""
+    sim = gas(BOTH, "hertz-mindlin", template=BALL)
+    sim.run(3000)
+    for deform, tilted in ("1 z trate -2", False), ("1 xy erate 0 remap", True):
+        sim.write_lammps(tmp_path, steps=10)
+        text, data = ((tmp_path / name).read_text() for name in ("in.minidem", "spheres.data"))
+        assert f"deform {deform}" in text and " xy xz yz" in data and f"{sim.box.lattice[1, 0]:.17g}" in data
+        assert tilted or "xy erate 5 remap v flip yes" in text
+        sim.deform()
+        sim.run(10)
+    with pytest.raises(ValueError, match="moves or is tilted"):
+        md.Simulation.read_lammps(tmp_path)
+    for motion, template, words in (("shear", SHORT_ROD, "clumps of one sphere only"),
+                                    ("pressure", BALL, "a pressure or a function")):
+        with pytest.raises(ValueError, match=words):
+            gas(MOTIONS[motion], "hertz-mindlin", template=template).write_lammps(tmp_path, steps=10)
+    sim = gas({"rates": (0.0, 0.0, -2.0)}, "hertz-mindlin", solid_fraction=0.1)
+    sim.run(100)
+    sim.deform()
+    sim.run(1)
+    sim.write_lammps(tmp_path / "rods", steps=10)
+    assert "deform" not in (tmp_path / "rods" / "in.minidem").read_text()
+
+
+def test_gsd_has_the_tilt(tmp_path):
+    hoomd = pytest.importorskip("gsd.hoomd")
+    sim = gas(BOTH, template=BALL, solid_fraction=0.3)
+    with md.Trajectory(tmp_path / "gas.gsd") as trajectory:
+        for motion, steps in (BOTH, 4000), ({}, 10):
+            sim.deform(**motion)
+            sim.run(steps)
+            trajectory(sim)
+            with hoomd.open(tmp_path / "gas.gsd", "r") as file:
+                frame = file[-1]
+            box, p, tilt = frame.configuration.box, frame.particles, sim.box.lattice[1, 0] / sim.box.length[1]
+            assert box == pytest.approx([*sim.box.length, tilt, 0.0, 0.0], rel=1e-6) and tilt != 0.0
+            assert np.abs(p.position[:, 0] - tilt * p.position[:, 1]).max() < 0.5 * box[0] * (1.0 + 1e-5)
+            lattice = np.array([[box[0], 0, 0], [tilt * box[1], box[1], 0], [0, 0, box[2]]])
+            np.testing.assert_allclose(p.position + p.image @ lattice + frame.log["origin"], sim.position, atol=1e-5)
+    sideways = gas(MOTIONS["oscillation"], template=BALL, n=20, solid_fraction=0.05)
+    sideways.run(20)
+    with pytest.raises(ValueError, match="flow axis behind its gradient axis"):
+        md.Trajectory(tmp_path / "other.gsd")(sideways)

@@ -1,17 +1,333 @@
-"""User-defined rotation schemes: five interfaces, one scheme, the same bits; and what `register` refuses.
-
-The scheme is that of scenarios/custom_integrator.py, which uses + - * / alone, so that its bits depend on
-neither language nor compiler. numba and a C compiler are needed for their interfaces only.
-"""
+"""User-defined contact laws and rotation schemes: the same bits through all interfaces, what functions receive, and
+what they must keep to."""
 import ctypes
+import functools
 
-import custom_integrator as example
+import custom_integrator
+import custom_law as example
 import numpy as np
 import pytest
+import scenes
 from bit_systems import SYSTEMS, bits, python_scheme
-from user_functions import COMPILED, POINTER, capsule, functions_of
+from user_functions import BALL, COMPILED, GLASS, LAW, POINTER, capsule, functions_of, rods, same, two_balls
 
 import minidem as md
+from minidem.core.parameters import Count, NonNegative, Positive
+
+pytestmark = pytest.mark.filterwarnings("ignore:contact law")
+ELASTIC = md.Material(young=1e7, poisson=0.3)
+STEEL = md.Material(young=2e7, poisson=0.3, restitution=0.8, name="steel")
+
+
+def viscous_spring(c, stiffness):
+    spring, damping = c.coefficients.T[:2]
+    rate = -np.sum(c.velocity * c.normal, axis=1)                       # of the overlap
+    c.force = ((spring * c.overlap + damping * np.sqrt(c.mass) * rate) * (c.overlap > 0.0))[:, None] * c.normal
+    c.dissipated[:, 0] = c.step * damping * np.sqrt(c.mass) * rate ** 2 * (c.overlap > 0.0)
+
+
+def spring_energy(c, stiffness):
+    c.normal_energy = 0.5 * c.coefficients[:, 0] * np.maximum(c.overlap, 0.0) ** 2
+    c.sliding = 1.0
+
+
+def spring_coefficients(pair, values):
+    logarithm = -np.log(pair["restitution"])
+    return values["stiffness"], 2.0 * np.sqrt(values["stiffness"]) * logarithm / np.sqrt(np.pi**2 + logarithm**2)
+
+
+def test_a_law_with_dashpots(own_law):
+    """Restitution of the linear spring in closed form, and the balance of energies."""
+    own_law("mine", viscous_spring, spring_energy, records=1, coefficients=spring_coefficients,
+            parameters={"stiffness": None}, reads_of_pairs=("restitution",))
+    sim = two_balls(LAW, overlap=-1e-5, velocity=[(1, 0, 0), (0, 0, 0)])
+    start = sim.energy()
+    sim.run(20)
+    assert sim.contacts()["sliding"].all() and sim.energy().elastic == pytest.approx(
+        0.5 * 4e6 * sim.contacts()["overlap"][0] ** 2, rel=1e-12)
+    sim.run(1000)
+    assert sim.velocity[1, 0] - sim.velocity[0, 0] == pytest.approx(GLASS.restitution, rel=0.02)
+    assert sim.energy().dissipated_damping == pytest.approx(start.kinetic - sim.energy().kinetic, rel=0.05)
+
+
+def test_a_contact_ends_with_its_overlap_whatever_the_law_says(own_law):
+    """Of a law without `range`: pairs with a gap are listed within a skin only."""
+    def sticky(c, stiffness):
+        c.force = (stiffness * np.maximum(c.overlap, 0.0))[:, None] * c.normal
+        c.goes_on = 1.0
+
+    own_law("sticky", sticky, records=1, parameters={"stiffness": None})
+    sim = md.Simulation(ELASTIC, contact="sticky:stiffness=1e4", dt=1e-6)
+    sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.99 * BALL.radii[0], 0.0, 0.0)])
+    sim.run(2)
+    assert len(sim.contacts()) == 1
+    while sim.position[1, 0] - sim.position[0, 0] <= 2.0 * BALL.radii[0]:
+        sim.run(1)
+    assert len(sim.contacts()) == 0
+
+
+def test_describe(own_law):
+    """Without it energies are zero; its errors are raised by what reads them, and the simulation goes on."""
+    own_law("mine", example.force, **example.RECORD)
+    contact, = two_balls(LAW, steps=3).contacts()
+    assert contact["energy"] == contact["energy_tangential"] == contact["energy_rolling"] == 0.0
+    assert contact["force"][0] < 0.0 and not contact["sliding"]
+    own_law("mine", example.force, lambda contacts, stiffness: contacts.colour, **example.RECORD)
+    sim = two_balls(LAW, steps=3)
+    for read in sim.contacts, sim.energy:
+        with pytest.raises(AttributeError, match="colour"):
+            read()
+    sim.run(3)
+
+
+VALUES = {"normal": 0, "middle_normal": 3, "velocity": 6, "angular_velocity": 9, "spin": 12, "overlap": 13,
+          "radius": 14, "mass": 15, "rolling_inertia": 16, "step": 17, "coefficients": 18}
+
+
+def test_python_and_c_receive_the_same(own_law):
+    """Rows of a C function are where `register` says; parameters are doubles, words their index."""
+    seen, rows, given = [], [], []
+
+    def python(contacts, gain, mode, count):
+        seen.append(contacts)
+        given.append((gain, mode, count))
+        contacts.force = 10.0 * contacts.normal
+
+    @ctypes.CFUNCTYPE(None, *4 * [POINTER])
+    def c(contact, history, result, parameters):
+        rows.append(np.ctypeslib.as_array(contact, (26, 8)).copy())
+        given.append(tuple(parameters[:3]))
+        np.ctypeslib.as_array(result, (10, 8))[:] = 0.0
+        np.ctypeslib.as_array(result, (10, 8))[:3] = 10.0 * rows[-1][:3]
+
+    record = {"parameters": {"gain": None, "mode": ("plain", "odd"), "count": 4}, "couples": True, "records": 2,
+              "reads_of_pairs": ("restitution",),
+              "coefficients": lambda pair, values: [pair["modulus"], pair["restitution"], values["gain"]]}
+    motion = {"velocity": [(1, 2, 3), (0, 0, 0)], "angular_velocity": [(3, 2, 1), (0, 5, 0)]}
+    for name, function in ("mine", python), ("mine-c", c):
+        own_law(name, function, **record)
+        two_balls(f"{name}:gain=2.5,mode=odd", steps=2, **motion)
+    assert given[0] == (2.5, 1, 4) and {type(value) for value in given[0][1:]} == {int}
+    assert given[-1] == (2.5, 1.0, 4.0)
+    assert len(seen) == len(rows) >= 3
+    for contacts, found in zip(seen, rows):
+        for name, row in VALUES.items():
+            values = getattr(contacts, name)
+            assert not values.flags.writeable
+            assert np.array_equal(values, found[row:row + values[0].size].T.reshape(values.shape)), name
+        assert contacts.history.shape == (8, 2, 4) and contacts.couple.shape == (8, 3)
+    last = seen[-1]
+    assert last.step[0] == 1e-5 and np.linalg.norm(last.normal[0]) == pytest.approx(1.0)
+    assert last.mass[0] == pytest.approx(BALL.mass / 2)
+    assert last.coefficients[0, :4] == pytest.approx([md.effective_modulus(GLASS, GLASS), 0.7, 2.5, 0.0])
+
+
+def test_couples(own_law):
+    """A couple against the relative rotation brings both balls to the same spin, and keeps the angular momentum."""
+    def force(contacts):
+        contacts.couple = -0.5 * contacts.angular_velocity
+        contacts.dissipated[:, 3] = -contacts.step * np.sum(contacts.couple * contacts.angular_velocity, axis=1)
+
+    own_law("mine", force, couples=True)
+    sim = two_balls("mine", steps=2000, material=ELASTIC, angular_velocity=[(4.0, 1.0, 2.0), (0.0, 1.0, -2.0)])
+    np.testing.assert_allclose(sim.angular_velocity, np.tile([2.0, 1.0, 0.0], (2, 1)), atol=1e-6)
+    assert np.all(sim.velocity == 0.0)
+    lost = 0.5 * BALL.inertia[0] * (21.0 + 5.0 - 2 * 5.0)
+    assert sim.energy().dissipated == sim.energy().dissipated_rolling == pytest.approx(lost, rel=0.05)   # first order
+    own_law("none", lambda contacts: setattr(contacts, "couple", 1.0))
+    with pytest.raises(AttributeError, match="couple"):
+        two_balls("none", steps=1, material=ELASTIC)
+
+
+def test_pairs_of_materials(own_law):
+    """Coefficients are those of the two materials; a pair that is read must be given. They are checked."""
+    own_law("mine", **example.numpy_interface(), **example.RECORD)
+    wall = md.Plane((0, 0, -0.05), (0, 0, 1), STEEL)
+    with pytest.raises(ValueError, match="'glass'.*'steel'.*restitution"):
+        two_balls(LAW, walls=[wall])
+    sim = two_balls(LAW, walls=[wall], pairs=[md.Pair(GLASS, STEEL, restitution=0.5)], overlap=-0.1,
+                    velocity=[(0, 0, -1.0), (0, 0, 0)])
+    sim.run(1000)
+    assert sim.velocity[0, 2] == pytest.approx(0.5, rel=1e-3)
+    for rows in 65 * [1.0], [np.ones(3)]:
+        own_law("mine", nothing, coefficients=lambda pair, values: rows)
+        with pytest.raises(ValueError, match="contact 'mine': coefficients returned .*at most 64"):
+            two_balls("mine", material=ELASTIC)
+
+
+def test_record(own_law):
+    record = own_law("mine", **example.numpy_interface(), **example.RECORD, doc="A hysteretic spring.")
+    assert md.contact.info("mine:stiffness=1") is record and "mine" in md.contact.available()
+    assert record.has_history and record.needs_velocity and not record.conservative
+    assert (record.title, record.doi, record.doc, record.reads_of_pairs, record.parameters) == (
+        "linear hysteretic spring", "10.1122/1.549893", "A hysteretic spring.", ("restitution",), {"stiffness": None})
+    assert "Walton" in md.cite(two_balls(LAW)).text
+    for make, message in ((lambda: two_balls("mine"), "stiffness is missing"),
+                          (lambda: rods(rotation="rk4"), "one force evaluation per step, and 'rk4' has 4")):
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+def test_a_user_law_can_be_replaced(own_law):
+    own_law("mine", **example.numpy_interface(), **example.RECORD)
+    sim, other = two_balls(LAW), two_balls(LAW, steps=20)
+    own_law("mine", nothing, **example.RECORD)
+    sim.run(20)
+    assert same(sim, other)
+    assert np.all(two_balls(LAW, steps=20).velocity == 0.0)
+
+
+def nothing(contacts, *parameters):
+    pass
+
+
+# --- what functions must keep to ---
+
+
+def test_parameters_of_a_law(own_law):
+    """They may have any sign, if the law does not say otherwise."""
+    seen = []
+    own_law("mine", lambda contacts, shift, count: seen.append((shift, count)), parameters={"shift": 1.0, "count": 3})
+    for shift in "0", "-2.5":
+        two_balls(f"mine:shift={shift},count=-4", steps=1)
+    assert set(seen) == {(0.0, -4), (-2.5, -4)}
+    own_law("other", lambda contacts, *values: None, parameters={
+        "k": Positive, "x": NonNegative(0.0), "n": Count(2), "mode": ("plain", Positive)})
+    law = md.contact.info("other")
+    assert law.values("k=2") == [2.0, 0.0, 2, -1.0] and law.values("k=2,mode=3,x=1") == [2.0, 1.0, 2, 3.0]
+    for name, given, words in (
+            ("mine", "shift=inf", "shift is 'inf', must be a finite number"),
+            ("mine", "count=0.5", "count is '0.5', must be a whole number up to 2147483647"),
+            ("other", "k=0", "a positive number"), ("other", "x=-1,k=1", "a number from 0 on"),
+            ("other", "", "k is missing"), ("other", "n=0,k=1", "a positive whole number"),
+            ("other", "mode=-1,k=1", "plain, or a positive number")):
+        with pytest.raises(ValueError, match=words):
+            md.contact.info(name).values(given)
+
+
+@pytest.mark.parametrize("force, shape", [
+    (lambda c: c.normal[0], r"\(3,\)"), (lambda c: 1.0, r"\(\)"), (lambda c: c.overlap[:, None], r"\(8, 1\)")])
+def test_forces_are_not_broadcast(own_law, force, shape):
+    own_law("mine", lambda contacts: setattr(contacts, "force", force(contacts)))
+    sim = two_balls("mine")
+    with pytest.raises(ValueError, match=f"force has shape {shape}; give shape .8, 3.$"):
+        sim.run(1)
+
+
+def pulling(contacts, stiffness):
+    contacts.force = stiffness * contacts.overlap[:, None] * contacts.normal
+
+
+@ctypes.CFUNCTYPE(None, *4 * [POINTER])
+def compiled_pulling(contact, history, result, parameters):
+    """The same, as compiled laws are called."""
+    rows, results = np.ctypeslib.as_array(contact, (26, 8)), np.ctypeslib.as_array(result, (10, 8))
+    results[:] = 0.0
+    results[:3] = parameters[0] * rows[13] * rows[:3]
+
+
+@pytest.mark.parametrize("in_python, threads", [
+    (True, 2), (False, 2), *(pytest.param(kind, 1, marks=pytest.mark.slow) for kind in (True, False))])
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_no_force_after_the_end(own_law, in_python, threads):
+    """The error names the contact. A law in Python leaves the state at the beginning of the step, a compiled one at an
+    earlier step."""
+    own_law("mine", pulling if in_python else compiled_pulling, parameters={"stiffness": None})
+    sim = rods(threads=threads)
+    with pytest.raises(ValueError, match=r"force \(.*\) N, or a couple, on clump \d+ in its contact with (clump|wall) "
+                                         r"\d+, which has ended: the force must be zero where the overlap"):
+        sim.run(400)
+    if in_python:
+        assert sim.step_count > 10 and len(sim.contacts())
+        assert same(sim, rods(steps=sim.step_count))
+    else:
+        assert np.array_equal(sim.position, rods(steps=sim.step_count).position)    # of the last copy, by the clock
+        with pytest.raises(ValueError, match=r"which has ended.* in step \d+: the simulation is back at step \d+ "):
+            sim.run(400)
+
+
+def test_no_copy_of_a_large_state(own_law, monkeypatch):
+    """Of many spheres there is no copy: after a step that failed, the last checkpoint continues."""
+    monkeypatch.setattr("minidem.engine.driver.MOST_COPIED", 10)
+    own_law("mine", compiled_pulling, parameters={"stiffness": None})
+    sim = rods()
+    with pytest.raises(ValueError, match="which has ended: the force must be zero where the overlap is not positive"):
+        sim.run(400)
+    with pytest.raises(RuntimeError, match="in step .*, and forces are missing; load its last checkpoint"):
+        sim.run(1)
+
+
+class Method:
+    def force(self, t, x, v, q, w):
+        return -v, 0.0 * w
+
+
+WRONG_CALLS = {
+    "a callback": (lambda sim: sim.run(1, every=1, callback=lambda: None), r"callback = .*\(simulation\)"),
+    "a class": (lambda sim: sim.run(1, every=1, callback=scenes.rod), r"callback = .*\(simulation\)"),
+    "a force": (lambda sim: sim.add_force(lambda t, x, v: None), r"function = .*w\), and takes \(t, x, v\)"),
+    "parameters": (lambda sim: sim.add_force(Method().force, [1.0]), r"function = .*\(t, x, v, q, w, p0\)"),
+    "a law": (lambda sim: md.contact.register("no", lambda c: None, parameters={"k": 1.0}),
+              r"force = .*\(contacts, k\)"),
+    "describe": (lambda sim: md.contact.register("no", lambda c: None, lambda: 1), r"describe = .*\(contacts\)"),
+    "coefficients": (lambda sim: md.contact.register("no", lambda c: None, coefficients=lambda pair: ()),
+                     r"coefficients = .*\(pair, values\)"),
+    "a scheme": (lambda sim: md.rotation.register("no", lambda bodies, dt: None), r"move = .*\(bodies, dt, stage\)"),
+    "a motion": (lambda sim: md.Plane((0, 0, 0), (0, 0, 1), motion=lambda: None), r"motion = .*\(t\), and takes \(\)"),
+    "a torque": (lambda sim: md.rotation.integrate("spiral", (1, 2, 3), (1, 0, 0, 0), (0, 0, 1), lambda t: 0, 0.1, 1),
+                 r"torque = .*\(t, q, w\)")}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_numbers_of_arguments_are_checked(name):
+    """Functions of many kinds are accepted, if they can be called."""
+    call, words = WRONG_CALLS[name]
+    sim, seen = two_balls("hertz"), []
+    with pytest.raises(ValueError, match=f"{words}.*(missing|too many)"):
+        call(sim)
+    assert "no" not in md.contact.available() + md.rotation.available()
+    sim.add_force(Method().force)
+    sim.add_force(functools.partial(lambda a, t, x, v, q, w: (a * v, 0.0 * w), -1.0))
+    sim.add_force(lambda *everything: (0.0 * everything[2], 0.0 * everything[2]), [1.0, 2.0])
+    sim.run(2, every=1, callback=seen.append)               # a built-in function
+    assert seen == [sim, sim]
+
+
+@ctypes.CFUNCTYPE(None, *4 * [POINTER])
+def third_parameter(time, clumps, wrenches, parameters):
+    wrenches[0] = -parameters[2] * clumps[3 * 8]
+
+
+def test_compiled_forces_do_not_read_behind_their_parameters():
+    sim = two_balls("hertz", overlap=-0.1)
+    with pytest.raises(ValueError, match=r"parameters = \[1.0, 2.0\]: the compiled function reads more numbers"):
+        sim.add_force(third_parameter, [1.0, 2.0])
+    assert sim.user_forces == ()
+    sim.add_force(third_parameter, [1.0, 2.0, 0.5])
+    sim.run(1)
+    empty = md.Simulation(GLASS, dt=1e-5)                   # found as soon as there is a clump
+    empty.add_force(third_parameter)
+    with pytest.raises(ValueError, match=r"parameters = \[\]"):
+        empty.add_clumps(BALL, [(0, 0, 0)])
+
+
+@pytest.mark.parametrize("use", [lambda sim: sim.run(1), lambda sim: sim.add_clumps(BALL, [(5, 5, 5)]),
+                                 lambda sim: sim.remove_clumps([0]), lambda sim: sim.contacts()])
+def test_motions_must_not_use_the_simulation(use):
+    sims = []
+
+    def motion(t):
+        if sims and t > 3e-5:
+            use(sims[0])
+        return (1e-3 * t, 0.0, 0.0), (0.0, 0.0, 0.0)
+
+    sims.append(two_balls("hertz", walls=[md.Plane((0, 0, -1), (0, 0, 1), motion=motion)]))
+    with pytest.raises(RuntimeError, match="during a step.*motions of walls"):
+        sims[0].run(100)
+    assert sims[0].n_clumps == 2 and np.isfinite(sims[0].position).all()        # usable
+
+
+# --- rotation schemes ---
 
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
 SIGNATURE = b"void (double *, double const *, double const *, double const *)"      # spaces do not matter
@@ -19,8 +335,7 @@ SIGNATURE = b"void (double *, double const *, double const *, double const *)"  
 
 @pytest.fixture(params=COMPILED)
 def compiled(request):
-    """The three functions of the example, compiled."""
-    return functions_of(example, request.param, SIGNATURE)
+    return functions_of(custom_integrator, request.param, SIGNATURE)
 
 
 def driven(t, q, w):
@@ -37,28 +352,24 @@ def turned(name, bodies=None, steps=64, **how):
     return end.orientation, end.angular_velocity
 
 
-def same(one, other):
+def equal(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other))
 
 
 def test_compiled_functions_give_the_bits_of_python(own, compiled):
-    own("mine-python", **example.numpy_interface())
+    """Of one body and of nine, which are as many single ones."""
+    own("mine-python", **custom_integrator.numpy_interface())
     own("mine", **compiled)
-    assert same(turned("mine-python"), turned("mine"))
-    assert same(turned("mine-python", bodies=9), turned("mine", bodies=9))     # a second block of eight
-
-
-def test_many_bodies_are_as_many_single_ones(own):
-    own("mine", **example.numpy_interface())
-    q, w = turned("mine", bodies=9)
+    many = turned("mine", bodies=9)                                             # a second block of eight
+    assert equal(turned("mine-python"), turned("mine")) and equal(turned("mine-python", bodies=9), many)
+    assert equal([rows[0] for rows in many], turned("mine"))
     last = md.rotation.integrate("mine", INERTIA, (1, 0, 0, 0), 2.0 * SPIN, driven, 1 / 64, 64)
-    assert same((q[0], w[0]), turned("mine"))
-    assert same((q[8], w[8]), (last.orientation, last.angular_velocity))
+    assert equal([rows[8] for rows in many], (last.orientation, last.angular_velocity))
 
 
 def test_many_body_run_is_the_same_through_every_interface(own, compiled):
     """On two threads, too; and the energy is that of the built-in scheme, since its error is of the translation."""
-    own("mine-python", **example.numpy_interface())
+    own("mine-python", **custom_integrator.numpy_interface())
     own("mine", **compiled)
     sims = [SYSTEMS["mixture"].build("hertz", name, threads) for name, threads in (
         ("mine-python", 1), ("mine", 1), ("mine", 2), ("spiral", 1))]
@@ -73,76 +384,50 @@ def test_many_body_run_is_the_same_through_every_interface(own, compiled):
 @pytest.mark.parametrize("sync", [True, False])
 def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
     """32 steps, each with some ten roundings of w and q, which are of size 1 and below."""
-    record = own("my-leapfrog", **python_scheme(), n_scratch=2)
-    assert (record.title, record.n_scratch, record.angular_velocity_offset) == ("my-leapfrog", 2, -0.5)
+    record = own("my-leapfrog", **python_scheme(), n_scratch=2, doc="A leapfrog.")
+    assert (record.title, record.doc, record.angular_velocity_offset) == ("my-leapfrog", "A leapfrog.", -0.5)
     for one, other in zip(turned("my-leapfrog", steps=32, sync=sync), turned("spiral", steps=32, sync=sync)):
         np.testing.assert_allclose(one, other, rtol=0, atol=10 * 32 * np.finfo(float).eps)
     end = md.rotation.integrate("my-leapfrog", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.1, 3, sync=False)
     assert (end.orientation_time, end.angular_velocity_time) == pytest.approx((0.3, 0.25), rel=1e-15)
 
 
-def test_stages_and_parameters_arrive(own):
-    seen = []
+@pytest.mark.parametrize("in_c", [False, True])
+def test_stages_and_parameters_arrive(own, in_c):
+    """In C all are doubles: step[0] is dt, step[1] the stage, step[2:] the parameters, words as their index."""
+    seen, instants = [], []
 
-    def move(bodies, dt, stage, gain, mode):
-        seen.append((dt, stage, gain, mode, bodies.q.shape, bodies.w.shape, bodies.scratch.shape))
+    def move(bodies, dt, stage, gain, mode, count):
+        seen.append((dt, stage, gain, mode, count))
+        assert (bodies.q.shape, bodies.w.shape, bodies.scratch.shape) == ((8, 4), (8, 3), (8, 3))
+        assert type(stage) is type(mode) is type(count) is int
 
-    own("staged", move, stages=(0.5, 1.0), n_scratch=3, parameters={"gain": 2.5, "mode": ("plain", "odd")})
-    instants = []
-    md.rotation.integrate("staged:mode=odd", INERTIA, (1, 0, 0, 0), SPIN,
+    compiled = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda block, torque, fixed, step: seen.append(tuple(step[:5])))
+    own("staged", compiled if in_c else move, stages=(0.5, 1.0), n_scratch=3,
+        parameters={"gain": 2.5, "mode": ("plain", "odd"), "count": 4})
+    md.rotation.integrate("staged:mode=odd,count=7", INERTIA, (1, 0, 0, 0), SPIN,
                           lambda t, q, w: instants.append(t) or w, 0.25, 2)
-    shapes = ((8, 4), (8, 3), (8, 3))
-    assert seen == [(0.25, k % 2, 2.5, 1, *shapes) for k in range(4)]
-    assert {type(value) for _, stage, _, mode, *_ in seen for value in (stage, mode)} == {int}
-    assert instants == [0.0, 0.125, 0.25, 0.375, 0.5]
+    assert seen == [(0.25, k % 2, 2.5, 1, 7) for k in range(4)] and instants == [0.0, 0.125, 0.25, 0.375, 0.5]
     with pytest.raises(ValueError, match="gain"):
         md.rotation.integrate("staged:gain=nan", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
 
 
-def test_c_functions_receive_doubles(own):
-    """step[0] is dt, step[1] the stage, step[2:] the parameters, words as their index."""
-    seen = []
-
-    @ctypes.CFUNCTYPE(None, *4 * [POINTER])
-    def move(block, torque, fixed, step):
-        seen.append(step[:5])
-
-    own("staged", move, stages=(0.5, 1.0), parameters={"gain": 2.5, "mode": ("plain", "odd"), "count": 4})
-    md.rotation.integrate("staged:mode=odd,count=7", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 1)
-    assert seen == [[0.25, stage, 2.5, 1.0, 7.0] for stage in (0.0, 1.0)]
-
-
-def test_every_record_has_a_description(own):
-    for name in md.rotation.available():
-        assert len(md.rotation.info(name).doc.splitlines()) > 2, name
-    assert own("mine", nothing, doc="A scheme that does nothing.").doc == "A scheme that does nothing."
-
-
-def test_a_user_scheme_can_be_replaced(own):
-    own("mine", lambda bodies, dt, stage: None)
-    assert same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
-    own("mine", **example.numpy_interface())
-    assert not same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
-    assert "mine" in md.rotation.available()
-
-
-def nothing(bodies, dt, stage):
+def idle(bodies, dt, stage):
     pass
 
 
 @pytest.mark.parametrize("field", ["angular_velocity_offset", "orientation_offset"])
 @pytest.mark.parametrize("given", [(), ("start",), ("sync",)])
 def test_what_is_stored_at_another_instant_needs_start_and_sync(own, field, given):
-    functions = dict.fromkeys(given, nothing)
+    functions = dict.fromkeys(given, idle)
     missing = " and ".join(role for role in ("start", "sync") if role not in given)
     with pytest.raises(ValueError, match=f"{field} = -0.5: .* needs {missing}, too"):
-        own("late", nothing, **functions, **{field: -0.5})
+        own("late", idle, **functions, **{field: -0.5})
     assert "late" not in md.rotation.available()
 
 
 def test_signatures_are_checked(own):
-    library = ctypes.CDLL(None)
-    function = library.labs                                          # any function: it is never called
+    function = ctypes.CDLL(None).labs                                # any function: it is never called
     for restype, argtypes in ((ctypes.c_int, 4 * [POINTER]), (None, 3 * [POINTER]), (None, None)):
         function.restype, function.argtypes = restype, argtypes
         with pytest.raises(ValueError, match="move.*restype"):
@@ -150,14 +435,10 @@ def test_signatures_are_checked(own):
     for wrong in (b"void (double *, double *, double *)", SIGNATURE.replace(b"void", b"double"), None):
         with pytest.raises(ValueError, match="move.*signature"):
             own("mine", capsule(function, wrong))
-
-
-def test_signature_of_a_numba_function(own):
     numba = pytest.importorskip("numba")
-    rest = ", CPointer(float64), CPointer(float64)"
-    wrong_type = numba.cfunc(f"void(CPointer(float32), CPointer(float64){rest})")(lambda a, b, c, d: None)
-    too_few = numba.cfunc(f"void(CPointer(float64){rest})")(lambda a, b, c: None)
-    for wrong, word in (wrong_type, "float32"), (too_few, r"\(float64\*, float64\*, float64\*\)"):
+    single = "void(CPointer(float32), CPointer(float64), CPointer(float64), CPointer(float64))"
+    for wrong, word in ((numba.cfunc(single)(lambda a, b, c, d: None), "float32"),
+                        (numba.cfunc("void(CPointer(float64))")(lambda a: None), r"\(float64\*,\)")):
         with pytest.raises(ValueError, match=word):
             own("mine", wrong)
 
@@ -167,6 +448,6 @@ def test_an_error_in_a_python_scheme_is_raised(own, role):
     def fails(bodies, dt, stage):
         raise ArithmeticError(f"in {role}")
 
-    own("failing", **{"move": nothing, role: fails})
+    own("failing", **{"move": idle, role: fails})
     with pytest.raises(ArithmeticError, match=f"in {role}"):
         turned("failing", steps=3)

@@ -1,17 +1,17 @@
-"""Runs of a scenario: files and messages, what a summary says of the energy, comparisons."""
+"""Runs of a scenario: files, messages, what a summary says of the energy; options, refused words and folders."""
 import dataclasses
 import json
 import math
 from xml.etree import ElementTree
 
-import meshio
 import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.core import progress
-from minidem.scenario import plot
+from minidem.scenario import Scenario, plot
+from minidem.scenarios import module_of, paper_report
 
 DT = 38e-6
 STEPS = 2632  # the fewest that reach 0.1 s
@@ -42,14 +42,12 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def unrecorded():
-    """The same run by hand, in one go."""
     sim = RODS.build(RODS.parse([]))
     sim.run(STEPS)
     return sim
 
 
 def test_energy_table(run, unrecorded):
-    """The rows of a run that is not recorded."""
     header, rows = table(run / "energy.csv")
     assert header == ("time,translational,rotational,elastic,potential,total,lasting,elastic_tangential,"
                       "elastic_rolling,dissipated_damping,dissipated_tangential,dissipated_sliding,dissipated_rolling,"
@@ -71,6 +69,7 @@ def test_summary(run, unrecorded):
     assert SUMMARY_KEYS <= summary.keys()
     expected = {"scenario": "rods_in_box", "integrator": "spiral", "ended": "done", "dt": DT, "steps": STEPS,
                 "time": unrecorded.time, "clumps": 30, "spheres": 90, "seed": 1, "version": md.__version__,
+                "build": md.build_info(),
                 "energy_scale": "energy_initial", "energy_final": unrecorded.energy().total}
     assert {key: summary[key] for key in expected} == expected
     total = table(run / "energy.csv")[1][:, 5]
@@ -86,19 +85,6 @@ def test_summary(run, unrecorded):
     assert observed[-1, 2] == pytest.approx(by_hand, rel=100 * np.finfo(float).eps)
 
 
-def test_frames_and_series(run, unrecorded):
-    entries = list(ElementTree.parse(run / "rods_in_box.pvd").getroot().iter("DataSet"))
-    assert [float(entry.get("timestep")) for entry in entries] == [DT * (k * STEPS // 4) for k in range(5)]
-    files = [run / entry.get("file") for entry in entries]
-    assert sorted((run / "frames").iterdir()) == files
-    last = meshio.read(files[-1])
-    np.testing.assert_array_equal(last.points, unrecorded.sphere_centers().astype(np.float32))
-    walls = meshio.read(run / "walls.vtu")
-    assert (walls.points.min(), walls.points.max()) == pytest.approx((0.0, 1.0), abs=1e-12)
-    pytest.importorskip("matplotlib")
-    assert (run / "energy.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_a_new_run_replaces_the_old_one(tmp_path):
     """The first and the last state are among its frames; never more than there are states."""
     keepsake = tmp_path / "frames" / "mine.vtu"
@@ -107,8 +93,11 @@ def test_a_new_run_replaces_the_old_one(tmp_path):
     for frames, steps in (("99", list(range(21))), ("2", [0, 20]), ("1", [20]), ("0", [])):
         assert RODS.main(["--time", str(20 * DT), "--frames", frames, "--quiet", "--out", str(tmp_path)]) == 0
         written = sorted((tmp_path / "frames").glob("rods_in_box_*.vtu"))
-        assert [int(file.stem.rpartition("_")[2]) for file in written] == steps
-        assert (tmp_path / "rods_in_box.pvd").exists() == bool(steps) and keepsake.exists()
+        assert [int(file.stem.rpartition("_")[2]) for file in written] == steps and keepsake.exists()
+        series = tmp_path / "rods_in_box.pvd"
+        listed = [row.attrib for row in ElementTree.parse(series).iter("DataSet")] if series.exists() else []
+        assert [float(row["timestep"]) for row in listed] == [DT * step for step in steps]
+        assert [tmp_path / row["file"] for row in listed] == written
         assert len(table(tmp_path / "energy.csv")[1]) == 21
 
 
@@ -124,33 +113,15 @@ def test_what_it_says(tmp_path, capsys, undrawn):
     assert tuple(capsys.readouterr()) == ("", "")
 
 
-def short(scenario, out, *words):
-    """A short run without frames: its summary, or what it says."""
-    assert scenario.main(["--time", "0.001", "--frames", "0", "--out", str(out), *words]) == 0
-    return json.loads((out / "summary.json").read_text(), parse_constant=pytest.fail)
-
-
-def test_gravity_sets_the_scale_of_the_energy_error(tmp_path):
-    """With a body force the zero of energy is arbitrary: errors are relative to the largest kinetic energy."""
-    def build(options):
-        sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-4, gravity=(0.0, 0.0, -10.0))
-        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.0, 0.0, 5.0)])
-        return sim
-
-    summary = short(dataclasses.replace(RODS, build=build, observables=()), tmp_path, "--time", "0.5")
-    rows = table(tmp_path / "energy.csv")[1]
-    largest = np.max(np.abs(rows[:, 5] - rows[0, 5]))
-    assert summary["energy_scale"] == "kinetic_max"
-    assert summary["max_relative_energy_error"] == largest / np.max(rows[:, 1])
-
-
 @pytest.mark.parametrize("change", [{"conservative": False}, {"forces": lambda options: [
     lambda t, x, v, q, w: (np.full_like(x, 3.0), np.zeros_like(x))]}], ids=["as it says", "a force of its own"])
 def test_without_conservation_there_is_no_energy_error(change, tmp_path, capsys, monkeypatch):
     """Neither in summary.json nor on the way nor in the last line. Observables that are not finite become null."""
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
     undefined = dataclasses.replace(RODS.observables[0], value=lambda sim: math.nan)
-    summary = short(dataclasses.replace(RODS, observables=(undefined,), **change), tmp_path)
+    scenario = dataclasses.replace(RODS, observables=(undefined,), **change)
+    assert scenario.main(["--time", "0.001", "--frames", "0", "--out", str(tmp_path)]) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text(), parse_constant=pytest.fail)
     for name in ("max_relative_energy_error", "lasting_relative_energy_error", "lasting_energy_rows",
                  "relative_energy_drift", "energy_scale"):
         assert summary[name] is None
@@ -188,3 +159,125 @@ def test_unstable_runs_end(tmp_path, capsys):
     assert wild.main(["--time", "0.2", "--frames", "0", "--out", str(tmp_path), "--compare", "euler,spiral"]) == 0
     ended = {name: json.loads((tmp_path / name / "summary.json").read_text())["ended"] for name in ("euler", "spiral")}
     assert ended == {"euler": "not finite", "spiral": "done"} and "not finite" not in capsys.readouterr().err
+
+
+# --- options and folders ---
+
+EXPERIMENT = Scenario("nothing", "Nothing.", study=lambda options, report: None)
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_help_has_defaults_that_are_functions(required, capsys):
+    def add(group):
+        group.add_argument("--quick", action="store_true")
+        group.add_argument("--count", type=int, default=lambda options: 7, required=required)
+
+    scenario = Scenario("pair", "Two steps.", build=None, add_options=add, defaults={
+        "time": lambda options: 0.25 if options.quick else 1.5, "dt": 1e-5})
+    with pytest.raises(SystemExit):
+        scenario.main(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "simulated time (default: 1.5; with --quick 0.25)" in text or required
+    assert "simulated time (default: depends on other options)" in text or not required
+
+
+def test_options():
+    """Defaults are the published scenario; a box keeps the number density; integrators have several parameters."""
+    options = vars(RODS.parse([]))
+    expected = {"rods": 30, "box": 1.0, "integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1,
+                "frames": 200, "out": "results/rods_in_box", "compare": None, "resume": False}
+    assert {name: options[name] for name in expected} == expected
+    for words, box in ("--rods 7", 1.0), ("--rods 240", pytest.approx(2.0, rel=1e-15)), ("--rods 240 --box 1.5", 1.5):
+        assert RODS.parse(words.split()).box == box
+    options = RODS.parse(["--compare", "spiral,omelyan:iterations=20,other=2,fincham"])
+    assert options.compare == ["spiral", "omelyan:iterations=20,other=2", "fincham"]
+
+
+def test_a_scenario_has_only_the_options_that_it_wants():
+    plain = Scenario("plain", "Nothing random in it.", build=None, defaults={"time": 1.0})
+    options = vars(plain.parse([]))
+    assert not {"integrator", "compare", "dt", "seed"} & options.keys()
+    with pytest.raises(ValueError, match="--seed"):
+        plain.parse(["--seed", "3"])
+    with pytest.raises(ValueError, match="unrecognized arguments: --contact hertz"):    # --contacts is an option
+        plain.parse(["--contact", "hertz"])
+    with pytest.raises(ValueError, match="unrecognized arguments: --tim=3, did you mean '--time'?"):
+        plain.parse(["--tim=3"])
+
+
+REFUSED = [         # (scenario, arguments, words of the message)
+    *(("rods_in_box", *given) for given in (
+        ("--integrator nosuch", "nosuch", "spiral", "omelyan"), ("--integrator omelyan:iterations=x", "iterations"),
+        ("--compare spiral,nosuch", "nosuch", "omelyan"), ("--compare spiral,spiral", "--compare", "spiral,spiral"),
+        ("--compare spiral,,omelyan", "--compare"), ("--integrator spiral --compare omelyan", "--compare"),
+        ("--dt 0", "--dt", "above 0"), ("--dt nan", "--dt", "finite"),
+        ("--dt fast", "--dt", "fast"),
+        ("--time 0", "--time", "above 0"), ("--rods 0", "--rods", "at least 1"), ("--rods 2.5", "--rods", "2.5"),
+        ("--rods 300 --box 0.7", "300 clumps", "solid fraction"), ("--box -1", "--box", "above 0"),
+        ("--seed -1", "--seed", "at least 0"), ("--fields velocity,speed", "--fields", "'speed'", "orientation"),
+        ("--threads 0", "--threads", "at least 1"), ("--resume", "--resume", "no checkpoint"),
+        ("--nosuch", "--nosuch"), ("stray", "stray"), ("--energy-limit 0", "--energy-limit"),
+        ("--track-every 0.1", "--track-every"), ("--track all --frames 1", "--track"), ("--track 0", "--track"),
+        ("--track some", "--track"), ("--contacts --frames 0", "--contacts"))),
+    ("clump_gas", "--count 2", "at least 10"), ("clump_gas", "--count 10 --fraction 0.6", "solid fraction"),
+    ("dense_rods", "--rods 0", "--rods"), ("dense_rods", "--fraction 0", "--fraction"),
+    ("dense_rods", "--thermalise -1", "--thermalise"), ("dense_rods", "--rods 100 --fraction 0.7", "solid fraction"),
+    ("incline", "--contact hertz", "hertz-mindlin"), ("incline", "--friction 0", "above 0"),
+    ("oblique_impact", "--contact hertz", "hertz-mindlin"), ("oblique_impact", "--resolution 3", "at least 20"),
+    ("settling", "--shape cube", "choose from"), ("settling", "--friction -1", "friction"),
+    ("settling", "--restitution 2", "restitution"), ("falling_fibres", "--fibres 2", "choose from"),
+    *((study, *given) for study in ("energy_pareto", "rods_energy_study") for given in (
+        ("--integrators spiral spirall", "--integrators: rotation is 'spirall', must be one of"),
+        ("--integrators spiral spiral", "contains a name twice"), ("--workers 0", "--workers"))),
+    ("energy_pareto", "--contact hertzz", "--contact: contact is 'hertzz', must be one of"),
+    ("energy_pareto", "--time 1e-5 --steps 2e-5", "less than the step"),
+    ("energy_pareto", "--seeds 0", "--seeds"), ("energy_pareto", "--steps 0", "--steps"),
+    ("rods_energy_study", "--time 0.001", "less than 50 steps"),
+    ("forced_sphere", "--dt 1e-4", "--dt"), ("forced_cylinder", "--smallest-step 1e-3", "--smallest-step"),
+    ("spinning_top", "--time 0.01", "--time"), ("coupled_cylinders", "--dt 0.1", "--dt"),
+    ("tennis_racket", "--tilt 0.6", "--tilt"),
+    ("chess_energy_study", "--workers 2 --scheduler tcp://here:1", "--workers and --scheduler"),
+    ("chess_energy_study", "--steps 1e-6,0", "--steps"), ("chess_energy_study", "--steps 2.0", "--time"),
+    ("impact", "--particles bed.txt --clump rod", "leave one of them out"),
+    ("impact", "--quick --particles nothing.txt", "no line with radius x y z"),
+    ("impact", "--quick --particles short.txt", "in line 2"),
+    ("impact", "--quick --particles words.txt", "not four numbers"),
+    ("drum", "--soft --particles large.txt", "a radius of 0.003 m"),
+    ("drum", "--soft --particles large.txt --clump rod", "leave one"),
+    *((name, "--steps 1", "--steps") for name in ("custom_integrator", "custom_law", "capillary_bridge",
+                                                  "cohesive_slope"))]
+PARTICLES = {"nothing": "", "short": "0.001 0 0\n0.001 0 0 0\n", "words": "0.001 0 0 nought\n0.001 0 0 0\n",
+             "large": "0.003 0.0 0.0 0.0\n"}
+
+
+@pytest.mark.parametrize("name, arguments, messages", [(name, words, messages) for name, words, *messages in REFUSED])
+def test_bad_arguments_are_refused_before_anything_is_written(name, arguments, messages, tmp_path, monkeypatch, capsys):
+    for file, rows in PARTICLES.items():
+        (tmp_path / f"{file}.txt").write_text("radius x y z\n" + rows)
+    monkeypatch.chdir(tmp_path)
+    assert module_of(name).main([*arguments.split(), "--out", "out"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(f"{name}: error: ") and said.err.count("\n") == 1
+    for word in messages:
+        assert word in said.err
+    assert all(path.suffix == ".txt" for path in tmp_path.iterdir())
+
+
+def test_folders_that_are_refused(tmp_path, monkeypatch, capsys):
+    """Before any work: names that are none, files, and what cannot be made."""
+    def never(options):
+        raise AssertionError("work was begun")
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    scenario = Scenario("never", "Never built.", never, {"time": 1.0, "integrator": "spiral", "dt": 1e-5})
+    for main in (scenario.main, lambda words: scenario.main([*words, "--compare", "spiral,rk4"]), EXPERIMENT.main,
+                 paper_report.main):
+        assert main(["--out="]) == 2
+        assert "'' is no folder" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="'' is no folder"):
+        EXPERIMENT.run_into("")
+    for main in (RODS.main, EXPERIMENT.main):
+        for place in ("file", "file/below", "/proc/nosuch/below"):
+            assert main(["--out", place]) == 2 and "--out" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"] and (tmp_path / "file").read_text() == "mine"

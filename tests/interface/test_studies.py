@@ -2,18 +2,15 @@
 import csv
 import json
 import os
-import re
 import signal
 import sys
 import threading
 from dataclasses import replace
 
-import examples
 import pytest
 
 import minidem as md
 from minidem.scenario import Scenario
-from minidem.scenarios import papers
 from minidem.scenarios.papers import Finding
 
 PRINTED = Finding("Somebody 1999", "Table 1", "a length", published="9.400e-03", reproduced=9.4004e-3)
@@ -35,9 +32,7 @@ def work(options, report):
     report.say("worked")
 
 
-def more_options(group):
-    group.add_argument("--size", type=float, default=lambda options: 2.0 * options.dt)
-EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work, add_options=more_options,
+EXPERIMENT = Scenario("some_experiment", "Some experiments.", study=work,
                       defaults={"integrator": "spiral", "dt": 0.1})
 
 
@@ -61,47 +56,15 @@ def test_verdicts(finding, change, verdict):
     assert replace(finding, **change).verdict == verdict
 
 
-def test_words_of_findings():
-    assert PRINTED.deviation == pytest.approx(4e-7 / 9.4e-3)
-    assert MISSED.in_words() == "it grows. last above first. Expected: a rigid law"
-    assert replace(PRINTED, reproduced=0.0095, limit="a rigid law").in_words() == (
-        "a length: published 9.400e-03, here 0.0095 (+1.1e-02 of it). Expected: a rigid law")
-    assert replace(DRAWN, limit="a rigid law").in_words() == DRAWN.in_words()
-
-
-@pytest.mark.parametrize("verdicts, told", [
-    ("s", "too short to tell, 0 of 1, 1 too short to tell"), ("gs", "reproduced, 1 of 2, 1 too short to tell"),
-    ("bs", "NOT reproduced, 0 of 2, 1 too short to tell"), ("gb", "NOT reproduced, 1 of 2"),
-    ("gl", "reproduced, 1 of 2, 1 at a known limit"), ("l", "known limit, 0 of 1, 1 at a known limit"),
-    ("bl", "NOT reproduced, 0 of 2, 1 at a known limit")])
-def test_line_of_an_item(verdicts, told, tmp_path):
-    """g: reproduced, b: not reproduced, s: too short to tell, l: known limit. The exit status is 0 for all."""
-    kinds = {"g": DRAWN, "b": replace(DRAWN, holds=False), "s": replace(DRAWN, holds=False, too_short=True),
-             "l": MISSED}
-    study = Scenario("some", "", study=lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
-    assert study.run_into(tmp_path).lines()[0] == f"Somebody 1999, Fig. 2: {told}"
-    assert study.main(["--quiet", "--out", str(tmp_path)]) == 0
-
-
-@pytest.mark.parametrize("change, message", [
-    ({"published": None}, "published is None"), ({"published": "two"}, "published is 'two'"),
-    ({"published": float("inf")}, "finite"), ({"tolerance": 0.0}, "tolerance is 0.0"),
-    ({"published": "0", "tolerance": 0.1}, "tolerance is 0.1 of 0"), ({"holds": True}, "note is empty"),
-    ({"exact": 1.0}, "note is empty"), ({"too_short": True}, "note is empty")])
-def test_invalid_findings(change, message):
-    with pytest.raises(ValueError, match=message):
-        replace(PRINTED, **change)
-
-
 # --- a run ---
 
 def test_files_and_lines(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert EXPERIMENT.main(["--out", str(tmp_path), "--quick", "--dt", "0.05"]) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert {key: summary[key] for key in ("scenario", "ended", "version", "options")} == {
-        "scenario": "some_experiment", "ended": "done", "version": md.__version__,
-        "options": {"integrator": "spiral", "dt": 0.05, "quick": True, "size": 0.1}}
+    assert {key: summary[key] for key in ("scenario", "ended", "version", "build", "options")} == {
+        "scenario": "some_experiment", "ended": "done", "version": md.__version__, "build": md.build_info(),
+        "options": {"integrator": "spiral", "dt": 0.05, "quick": True}}
     assert summary["wall_seconds"] > 0.0
     verdicts = ["reproduced", "not reproduced", "reproduced", "published value wrong"]
     assert [found["verdict"] for found in summary["findings"]] == verdicts
@@ -117,10 +80,10 @@ def test_files_and_lines(tmp_path, capsys):
     assert {"Somebody 1999, Table 1: NOT reproduced, 1 of 2, largest deviation 1.1e-02",
             "    not reproduced: another: published 9.400e-03, here 0.0095 (+1.1e-02 of it)",
             "Somebody 1999, Table 3: reproduced, 0 of 1, 1 published wrong"} <= set(lines)
+    assert MISSED.in_words() == "it grows. last above first. Expected: a rigid law"
 
 
 def test_a_new_run_replaces_its_own_files_only(tmp_path, monkeypatch, capsys):
-    """Without matplotlib there is no figure."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert EXPERIMENT.run_into(tmp_path).files == ["numbers.csv", "findings.csv"]
     (tmp_path / "mine.txt").write_text("keep")
@@ -132,33 +95,8 @@ def test_a_new_run_replaces_its_own_files_only(tmp_path, monkeypatch, capsys):
     (tmp_path / "summary.json").write_text("not JSON")
     assert EXPERIMENT.main(["--out", str(tmp_path), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
-
-
-def check(options):
-    raise ValueError("--size: too small")
-
-
-@pytest.mark.parametrize("change, arguments, message", [
-    ({}, "--dt 0", "must be above 0, not 0"), ({}, "--integrator eulr", "must be one of"),
-    ({}, "--time 1", "unrecognized arguments: --time"), ({}, "--size big", "invalid float value"),
-    ({"check": check}, "", "some_experiment: error: --size: too small\n")])
-def test_bad_arguments(change, arguments, message, tmp_path, capsys):
-    assert replace(EXPERIMENT, **change).main([*arguments.split(), "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
     with pytest.raises(ValueError, match="no option 'speed', only dt, integrator"):
         EXPERIMENT.run_into(tmp_path, speed=1)
-
-
-def test_tables_that_are_refused(tmp_path):
-    def twice(options, report):
-        report.table("numbers", ("a",), [(1,)])
-        report.table("numbers", ("a",), [(2,)])
-
-    for study, message in ((twice, "'numbers.csv': the report has a file of this name"),
-                           (lambda options, report: report.table("t", ("a", "b"), [(1,)]), "1 numbers for 2 columns")):
-        with pytest.raises(ValueError, match=message):
-            replace(EXPERIMENT, study=study).run_into(tmp_path)
-    assert not (tmp_path / "t.csv").exists()
 
 
 def test_failure_keeps_findings(tmp_path, capsys):
@@ -170,11 +108,14 @@ def test_failure_keeps_findings(tmp_path, capsys):
     assert "some_experiment: failed: disk full" in capsys.readouterr().err
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["ended"] == "failed" and len(summary["findings"]) == 1
+    for columns, message in (("ab", "1 numbers for 2 columns"), ("a", "'t.csv': the report has a file of this name")):
+        with pytest.raises(ValueError, match=message):
+            replace(EXPERIMENT, study=lambda options, report: [
+                report.table("t", tuple(columns), [(1,)]) for _ in range(2)]).run_into(tmp_path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(number, tmp_path, capsys):
-    """During a long integration; earlier findings are written."""
     def study(options, report):
         report.find(PRINTED)
         threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
@@ -184,29 +125,3 @@ def test_interrupted(number, tmp_path, capsys):
     assert capsys.readouterr().err == "some_experiment: interrupted\n"
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["ended"] == "interrupted" and summary["findings"][0]["verdict"] == "reproduced"
-
-
-def test_example_of_the_module(tmp_path, capsys):
-    """The example of the docstring runs, and its findings are reproduced."""
-    script, = (block for marked, block in examples.blocks(papers.__doc__) if marked)
-    names = {"__name__": "free_top", "__doc__": "A top."}
-    exec(script, names)
-    assert names["main"](["--out", str(tmp_path)]) == 0
-    report = names["EXPERIMENT"].run_into(tmp_path, quick=True)
-    assert [finding.verdict for finding in report.findings] == ["reproduced", "reproduced"]
-
-
-def test_progress(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("minidem.core.progress.PLAIN_SECONDS", 0.0)
-    monkeypatch.chdir(tmp_path)
-
-    def parts(options, report):
-        for item in report.progress("items", "ab"):
-            report.part(f"item {item}", 0.25)
-
-    for quiet in False, True:
-        assert Scenario("long", "Two items.", study=parts).main(["--quiet"] if quiet else []) == 0
-        expected = ["long: items, 0 of 2", "long: item a, 25%", "long: items, 1 of 2", "long: item b, 25%"]
-        lines = [re.sub(r"^[-\d]+ [:\d]+ |, 0 s left, end about [-\d]+ [:\d]+$", "", line)
-                 for line in capsys.readouterr().err.splitlines()]
-        assert lines == ([] if quiet else expected)

@@ -1,19 +1,22 @@
-"""Tools of this project: benchmark.py, compare_trees.py, order_table.py, paraview_view.py."""
+"""Tools of this project: measurements, tables, pictures of ParaView, and comparisons with other codes."""
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import benchmark
 import benchmark_cases
+import compare_shear
 import compare_trees
-import numpy as np
-import order_table
 import pytest
+from installed_lammps import needs_lammps
+from peers.lammps_peer import LAMMPS
 
 import minidem as md
 from minidem import isa
+from minidem.scenarios.spiral import chess_box
 
 ROOT = Path(__file__).parents[2]
 ORDERS = (ROOT / "minidem" / "rotation" / "ORDERS.md").read_text(encoding="utf-8")
@@ -29,7 +32,7 @@ WARMUP, STEPS, REPEATS = 50, 300, 3
     ("compare_peers --peers yade,nobody", "nobody"), ("compare_peers --steps 0", "0"),
     ("compare_peers --case Z", "Z"), ("compare_peers --json no/such/folder/out.json", "no/such/folder"),
     ("compare_peers --clumps folder", "case B"), ("make_clump a.stl --bogus", "--bogus"),
-    ("make_clump none.stl", "none.stl"),
+    ("make_clump none.stl", "none.stl"), ("make_clump a.stl b.stl", "--table"),
     ("compare_drum --seeds 0", "at least 1"), ("compare_drum --time -1", "above 0"),
     ("compare_impact --quick --time 1e-7", "two steps"), ("compare_impact --seeds x", "whole number"),
     ("compare_impact --time 0.02", "--skip"), ("compare_repose --count 1", "at least 10"),
@@ -46,24 +49,14 @@ def test_a_bad_argument_is_named(words, complaint, run_tool, tmp_path, monkeypat
 
 # --- benchmark.py ---
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """(completed process of a short measurement of case A, its rows)"""
-    file = tmp_path_factory.mktemp("benchmark") / "new" / "rows.jsonl"
+def test_rows_of_a_measurement(tmp_path):
+    """One per number of threads; calls of run() and threads change no bit, and so not the energy."""
+    file = tmp_path / "new" / "rows.jsonl"
     done = subprocess.run([sys.executable, ROOT / "tools" / "benchmark.py", "--cases", "A", "--threads", "1,2",
                            "--warmup", str(WARMUP), "--steps", str(STEPS), "--repeats", str(REPEATS), "--json", file],
                           capture_output=True, text=True, cwd=ROOT, timeout=300)
     assert done.returncode == 0, done.stderr
-    return done, [json.loads(line) for line in file.read_text().splitlines()]
-
-
-def rods():
-    return benchmark_cases.CASES["A"].simulation(1, None)
-
-
-def test_rows_of_a_measurement(measured):
-    """One per number of threads; calls of run() and threads change no bit, and so not the energy."""
-    process, rows = measured
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert [row["threads_asked"] for row in rows] == [1, 2]
     for row in rows:
         assert (row["case"], row["clumps"], row["spheres"], row["threads"]) == ("A", 30, 90, 1)
@@ -74,21 +67,11 @@ def test_rows_of_a_measurement(measured):
         us, ns = row["us_per_step"], row["ns_per_sphere_step"]
         assert 0.0 < us["min"] <= us["median"] <= us["max"]
         assert ns["median"] == pytest.approx(1e3 * us["median"] / 90, rel=1e-14)
-        sim = rods()
+        sim = benchmark_cases.CASES["A"].simulation(1, None)
         initial = sim.energy().total
         sim.run(row["warmup"] + REPEATS * STEPS)
         assert row["energy_drift"] == sim.energy().total / initial - 1
-    assert "case A" in process.stderr and rows[0]["build"]["command"] in process.stdout
-
-
-def test_processes_of_a_measurement(tmp_path):
-    """Peak memory excludes that of the parent, which getrusage of a child includes; errors are quoted."""
-    rods().save(tmp_path / "start")
-    mine = np.ones(2 ** 25)                                 # 268 MB; the child needs some 70
-    found, = benchmark.run_processes([None], tmp_path / "start", 1, 10, 10, 1)
-    assert found["peak_bytes"] < mine.nbytes
-    with pytest.raises(RuntimeError, match="MINIDEM_ISA=v9"):
-        benchmark.run_processes([None, "v9"], tmp_path / "start", 1, 10, 10, 2)
+    assert "case A" in done.stderr and rows[0]["build"]["command"] in done.stdout
 
 
 def test_a_tree_beside_itself(capsys):
@@ -120,36 +103,6 @@ def test_orders_are_those_measured():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_differences_are_reported():
-    """A difference of orders above a tenth; a smaller one may come from another processor. Also rows and columns."""
-    assert order_table.page(order_table.read_page(ORDERS).values()) == ORDERS
-    written = order_table.read_page(ORDERS)
-    rows = [{heading: text for heading, text in row.items() if heading != "ns"} for row in written.values()]
-    q, w = map(float, rows[0]["of velocity"].split("/"))
-    rows[0]["of velocity"] = f"{q + 0.09:.2f} / {w - 0.09:.2f}"
-    assert order_table.differences(rows, written) == []
-    rows[0]["of velocity"] = f"{q:.2f} / {w + 0.11:.2f}"
-    said, = order_table.differences(rows, written)
-    assert said.startswith(f"{rows[0]['scheme']}, of velocity: {q:.2f} / {w + 0.11:.2f} here, ")
-    gone, changed = rows.pop(), rows.pop(0)
-    rows += [changed | {"forces": "2", "of velocity": written[changed["scheme"]]["of velocity"]},
-             changed | {"scheme": "`mine`"}]
-    del written[rows[0]["scheme"]]["of time"]
-    assert order_table.differences(rows, written) == sorted([
-        f"{changed['scheme']}, forces: 2 here, 1 in the table",
-        f"{rows[0]['scheme']}, of time: {rows[0]['of time']} here, nothing in the table",
-        f"{gone['scheme']} is in the table and no scheme", "`mine` is not in the table"])
-
-
-def test_facts_of_schemes():
-    """Instants of the stored state in words, and evaluations of the forces per step."""
-    for offset, text in ((0.0, "t"), (-0.5, "t - dt/2"), (0.5, "t + dt/2"), (-1.0, "t - 1 dt")):
-        assert order_table.instant(offset) == text
-    assert order_table.facts("spiral")["q, w stored at"] == "t, t - dt/2"
-    assert order_table.facts("improved-pcdm")["q, w stored at"] == "t + dt/2, t + dt/2"
-    assert order_table.facts("rk4")["forces"] == "4"
-
-
 # --- paraview_view.py ---
 
 @pytest.mark.parametrize("words, told", [
@@ -163,3 +116,72 @@ def test_views_are_refused(words, told, tmp_path):
     done = subprocess.run([sys.executable, ROOT / "tools" / "paraview_view.py", *words.split()], cwd=tmp_path,
                           capture_output=True, text=True)
     assert done.returncode != 0 and told in done.stderr and "Traceback" not in done.stderr
+
+
+# --- compare_*.py: other codes, which are missing, fail or agree ---
+
+PROGRAMS = {"yade": "yade", "lammps": "lmp", "liggghts": "liggghts"}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("tool", ["drum", "impact", "repose", "friction", "shear", "peers"])
+def test_what_is_missing_is_skipped(tool, here, run_tool, monkeypatch):
+    monkeypatch.setenv("PATH", str(here))
+    done = run_tool(f"compare_{tool}", *(["--json", "out.json"] if tool == "peers" else []))
+    assert (done.returncode, done.stderr) == (77, "") and "lammps: skipped" in done.stdout
+    for name in PROGRAMS if tool == "peers" else ():
+        assert f"{name}: skipped" in done.stdout and f"apt-get install {name}" in done.stdout
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("words, status, told", [
+    ("peers --case D --peers liggghts", 77, "liggghts: skipped, case D has more than 20000 clumps"),
+    ("peers --case B --peers lammps --clumps .", 1, "'king' in its name"),
+    ("impact --quick --count 400 --time 0.02 --skip 0.008 --dt 2e-6 --seeds 1", 1, "not above the bed"),
+    *((f"peers --peers {name} --steps 1", 1, words) for name in PROGRAMS for words in ("status 3", "no walls today"))])
+def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatch):
+    """Programs that fail stand for the others; what they say is quoted."""
+    for program in PROGRAMS.values():
+        (here / program).write_text("#!/bin/sh\necho no walls today\nexit 3\n")
+        (here / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(here), prepend=os.pathsep)
+    tool, *arguments = words.split()
+    done = run_tool(f"compare_{tool}", *arguments)
+    assert done.returncode == status and told in done.stdout + done.stderr
+
+
+@needs_lammps
+def test_a_sheared_gas_beside_lammps():
+    """From one state over a strain of 0.2, in which each sphere collides a few times: the same temperature. Pressures
+    are those of ten instants, at which few spheres touch."""
+    sim = compare_shear.prepared(1, 500)
+    theirs = compare_shear.of_lammps(sim, 10, LAMMPS.find())
+    ours = compare_shear.of_minidem(sim, 10)
+    assert theirs[0] == pytest.approx(ours[0], rel=0.02) and theirs[1:] == pytest.approx(ours[1:], rel=0.6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.skipif(shutil.which(program) is None, reason=f"needs {name}"))
+    for name, program in PROGRAMS.items()])
+@pytest.mark.parametrize("case, steps", [("A", "--steps 2000"), ("B", "--warmup 4000 --steps 100")])
+def test_peers_agree(name, case, steps, tmp_path):
+    """Rods; and chess pieces, with three different moments, up to after the first contacts."""
+    tool = ROOT / "tools" / "compare_peers.py"
+    words = ["--peers", name, "--case", case, *steps.split(), "--repeats", "1", "--json", tmp_path / "out.json"]
+    done = subprocess.run([sys.executable, tool, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    [report] = json.loads((tmp_path / "out.json").read_text())["reports"]
+    [theirs], [ours] = report["peer_runs"], report["minidem_runs"]
+    assert report["ratio"] == theirs["us_per_step"] / ours["us_per_step"]
+    # A contact lasts T = 34 steps of 38e-6 s. A stiffness wrong by the fraction e turns a rod of v = 4 m/s back by
+    # 2/5 e T too early or late: 0.06 e radii; 1 % is allowed. A mass or moment wrong by e changes speeds of 1 m/s by
+    # about e m/s in a bounce, and moves a piece by e * 19 mm at most in the warm-up; 1e-4 is allowed.
+    radius = min(piece.radii.min() for piece in chess_box.templates().values())
+    allowed = {"A": 0.06 * 0.01, "B": 1e-4 * 4000 * chess_box.STEP * chess_box.SPEED / radius}
+    assert report["apart_in_radii"] < allowed[case]

@@ -33,8 +33,8 @@ def collisions(sim, steps):
 
 @pytest.mark.parametrize("scheme, contact", CASES)
 def test_linear_momentum(free_clumps, scheme, contact):
-    """A contact gives the same impulse to both clumps; each step then rounds every velocity by half an eps,
-    and the sum of a clump's forces by less (dt F < m v). All of them in one direction would be the bound."""
+    """Each step rounds every velocity by half an eps, and the sum of the forces of a clump by less. With it the angular
+    momentum about another point, and the norms of orientations, which half a dozen roundings a step change."""
     sim = free_clumps.simulation(DT, rotation=scheme, contact=contact)
     before = sim.linear_momentum()
     assert collisions(sim, STEPS) > STEPS // 20
@@ -42,8 +42,11 @@ def test_linear_momentum(free_clumps, scheme, contact):
     given = mass @ free_clumps.velocity
     assert np.max(np.abs(before - given)) < len(mass) * EPS * mass.sum() * fastest
     assert np.max(np.abs(sim.linear_momentum() - before)) < STEPS * EPS * mass.sum() * fastest
-    summed = mass @ sim.velocity
+    summed, a = mass @ sim.velocity, np.array([3.0, -2.0, 5.0])
     assert np.max(np.abs(sim.linear_momentum() - summed)) < len(mass) * EPS * mass.sum() * fastest
+    about_a = sim.angular_momentum() - np.cross(a, sim.linear_momentum())
+    assert np.max(np.abs(sim.angular_momentum(about=a) - about_a)) < len(mass) * EPS * mass.sum() * fastest * 7.0
+    assert np.max(np.abs(np.linalg.norm(sim.orientation, axis=1) - 1)) < 6 * STEPS * EPS
 
 
 def angular_momentum_error(free_clumps, scheme, finer, contact="hertz"):
@@ -55,10 +58,8 @@ def angular_momentum_error(free_clumps, scheme, finer, contact="hertz"):
 
 @pytest.mark.parametrize("scheme, contact", [case for case in CASES if case[0].startswith(("fincham", "no-squish"))])
 def test_angular_momentum_to_round_off(free_clumps, scheme, contact):
-    """Leapfrog changes the orbital part by dt x_n x F_n exactly (x_(n+1) - x_n is parallel to the
-    velocity), and these schemes keep the spin in the lab frame and add dt M_n to it, no-squish in two halves:
-    the sum changes by central forces only, whose moments cancel. Round-off: products of |x| with the momenta,
-    half a dozen roundings a step, all in one direction."""
+    """Leapfrog changes the orbital part by dt x_n x F_n exactly, and these schemes add dt M_n to the spin in the
+    lab."""
     error, sim = angular_momentum_error(free_clumps, scheme, 1, contact)
     scale = free_clumps.world().mass.sum() * largest(sim.velocity) * largest(sim.position)
     assert error < 6 * STEPS * EPS * scale
@@ -66,10 +67,7 @@ def test_angular_momentum_to_round_off(free_clumps, scheme, contact):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_angular_momentum_converges(free_clumps, scheme):
-    """Elsewhere it is as good as the scheme: its error falls with the declared order, 2 at most, or is round-off.
-
-    0.3 for the dt^(5/2) of first and last touch, which some fifty contacts add up at random.
-    """
+    """With the declared order, 2 at most; 0.3 for the dt^(5/2) of first and last touch, or to round-off."""
     record = md.rotation.info(scheme)
     declared = min(2, record.order_q_varying, record.order_w_varying)
     errors, sims = zip(*(angular_momentum_error(free_clumps, scheme, finer) for finer in (1, 2, 4, 8)))
@@ -77,22 +75,9 @@ def test_angular_momentum_converges(free_clumps, scheme):
     assert order(errors) > declared - 0.3 or max(errors) < 6 * 8 * STEPS * EPS * scale, errors
 
 
-def test_angular_momentum_about_another_point(free_clumps):
-    """L' = L - a x P."""
-    sim = free_clumps.simulation(DT)
-    sim.run(STEPS)
-    a = np.array([3.0, -2.0, 5.0])
-    expected = sim.angular_momentum() - np.cross(a, sim.linear_momentum())
-    scale = free_clumps.world().mass.sum() * largest(sim.velocity) * np.linalg.norm(a)
-    assert np.max(np.abs(sim.angular_momentum(about=a) - expected)) < len(sim.position) * EPS * scale
-
-
 def test_axial_spin_of_rods():
-    """No force on a rod has a moment about its axis and two of its principal moments coincide, so its axial spin stays.
-
-    Round-off: half an eps of w per operation of a step, a dozen of them; and the moment r x F of forces
-    through the axis, wrong by an eps of r F a few times over. In the time, walls and rods give a rod an
-    impulse (the integral of F) that is counted here from the forces of every step."""
+    """No force has a moment about the axis. Roundings: a dozen a step, and those of r x F through the axis, counted by
+    the impulses."""
     scene, steps = scenes.rods_in_box(seed=2), 10_000
     body, sim, impulse = scene.shapes[0].body, scene.simulation(DT), 0.0
 
@@ -111,12 +96,3 @@ def test_axial_spin_of_rods():
     from_kicks = reach * np.max(impulse) / body.inertia[0]
     allowed = EPS * (6 * steps * largest(sim.angular_velocity) + 4 * from_kicks)
     assert np.max(np.abs(spin_about_axis(sim) - before)) < allowed
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_orientation_stays_a_rotation(free_clumps, scheme):
-    """Every orientation has norm 1 to round-off: by normalising, or because the step's factor is a unit
-    quaternion, in which case half a dozen roundings a step add up."""
-    sim = free_clumps.simulation(DT, rotation=scheme)
-    sim.run(STEPS)
-    assert np.max(np.abs(np.linalg.norm(sim.orientation, axis=1) - 1)) < 6 * STEPS * EPS

@@ -14,9 +14,8 @@ SPEED, RADIUS = 5.0, 0.01               # of each sphere [m/s], mean [m]
 
 
 def random_impacts(n, seed=1, walls=False, ratio=2.0):
-    """n pairs, or spheres that meet a plane: radii, directions, velocities, spins and first touches are random; the
-    normal speed of approach is at least a fiftieth of the largest. Also the step and the number of steps until all have
-    ended."""
+    """n random pairs, or spheres that meet a plane, at a fiftieth of the largest normal speed at least; the step, and
+    the number of steps until all have ended."""
     rng, k = np.random.default_rng(seed), 1 if walls else 2
     radii = RADIUS * ratio**rng.uniform(-0.5, 0.5, (n, k))
     normal = np.tile([0.0, 0.0, 1.0], (n, 1)) if walls else unit_vectors(rng, n)
@@ -50,8 +49,7 @@ def normal_errors(scene, dt, steps):
 @pytest.mark.parametrize("friction", [0.1, 0.5, 10.0])
 @pytest.mark.parametrize("walls", [False, True])
 def test_no_energy_is_created(walls, friction):
-    """Elastic impacts with friction never end with more energy than they began with, but for the integration error of
-    the normal direction, which is measured without friction and is below 2e-4 of the energy at 50 steps per contact."""
+    """But for the integration error of the normal direction, which is measured without friction."""
     scene, dt, steps = random_impacts(10_000 if friction == 0.5 else 2000, walls=walls)
     allowed = np.max(np.abs(normal_errors(scene, dt, steps)))
     assert allowed < 2e-4
@@ -59,15 +57,6 @@ def test_no_energy_is_created(walls, friction):
     gain = scene.kinetic(v, w) / scene.kinetic(scene.velocity, scene.angular_velocity) - 1
     assert np.max(gain) < 1.5 * allowed, f"{np.sum(gain > 1.5 * allowed)} impacts gain, the first is {np.argmax(gain)}"
     assert np.mean(gain) < -1e-3                        # friction acts
-
-
-def test_gain_falls_with_the_step():
-    scene, dt, steps = random_impacts(2000)
-    gains = []
-    for part in 1, 4:
-        v, w = scene.after(Law(1.0, 0.5), dt / part, part * steps)
-        gains.append(np.max(scene.kinetic(v, w) / scene.kinetic(scene.velocity, scene.angular_velocity) - 1))
-    assert gains[1] < 0.25 * max(gains[0], 1e-5)
 
 
 def test_sliding_creates_no_energy():
@@ -122,33 +111,24 @@ LAW = Law(0.7, 0.3)
 AMPLIFIED = 1e-9                        # round-off of positions, 1e-16 of the distance of sites, relative to overlaps
 
 
-def test_rotated_start():
+SIGN, MATRIX = np.array([1.0, -1.0, 1.0]), rotation_matrix(np.array([0.4, 0.1, -0.7, np.sqrt(1 - 0.66)]))
+TWINS = {       # how positions, velocities and angular velocities are mapped; accuracy
+    "rotated": (lambda x: x @ MATRIX.T, lambda v: v @ MATRIX.T, lambda w: w @ MATRIX.T, AMPLIFIED),
+    "mirrored": (lambda x: SIGN * x, lambda v: SIGN * v, lambda w: -SIGN * w, 0.0),
+    "exchanged": (*3 * [lambda rows: rows[:, ::-1]], 0.0)}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_twins(name):
+    """Angular velocities are axial vectors. Exchanged: the numbers of the two spheres of each pair."""
     scene, dt, steps = random_impacts(200)
-    matrix = rotation_matrix(np.array([0.4, 0.1, -0.7, np.sqrt(1 - 0.66)]))
-
-    def turn(vectors):
-        return vectors @ matrix.T
-
-    turned = outcome(changed(scene, turn, turn), LAW, dt, steps)
-    np.testing.assert_allclose(turned, turn(outcome(scene, LAW, dt, steps)), atol=AMPLIFIED)
-
-
-def test_mirrored_start():
-    """Velocities are reflected, angular velocities as axial vectors; equal to the last bit for a coordinate plane."""
-    scene, dt, steps = random_impacts(200)
-    sign = np.array([1.0, -1.0, 1.0])
-    mirrored = changed(scene, lambda x: sign * x, lambda v: sign * v, lambda w: -sign * w)
-    expected = outcome(scene, LAW, dt, steps) * np.array([sign, -sign])[:, None, None]
-    np.testing.assert_array_equal(outcome(mirrored, LAW, dt, steps), expected)
-
-
-def test_exchanged_spheres():
-    """The numbers of the two spheres of each pair are exchanged: no bit changes."""
-    scene, dt, steps = random_impacts(200)
-    other = changed(scene, lambda x: x[:, ::-1], lambda v: v[:, ::-1])
-    for name in "radii", "mass", "inertia":
-        setattr(other, name, getattr(scene, name)[:, ::-1])
-    np.testing.assert_array_equal(outcome(other, LAW, dt, steps)[:, :, ::-1], outcome(scene, LAW, dt, steps))
+    positions, vectors, spins, accuracy = TWINS[name]
+    other = changed(scene, positions, vectors, spins)
+    if name == "exchanged":
+        for of_pair in "radii", "mass", "inertia":
+            setattr(other, of_pair, getattr(scene, of_pair)[:, ::-1])
+    v, w = outcome(scene, LAW, dt, steps)
+    np.testing.assert_allclose(outcome(other, LAW, dt, steps), [vectors(v), spins(w)], rtol=0, atol=accuracy)
 
 
 @pytest.mark.parametrize("length, modulus", [(4.0**-9, 4.0**-10), (4.0**6, 4.0**4), (1e-3, 1e-5), (1e3, 10.0)])

@@ -1,16 +1,16 @@
-"""Moving walls: frames of reference, balances of energy and momentum, closed forms."""
+"""Moving walls and servos: frames of reference, balances of energy and momentum, closed forms."""
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from bit_systems import MIXED, press
 from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, ROLLING, facets, plate, simulation
 from scenes import unit_vectors
 from scipy.spatial.transform import Rotation
 
 import minidem as md
 
-CLUMP = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0), (0.0, 0.03, 0.02)], [0.05, 0.05, 0.04], density=2500.0)
-FLOOR, RADIUS, G = md.Plane((0, 0, 0), (0, 0, 1)), 0.1, 9.81
+RADIUS, G = 0.1, 9.81
 STEEP = np.array([0.0, 0.0, -G])
 
 
@@ -51,7 +51,7 @@ def moving(kind, contact, dt=2e-4, shift=(0, 0, 0), walls=None, **options):
     sim = simulation(walls_of(kind) if walls is None else walls, contact, dt,
                      gravity=(2, -9, -1) if kind in ("cylinder", "facets") else (1, 0, -9), **options)
     places = np.array([-0.2, -0.2, -0.17]) + 0.19 * np.argwhere(np.ones((3, 3, 2)))
-    sim.add_clumps(CLUMP, places, unit_vectors(rng, 18, 4), 0.3 * rng.normal(size=(18, 3)) + shift,
+    sim.add_clumps(MIXED, places, unit_vectors(rng, 18, 4), 0.3 * rng.normal(size=(18, 3)) + shift,
                    3.0 * rng.normal(size=(18, 3)))
     return sim
 
@@ -161,28 +161,6 @@ def test_galilean_invariance(kind, contact):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8)
 
 
-REBOUNDS = {"plane": md.Plane((0, 0, 0), (0, 0, 1), velocity=(0.3, 0, 0.5)),
-            "cylinder": md.Cylinder((0, 0, -1), (0, 1, 0), 1.0, outside=True, velocity=(0, 0.2, 0.5)),
-            "inside": md.Cylinder((0, 0, 10), (0, 1, 0), 10.0, velocity=(0, 0, 0.5)),
-            "mesh": md.MeshWall(plate(3), velocity=(0.1, 0, 0.5)),
-            "cone": md.Cone((0, 0, -1), (0, 0, 1), (1.0, 0.0), 1.0, velocity=(0, 0, 0.5)),
-            "opening": md.Cone((0, 0, -0.08), (0, 0, 1), (0.06, 1.0), 0.0, velocity=(0, 0, 0.5)),
-            "corner": md.MeshWall((CUBE - 1.0, CUBE_FACES), velocity=(0, 0, 0.5)),
-            "function": md.MeshWall(plate(3), motion=lambda t: ((0, 0, 0.5 * t), (0, 0, t)))}
-
-
-@pytest.mark.parametrize("name", REBOUNDS)
-def test_elastic_rebound(name):
-    """With 2 V - v; the work is the energy gained."""
-    sim = simulation([REBOUNDS[name]], "hertz", 5e-5)
-    sim.add_clumps(BALL, [(0.0, 0.0, 0.5)], velocity=(0, 0, -1.0), scale=RADIUS)
-    start = sim.energy().total
-    sim.run(12000)
-    np.testing.assert_allclose(sim.velocity, [(0, 0, 2.0)], atol=1e-4)
-    energy = sim.energy()
-    np.testing.assert_allclose(energy.work, energy.total - start, rtol=1e-4)
-
-
 def test_a_paddle_hits_a_ball_at_rest():
     """Nothing moves but a wall that turns."""
     sim = simulation([md.MeshWall(plate(3), angular_velocity=(1.0, 0, 0), center=(0, 0, 0))], "hertz", 1e-4)
@@ -193,25 +171,10 @@ def test_a_paddle_hits_a_ball_at_rest():
     np.testing.assert_allclose(sim.energy().work, sim.energy().total, rtol=1e-3)
 
 
-def test_piston():
-    """Each rebound adds twice the speed of the piston; slow compression keeps speed times length."""
-    speed = 0.05
-    sim = simulation([md.Plane((0, 0, 0), (1, 0, 0)), md.Plane((1.02, 0, 0), (-1, 0, 0), velocity=(-speed, 0, 0))],
-                     "hertz", 2e-5)
-    sim.add_clumps(BALL, [(0.5, 0, 0)], velocity=(2.0, 0, 0), scale=0.01)
-    start = sim.energy().total
-    sim.run(200000)
-    rebounds = (abs(sim.velocity[0, 0]) - 2.0) / (2.0 * speed)
-    assert abs(rebounds - round(rebounds)) < 1e-2 and rebounds > 4 and len(sim.contacts()) == 0
-    np.testing.assert_allclose(abs(sim.velocity[0, 0]) * (1.0 - speed * sim.time), 2.0, rtol=0.05)
-    np.testing.assert_allclose(sim.energy().work, sim.energy().total - start, rtol=1e-3)
-
-
 @pytest.mark.parametrize("belt", [md.Plane((0, 0, 0), (0, 0, 1), velocity=(1.4, 0, 0)),
                                   md.MeshWall(plate(20, -3.0, 3.0), velocity=(1.4, 0, 0))], ids=["plane", "mesh"])
 def test_conveyor_belt(belt):
-    """A ball slips, then it rolls with V / (1 + 2.5 (arm / radius)^2), at a full lever 2 V / 7; what cannot roll slips
-    until V / (mu g)."""
+    """A ball slips, then rolls with V / (1 + 2.5 (arm / radius)^2); what cannot roll slips until V / (mu g)."""
     V, mu, dt = 1.4, 0.4, 2e-5
     tripod = md.ClumpTemplate([(0, 0, 0), (0.3, 0, 0), (0.15, 0.3, 0)], [0.1] * 3, density=2500.0)
     sim = simulation([belt], MINDLIN, dt, gravity=STEEP, material=md.Material(1e7, 0.2, restitution=0.3, friction=mu))
@@ -233,32 +196,51 @@ def test_conveyor_belt(belt):
     np.testing.assert_allclose(sim.energy().balance - balance, 0.0, atol=1e-4 * sim.energy().work)
 
 
-@pytest.mark.parametrize("outside", [False, True])
-def test_ball_on_a_turning_cylinder(outside):
-    """It stays where it is, with the speed of the surface: in the lowest place inside, on the top outside."""
-    spin, R = 2.0, 1.0
-    sign = 1.0 if outside else -1.0
-    depth = (0.75 * BALL.mass * RADIUS**3 * G / (md.effective_modulus(MATERIAL, MATERIAL) * np.sqrt(RADIUS)))**(2 / 3)
-    wall = md.Cylinder((0, 0, 0), (0, 1, 0), R, outside=outside, angular_velocity=(0, spin, 0))
-    sim = simulation([wall], MINDLIN, 2e-5, gravity=STEEP)
-    place = np.array([0.0, 0.0, sign * (R + sign * (RADIUS - depth))])
-    sim.add_clumps(BALL, [place], angular_velocity=(0, -sign * spin * R / (RADIUS - depth), 0), scale=RADIUS)
-    sim.run(25000)
-    np.testing.assert_allclose(sim.position, [place], atol=1e-7)
-    assert not sim.contacts()["sliding"].any() and np.abs(sim.contacts()["tangential"]).max() < 1e-5
-    np.testing.assert_allclose(sim.wall_force(0), [0, 0, -BALL.mass * RADIUS**3 * G], atol=1e-5)
+# --- A wall that a force moves.
+
+FORCE, MASS = 20.0, 0.02
 
 
-def test_functions_equal_constants():
-    """A function that returns what constant velocities do."""
-    V, w = np.array([0.2, -0.1, 0.05]), np.array([0.4, 0.7, -1.0])
-    surface = 0.5 * CUBE + (-0.2, -0.2, -0.85), CUBE_FACES
-    floor = md.Plane((0, 0, -0.31), (0, 0, 1))
+def test_held_force():
+    """At rest, whatever the mass. The height is that of one packing of many."""
     ends = []
-    for options in {"velocity": V, "angular_velocity": w}, {"motion": lambda t: (tuple(V * t), tuple(w * t))}:
-        sim = moving("cube", ROLLING, walls=[floor, md.MeshWall(surface, **options)])
-        sim.run(1300)
-        ends.append((sim.position, sim.velocity, sim.wall_force(1), sim.energy().work))
-        assert np.any(sim.wall_force(1))
-    for one, other in zip(*ends):
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
+    for mass in (MASS, 2.0 * MASS):
+        sim = press(mass=mass)
+        sim.run_until(0.55)
+        assert sim.wall_force(5)[2] == pytest.approx(FORCE, rel=1e-6)
+        assert sim.energy().kinetic < 1e-7              # a rod that turns about one contact is not held
+        ends.append(sim.walls_at_rest[5].point[2])
+    assert ends == pytest.approx([0.023, 0.023], abs=0.004)
+
+
+def test_free_lid_falls():
+    """Without contacts the lid has a constant acceleration, or with damping approaches force / damping."""
+    sim = press(damping=0.0, mass=2.0)
+    sim.run(100)
+    assert 0.09 - sim.walls_at_rest[5].point[2] == pytest.approx(0.5 * 10.0 * sim.time ** 2, rel=0.02)
+    damped = press(damping=800.0)
+    damped.run(400)
+    before = damped.walls_at_rest[5].point[2]
+    damped.run(400)
+    assert (before - damped.walls_at_rest[5].point[2]) / (400 * damped.dt) == pytest.approx(FORCE / 800.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("contact", ("hertz-mindlin", "hooke-coulomb:stiffness=1e4"))
+def test_work_closes_the_balance(contact):
+    """The error falls with the square of the step."""
+    errors = []
+    for dt in (4e-5, 2e-5):
+        sim, balance = press(contact=contact, dt=dt), []
+        sim.run(round(0.06 / dt), round(2e-3 / dt), lambda sim, to=balance: to.append(sim.energy().balance))
+        assert sim.energy().work > 0.1
+        errors.append(np.ptp(balance))
+    assert errors[1] < 0.35 * errors[0] < 0.35 * 2e-3
+
+
+@pytest.mark.parametrize(("arguments", "hint"), (
+    ({"direction": (0, 0, 0)}, "direction"), ({"mass": 0.0}, "mass"), ({"damping": -1.0}, "damping"),
+    ({"force": float("nan")}, "force"),
+))
+def test_refused_servos(arguments, hint):
+    with pytest.raises(ValueError, match=hint):
+        md.Servo(**{"direction": (0, 0, 1), "force": 1.0, "mass": 1.0} | arguments)

@@ -1,19 +1,16 @@
-"""What the onset correction must not change: flight, steady contacts, the limit of small steps, rest in a heap.
-
-Linear and angular momentum: test_conservation. Units: test_symmetry. Order of the energy error: test_onset_orders.
-"""
-import re
+"""What the onset correction must not change: flight, steady contacts, the limit of small steps, rest in a heap. See
+also test_conservation, test_symmetry, test_onset_orders."""
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scenes
-from isolated_collisions import DURATION, STEP, of_pairs
+from isolated_collisions import STEP
+from page_tables import rows_of
 from scenes import Scene, quaternion, state_of, unit_vectors
 
 import minidem as md
-from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import rms
 
 ONSET = "hertz:onset=corrected"
 SCHEMES = [name for name in md.rotation.available() if name != "rk4"]
@@ -80,24 +77,6 @@ def test_forces_of_contacts_contain_the_correction():
         assert np.allclose(total, sim.force, rtol=0.0, atol=1e-12 * np.max(np.abs(table["force"])))
 
 
-@cache
-def final_velocities(contact, finer):
-    """Velocities and angular velocities of thirty pairs of rods after their collision."""
-    sim = of_pairs(3, 30, scenes.rod(), scenes.rod()).simulation(STEP / finer, contact=contact)
-    sim.run(round(DURATION / STEP) * finer)
-    assert len(sim.contacts()) == 0
-    return np.concatenate([sim.velocity, scenes.ROD_RADIUS * sim.angular_velocity])
-
-
-def test_same_limit():
-    """Both approach the motion that plain steps approach, of which 1/128 STEP is off by (1/128)^2 of what STEP is."""
-    limit = final_velocities("hertz", 128)
-    for contact in ("hertz", ONSET):
-        errors = [rms(final_velocities(contact, finer) - limit) for finer in (1, 2, 4, 8)]
-        assert order(errors) == pytest.approx(2.0, abs=0.15), (contact, errors)
-        assert rms(final_velocities(contact, 128) - limit) < 2.0 * errors[0] / 128**2
-
-
 REST = 8 * STEP                 # for soft rods, whose errors it makes as large as STEP those of the others
 
 
@@ -125,18 +104,8 @@ def kicked(speed, seed):
     return heap_at_rest().changed(velocity=velocity)
 
 
-def test_heap_at_rest():
-    """Small oscillations, in which no contact ends, for 1e5 steps: the correction does not act."""
-    sims = [kicked(1e-3, 0).simulation(REST, contact=contact) for contact in ("hertz", ONSET)]
-    for sim in sims:
-        sim.run(100_000)
-        assert len(sim.contacts()) == 22
-    assert same_bits(*sims)
-
-
 def drift(contact, seed):
-    """(Change of the energy within 1e5 steps, standard error of its measurement), relative to the kinetic energy at the
-    start; from means over 300 samples at the beginning and at the end, since the energy oscillates within contacts."""
+    """Change of the energy within 1e5 steps and the standard error of its measurement, over the kinetic energy."""
     sim, total = kicked(0.2, seed).simulation(REST, contact=contact), []
     start = sim.energy().kinetic
     sim.run(100_000, 100, lambda sim: total.append(sim.energy().total))
@@ -145,12 +114,8 @@ def drift(contact, seed):
 
 
 def test_energy_of_a_heap_in_motion():
-    """Stronger oscillations, in which contacts end and begin all the time.
-
-    Without the correction the energy performs a random walk, and the drift of three runs is rarely below a quarter of
-    its root mean square (1e-3 of the time: (1/4)^3 times a constant below 1/2). With it the drift is below the standard
-    error of its measurement; 4 of them cover three runs and samples that are not independent.
-    """
+    """Contacts end and begin all the time. Without the correction the energy walks at random; with it the drift of
+    three runs is below four standard errors of its measurement."""
     plain, corrected = (np.array([drift(contact, seed) for seed in range(3)]) for contact in ("hertz", ONSET))
     assert np.all(np.abs(corrected[:, 0]) < 4.0 * corrected[:, 1]), corrected
     assert rms(corrected[:, 0]) < 0.1 * rms(plain[:, 0]), (plain, corrected)
@@ -164,19 +129,10 @@ def lasting_error(scheme, dt, seed, time):
     return np.max(np.abs(np.array(energies) / energies[0] - 1.0))
 
 
-def test_the_rotation_scheme_limits_asymmetric_clumps():
-    errors = {scheme: lasting_error(scheme, 9.5e-6, 1, 2.0) for scheme in ("spiral", "fincham", "omelyan")}
-    assert errors["omelyan"] < 0.2 * min(errors["spiral"], errors["fincham"]), errors
-
-
-ASYMMETRIC = re.findall(r"^\| `([\w-]+)` \| (\S+) \| (\S+) \| (\S+) \|$", (
-    Path(md.__file__).parent / "contact" / "ONSET.md").read_text(encoding="utf-8"), re.MULTILINE)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme, errors", [(row[0], row[1:]) for row in ASYMMETRIC])
-def test_table_of_asymmetric_clumps(scheme, errors):
+@pytest.mark.parametrize("row", rows_of("contact/ONSET.md", r"`([\w-]+)` \| (\S+) \| (\S+) \| (\S+)", 5))
+def test_table_of_asymmetric_clumps(row):
     """ONSET.md; each value is a random walk, so that only its size is compared."""
-    assert len(ASYMMETRIC) == 5
+    scheme, *errors = row
     for dt, value in zip((38e-6, 19e-6, 9.5e-6), map(float, errors)):
         assert 0.5 < rms([lasting_error(scheme, dt, seed, 10.0) for seed in (1, 2, 3)]) / value < 2.0

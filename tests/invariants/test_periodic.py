@@ -59,23 +59,6 @@ def test_linear_momentum(contact, material):
     assert np.abs(sim.linear_momentum() - before).max() < 3000 * np.finfo(float).eps * size
 
 
-def energy_errors(sim, steps):
-    start, errors = sim.energy().total, []
-    sim.run(steps, 50, lambda sim: errors.append(abs(sim.energy().total / start - 1.0)))
-    return np.array(errors)
-
-
-def test_energy_as_between_walls():
-    """A gas of rods loses no more energy than the same one between walls."""
-    dt = 1e-5
-    inside = scenes.rods_in_box(seed=1, n=40)
-    closed = inside.simulation(dt)
-    open_box = inside.changed(walls=[]).simulation(dt, periodic=((0, 0, 0), (1, 1, 1), ALL))
-    errors = [energy_errors(sim, 10_000) for sim in (closed, open_box)]
-    assert np.median(errors[1]) < 2.0 * np.median(errors[0]) + 1e-6 and errors[1].max() < 1e-3
-    assert np.abs(open_box.position).max() > 1.05           # clumps have left the box
-
-
 def test_energy_balance_with_gravity_and_friction():
     """Clumps fall through a periodic axis: what gravity supplies becomes heat and motion."""
     sim = rods(contact="hertz-mindlin", material=MATERIAL, gravity=(0.0, 0.0, -9.81), speed=1.0, dt=1e-5)
@@ -107,11 +90,9 @@ def test_wrapped_positions():
 
 @pytest.mark.parametrize("fraction", [pytest.param(0.05, marks=pytest.mark.slow), 0.15])
 def test_pressure_of_a_gas(fraction):
-    """Elastic spheres: p V = N k T (1 + f + f^2 - f^3) / (1 - f)^3, and equal in all directions.
+    """Elastic spheres: p V = N k T (1 + f + f^2 - f^3) / (1 - f)^3, equal in all directions.
 
-    N. F. Carnahan & K. E. Starling, J. Chem. Phys. 51, 635 (1969), doi 10.1063/1.1672048. Without the part of the
-    contacts it would be 18 or 49 % less.
-    """
+    N. F. Carnahan & K. E. Starling, J. Chem. Phys. 51, 635 (1969), doi 10.1063/1.1672048."""
     radius, n = 0.05, 512
     side = (n * 4.0 / 3.0 * np.pi * radius ** 3 / fraction) ** (1 / 3)
     rng, sim = np.random.default_rng(7), cube(side, dt=1e-5, material=md.Material(young=1e9, poisson=0.1))
@@ -143,31 +124,3 @@ def test_stress_of_parts():
     sim.run(2000, 40, add)
     assert contacts > 100
     np.testing.assert_allclose(parts, whole * SIDE ** 3, rtol=0, atol=1e-12 * np.abs(whole).max())
-
-
-def test_stress_does_not_depend_on_images():
-    """Clumps moved by whole lengths of the box, and the box moved relative to the clumps."""
-    values = []
-    for shift, low in (((0, 0, 0), 0.0), ((1, -2, 3), 0.0), ((0, 0, 0), 0.37)):
-        scene = scattered(2, [scenes.rod()], 100, np.zeros(3), np.full(3, SIDE), ALL, tries=30)
-        sim = md.Simulation(ELASTIC, dt=2e-5, periodic=((low,) * 3, (low + SIDE,) * 3, ALL))
-        moved = scene.position + np.array(shift) * (np.arange(100) % 2)[:, None]
-        sim.add_clumps(scene.shapes[0].template, moved, *scene.state[1:])
-        values.append(sim.stress(kinetic=True))
-    for other in values[1:]:
-        np.testing.assert_allclose(other, values[0], rtol=0, atol=1e-7 * np.abs(values[0]).max())
-
-
-def test_pressure_on_walls():
-    """Periodic along two axes, walls along the third: the normal stress is the force on a wall over its area."""
-    side, n = 1.0, 200
-    walls = [plane for plane in md.box((0.0,) * 3, (side,) * 3) if plane.normal[2]]
-    sim = cube(axes=(True, True, False), walls=walls, material=ELASTIC, dt=1e-4, gravity=(3.0, 0.0, 0.0),
-               contact="hertz")
-    rng = np.random.default_rng(4)
-    sim.add_clumps(scenes.ball(0.04).template, 0.16 * (0.5 + np.argwhere(np.ones((6, 6, 6))))[:n],
-                   velocity=2.0 * rng.normal(size=(n, 3)))
-    found = []
-    sim.run(12_000, 4, lambda sim: found.append((sim.wall_force(1)[2], sim.stress(kinetic=True)[2, 2])))
-    force, stress = np.mean(found, axis=0)
-    assert force / side ** 2 == pytest.approx(stress, rel=0.05)

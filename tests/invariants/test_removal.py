@@ -7,10 +7,8 @@ import pytest
 from settling_scene import CLUMP, ELASTIC, ROLLING, settling
 
 import minidem as md
-from minidem.analysis import diagnosis
 
 LAWS = [ROLLING, "hooke-coulomb:stiffness=1e5", "hertz", "hertz:onset=corrected"]
-SCHEMES = md.rotation.available()
 
 
 def drag(t, x, v, q, w):
@@ -114,40 +112,6 @@ def test_pose_velocities_and_forces(contact, force):
     assert np.abs(sim.force - before["force"][~gone]).max() < tolerance * largest
 
 
-@pytest.mark.parametrize("rotation", SCHEMES)
-def test_motion_after_removal(rotation, monkeypatch):
-    """The same as that of a new simulation of the other clumps from the same pose and velocities."""
-    sim = copy.deepcopy(moving("hertz", rotation))
-    sim.remove_clumps(sim.ids[in_contact(sim)])
-    new = md.Simulation(ELASTIC, sim.walls, rotation, "hertz", sim.dt, sim.gravity, threads=1)
-    monkeypatch.setattr(diagnosis, "DEEPEST_START", np.inf)
-    new.add_clumps(CLUMP, sim.position, sim.orientation, sim.velocity, sim.angular_velocity)
-    factor = 20.0 if rotation == "improved-pcdm" else 1.0      # it keeps torques of earlier steps
-    for steps in (0, 100):
-        sim.run(steps)
-        new.run(steps)
-        assert [tuple(pair) for pair in sim.contacts()[["sphere_i", "sphere_j"]]] \
-            == [tuple(pair) for pair in new.contacts()[["sphere_i", "sphere_j"]]]
-        for name, tolerance in ("position", 1e-6), ("velocity", 1e-4), ("force", 1e-3):
-            expected = getattr(new, name)
-            assert np.abs(getattr(sim, name) - expected).max() < factor * tolerance * np.abs(expected).max()
-
-
-def test_user_forces_see_the_present_clumps():
-    seen = []
-
-    def record(t, x, v, q, w):
-        seen.append(len(x))
-        return np.zeros_like(x), np.zeros_like(x)
-
-    sim = settling(contact="hertz")
-    sim.add_force(record)
-    sim.run(2)
-    sim.remove_clumps([0, 99])
-    sim.run(2)
-    assert set(seen) == {100, 98} and seen == sorted(seen, reverse=True) and sim.user_forces == (record,)
-
-
 @pytest.mark.parametrize("ids, message", [
     ([3, 100], "there is no clump with the id 100"), ([-1], "no clump with the id -1"), ([7], "no clump with the id 7"),
     ([4, 5, 4], "4 is given 2 times"), (3, "give a list"), ([[1]], "give a list"), ([1.0], "give a list"),
@@ -158,25 +122,8 @@ def test_errors(ids, message):
     loop = sim.loop
     with pytest.raises(ValueError, match=f"^ids.*{message}"):
         sim.remove_clumps(ids)
-    assert sim.loop is loop
-
-
-def test_nothing_to_remove():
-    sim = copy.deepcopy(moving(ROLLING))
-    loop = sim.loop
     sim.remove_clumps([])
     assert sim.loop is loop
-
-
-def test_missing_user_forces(tmp_path):
-    sim = settling(contact="hertz")
-    sim.add_force(drag)
-    sim.run(1)
-    sim.save(tmp_path / "state.npz")
-    sim = md.Simulation.load(tmp_path / "state.npz")
-    with pytest.raises(ValueError, match="add_force again"):
-        sim.remove_clumps([0])
-    assert sim.n_clumps == 100
 
 
 def test_indices_close_up(tmp_path):

@@ -5,7 +5,7 @@ from sheared_scenes import MOTIONS, ROD, gas, material
 
 import minidem as md
 from minidem.core.quaternions import rotate
-from minidem.initial import place_densely, random_orientations
+from minidem.initial import random_orientations
 
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
 CORNERS = (-0.25, -0.3, -0.2), (0.25, 0.3, 0.2), (True, True, True)
@@ -184,29 +184,6 @@ def test_pressure_is_stable_beside_dashpots(time, restitution, affine):
     assert np.abs(np.diff(found, axis=0)).max() < 0.01 and found == pytest.approx(np.ones((20, 3)), abs=0.2)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("restitution", [0.05, 0.5, 0.9, 1.0])
-@pytest.mark.parametrize("time", [10, 63, 625])
-def test_bed_under_pressure(time, restitution):
-    """Loose spheres are pressed together and come to rest; the last `time` is that of the guide."""
-    edge, held, found = 6.2e-3, md.Pressure(100.0, time * 4e-6), []
-    sim = md.Simulation(md.Material(1e6, 0.3, restitution=restitution, friction=0.5), dt=4e-6, contact="hertz-mindlin",
-                        periodic=md.PeriodicBox((0,) * 3, (edge,) * 3, (True,) * 3, rates=(held,) * 3))
-    ball = md.ClumpTemplate([(0, 0, 0)], [0.5e-3], density=2500.0)
-    sim.add_clumps(ball, *place_densely([ball], [150], (0.0,) * 3, (edge,) * 3, np.random.default_rng(1))[0])
-    sim.run(12_000)
-    sim.run(20, 1, lambda sim: found.append(np.diag(sim.stress(kinetic=True)) / 100.0))
-    assert np.abs(np.diff(found, axis=0)).max() < 0.01 and found == pytest.approx(np.ones((20, 3)), abs=0.05)
-
-
-def test_stress_of_spheres_is_symmetric():
-    sim = gas(MOTIONS["shear"], template=BALL, solid_fraction=0.3)
-    sim.run(2000)
-    stress = sim.stress(kinetic=True)
-    assert len(sim.contacts()) > 10
-    assert np.abs(stress - stress.T).max() < 1e-12 * np.abs(stress).max()
-
-
 def test_momentum_beside_the_flow():
     """In steady shear no force acts on the whole, and momentum is constant in unbounded space."""
     sim = gas(MOTIONS["shear"], "hertz-mindlin")
@@ -228,17 +205,6 @@ def test_affine_start():
         assert np.allclose(sim.velocity, sim.box.flow(sim.position), atol=2e-3) if affine else speed == 0.0
         assert sim.box.strain == pytest.approx([0.0, 0.0, -0.5, 2.5], rel=1e-6)
         assert sim.box.length[2] == pytest.approx(0.4 * np.exp(-0.5))
-
-
-def test_pressure_is_held():
-    """A gas with damping and friction, sheared under a pressure: mean stress along the held axis."""
-    sim, found = gas({"shear": ("x", "y", 30.0), "rates": (0.0, md.Pressure(300.0, 0.01), 0.0)}, "hertz-mindlin"), []
-    sim.run(15_000)
-    for _ in range(300):
-        sim.run(50)
-        found.append(sim.stress(kinetic=True)[1, 1])
-    assert np.mean(found) == pytest.approx(300.0, rel=0.1)
-    assert sim.box.length[0] == sim.periodic.start.length[0]
 
 
 def test_box_that_shrinks_too_far():

@@ -14,9 +14,8 @@ CLUMP_MATERIALS = [md.Material(young=1e9, poisson=0.1), md.Material(young=1e8, p
 
 
 def heap(seed, shapes, n, n_walls=0, center=(0.0, 0.0, 0.0), speed=2.0, by_kind=True, mixed=False):
-    """n clumps of randomly chosen shapes, numbered by shape or as they come, each moved in from a random side until it
-    touches the heap, and then pressed in by up to 0.09 of the smallest radius; walls that cut off as much of the
-    outermost spheres; with `mixed`, clumps of three materials."""
+    """n clumps of random shapes, each moved in from a random side until it touches the heap and pressed in by up to
+    0.09 of the smallest radius; walls that cut off as much; with `mixed`, of three materials."""
     rng = np.random.default_rng(seed)
     kinds = rng.integers(len(shapes), size=n)
     chosen = [shapes[k] for k in (np.sort(kinds) if by_kind else kinds)]
@@ -42,11 +41,7 @@ def heap(seed, shapes, n, n_walls=0, center=(0.0, 0.0, 0.0), speed=2.0, by_kind=
 
 
 def centre_errors(sim, scene):
-    """(n,) By how much a clump's sphere centres may differ between two programs.
-
-    A turn and a sum round a few eps of the largest coordinate; and |q| is 1 to round-off only, which enters
-    different formulas of a turn differently (how far it may be off is tested in test_conservation).
-    """
+    """(n,) By how much sphere centres may differ between two programs: a few eps of the coordinates, and of |q|."""
     reach = np.array([shape.reach for shape in scene.shapes])
     walls = max([np.max(np.abs(wall.point)) for wall in scene.walls], default=0.0)
     coordinate = np.max(np.abs(sim.position), axis=1) + reach + walls
@@ -62,11 +57,8 @@ def per_clump(values, exact, which, n):
 
 
 def assert_agrees(sim, scene):
-    """All contacts of `sim` and its resultants equal the oracle's at the public pose, to the round-off of coordinates.
-
-    The errors of both centres may add up in an overlap: `off`. They change the force by stiffness * off in size and by
-    off / distance in direction, and the energy by force * off. Contacts shallower than that may be missing.
-    """
+    """All contacts and resultants equal the oracle's, to the round-off of coordinates. Errors `off` of both centres
+    change the force by stiffness * off and in direction by off / distance; shallower contacts may be missing."""
     world, n = scene.world(), len(scene.shapes)
     exact, found = world.forces(sim.position, sim.orientation), sim.contacts()
     error = centre_errors(sim, scene)

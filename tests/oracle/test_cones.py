@@ -114,36 +114,6 @@ def test_an_apex_touches_once(aside):
     np.testing.assert_allclose(contact["overlap"], RADIUS - 0.098, rtol=1e-9)
 
 
-@pytest.mark.parametrize("inside", [True, False])
-@pytest.mark.parametrize("contact", ["hertz", ROLLING])
-def test_facets_of_a_cone(contact, inside):
-    """The error against md.Cone falls with the square of their number."""
-    rho = 0.4 + 0.02 * np.arange(16)
-    lift = 0.0985 * 2**0.5
-    places = np.column_stack([rho * np.cos(rho * 9), rho * np.sin(rho * 9), (rho if inside else 1.5 - rho) + lift])
-    across = np.column_stack([-np.sin(rho * 9), np.cos(rho * 9), 0.0 * rho])
-
-    def end(wall):
-        states = []
-        for place, direction in zip(places, across):
-            sim = simulation([wall], contact, 1e-4, gravity=(0, 0, -G))
-            sim.add_clumps(BALL, [place], velocity=direction, scale=RADIUS)
-            sim.run(1000)
-            states.append(sim.position[0])
-        return np.array(states)
-
-    cone = md.Cone(ORIGIN, AXIS, (0, 1.5) if inside else (1.5, 0), 1.5)
-    exact, errors = end(cone), []
-    for n in 60, 480:
-        angle = 2.0 * np.pi * np.arange(n) / n
-        ring = 1.5 * np.cos(np.pi / n)**-0.5 * np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
-        points = np.append(ring + (0, 0, 1.5 * inside), [(0, 0, 1.5 * (not inside))], axis=0)
-        k = np.arange(n)
-        errors.append(np.sqrt(np.mean((end(md.MeshWall((points, np.column_stack([k, (k + 1) % n, 0 * k + n])))) -
-                                       exact)**2)))
-    assert errors[1] < 8**-1.5 * errors[0] and errors[1] < 3e-4
-
-
 def test_rotational_symmetry():
     """A state that is turned about the axis of a turning cone stays so."""
     ends, turn = [], np.array([0, 0, 0.7])

@@ -1,9 +1,6 @@
-"""Forces and torques of a Simulation with the onset correction against a plain loop over its contacts.
-
-The loop forms the motion of both sphere centres of a contact from the public state, and their acceleration without the
-force of this contact; the formula itself is tested in test_onset_orders. The simulation corrects with velocities that
-belong to the forces without corrections, which the public ones contain: half a step of the corrections is taken off.
-"""
+"""Forces and torques with the onset correction against a plain loop over contacts, which forms the motion of both
+centres and their acceleration without this contact. The correction takes velocities before the kick by the corrections:
+half a step of them is taken off the public ones."""
 import numpy as np
 import pytest
 import scenes
@@ -88,10 +85,8 @@ class WeightAndWind:
 @pytest.mark.parametrize("scheme, tolerance", [("spiral", 1e-6), ("velocity-verlet", 1e-6), ("improved-pcdm", 0.01)])
 @pytest.mark.parametrize("forces", ["none", "gravity", "user", "two materials"])
 def test_forces_of_every_step(scheme, tolerance, forces):
-    """Of 48 rods and small asymmetric clumps of soft material in a box, relative to the largest correction.
-
-    With improved-pcdm the angular velocity at the pose is a prediction, which does not depend on the torque there.
-    """
+    """Relative to the largest correction. improved-pcdm predicts the angular velocity without the torque at the
+    pose."""
     scene = scenes.packed_mixture(4, (4, 4, 3), speed=10.0).changed(young=1e8, contact="hertz:onset=corrected")
     if forces == "gravity":
         scene = scene.changed(gravity=tuple(FIELD))

@@ -5,31 +5,48 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from checkpoint_scenes import BEFORE, SCENES, pull
 
 import minidem as md
 from minidem.output import checkpoint
 from minidem.output.checkpoint_fields import FIELDS
 
 ROUGH = md.Material(3e7, 0.2, restitution=0.6, friction=0.4, rolling_friction=0.1)
+ROD = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0)], [0.04, 0.03], density=2500.0)
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
+BOX = (-0.01, -0.01, 0.0), (0.32, 0.32, 1.0), (True, True, False)
 
 
-def running(name):
-    sim = SCENES[name]()
+def pull(t, x, v, q, w):
+    """A user force: springs to a point, and a torque against rotation."""
+    return -20.0 * (x - 0.2) - 0.1 * v, -1e-3 * w
+
+
+def filled(walls, contact="hertz-mindlin", **options):
+    """Four rods, and four balls on them, which have come together."""
+    sim = md.Simulation(ROUGH, walls, dt=1e-4, gravity=(0.0, 0.0, -9.81), contact=contact, **options)
+    rng = np.random.default_rng(1)
+    place = 0.075 + 0.145 * np.argwhere(np.ones((2, 2, 2)))[:, ::-1]
+    for k, template in enumerate((ROD, BALL)):
+        sim.add_clumps(template, place[4 * k:4 * k + 4], (0.8, 0.0, 0.36, 0.48),
+                       rng.normal(size=(4, 3)) - [0.0, 0.0, 1.0 * k])
     sim.add_force(pull)
-    sim.run(BEFORE)
+    sim.run(650)
     return sim
 
 
-def sheared():
-    """The scene `periodic` in a box that moves, without its floor."""
-    old = SCENES["periodic"]()
-    sim = md.Simulation(ROUGH, dt=old.dt, contact=old.contact, periodic=md.PeriodicBox(
-        *old.periodic, shear=("x", "y", 3.0), rates=(0.0, -0.1, 0.0)))
-    sim.add_clumps(old.templates[0], old.position, old.orientation, old.velocity, old.angular_velocity)
-    sim.add_force(pull)
-    sim.run(BEFORE)
-    return sim
+def moving():
+    """Walls of all kinds and motions."""
+    corners = np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
+    return filled([
+        md.MeshWall((corners, [(0, 1, 2), (0, 2, 3)]), velocity=(0.3, 0.0, 0.0)),
+        md.Plane((0.0, 0.0, 0.4), (0.0, 0.0, -1.0), motion=md.Servo((0.0, 0.0, -1.0), 20.0, mass=1.0, damping=5.0)),
+        md.Plane((-0.1, 0.0, 0.0), (1.0, 0.0, 0.0), motion=md.Oscillation((0.005, 0.0, 0.0), frequency=20.0)),
+        md.Cylinder((0.13, 0.13, 0.0), (0.0, 0.0, 1.0), 0.4, angular_velocity=(0.0, 0.0, 2.0))])
+
+
+def above_a_floor(box):
+    floor = md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    return filled([floor], "hooke-coulomb:stiffness=1e5,rolling=epsd", periodic=box)
 
 
 def touching():
@@ -45,7 +62,8 @@ def touching():
 @pytest.fixture(scope="module")
 def packed():
     """Checkpoints in memory that have all arrays together."""
-    found = [checkpoint.pack(sim) for sim in (running("moving"), running("periodic"), sheared())]
+    sheared = md.PeriodicBox(*BOX, shear=("x", "y", 3.0), rates=(0.0, -0.1, 0.0))
+    found = [checkpoint.pack(sim) for sim in (moving(), above_a_floor(BOX), above_a_floor(sheared))]
     assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)
     found.append(checkpoint.pack(touching()))
     assert len(found[-1][1]["onsets"]) == 1
@@ -100,31 +118,21 @@ def test_not_finite(field, packed):
         unpacked(settings, arrays | {field.name: changed})
 
 
-def ids(*values):
-    return {"ids": np.array(values)}
-
-
-def indices(*values):
-    return {"material_index": np.array(values, dtype=np.int32)}
-
-
-def box(low, high, axes):
-    return {"periodic": [[low] * 3, [high] * 3, axes]}
-
-
 @pytest.mark.parametrize("changes, words", [
-    (ids(1, 0, 2), "ids"), (ids(0, 0, 2), "ids"), (ids(0, 2, 4), "ids"), (ids(-1, 1, 2), "ids"), (ids(0, 1), "ids"),
-    ({"next_id": 2}, "ids|next_id"), (indices(0, 9, 0), r"material_index\[1\] = 9: there are 3 materials"),
-    (indices(0, -1, 0), r"material_index\[1\] = -1"),
-    (indices(0, 0), r"shape \(2,\): give int32 of shape \(n_clumps = 3\)"),
-    ({"material_index": np.zeros(3)}, "is float64 of shape"),
+    *(({"ids": np.array(ids)}, "ids") for ids in ((1, 0, 2), (0, 0, 2), (0, 2, 4), (-1, 1, 2), (0, 1))),
+    ({"next_id": 2}, "ids|next_id"),
+    *(({"material_index": np.array(indices, dtype)}, said) for indices, dtype, said in (
+        ((0, 9, 0), np.int32, r"material_index\[1\] = 9: there are 3 materials"),
+        ((0, -1, 0), np.int32, r"material_index\[1\] = -1"),
+        ((0, 0), np.int32, r"shape \(2,\): give int32 of shape \(n_clumps = 3\)"),
+        ((0, 0, 0), float, "is float64 of shape"))),
     *(({"scale": np.array(values)}, f"scale.*{said}") for values, said in (
         ([1.0, 0.0, 1.0], "greater than 0"), ([1.0, 1.0, -1.0], "greater than 0"), ([1.0, 1.0], "shape"),
         ([np.nan, 1.0, 1.0], "finite"), ([1e-100, 1.0, 1.0], "double precision"))),
     ({"shift": np.zeros((2, 3), dtype=np.int64)}, r"shift .* is int64 of shape \(2, 3\): give"),
     ({"shift": np.zeros((3, 3))}, "shift .* is float64 .*: give int64 of shape"),
-    (box(0.0, 0.1, [True] * 3), "the periodic box is 0.1 m long along x"),
-    (box(0.0, 9.0, [True, False]), "periodic: axes")])
+    ({"periodic": [[0.0] * 3, [0.1] * 3, [True] * 3]}, "the periodic box is 0.1 m long along x"),
+    ({"periodic": [[0.0] * 3, [9.0] * 3, [True, False]]}, "periodic: axes")])
 def test_values_that_no_simulation_has(changes, words):
     """Of clumps of several materials, scales and box lengths, of which one was removed."""
     ball, materials = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05]), [replace(ROUGH, friction=f) for f in (0.1, 0.2, 0.4)]
@@ -150,19 +158,9 @@ def test_one_setting_missing(name, packed):
         unpacked({key: value for key, value in settings.items() if key != name}, arrays)
 
 
-@pytest.mark.parametrize("name", SCENES)
-def test_arrays_are_those_of_the_saved_simulation(name, tmp_path):
-    """Equal bits after a file, and after a run of the simulation that was packed, which must not change them."""
-    sim = running(name)
-    first = checkpoint.pack(sim)
-    kept = copy.deepcopy(first)
-    sim.save(tmp_path / "state.npz")
-    loaded = md.Simulation.load(tmp_path / "state.npz")
-    loaded.add_force(pull)
-    for settings, arrays in checkpoint.pack(unpacked(*first)), checkpoint.pack(loaded):
-        assert settings.keys() == first[0].keys() and arrays.keys() == kept[1].keys()
-        assert all(np.array_equal(arrays[key], kept[1][key]) for key in arrays)
+def test_a_run_does_not_change_what_was_packed():
+    sim = moving()
+    settings, arrays = checkpoint.pack(sim)
+    kept = copy.deepcopy((settings, arrays))
     sim.run(50)
-    loaded.run(50)
-    assert first[0] == kept[0] and all(np.array_equal(first[1][key], kept[1][key]) for key in kept[1])
-    assert np.array_equal(loaded.position, sim.position) and loaded.energy() == sim.energy()
+    assert settings == kept[0] and all(np.array_equal(array, kept[1][name]) for name, array in arrays.items())

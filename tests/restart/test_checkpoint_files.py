@@ -7,7 +7,6 @@ from pathlib import Path
 import custom_law
 import numpy as np
 import pytest
-from checkpoint_scenes import BEFORE, SCENES
 from old_start import in_format
 from scenes import rods_in_box
 from settling_scene import settling
@@ -34,31 +33,23 @@ def good(tmp_path):
     return path
 
 
-def replaced(good, **changed):
-    """The archive with other members, its checksum left as it was."""
+def written(good, data):
     path = good.with_name("bad.npz")
-    with np.load(good) as file:
-        np.savez(path, **{**file, **changed})
+    path.write_bytes(data)
     return path
+
+
+def replaced(good, save=np.savez, **changed):
+    """The archive with other members, its checksum left as it was."""
+    with np.load(good) as file:
+        save(good.with_name("bad.npz"), **{**file, **changed})
+    return good.with_name("bad.npz")
 
 
 def with_settings(good, **changed):
     with np.load(good) as file:
         settings = json.loads(str(file["settings"])) | changed
     return replaced(good, settings=np.array(json.dumps(settings)))
-
-
-def packed(good):
-    path = good.with_name("bad.npz")
-    with np.load(good) as file:
-        np.savez_compressed(path, **file)
-    return path
-
-
-def written(good, data):
-    path = good.with_name("bad.npz")
-    path.write_bytes(data)
-    return path
 
 
 def flipped(data):
@@ -75,11 +66,18 @@ def other_position(good):
     return replaced(good, blocks=blocks)
 
 
-def forged(good, **changed):
+def resealed(good, **changed):
+    """Other settings or arrays, with a valid checksum."""
     settings, arrays = npz_checksum.read(good)
-    path = good.with_name("bad.npz")
-    npz_checksum.write(path, settings, arrays | changed)
-    return path
+    of_settings = {name: changed.pop(name) for name in list(changed) if name in settings}
+    npz_checksum.write(good.with_name("bad.npz"), settings | of_settings, arrays | changed)
+    return good.with_name("bad.npz")
+
+
+def foreign(good):
+    with zipfile.ZipFile(good.with_name("bad.npz"), "w") as file:
+        file.writestr("a.npy", b"1")
+    return good.with_name("bad.npz")
 
 
 REFUSED = {     # how the bad file is made of the good one -> words of the reason
@@ -90,36 +88,21 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "bit of the file": (lambda good: written(good, flipped(good.read_bytes())), ["damaged", "CRC"]),
     "bit of a position": (other_position, ["checksum"]),
     "array lost": (lambda good: replaced(good, started=np.zeros(9)), ["checksum"]),
-    "foreign": (lambda good: written(good, zipped(good, {"a.npy": b"1"})), ["damaged"]),
+    "foreign": (foreign, ["damaged"]),
     "other arrays": (lambda good: replaced(good, settings=np.arange(3)), ["not a minidem checkpoint"]),
     "newer": (lambda good: with_settings(good, format=99, made_by={"minidem": "7.0"}), ["99", "newer", "7.0"]),
     "older": (lambda good: with_settings(good, format=npz_checksum.OLDEST - 1),
               ["older", "minidem 0.12", "use the minidem that made it"]),
-    "packed": (packed, ["larger than the file"]),
+    "packed": (lambda good: replaced(good, np.savez_compressed), ["larger than the file"]),
     "pickle": (lambda good: written(good, pickle.dumps(Canary())), ["not a minidem checkpoint"]),
     "pickle inside": (lambda good: replaced(good, settings=np.array([Canary()], dtype=object)), ["damaged"]),
     "no such scheme": (lambda good: resealed(good, rotation="mine"), ["'mine'", "spiral"]),
-    "index": (lambda good: forged(good, template_index=np.full(9, 7, dtype=np.int32)),
+    "index": (lambda good: resealed(good, template_index=np.full(9, 7, dtype=np.int32)),
               ["template_index[0] = 7", "1 templates"]),
-    "radius": (lambda good: forged(good, template_radii=np.array([1.0, -1.0, 1.0])), ["template_radii[1] = -1.0"]),
+    "radius": (lambda good: resealed(good, template_radii=np.array([1.0, -1.0, 1.0])), ["template_radii[1] = -1.0"]),
     "outflow": (lambda good: resealed(good, outflow={"outlet": [-1, 2.0]}), ["outflow of outlet = -1"]),
     "no sign of steps": (lambda good: resealed(good, step_count=-4), ["step_count = -4"]),
 }
-
-
-def zipped(good, members):
-    path = good.with_name("zip")
-    with zipfile.ZipFile(path, "w") as file:
-        for name, data in members.items():
-            file.writestr(name, data)
-    return path.read_bytes()
-
-
-def resealed(good, **changed):
-    settings, arrays = npz_checksum.read(good)
-    path = good.with_name("bad.npz")
-    npz_checksum.write(path, settings | changed, arrays)
-    return path
 
 
 @pytest.mark.parametrize("how", REFUSED)
@@ -131,13 +114,6 @@ def test_refused(how, good, monkeypatch):
         md.Simulation.load(bad)
     assert all(word in str(error.value) for word in [str(bad), *words]), error.value
     assert not Path("sang").exists()
-
-
-def test_every_cut_is_refused(good):
-    data = good.read_bytes()
-    for length in range(0, len(data), 97):
-        with pytest.raises(ValueError, match="bad.npz"):
-            md.Simulation.load(written(good, data[:length]))
 
 
 def test_numpy_reads_it_and_it_says_what_made_it(good):
@@ -178,8 +154,8 @@ def test_no_checkpoint(tmp_path):
 
 def test_format_13(tmp_path):
     """Of 0.10 and 0.11: without fractures, and with equal bits otherwise."""
-    sim, path = SCENES["friction"](), tmp_path / "state.npz"
-    sim.run(BEFORE)
+    sim, path = settling(), tmp_path / "state.npz"
+    sim.run(650)
     npz_checksum.write(path, *in_format(13, *checkpoint.pack(sim)))
     assert npz_checksum.read(path)[0]["format"] == 13 and npz_checksum.read(path)[1]["dissipated"].shape == (4, 2)
     end = md.Simulation.load(path)

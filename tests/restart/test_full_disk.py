@@ -1,5 +1,6 @@
 """A full disk: errors name the file, old files stay, and a trajectory that goes on has every frame once."""
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -10,11 +11,9 @@ import pytest
 from trajectory_files import content, needs_gsd
 
 import minidem as md
-from minidem.output.table import Table
 
 N = 300
 ROD = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.1, 0.0, 0.0)], [0.1, 0.1], density=1000.0)
-FORMATS = [pytest.param("a.gsd", marks=needs_gsd), "a.csv"]
 
 
 def row_of_rods():
@@ -51,77 +50,33 @@ def test_the_error_names_the_file(method, name, file, size, tmp_path):
     assert list((tmp_path / file).parent.iterdir()) == [tmp_path / file]
 
 
-def test_table(tmp_path):
-    """A row that does not fit is not in the file; a further one is whole."""
-    table = Table(tmp_path / "energy.csv", ["x"])
-    table.open()
-    table.append(0.0, [1.0])
-    for _ in range(2):
-        with pytest.raises(OSError, match="File too large") as error, full_at(20):
-            table.append(1.0, [2.0])
-        assert error.value.filename == str(tmp_path / "energy.csv")
-    table.append(1.0, [2.0])
-    table.close()
-    assert (tmp_path / "energy.csv").read_text() == "time,x\n0.0,1.0\n1.0,2.0\n"
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_trajectory_goes_on_with_every_frame(name, tmp_path):
-    """The callback fails at several sizes of the file and is called again at the same step."""
+@pytest.mark.parametrize("name, how", [
+    *(pytest.param("a.gsd", how, marks=needs_gsd) for how in ("full", "full within a frame", "raises after a frame")),
+    ("a.csv", "full"), ("a.csv", "raises after a frame")])
+def test_trajectory_goes_on_with_every_frame(name, how, tmp_path, monkeypatch):
+    """The callback fails at several sizes of the file, or by Ctrl-C after a frame, and is called again at its step."""
+    if how == "full within a frame":                    # another program has taken the room that was there before
+        monkeypatch.setattr("minidem.output.trajectory_gsd._reserve", lambda path, size=0: None)
     sim, path, failed = row_of_rods(), tmp_path / name, 0
     with md.Trajectory(tmp_path / f"whole_{name}") as whole, md.Trajectory(path) as trajectory:
         for step in range(10):
             sim.run(10)
             whole(sim)
-            for room in (0, 3000, 20000) if step in (3, 7, 8) else ():
-                with pytest.raises(OSError, match="File too large; nothing of the frame at .* make room") as error, \
-                        full_at(path.stat().st_size + room):
+            if how == "raises after a frame" and step in (3, 7):
+                append = trajectory._file.append
+                with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+                    patch.setattr(trajectory._file, "append", lambda sample: (append(sample), 1 / 0))
+                    trajectory(sim)
+                failed += 1
+            for room in (0, 40, 3000) if how.startswith("full") and step in (3, 7, 8) else ():
+                with pytest.raises(OSError, match="File too large") as error, full_at(path.stat().st_size + room):
                     trajectory(sim)
                 assert error.value.filename == str(path)
+                assert how != "full" or re.search("nothing of the frame at .* make room", str(error.value))
                 failed += 1
             for _ in range(2):
                 trajectory(sim)
-    assert failed == 9 and content(path) == content(tmp_path / f"whole_{name}")
-
-
-@needs_gsd
-def test_gsd_fails_within_a_frame(tmp_path, monkeypatch):
-    """As if another program had taken the room that was there before the frame: what is in the file is removed."""
-    import minidem.output.trajectory_gsd as gsd_files
-    monkeypatch.setattr(gsd_files, "_reserve", lambda path, size=0: None)
-    sim, path = row_of_rods(), tmp_path / "a.gsd"
-    with md.Trajectory(tmp_path / "whole.gsd") as whole, md.Trajectory(path) as trajectory:
-        for room in (0, 40, 3000, 9000):
-            sim.run(10)
-            trajectory(sim)
-            whole(sim)
-            sim.run(10)
-            with pytest.raises(OSError, match="File too large"), full_at(path.stat().st_size + room):
-                trajectory(sim)
-            trajectory(sim)
-            whole(sim)
-    assert content(path) == content(tmp_path / "whole.gsd")
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_frame_that_was_written_before_an_exception(name, tmp_path, monkeypatch):
-    """As by Ctrl-C: the repeated call leaves it once."""
-    sim, path = row_of_rods(), tmp_path / name
-    with md.Trajectory(path) as trajectory:
-        trajectory(sim)
-        sim.run(10)
-        append = trajectory._file.append
-        monkeypatch.setattr(trajectory._file, "append", lambda sample: (append(sample), 1 / 0))
-        with pytest.raises(ZeroDivisionError):
-            trajectory(sim)
-        for _ in range(2):
-            trajectory(sim)
-    with md.Trajectory(tmp_path / f"whole_{name}") as whole:
-        fresh = row_of_rods()
-        whole(fresh)
-        fresh.run(10)
-        whole(fresh)
-    assert content(path) == content(tmp_path / f"whole_{name}")
+    assert failed == (9 if how.startswith("full") else 2) and content(path) == content(tmp_path / f"whole_{name}")
 
 
 ON_A_SMALL_DISK = """\

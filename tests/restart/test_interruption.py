@@ -1,6 +1,5 @@
 """Runs interrupted by signals, a full disk, a lost folder, a damaged checkpoint are continued without a gap."""
 import dataclasses
-import errno
 import fcntl
 import os
 import resource
@@ -9,11 +8,12 @@ import subprocess
 import sys
 import time
 
+import killed_runs
 import pytest
 import rods_in_box
 from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, resumable
 
-from minidem.core import atomic
+from minidem.output.table import Table
 from minidem.scenario.run import Run
 
 RODS, PERIOD, DT = SCENARIOS["rods_in_box"], SHORT["rods_in_box"][1], 3.8e-5
@@ -84,49 +84,11 @@ def test_a_signal_while_the_initial_state_is_made(number, tmp_path, capsys):
     assert not (tmp_path / "out").exists() and signal.getsignal(number) is before
 
 
-def test_a_signal_while_many_rods_are_placed(tmp_path):
-    program = (f"import sys, dense_rods\nprint('begins', flush=True)\n"
-               f"sys.exit(dense_rods.main(['--rods', '300000', '--out', {str(tmp_path / 'out')!r}]))")
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:
-        try:
-            assert process.stdout.readline() == "begins\n"
-            time.sleep(1.0)
-            process.send_signal(signal.SIGTERM)
-            _, err = process.communicate(timeout=100)
-        finally:
-            process.kill()
-    assert (process.returncode, err) == (130, "dense_rods: interrupted; nothing was written\n")
-
-
 def test_second_signal_ends_at_once(uninterrupted, tmp_path, at, capsys):
     at(0.5 * END, lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)])
     assert run(tmp_path) == 130
     assert "interrupted; the last checkpoint is complete, --resume continues" in capsys.readouterr().err
     assert run(tmp_path, "--resume") == 0
-    assert_same(tmp_path, uninterrupted())
-
-
-@pytest.mark.parametrize("writes", [10, *(pytest.param(writes, marks=pytest.mark.slow) for writes in (2, 60))])
-def test_full_disk(writes, uninterrupted, tmp_path, monkeypatch, capsys):
-    """So many files still find room: tables that go out whole, frames, series, checkpoints."""
-    room = [writes]
-
-    def replace(source, target):
-        room[0] -= 1
-        if room[0] < 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source))
-        os.rename(source, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(atomic.os, "replace", replace)
-        assert run(tmp_path) == 1
-    saved = resumable(tmp_path)
-    assert saved or writes < 10
-    said = capsys.readouterr().err
-    assert "No space left" in said and ("--resume continues" if saved else "no checkpoint yet") in said
-    Reader(uninterrupted(), RODS.name).assert_beginning(tmp_path)
-    assert run(tmp_path, *(["--resume"] if saved else [])) == 0
     assert_same(tmp_path, uninterrupted())
 
 
@@ -149,24 +111,25 @@ def interrupted(out, at):
     assert run(out) == 130
 
 
-def test_resume_from_the_checkpoint_before_a_damaged_one(uninterrupted, tmp_path, at):
-    interrupted(tmp_path, at)
-    path = tmp_path / "checkpoint.npz"
+def cut(path):
     path.write_bytes(path.read_bytes()[:-100])
-    before = int(0.6 * END / DT) // (FEWER * PERIOD) * FEWER * PERIOD * DT
-    with pytest.warns(UserWarning, match=r"checkpoint\.npz: damaged or cut off.*: "
-                      rf"going on from .*checkpoint_before\.npz, at {before:g} s"):
-        assert run(tmp_path, "--resume") == 0
-    assert_same(tmp_path, uninterrupted())
 
 
-@pytest.mark.parametrize("table", [pytest.param("energy.csv", marks=pytest.mark.slow), "observables.csv"])
-def test_resume_with_a_lost_row(table, uninterrupted, tmp_path, at):
+def without_a_row(path):
     """As after a power cut on a disk that promises more than it keeps."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-2]) + lines[-2][:9])
+
+
+@pytest.mark.parametrize("file, damage, said", [
+    ("checkpoint.npz", cut, r"checkpoint\.npz: damaged or cut off"),
+    ("observables.csv", without_a_row, "observables.csv has not all rows"),
+    pytest.param("energy.csv", without_a_row, "energy.csv has not all rows", marks=pytest.mark.slow)])
+def test_resume_from_the_checkpoint_before(file, damage, said, uninterrupted, tmp_path, at):
     interrupted(tmp_path, at)
-    lines = (tmp_path / table).read_bytes().splitlines(keepends=True)
-    (tmp_path / table).write_bytes(b"".join(lines[:-2]) + lines[-2][:9])
-    with pytest.warns(UserWarning, match=rf"{table} has not all rows.*going on from .*checkpoint_before\.npz"):
+    damage(tmp_path / file)
+    before = int(0.6 * END / DT) // (FEWER * PERIOD) * FEWER * PERIOD * DT
+    with pytest.warns(UserWarning, match=rf"{said}.*going on from .*checkpoint_before\.npz, at {before:g} s"):
         assert run(tmp_path, "--resume") == 0
     assert_same(tmp_path, uninterrupted())
 
@@ -205,3 +168,47 @@ def test_two_runs_in_one_folder_are_refused(uninterrupted, capsys):
     finally:
         os.close(folder)
     assert content(uninterrupted()) == before
+
+
+# --- Killed processes (SIGKILL) and concurrent readers: no incomplete file is ever seen or left.
+
+
+@pytest.mark.parametrize("kills", [5, pytest.param(500, marks=pytest.mark.slow)])
+def test_random_kills(kills):
+    done = subprocess.run([sys.executable, killed_runs.__file__, str(kills)], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith(f"{kills} kills of "), done.stderr
+
+
+WRITER = """
+import sys
+from minidem.output.table import Table
+table = Table(sys.argv[1], ["a", "b", "c"])
+table.open()
+for k in range(6_000):
+    table.append(0.1 * k, (1.0 / (k + 1), k, -k / 3.0))
+"""
+
+
+def test_lines_of_a_table_are_complete(tmp_path):
+    """Lines across the pages of memory included, of which the kernel would show the first part alone."""
+    path, looks, sizes = tmp_path / "table.csv", 0, set()
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(path)]) as process:
+        while process.poll() is None:
+            if path.exists():
+                text = path.read_bytes()
+                assert text.endswith(b"\n")
+                sizes.add(len(text))
+                looks += 1
+    assert process.returncode == 0 and looks > 20 and len(sizes) > 10
+    rows = Table(path, ["a", "b", "c"], keep=lambda time: True).rows
+    assert rows == [(0.1 * k, 1.0 / (k + 1), k, -k / 3.0) for k in range(6_000)]
+
+
+@pytest.mark.parametrize("there", [b"", b"x,y\n", b"time,a\n1\n", b"time,a\n1,2,3\n", b"time,a\n1,two\n",
+                                   b"\xff\xfe\n"])
+def test_invalid_table_is_refused(there, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(there)
+    with pytest.raises(ValueError, match="table.csv"):
+        Table(path, ["a"], keep=lambda time: True)
+    assert path.read_bytes() == there

@@ -1,0 +1,142 @@
+"""Operations that signals and refused memory interrupt: what makes a simulation, and what is then done to it.
+
+A repeated act does what is left of it. Tests compare `finished` with that of an operation without an interruption.
+"""
+import copy
+
+import numpy as np
+import scenes
+
+import minidem as md
+
+DT = 38e-6
+MANY = scenes.packed_mixture(4, (6, 6, 8), speed=20.0, spin=20.0)
+FEW = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
+BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
+BEGUN = 30                                          # steps of a cube before the operation
+
+
+def drag(t, x, v, q, w):
+    return -0.1 * v * (1.0 + np.sin(1e4 * t)), -1e-3 * w
+
+
+def mean(contacts):
+    """A flux that tends to the mean of both."""
+    rate = 10.0 * (contacts.fields["T"][:, 1] - contacts.fields["T"][:, 0])
+    contacts.rates["T"][:] = np.column_stack([rate, -rate])
+
+
+def driven(threads):
+    sim = FEW.part(range(6)).simulation(DT, threads=threads)
+    sim.add_force(drag)
+    sim.run(3)
+    return sim
+
+
+def frictional(threads):
+    material = md.Material(MANY.young, MANY.poisson, restitution=0.8, friction=0.4)
+    sim = md.Simulation(material, MANY.walls, contact="hertz-mindlin", dt=DT, threads=threads)
+    for shape in dict.fromkeys(MANY.shapes):
+        numbers = [k for k, other in enumerate(MANY.shapes) if other is shape]
+        sim.add_clumps(shape.template, *(values[numbers] for values in MANY.state))
+    return sim
+
+
+def cube(contact):
+    """32 balls that overlap on one side and do not touch on the other, on a floor."""
+    def make(threads):
+        damped = {} if "onset" in contact else {"restitution": 0.5, "friction": 0.3}
+        sim = md.Simulation(md.Material(1e6, 0.3, **damped), [md.Plane((0, 0, -0.0099), (0, 0, 1))], dt=5e-6,
+                            contact=contact, threads=threads)
+        places = np.argwhere(np.ones((4, 4, 2))) * (0.0199, 0.0199, 0.0203)
+        sim.add_clumps(BALL, places, velocity=np.random.default_rng(1).normal(0.0, 0.5, places.shape))
+        sim.run(BEGUN)
+        return sim
+    return make
+
+
+def one_step(sim):
+    sim.run_until((BEGUN + 1) * sim.dt)
+
+
+def many_runs(sim, path):
+    while sim.step_count < 40:
+        sim.run(1)
+
+
+def add(sim, path):
+    if sim.n_clumps == 6:
+        sim.add_clumps(FEW.shapes[0].template, *(values[6:] for values in FEW.state))
+
+
+def add_force(sim, path):
+    if len(sim.user_forces) == 1:
+        sim.add_force(drag)
+
+
+def continued(sim, path):
+    sim.save(path)
+    other = md.Simulation.load(path, threads=1)
+    other.add_force(drag)
+    other.run(10)
+
+
+def bond(sim, path):
+    if not len(sim.bonds()):
+        sim.add_bonds(1e-3, young=1e6)
+    one_step(sim)
+
+
+def add_many(sim, path):
+    if sim.n_clumps == 32:
+        sim.add_clumps(BALL, np.argwhere(np.ones((4, 4, 5))) * 0.0199 + (0.0, 0.0, 0.0399))
+    one_step(sim)
+
+
+def remove(sim, path):
+    if sim.n_clumps == 32:
+        sim.remove_clumps([5, 20])
+    one_step(sim)
+
+
+def conduct(sim, path):
+    if not sim.fields:
+        sim.add_field("T", np.arange(32.0))
+    if not sim.loop.user_forces.fluxes:
+        sim.add_flux(mean)
+    if not sim.user_forces:
+        sim.add_force(drag)
+    one_step(sim)
+
+
+def look(sim, path):
+    sim.force, sim.contacts(), sim.energy()
+
+
+BONDED, ONSET = cube("hertz-mindlin:bonds=parallel"), cube("hertz:onset=corrected")
+OPERATIONS = {
+    "run": (lambda threads: MANY.simulation(DT, threads=threads), lambda sim, path: sim.run_until(40 * DT)),
+    "friction": (frictional, lambda sim, path: sim.run_until(40 * DT)),
+    "many runs": (frictional, many_runs),
+    "force": (driven, lambda sim, path: sim.run_until(40 * DT)),
+    "add clumps": (driven, add),
+    "add a force": (driven, add_force),
+    "save and load": (driven, continued),
+    "look": (driven, look),
+    # in which contacts are evaluated between steps
+    "bonds": (BONDED, bond), "copy": (BONDED, lambda sim, path: look(copy.copy(sim), path)),
+    "add many": (BONDED, add_many), "remove": (BONDED, remove), "fluxes": (BONDED, conduct),
+    "copy with onsets": (ONSET, lambda sim, path: look(copy.copy(sim), path)), "onsets": (ONSET, add_many),
+}
+
+
+def bits(sim):
+    return [sim.step_count, *(values.tobytes() for values in (
+        *scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim.bonds(), *map(sim.field, sim.fields)))]
+
+
+def finished(sim, act, path):
+    """The bits after it."""
+    act(sim, path)
+    sim.run(5)
+    return bits(sim)

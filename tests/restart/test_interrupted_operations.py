@@ -1,0 +1,138 @@
+"""Ctrl-C at any instant, and memory that is refused at any allocation: the operation, repeated, gives the bits of an
+undisturbed run. Signals are real ones, from a timer, and answered as Ctrl-C is. Those in runs: test_bits."""
+import copy
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scenes
+from operations import DT, OPERATIONS, bits, finished
+
+from minidem.core.threads import has_openmp
+
+pytestmark = [pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),     # of ZipFile.__del__
+              pytest.mark.usefixtures("many_threads_and_sorts")]
+
+
+@pytest.fixture(autouse=True)
+def answered_as_ctrl_c():
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def interrupted(act, after):
+    """Call act(), with a signal after so many seconds [s]; whether it came in time."""
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, after)
+            act()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        time.sleep(0.0)                     # a signal that came last is answered here
+    except (KeyboardInterrupt, TypeError):      # where NumPy compares structured arrays, it makes one of the other
+        return True
+    return False
+
+
+@pytest.mark.parametrize("instants", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_interrupted_operations_are_atomic(name, instants, tmp_path):
+    """They may be interrupted several times in a row."""
+    make, act = OPERATIONS[name]
+    start, path = make(1), tmp_path / "state.npz"
+
+    def seconds():
+        sim, began = copy.deepcopy(start), time.perf_counter()
+        act(sim, path)
+        return time.perf_counter() - began
+
+    duration = min(seconds() for _ in range(3))
+    expected, hits = finished(copy.deepcopy(start), act, path), 0
+    for part in np.linspace(0.001, 1.0, instants):
+        sim = copy.deepcopy(start)
+        for again in 1.0, 0.5:
+            hits += interrupted(lambda: act(sim, path), again * part * duration)
+        assert finished(sim, act, path) == expected, f"after an interrupt at {part:.3f} of {duration:.3g} s"
+    assert hits > 0.2 * instants
+
+
+def interrupting(countdown):
+    """A trace function that raises KeyboardInterrupt at one of the next lines or calls, as a signal handler may."""
+    def trace(frame, event, argument):
+        nonlocal countdown
+        if event in ("call", "line"):
+            countdown -= 1
+            if countdown == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+    return trace
+
+
+def test_a_sort_interrupted_at_every_line(monkeypatch):
+    """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
+    monkeypatch.setattr("minidem.engine.loop_memory.REBUILDS_PER_SORT", 0)
+    scene = scenes.packed_mixture(4, (8, 8, 10), speed=20.0)
+    sim, uninterrupted = (scene.simulation(DT, threads=1) for _ in range(2))
+    for one in sim, uninterrupted:
+        one.run(150)                                # in contact with one another; no longer in order
+    orders, lines, got_through = {sim.loop.state.clump_number.tobytes()}, 0, False
+    while not got_through:
+        lines += 1
+        try:
+            sys.settrace(interrupting(lines))
+            sim.run(1)
+            got_through = True
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        uninterrupted.run(sim.step_count - uninterrupted.step_count)
+        assert bits(sim) == bits(uninterrupted), f"other bits after Ctrl-C at line {lines}"
+        orders.add(sim.loop.state.clump_number.tobytes())
+    assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
+
+
+# --- Memory that is refused.
+
+HERE = Path(__file__).parent
+FROM_PYTHON = "save and load", "run", "many runs", "force", "add clumps", "look"       # with one thread
+BETWEEN_STEPS = "bonds", "copy", "add many", "remove", "fluxes", "copy with onsets", "onsets"
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory):
+    library = tmp_path_factory.mktemp("memory") / "failing_memory.so"
+    subprocess.run(["cc", "-O1", "-fPIC", "-shared", "-o", library, HERE / "failing_memory.c", "-ldl"], check=True)
+    return library
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD and glibc's allocator")
+@pytest.mark.parametrize("name, threads, every", [("friction", 0, 3), ("bonds", 2, 11), *(
+    pytest.param(name, threads, 1, marks=pytest.mark.slow) for name, threads in (
+        *((name, 0) for name in FROM_PYTHON),
+        *((name, threads) for name in ("friction", *BETWEEN_STEPS) for threads in (1, 2, 3))))])
+def test_every_allocation_is_refused_in_turn(name, threads, every, preloaded, tmp_path):
+    """threads : 0: of one thread, those of Python too; else of the package, in so many threads, every so many."""
+    if "libasan" in os.environ.get("LD_PRELOAD", ""):
+        pytest.skip("AddressSanitizer replaces the allocator itself")
+    if threads > 1 and not has_openmp():
+        pytest.skip("compiled without OpenMP")
+    paths = [str(HERE.parent), str(HERE.parents[1])]
+    done = subprocess.run([sys.executable, HERE / "exhausted_memory.py", name, str(threads), tmp_path, str(every)],
+                          capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(preloaded),
+                                                               "PYTHONPATH": os.pathsep.join(paths)})
+    assert done.returncode == 0, done.stderr[-3000:]
+    results = json.loads(done.stdout)
+    assert results["tried"] > 10 and results["raised"] > 0, results
+    fewest = {"run": 5, "friction": 1, "many runs": 1}      # contacts that stay in place rarely need memory
+    assert results["went back"] >= fewest.get(name, 0), results
+    assert results["raised"] + results["other"] > 0.5 * results["tried"], results
