@@ -1,6 +1,6 @@
 """What to cite for a run: the references of what the simulation uses, as text and as BibTeX.
 
-The record of a rotation scheme (rotation/record.py) holds the references of its formula.
+The description of a rotation scheme (rotation/registry.py) holds the references of its formula.
 """
 import math
 import re
@@ -77,7 +77,8 @@ def cite(simulation: Simulation) -> Citation:
             ("Translation: leapfrog", references(["hockney1988computer"]))]
     if simulation.walls or simulation.n_clumps > 1:
         law = contact.info(simulation.contact)
-        uses.append((f"Contacts: {law.title} ({simulation.contact})", law.cites))
+        uses.append((f"Contacts: {law.title} ({simulation.contact})",
+                     law.cites_with.get(simulation.contact.partition(":")[2], law.cites)))
     if any(_overlaps(template) for template in simulation.templates):
         uses.append(("Mass and inertia of overlapping spheres: exact integrals over their union", own))
     return Citation(tuple(uses))

@@ -44,8 +44,7 @@ cdef struct Broadphase:
     BoxPose reference_box               # that moves, at the last outer rebuild
     double largest_sphere               # diameter [m]
     double largest_clump                # diameter of the largest bounding sphere [m]
-    double outer_skin                   # [m]
-    double inner_skin                   # [m]
+    double outer_skin, inner_skin       # [m]
     double reach                        # largest gap of a contact: lists hold gaps below this and a skin [m]
     double density                      # pairs in the outer lists / (mean diameter + skin)^3, see set_skins
     double mean_diameter                # of the spheres [m]
@@ -55,15 +54,14 @@ cdef struct Broadphase:
     double *bounds                      # (n_blocks * LANES, 4): bounding spheres of the clumps; NULL: not clumps_first
     Py_ssize_t n_items                  # in the grids
     Py_ssize_t n_spheres
-    long long n_outer                   # outer rebuilds so far
-    long long n_inner                   # inner rebuilds so far
+    long long n_outer, n_inner          # rebuilds so far
     bint valid                          # the lists belong to these clumps; False: rebuild them before use
 
 cdef void describe_spheres(Broadphase *broad, const StateView *state) noexcept nogil
 cdef void prepare_broadphase(Broadphase *broad, const StateView *state) noexcept nogil
 cdef void assign_blocks(Broadphase *broad, int thread, const StateView *state) noexcept nogil
 cdef void drop_lists(Broadphase *broad) noexcept nogil
-cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept nogil
+cdef void take_over(Broadphase *broad, const Broadphase *old) noexcept nogil
 
 
 cdef inline const double *searched_spheres(const Broadphase *broad, const StateView *state) noexcept nogil:

@@ -13,18 +13,16 @@ from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, reserve_levels, sort_by_size
-from minidem.broadphase.neighbours cimport Neighbours, collect_active, prune, search_pairs, search_walls
-from minidem.core.clock cimport clock
+from minidem.broadphase.neighbours cimport collect_active, prune, search_pairs, search_walls
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
-from minidem.core.vec3 cimport Vec3, norm
+from minidem.core.vec3 cimport Vec3, norm, sub
 from minidem.core.vectors cimport release
-from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, displacement_with
+from minidem.state.periodic_box cimport across_lengths, box_moves, displacement_with
 from minidem.state.pose cimport motions_range, pose_range, turn_squared
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load
-from minidem.state.state cimport StateView, clumps_of, constants_of, member
-from minidem.walls.surface cimport Walls
+from minidem.state.state cimport clumps_of, constants_of, member
 
 cdef enum:
     SPHERES_PER_CLUMP = 8           # with more, clumps are searched by their bounding spheres first
@@ -121,15 +119,15 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         release(&mine.shared)
 
 
-cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept nogil:
-    """Copy skins and statistics from the former lists of the same clumps."""
-    broad.outer_skin = old.outer_skin
-    broad.inner_skin = old.inner_skin
-    broad.density = old.density
+cdef void take_over(Broadphase *broad, const Broadphase *old) noexcept nogil:
+    """Copy skins, shares and counters from the former lists of the same clumps."""
+    cdef int t
+    broad.outer_skin, broad.inner_skin, broad.reach = old.outer_skin, old.inner_skin, old.reach
+    broad.density, broad.n_outer, broad.n_inner = old.density, old.n_outer, old.n_inner
     broad.triangle_density, broad.triangle_diameter = old.triangle_density, old.triangle_diameter
-    broad.n_outer = old.n_outer
-    broad.n_inner = old.n_inner
-    broad.reach = old.reach
+    broad.fixed_shares = old.fixed_shares
+    for t in range(broad.n_threads if broad.n_threads == old.n_threads else 0):
+        broad.shares[t].part = old.shares[t].part
 
 
 cdef extern from *:
@@ -146,60 +144,51 @@ cdef enum:
     WIDENING = 2                # of the outer skin at once, where a wider one may find any number of triangles
 
 
-cdef inline double cubed(double x) noexcept nogil:
-    return x * x * x
+cdef inline double pairs_within(const Broadphase *broad, double skin) noexcept nogil:
+    """Pairs in lists with this skin [m]."""
+    cdef double reach = broad.mean_diameter + skin
+    return broad.density * (reach * reach * reach)      # a power is a call
 
 
-cdef inline double squared(double x) noexcept nogil:
-    return x * x
+cdef inline double triangles_within(const Broadphase *broad, double skin) noexcept nogil:
+    cdef double reach = broad.triangle_diameter + skin
+    return broad.triangle_density * (reach * reach)
 
 
-cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_spheres, Py_ssize_t n_items,
-                              double density, bint carries, double triangle_diameter, double triangle_density,
-                              double widest, double *outer_skin, double *inner_skin) noexcept nogil:
-    """Replace both skins [m] by those with the least modelled cost of a step.
+cdef void choose_skins(Broadphase *broad, double speed, bint carries, double widest) noexcept nogil:
+    """Replace both skins by those with the least modelled cost of a step.
 
-    diameter : mean diameter of the spheres [m]
     speed : largest displacement of a sphere in one step [m]
-    n_items : items of the grids, spheres or bounding spheres of clumps
-    density : pairs in a list / (mean diameter + skin)^3
     carries : contacts have a history, which is carried over when the inner list is pruned
-    triangle_diameter : mean diameter of the spheres near triangles [m]
-    triangle_density : triangles in a list / (triangle_diameter + skin)^2
     widest : largest outer skin [m]
 
     A list is valid until the fastest sphere has moved by half its margin. Costs in ns, roughly those of a core of 2023;
     the minimum is flat: 1.8 to test a pair of the inner list or to prune one of the outer list, 4 to pose a sphere and
     to measure its displacement, 60 to sort an item into the grid and to search around it, 10 to find and store an outer
     pair. With AVX-512 the last two are about half and a third of that; the skins of ten thousand rods are much the same
-    then. With records, 60 to carry a contact over, a figure of 0.8.0: then lists of a drum of 38 000 spheres took 40 %
-    less time than without this term. A triangle takes 40 in a step, and 40 to be
-    pruned or found.
+    then. With a history, 60 to carry a contact over: lists of a drum of 38 000 spheres took 40 % less time than without
+    this term. A triangle takes 40 in a step, and 40 to be pruned or found.
     """
     cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow, wide_triangles, triangles
     cdef double carrying = 60.0 if carries else 0.0
     cdef int _
-    outer = 0.1 * diameter
+    outer = 0.1 * broad.mean_diameter
     for _ in range(20):
         outer *= 1.25                                   # up to 8.7 diameters
         if outer > widest and best >= 0.0:
             break
-        wide = density * cubed(diameter + outer)
-        wide_triangles = triangle_density * squared(triangle_diameter + outer)
+        wide, wide_triangles = pairs_within(broad, outer), triangles_within(broad, outer)
         inner = outer
         for _ in range(12):
             inner *= 0.75
-            narrow = density * cubed(diameter + inner)
-            triangles = triangle_density * squared(triangle_diameter + inner)
+            narrow, triangles = pairs_within(broad, inner), triangles_within(broad, inner)
             steps_outer = 1.0 + (outer - inner) / (2.0 * speed)
             steps_inner = 1.0 + inner / (2.0 * speed)
             cost = 1.8 * narrow + 40.0 * triangles \
-                + (4.0 * n_spheres + 1.8 * wide + carrying * narrow + 40.0 * wide_triangles) / steps_inner \
-                + (60.0 * n_items + 10.0 * wide + 40.0 * wide_triangles) / steps_outer
+                + (4.0 * broad.n_spheres + 1.8 * wide + carrying * narrow + 40.0 * wide_triangles) / steps_inner \
+                + (60.0 * broad.n_items + 10.0 * wide + 40.0 * wide_triangles) / steps_outer
             if best < 0.0 or cost < best:
-                best = cost
-                outer_skin[0] = outer
-                inner_skin[0] = inner
+                best, broad.outer_skin, broad.inner_skin = cost, outer, inner
 
 
 cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noexcept nogil:
@@ -218,14 +207,12 @@ cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noex
             pairs += 0.5 * broad.threads[source].found[t].size
     speed /= broad.threads[0].steps
     # A few clumps may have no pair at this moment: the density falls by half at most.
-    broad.density = max(pairs / cubed(broad.mean_diameter + broad.outer_skin), 0.5 * broad.density)
+    broad.density = max(pairs / (broad.mean_diameter + broad.outer_skin) ** 3, 0.5 * broad.density)
     broad.triangle_diameter = diameters / triangles if triangles > 0.0 else broad.triangle_diameter
-    broad.triangle_density = max(triangles / squared(broad.triangle_diameter + broad.outer_skin),
+    broad.triangle_density = max(triangles / (broad.triangle_diameter + broad.outer_skin) ** 2,
                                  0.5 * broad.triangle_density)
     if isfinite(speed) and speed > 0.0:
-        choose_skins(broad.mean_diameter, speed, broad.n_spheres, broad.n_items, broad.density,
-                     state.motions != NULL, broad.triangle_diameter, broad.triangle_density,
-                     WIDENING * broad.outer_skin if meshes else INFINITY, &broad.outer_skin, &broad.inner_skin)
+        choose_skins(broad, speed, state.motions != NULL, WIDENING * broad.outer_skin if meshes else INFINITY)
 
 
 cdef void limit_skins(Broadphase *broad, const BoxPose *box) noexcept nogil:
@@ -282,20 +269,17 @@ cdef inline int measure_block(ClumpBlock *clumps, const double *reference, const
     """Bits of lanes: 1 << lane if a sphere moved by more than `limit`, 256 << lane if the pose is not finite.
 
     reference : pose (REFERENCE_ROWS, LANES) at the last outer rebuild.
-    before, box : records of a box that moves, then and now; displacements are relative to it. NULL: at rest.
+    before, box : poses of a box that moves, then and now; displacements are relative to it. NULL: at rest.
     longest : the largest `path` so far, which is set to zero.
     """
-    cdef double x, y, z, total
+    cdef double total
     cdef Vec3 moved
     cdef int lane, k, exceeded[LANES], not_finite[LANES], bits = 0
     for lane in range(LANES):
-        x = clumps.position[lane] - reference[lane]
-        y = clumps.position[LANES + lane] - reference[LANES + lane]
-        z = clumps.position[2 * LANES + lane] - reference[2 * LANES + lane]
+        moved = sub(load(clumps.position + lane), load(reference + lane))
         if before != NULL:
-            moved = displacement_with(before, box, reference + lane, LANES)
-            x, y, z = x - moved.x, y - moved.y, z - moved.z
-        exceeded[lane] = not sqrt(x * x + y * y + z * z) + sqrt(turn_squared(
+            moved = sub(moved, displacement_with(before, box, reference + lane, LANES))
+        exceeded[lane] = not norm(moved) + sqrt(turn_squared(
             reference + 3 * LANES + lane, clumps.orientation + lane, constants.turn_bound + lane)) <= limit
         total = 0.0
         for k in range(3):

@@ -31,9 +31,7 @@ cdef struct CellRanges:               # ranges of entries
     int last[MOST_RANGES]
 
 cdef struct FixedSphere:        # a sphere in the fixed-point units of a grid
-    int x
-    int y
-    int z
+    int x, y, z
     int radius                  # rounded up
 
 cdef struct Levels:
@@ -69,21 +67,13 @@ cdef inline int fixed_point(double length, double scale) noexcept nogil:
 
 cdef inline FixedSphere fixed_sphere_of(const CellGrid *grid, const double *sphere) noexcept nogil:
     """A sphere (centre, radius) [m] in the units of the grid."""
-    cdef FixedSphere fixed
-    fixed.x = fixed_point(sphere[0], grid.scale)
-    fixed.y = fixed_point(sphere[1], grid.scale)
-    fixed.z = fixed_point(sphere[2], grid.scale)
-    fixed.radius = <int> ceil(sphere[3] * grid.scale)
-    return fixed
+    return FixedSphere(fixed_point(sphere[0], grid.scale), fixed_point(sphere[1], grid.scale),
+                       fixed_point(sphere[2], grid.scale), <int> ceil(sphere[3] * grid.scale))
 
 
 cdef inline FixedSphere fixed_sphere_at(const CellGrid *grid, Py_ssize_t entry) noexcept nogil:
-    cdef FixedSphere fixed
-    fixed.x = grid.entries.data[entry]
-    fixed.y = grid.entries.data[grid.stride + entry]
-    fixed.z = grid.entries.data[2 * grid.stride + entry]
-    fixed.radius = grid.entries.data[3 * grid.stride + entry]
-    return fixed
+    cdef const int *column = grid.entries.data + entry
+    return FixedSphere(column[0], column[grid.stride], column[2 * grid.stride], column[3 * grid.stride])
 
 
 cdef inline double cell_width(const CellGrid *grid) noexcept nogil:

@@ -22,7 +22,7 @@ most. Each sphere is compared with the cells after its own in its grid, and with
 larger spheres: every pair occurs once, and the cost of a large sphere is that of the small ones near it.
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
-from libc.math cimport INFINITY, ceil
+from libc.math cimport INFINITY
 from libc.string cimport memset
 
 from minidem.core.openmp cimport barrier_wait
@@ -98,7 +98,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     cdef Py_ssize_t first = cell_after(grid, part_before), last = cell_after(grid, part_end)
     cdef const int *cell = grid.cell.data
     cdef int *start = grid.start.data
-    cdef int *entry = NULL
+    cdef int *column = NULL
     cdef double within[4]
     cdef FixedSphere fixed
     cdef int total = 0
@@ -115,13 +115,10 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     for k in range(n - 1, -1, -1):
         if first <= cell[k] < last:
             start[cell[k]] -= 1
-            entry = grid.entries.data + start[cell[k]]
+            column = grid.entries.data + start[cell[k]]
             fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], within))
-            entry[0] = fixed.x
-            entry[grid.stride] = fixed.y
-            entry[2 * grid.stride] = fixed.z
-            entry[3 * grid.stride] = fixed.radius
-            entry[SLOT * grid.stride] = grid.items.data[k]
+            column[0], column[grid.stride], column[2 * grid.stride] = fixed.x, fixed.y, fixed.z
+            column[3 * grid.stride], column[SLOT * grid.stride] = fixed.radius, grid.items.data[k]
 
 
 cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:

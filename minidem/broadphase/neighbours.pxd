@@ -7,8 +7,7 @@ from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
 cdef struct Neighbours:         # of one thread: its blocks and the lists for them
-    Py_ssize_t first_block
-    Py_ssize_t last_block
+    Py_ssize_t first_block, last_block
     IntVector *found            # (threads,): outer pairs that this thread found, by their owners
     IntVector hits              # pairs of clumps whose bounding spheres are near
     IntVector near[2]           # slots of two clumps whose spheres are near the bounding sphere of the other

@@ -1,24 +1,19 @@
-"""Verlet lists on two levels.
+"""Verlet lists on two levels; LISTS.md says when they are rebuilt.
 
-The *outer* list holds every pair of spheres of different clumps whose gap is below the outer skin. It is built from the
-cell grid, and again when a sphere may have moved by half the difference of the skins. The *inner* list is pruned from
-it with a narrower skin, more often, and is what a step reads. Spheres near walls, that is near their
-primitives, have the same two lists.
+The *outer* list holds every pair of spheres of different clumps whose gap is below the outer skin, found by the cell
+grid. The *inner* list, with a narrower skin, is pruned from it more often, and is what a step reads. Spheres near
+primitives of walls have the same two lists.
 
 Each thread owns a range of blocks. A pair is in the list of the thread that owns the sphere in the lower slot; the
-other sphere may belong to another thread.
+other sphere may belong to another thread. Each thread searches a part of the grids, and sorts what it finds by owner.
 
 Where the state is larger than the caches, the inner list is sorted by slabs: ranges of slots. A pair belongs to the
 slab of its later sphere, so that it can be tested as soon as the slab has moved and while both spheres are in cache.
 Pairs with a sphere of another thread follow all others.
 
-Search of the grids for outer pairs: each thread searches a part of them and sorts the pairs by owner.
-
 All spheres of a cell are compared with the same ones: the entries of some cells, copied to one contiguous array, where
-they fill whole vectors.
-
-The grids hold each item once, at its position within the periodic box. An item near a face of the box is also searched
-around at its images near the opposite faces. Within one grid, one of two opposite shifts suffices.
+they fill whole vectors. The grids hold each item once, at its position within the periodic box; an item near a face is
+also searched around at its images near the opposite faces. Within one grid, one of two opposite shifts suffices.
 """
 from libc.string cimport memcpy, memset
 
@@ -27,13 +22,12 @@ from minidem.broadphase.cell_grid cimport (
     fixed_sphere_of, item_in_box, ranges_ahead, ranges_around,
 )
 from minidem.core.eight cimport bits_below, load_eight, store_eight
-from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.openmp cimport set_flag
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, vec3
-from minidem.core.vectors cimport IntVector, push_pair, release, reserve
-from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, nearest_image, rounded, wrap_position
-from minidem.state.state cimport StateView
+from minidem.core.vectors cimport push_pair, release, reserve
+from minidem.state.periodic_box cimport across_lengths, box_moves, nearest_image, rounded, wrap_position
 from minidem.walls.surface cimport PLANE, Shape, find_triangles, simple_height, touch_wall
 
 
@@ -48,7 +42,7 @@ cdef inline unsigned int near_plane(const double *rows, const double *point, con
 
 cdef unsigned int near_simple(const Walls *walls, Py_ssize_t primitive, const double *rows, const double *spheres,
                               double skin) noexcept nogil:
-    """Bits 1 << lane of the spheres within `skin` of a primitive; rows : those of the records `spheres`."""
+    """Bits 1 << lane of the spheres within `skin` of a primitive; rows : those of `spheres`."""
     cdef const Shape *shape = walls.shapes + primitive
     cdef unsigned int bits = 0
     cdef int lane
@@ -228,10 +222,8 @@ cdef struct Images:
 cdef struct Search:                 # of one thread
     Neighbours *all
     Neighbours *mine
-    int thread
-    int n_threads
-    int first_slot                  # own slots
-    int last_slot
+    int thread, n_threads
+    int first_slot, last_slot       # own ones
     const StateView *state
     const double *items             # (slots, 4): centres and radii of the items of the grids [m]
     double skin                     # [m]
@@ -527,18 +519,11 @@ cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     cdef Search search
     cdef int level, owner, axis
     memset(near_cells, 0, sizeof(near_cells))
-    search.all = all
-    search.mine = all + thread
-    search.thread = thread
-    search.n_threads = n_threads
+    search.all, search.mine, search.thread, search.n_threads = all, all + thread, thread, n_threads
     search.first_slot = <int> state.first_member[search.mine.first_block] * LANES
     search.last_slot = <int> state.first_member[search.mine.last_block] * LANES
-    search.state = state
-    search.box = box
-    search.items = items
-    search.skin = skin
-    search.clumps_first = clumps_first
-    search.width, search.small_box = 0.0, False
+    search.state, search.items, search.skin, search.clumps_first = state, items, skin, clumps_first
+    search.box, search.width, search.small_box = box, 0.0, False
     for level in range(levels.count):
         search.width = max(search.width, cell_width(&levels.grid[level]))
     for axis in range(3 if box != NULL else 0):

@@ -60,7 +60,6 @@ cdef struct Flux:
 
 cdef struct Fields:                 # of clumps, as contact laws and fluxes see and change them
     int n                           # components; 0: there are no fields
-
     const double *ids               # (n_clumps,) by the user's number; NULL: neither law nor fluxes see the bodies
     const double *of_walls          # (n_walls, n), not a number: as the clump
     bint law_writes                 # the law is a user's own and may write rates

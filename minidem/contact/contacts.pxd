@@ -17,17 +17,20 @@ cdef enum:                          # groups of contacts, evaluated in this orde
     GROUPS = 2
 
 cdef enum:
-    KINDS = 5                       # of dissipated energy: by damping, tangential damping, sliding, rolling, fracture
-    SUMMED = 4                      # of which each block has some
+    SUMMED = 4                      # energies that each block dissipates: see Ledger
     BLOCKS_PER_FOLD = 32            # at most 64: see fold
     PAIRS_AT_ONCE = 1024            # ints of the inner list that are tested at once
 
+cdef enum:                          # energies since the start
+    FRACTURE = 4                    # dissipated; before it by damping, tangential damping, sliding, rolling
+    WALL_WORK                       # of moving walls and a box that moves on own clumps, with any law
+    WALL_POWER                      # likewise in half a step, at the last whole one
+    ENERGIES
+
 cdef struct Ledger:                 # energies of the own contacts, without an order, in units (fixed_point.pxd)
     int64_t sums[SUMMED * LANES]    # of the last few blocks
-    Wide dissipated[KINDS]          # since the start
-    double lost[KINDS]              # what was not finite [J]
-    Wide wall_work                  # of moving walls on own clumps since the start, with any law
-    Wide wall_power                 # likewise in half a step, at the last whole one; of a periodic box that moves, too
+    Wide energies[ENERGIES]
+    double lost[ENERGIES]           # what was not finite [J]
     Py_ssize_t n_fractures          # noted by this thread and not yet taken by the Driver
 
 cdef struct Fracture:               # of an own contact
@@ -72,13 +75,13 @@ cdef struct Contacts:
     Ledger saved_ledger             # ... and their energies
     int64_t step                    # number of the step that leads to this pose
     FractureVector fractures
-    Py_ssize_t n_cross              # contacts with spheres of other threads, at the last rebuild
+    Py_ssize_t n_shared              # contacts with spheres of other threads, at the last rebuild
     int64_t *sums                   # forces on own spheres (n_slots,), of free lanes (1,), on spheres of other threads
     int width                       # integers of a sum, see fixed_point.pxd
     Py_ssize_t capacity             # bytes of it and the next one
     unsigned char *touched          # (eights of sums,): whether one of them may differ from zero
-    IntVector sent                  # slots of spheres of other threads, which add the sums behind those of own spheres
-    DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads
+    IntVector foreign               # slots of spheres of other threads, which add the sums behind those of own spheres
+    DoubleVector foreign_rates      # likewise what contacts do to fields of clumps of other threads
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls
@@ -93,8 +96,8 @@ cdef struct Contacts:
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...
     bint has_force_after_end        # ... if there is one
-    IntVector ends[GROUPS]          # with onset correction: lanes of contacts that may begin or end within a step
-    DoubleVector onset[GROUPS]      # (ends,): their onset corrections [N]
+    IntVector near_onset[GROUPS]        # with onset correction: lanes of contacts that may begin or end within a step
+    DoubleVector onset[GROUPS]      # (near_onset,): their onset corrections [N]
     bint some_onset                 # a contact of any thread may begin or end
     char apart[APART]
 
@@ -104,10 +107,10 @@ cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void release_copy(Contacts *contacts) noexcept nogil
 cdef void release_room(Contacts *contacts) noexcept nogil
 cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
-cdef void reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil
+cdef void reset_sums(Contacts *contacts, Py_ssize_t n_foreign) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
-cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
+cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
 cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil

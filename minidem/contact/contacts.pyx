@@ -17,17 +17,16 @@ the material; several that act together damp more (FRICTION.md). Of spheres it i
 `mass=clump` the second term is left out, as in other codes.
 """
 from libc.math cimport sqrt
-from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.neighbours cimport PADDING, Neighbours, select_near
+from minidem.broadphase.neighbours cimport PADDING, select_near
 from minidem.contact.blocks cimport (
-    Blocks, ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane, release_blocks,
+    ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane, release_blocks,
     reserve_blocks, set_bodies, take_lane,
 )
 from minidem.contact.law cimport pair_of
-from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
 from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport Vec3, cross, dot, scale, sub, times, vec3
@@ -35,8 +34,8 @@ from minidem.core.vectors cimport aligned_memory, grow, release, reserve
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
 from minidem.state.rows cimport ConstantBlock, load, load_quat
-from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member
-from minidem.walls.surface cimport Facet, find_facets, overlaps_simple, replaces, touch_wall
+from minidem.state.state cimport clump_of, clumps_of, constants_of, member
+from minidem.walls.surface cimport find_facets, overlaps_simple, replaces, touch_wall
 
 
 cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
@@ -87,20 +86,20 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
     """Set the range of slots that this thread owns; the sums are not ready."""
     contacts.first_slot = <int> state.first_member[mine.first_block] * LANES
     contacts.n_slots = <int> state.first_member[mine.last_block] * LANES - contacts.first_slot
-    contacts.ready, contacts.sent.size = False, 0
+    contacts.ready, contacts.foreign.size = False, 0
 
 
-cdef void reset_sums(Contacts *contacts, Py_ssize_t n_sent) noexcept nogil:
-    """Sums of zero for the own spheres and n_sent others, which are then ready."""
-    cdef Py_ssize_t n = contacts.n_slots + 1 + n_sent, sums = n * contacts.width * <Py_ssize_t> sizeof(int64_t)
+cdef void reset_sums(Contacts *contacts, Py_ssize_t n_foreign) noexcept nogil:
+    """Sums of zero for the own spheres and n_foreign others, which are then ready."""
+    cdef Py_ssize_t n = contacts.n_slots + 1 + n_foreign, sums = n * contacts.width * <Py_ssize_t> sizeof(int64_t)
     cdef Py_ssize_t size = sums + n // LANES + 1
     if size > contacts.capacity:
         free(contacts.sums)
         contacts.sums = <int64_t *> aligned_memory(size)
         contacts.capacity = size if contacts.sums != NULL else 0
-    if contacts.sums == NULL or not reserve(&contacts.sent, n_sent):
+    if contacts.sums == NULL or not reserve(&contacts.foreign, n_foreign):
         return
-    contacts.touched, contacts.sent.size = <unsigned char *> contacts.sums + sums, 0
+    contacts.touched, contacts.foreign.size = <unsigned char *> contacts.sums + sums, 0
     memset(contacts.sums, 0, size)
     contacts.ready = True
 
@@ -110,7 +109,7 @@ cdef void clear_contacts(Contacts *contacts) noexcept nogil:
     cdef int group
     for group in range(<int> GROUPS):
         clear_blocks(&contacts.groups[group])
-        contacts.ends[group].size = 0
+        contacts.near_onset[group].size = 0
     contacts.list_cursor = contacts.n_found = 0
     contacts.box_work[0] = contacts.box_work[1] = 0
 
@@ -124,7 +123,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     for group in range(<int> GROUPS):
         release_blocks(&contacts.groups[group])
         release_blocks(&contacts.spare[group])
-        release(&contacts.ends[group])
+        release(&contacts.near_onset[group])
         release(&contacts.onset[group])
 
 
@@ -133,8 +132,8 @@ cdef void release_room(Contacts *contacts) noexcept nogil:
     free(contacts.sums)
     contacts.sums, contacts.capacity, contacts.ready = NULL, 0, False
     release(&contacts.row_contacts)
-    release(&contacts.sent)
-    release(&contacts.sent_rates)
+    release(&contacts.foreign)
+    release(&contacts.foreign_rates)
     release(&contacts.start)
     release(&contacts.entries)
     release(&contacts.order)
@@ -190,8 +189,7 @@ cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexc
         write_motions(state, state.block_of_member[row], &row, 1)
 
 
-cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateView *state, int group, int i,
-                              int j) noexcept nogil:
+cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int group, int i, int j) noexcept nogil:
     """A new contact, with a history of zeros. Returns its lane; -1: memory was refused.
 
     Of two spheres, the one with the lower number of the user comes first for the life of the contact.
@@ -202,9 +200,9 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const Law *law, const StateVie
         return -1
     if j >= 0 and state.sphere_number[i] > state.sphere_number[j]:
         i, j = j, i
-    set_bodies(blocks, lane, i, j, pair_of(law, state, i, j))
+    set_bodies(blocks, lane, i, j, pair_of(contacts.law, state, i, j))
     clear_numbers(blocks, lane)                         # which an evaluated free lane may have
-    set_inertia(law, state, i, j, block_of(blocks, lane), lane_of(lane))
+    set_inertia(contacts.law, state, i, j, block_of(blocks, lane), lane_of(lane))
     begin_on(contacts, state, i)
     begin_on(contacts, state, j)
     return lane
@@ -227,12 +225,12 @@ cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil:
     return 0
 
 
-cdef void find_between_spheres(Contacts *contacts, const Law *law, Neighbours *mine,
-                               const StateView *state) noexcept nogil:
+cdef void find_between_spheres(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Neighbor pairs that touch become contacts.
 
     Backwards: a pair that takes the place of a removed one has been tested.
     """
+    cdef const Law *law = contacts.law
     cdef Py_ssize_t end = mine.pairs.size, begin, k
     cdef double skin = law.reach if law.begins_at_reach else 0.0
     cdef int pairs[PAIRS_AT_ONCE + 2 * LANES]
@@ -241,7 +239,7 @@ cdef void find_between_spheres(Contacts *contacts, const Law *law, Neighbours *m
         k = select_near(state.spheres, law.box, mine.pairs.data + begin, end - begin, skin, pairs)
         while k > 0:
             k -= 2
-            if begin_contact(contacts, law, state, SPHERES, pairs[k], pairs[k + 1]) < 0:
+            if begin_contact(contacts, state, SPHERES, pairs[k], pairs[k + 1]) < 0:
                 return
             end -= 2
             while mine.pairs.data[end] != pairs[k] or mine.pairs.data[end + 1] != pairs[k + 1]:
@@ -258,8 +256,9 @@ cdef void drop_known(const Contacts *contacts, Neighbours *mine) noexcept nogil:
             remove_pair(mine, k)
 
 
-cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef void find_at_walls(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Contacts with walls: which begin, and which of the known ones are still found."""
+    cdef const Law *law = contacts.law
     cdef Py_ssize_t n, k, lane, count = mine.wall_pairs.size // 2
     cdef const int *pair
     cdef const int *listed
@@ -278,7 +277,7 @@ cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, co
             sphere = state.spheres + 4 * <Py_ssize_t> pair[0]
             if reach > 0.0 and touch_wall(law.walls, -1 - <Py_ssize_t> pair[1], sphere).height >= sphere[3]:
                 continue                                # within the range, but it begins at touch
-            lane = begin_contact(contacts, law, state, WALLS, pair[0], pair[1])
+            lane = begin_contact(contacts, state, WALLS, pair[0], pair[1])
             if lane < 0:
                 return
             block_of(&contacts.groups[WALLS], lane).wall_pair[lane_of(lane)] = listed[k]
@@ -286,10 +285,10 @@ cdef void find_at_walls(Contacts *contacts, const Law *law, Neighbours *mine, co
         contacts.seen.data[lane] = 1
 
 
-cdef void find_new(Contacts *contacts, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """All contacts that begin at this pose."""
-    find_between_spheres(contacts, law, mine, state)
-    find_at_walls(contacts, law, mine, state)
+    find_between_spheres(contacts, mine, state)
+    find_at_walls(contacts, mine, state)
 
 
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
@@ -347,7 +346,7 @@ cdef void copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from
     copy_numbers(source, from_lane, blocks, lane)
     count_on_row(contacts, i, 1)
     count_on_row(contacts, j, 1)
-    contacts.n_cross += max(i, j) >= contacts.first_slot + contacts.n_slots
+    contacts.n_shared += max(i, j) >= contacts.first_slot + contacts.n_slots
     contacts.entries.data[2 * entry] = j if j < 0 else max(i, j)
     contacts.entries.data[2 * entry + 1] = <int> lane
 
@@ -359,7 +358,7 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     cdef const int *source
     cdef int *place
     cdef int group
-    contacts.n_cross = 0
+    contacts.n_shared = 0
     if not (reserve(&contacts.row_contacts, n_rows + 1) and reserve(&contacts.start, contacts.n_slots + 2)):
         return
     memset(contacts.row_contacts.data, 0, n_rows * sizeof(int))
@@ -396,7 +395,7 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
     if not (reserve(&contacts.contact_at, n_walls)
             and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
         return
-    reset_sums(contacts, contacts.n_cross + mine.n_foreign)
+    reset_sums(contacts, contacts.n_shared + mine.n_foreign)
     for k in range(n_walls):
         known = find_known(contacts, mine.wall_pairs.data[2 * k], -1 - mine.wall_pairs.data[2 * k + 1])
         contacts.contact_at.data[k] = known

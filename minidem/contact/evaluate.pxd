@@ -9,11 +9,11 @@ from minidem.state.state cimport StateView
 
 cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil
 cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
-cdef void clear_sent(Contacts *contacts) noexcept nogil
-cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil
+cdef void clear_foreign(Contacts *contacts) noexcept nogil
+cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil
 cdef void prepare_room(Contacts *contacts) noexcept nogil
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
-                      bint walls) noexcept nogil
+                      bint walls, int n) noexcept nogil
 cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
                          const double *images) noexcept nogil
 cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,

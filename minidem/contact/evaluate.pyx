@@ -3,7 +3,7 @@
     load        geometry of the two bodies, and their motion if the law has a history (gather.pyx); coefficients
     law         force, energies, history of this step
     add         force and moment to both spheres, as integers, so that the order does not matter (fixed_point.pxd);
-                those on a sphere of another thread to a sum apart, which its owner adds (take_sent)
+                those on a sphere of another thread to a sum apart, which its owner adds (take_foreign)
     end         contacts of a law with history that do not go on: their pairs return to the neighbor list
 
 Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at
@@ -23,7 +23,7 @@ from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
 from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Row, load3
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
+    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
 )
 from minidem.contact.fixed_point cimport (
     LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, rounded_wide, take_sums,
@@ -98,16 +98,16 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int n_sphere
     other threads."""
     cdef unsigned int own, n = contacts.n_slots
     cdef unsigned char *touched = contacts.touched
-    cdef int lane, foreign = 0, first_slot = contacts.first_slot
+    cdef int lane, any_foreign = 0, first_slot = contacts.first_slot
     for lane in range(n_spheres):
         own = <unsigned int> (spheres[lane] - first_slot)
         index[lane] = <int> (own if own < n else n)
-        foreign |= (own >= n) & (spheres[lane] < free_slot)
-    for lane in range(n_spheres if foreign else 0):
+        any_foreign |= (own >= n) & (spheres[lane] < free_slot)
+    for lane in range(n_spheres if any_foreign else 0):
         if index[lane] == contacts.n_slots and spheres[lane] < free_slot:
-            contacts.sent.data[contacts.sent.size] = spheres[lane]
-            contacts.sent.size += 1
-            index[lane] = contacts.n_slots + <int> contacts.sent.size
+            contacts.foreign.data[contacts.foreign.size] = spheres[lane]
+            contacts.foreign.size += 1
+            index[lane] = contacts.n_slots + <int> contacts.foreign.size
     for lane in range(n_spheres):
         touched[row_of(index[lane])] = 1
 
@@ -146,11 +146,11 @@ cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock
 
 
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
-                      bint walls) noexcept nogil:
+                      bint walls, int n) noexcept nogil:
     """The same of a law without history."""
     cdef uint64_t keys[2][LANES]
     load_keys(contacts.law, block.materials, keys)
-    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot, walls, LANES)
+    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot, walls, n)
 
 
 cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
@@ -179,9 +179,9 @@ cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *st
         if energy <= 0.0 or i == free_slot_of(state):
             continue
         if energy * law.per_energy < LARGEST:
-            contacts.ledger.dissipated[<int> SUMMED] += rounded_wide(energy * law.per_energy)
+            contacts.ledger.energies[<int> FRACTURE] += rounded_wide(energy * law.per_energy)
         else:
-            contacts.ledger.lost[<int> SUMMED] += energy
+            contacts.ledger.lost[<int> FRACTURE] += energy
         n = contacts.ledger.n_fractures
         if not grow(&contacts.fractures, n + 1, sizeof(Fracture)):
             continue
@@ -221,7 +221,7 @@ cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *s
         memcpy(block.force, result.force, sizeof(block.force))
     if stores and law.has_couples:
         memcpy(block.couple, result.couple, sizeof(block.couple))
-    add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.dissipated,
+    add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.energies,
                  contacts.ledger.lost)
     if bits_below(result.fracture, LEAST_FRACTURE) != (1 << LANES) - 1:
         note_fractures(contacts, law, state, block, result.fracture)
@@ -256,7 +256,7 @@ cdef void add_rates_on(Contacts *contacts, const Law *law, const StateView *stat
     lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : n, amounts 2 n rows behind them.
     """
     cdef double one[2 * MAX_COMPONENTS]
-    cdef double *sent
+    cdef double *noted
     cdef int n = law.fields.n, lane, c
     for lane in range(LANES):
         if not 0 <= bodies[lane] < free_slot_of(state):      # a wall
@@ -267,12 +267,12 @@ cdef void add_rates_on(Contacts *contacts, const Law *law, const StateView *stat
         if <unsigned int> (bodies[lane] - contacts.first_slot) < <unsigned int> contacts.n_slots:
             add_to_clump(law, clump_of(state, bodies[lane]), one)
             continue
-        if not reserve(&contacts.sent_rates, contacts.sent_rates.size + 1 + 2 * n):
+        if not reserve(&contacts.foreign_rates, contacts.foreign_rates.size + 1 + 2 * n):
             return
-        sent = contacts.sent_rates.data + contacts.sent_rates.size
-        sent[0] = bodies[lane]
-        memcpy(sent + 1, one, 2 * n * sizeof(double))
-        contacts.sent_rates.size += 1 + 2 * n
+        noted = contacts.foreign_rates.data + contacts.foreign_rates.size
+        noted[0] = bodies[lane]
+        memcpy(noted + 1, one, 2 * n * sizeof(double))
+        contacts.foreign_rates.size += 1 + 2 * n
 
 
 cdef void add_rates(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
@@ -327,7 +327,7 @@ cdef void list_onsets(Contacts *contacts, const StateView *state, int group, con
     cdef Vec3 relative
     cdef double speed
     cdef int lane
-    if not reserve(&contacts.ends[group], contacts.ends[group].size + LANES):
+    if not reserve(&contacts.near_onset[group], contacts.near_onset[group].size + LANES):
         return
     for lane in range(LANES):
         if block.first[lane] == free_slot_of(state):
@@ -338,8 +338,9 @@ cdef void list_onsets(Contacts *contacts, const StateView *state, int group, con
         if images != NULL:
             relative = sub(relative, load(images + lane))
         speed = dot(load3(contact.normal, lane), relative)
-        contacts.ends[group].data[contacts.ends[group].size] = <int> b * LANES + lane
-        contacts.ends[group].size += (law.ends * speed if speed > 0.0 else -law.begins * speed) > contact.overlap[lane]
+        contacts.near_onset[group].data[contacts.near_onset[group].size] = <int> b * LANES + lane
+        contacts.near_onset[group].size += contact.overlap[lane] < (
+            law.ends * speed if speed > 0.0 else -law.begins * speed)
 
 
 cdef inline bint stores_block(const Contacts *contacts, bint walls) noexcept nogil:
@@ -483,16 +484,16 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
         evaluate_block(True, contacts, mine, state, group, block, b, LANES)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
-            fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
-    fold(contacts.ledger.sums, SUMMED, contacts.ledger.dissipated)
+            fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
+    fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
 
 
-cdef void clear_sent(Contacts *contacts) noexcept nogil:
+cdef void clear_foreign(Contacts *contacts) noexcept nogil:
     """Discard the sums on spheres of other threads, which these have taken."""
-    if contacts.sent.size > 0:
+    if contacts.foreign.size > 0:
         memset(contacts.sums + contacts.width * (contacts.n_slots + 1), 0,
-               contacts.sent.size * contacts.width * sizeof(int64_t))
-    contacts.sent.size = contacts.sent_rates.size = 0
+               contacts.foreign.size * contacts.width * sizeof(int64_t))
+    contacts.foreign.size = contacts.foreign_rates.size = 0
 
 
 cdef void clear_rates(const Law *law, Py_ssize_t first_block, Py_ssize_t last_block) noexcept nogil:
@@ -507,7 +508,7 @@ cdef void clear_rates(const Law *law, Py_ssize_t first_block, Py_ssize_t last_bl
 
 cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Forces of all own contacts, added to the sums."""
-    clear_sent(contacts)
+    clear_foreign(contacts)
     if contacts.law.history == NULL:
         evaluate_found(contacts, mine, state)
     else:
@@ -520,7 +521,7 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
         load_only_pair(contacts.law, &contacts.room.contact)
 
 
-cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
+cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
     """Add the forces on own spheres, and the rates of own clumps, that other threads have evaluated."""
     cdef Contacts *contacts = all + thread
     cdef const Contacts *other
@@ -530,15 +531,15 @@ cdef void take_sent(Contacts *all, int thread, int n_threads, const StateView *s
     cdef int t, m
     for t in range(n_threads if n_threads > 1 else 0):
         other = all + t
-        for k in range(other.sent.size):
-            own = <unsigned int> (other.sent.data[k] - contacts.first_slot)
+        for k in range(other.foreign.size):
+            own = <unsigned int> (other.foreign.data[k] - contacts.first_slot)
             if own < <unsigned int> contacts.n_slots:
                 contacts.touched[row_of(own)] = 1
                 for m in range(contacts.width):
                     contacts.sums[contacts.width * <Py_ssize_t> own + m] += other.sums[
                         contacts.width * (other.n_slots + 1 + k) + m]
-        for k in range(other.sent_rates.size // size):
-            rates = other.sent_rates.data + k * size
+        for k in range(other.foreign_rates.size // size):
+            rates = other.foreign_rates.data + k * size
             if <unsigned int> (<int> rates[0] - contacts.first_slot) < <unsigned int> contacts.n_slots:
                 add_to_clump(contacts.law, clump_of(state, <int> rates[0]), rates + 1)
 

@@ -4,8 +4,6 @@
 `registry.register` documents the signatures. The `context` of the parameters is the `LawKernels` that hold Python
 functions.
 """
-from collections.abc import Mapping
-
 import numpy as np
 
 from minidem.contact.columns import (
@@ -24,7 +22,7 @@ from minidem.contact.part cimport LawParameters
 from minidem.core.external cimport array_at
 from minidem.core.lanes cimport LANES
 
-CONTACT_ROWS, ENERGY_ROWS = <int> (sizeof(Contact) // sizeof(Row)), <int> (sizeof(Energies) // sizeof(Row))
+ENERGY_ROWS = <int> (sizeof(Energies) // sizeof(Row))
 SIGNATURE = "void (const double *contact, double *history, double *result, const double *parameters)"
 
 # First row and number of rows, by the name of an array.
@@ -92,7 +90,7 @@ class EightContacts(Assignable):
             vars(self)["history"] = history.reshape(-1, 4, LANES).transpose(2, 0, 1)
 
 
-class OfFields(Mapping):
+class OfFields(dict):
     """Arrays by the names of fields. An assignment changes their elements; ValueError for another shape.
 
     what : name of this attribute of EightContacts;  fields : as of LawKernels.
@@ -101,26 +99,18 @@ class OfFields(Mapping):
 
     def __init__(self, what, fields, rows):
         both = rows.reshape(2, len(rows) // 2, LANES).transpose(2, 0, 1)
+        super().__init__({name: both[:, :, first] if n == 1 else both[:, :, first:first + n]
+                          for name, first, n in fields})
         self._what = what
-        self._arrays = {name: both[:, :, first] if n == 1 else both[:, :, first:first + n] for name, first, n in fields}
-
-    def __getitem__(self, name):
-        return self._arrays[name]
 
     def __setitem__(self, name, values):
-        if name not in self._arrays:
-            raise ValueError(f"{self._what}[{name!r}]: there is no such field; known are {', '.join(self._arrays)}")
-        array = self._arrays[name]
+        if name not in self:
+            raise ValueError(f"{self._what}[{name!r}]: there is no such field; known are {', '.join(self)}")
+        array = self[name]
         if np.shape(values) not in (array.shape, ()):
             raise ValueError(f"{self._what}[{name!r}] has shape {np.shape(values)}; give shape {array.shape}, or one "
                              "number")
         array[...] = values
-
-    def __iter__(self):
-        return iter(self._arrays)
-
-    def __len__(self):
-        return len(self._arrays)
 
 
 def changes_of(fields, rows):
@@ -131,8 +121,7 @@ def changes_of(fields, rows):
 
 cdef object bodies_of(const Contact *contact, LawKernels owner):
     """Ids and fields of both bodies, as copies."""
-    rows = array_at(<const double *> contact, CONTACT_ROWS, PyBUF_READ)[IDS:VALUES + 2 * owner.n_components].copy()
-    rows.flags.writeable = False
+    rows = read_only(contact.ids, VALUES - IDS + 2 * owner.n_components)
     return {"ids": rows[:2].T.astype(np.int64), "fields": OfFields("fields", owner.fields, rows[2:])}
 
 
@@ -141,11 +130,6 @@ cdef object read_only(const void *rows, int count):
     values = array_at(<const double *> rows, count, PyBUF_READ).copy()
     values.flags.writeable = False
     return values
-
-
-def results_of(role, rows, has_couples):
-    """The rows to be written, by the names of the results of a function."""
-    return arrays_of(rows, ENERGIES if role == "describe" else FORCES_WITH_COUPLES if has_couples else FORCES)
 
 
 cdef object explained(error, function, LawKernels owner):
@@ -170,7 +154,8 @@ cdef void call(str role, const Contact *contact, double *history, double *result
         records = array_at(history, 4 * owner.n_records, PyBUF_WRITE)
         results = array_at(result, RATES + 4 * owner.n_components if writes_rates else n_results, PyBUF_WRITE)
         new_records, new_results = records.copy(), results.copy()
-        given = results_of(role, new_results, owner.has_couples)
+        given = arrays_of(new_results, ENERGIES if role == "describe" else
+                          FORCES_WITH_COUPLES if owner.has_couples else FORCES)
         given |= {} if owner.fields is None else bodies_of(contact, owner)
         given |= changes_of(owner.fields, new_results[RATES:]) if writes_rates else {}
         owner.functions[role](EightContacts(values, given, new_records), *owner.values)
@@ -180,15 +165,13 @@ cdef void call(str role, const Contact *contact, double *history, double *result
 
 
 cdef void force(const Contact *contact, double *history, Result *result,
-                const LawParameters *parameters) noexcept nogil:
-    with gil:
-        call("force", contact, history, <double *> result, RATES, parameters)
+                const LawParameters *parameters) noexcept with gil:
+    call("force", contact, history, <double *> result, RATES, parameters)
 
 
 cdef void describe(const Contact *contact, double *history, Energies *energies,
-                   const LawParameters *parameters) noexcept nogil:
-    with gil:
-        call("describe", contact, history, <double *> energies, ENERGY_ROWS, parameters)
+                   const LawParameters *parameters) noexcept with gil:
+    call("describe", contact, history, <double *> energies, ENERGY_ROWS, parameters)
 
 
 cdef void describe_nothing(const Contact *contact, double *history, Energies *energies,
@@ -205,17 +188,14 @@ cdef class PythonFlux:
         self.kernels, self.function, self.values = kernels, function, values
 
 
-cdef void flux(const Contact *contact, const Result *result, Row *rates, const double *parameters) noexcept nogil:
-    with gil:
-        call_flux(<PythonFlux> (<void **> parameters)[0], contact, result, rates)
-
-
-cdef void call_flux(PythonFlux owner, const Contact *contact, const Result *result, Row *rates) noexcept:
+cdef void flux(const Contact *contact, const Result *result, Row *rates, const double *parameters) noexcept with gil:
+    cdef PythonFlux owner = <PythonFlux> (<void **> parameters)[0]
     cdef LawKernels kernels = owner.kernels
     if kernels.failed:
         return
     try:
-        given = results_of("force", read_only(result, RATES), kernels.has_couples) | bodies_of(contact, kernels)
+        given = arrays_of(read_only(result, RATES), FORCES_WITH_COUPLES if kernels.has_couples else FORCES) \
+            | bodies_of(contact, kernels)
         new = np.zeros((4 * kernels.n_components, LANES))
         given |= changes_of(kernels.fields, new)
         owner.function(EightContacts(read_only(contact, COEFFICIENTS + kernels.n_coefficients), given), *owner.values)

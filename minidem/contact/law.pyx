@@ -3,11 +3,11 @@
 
 Coefficients come from a PairTable. The units of all sums follow from the stiffness of the materials.
 """
-from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from minidem.contact.columns import COEFFICIENTS, NORMAL_ENERGY, OVERLAP, RADIUS
 from minidem.contact.pair_table import PROPERTIES
 
 from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, MAX_COEFFICIENTS, MAX_RECORDS, Row
@@ -91,26 +91,16 @@ cdef class LawKernels(External):
         coefficients : of the pair of materials, in the order of the law;  values : likewise, of its parameters.
         power : p of the force k d^p, for a law with history, of which the energy is known.
         """
-        cdef Law law
-        cdef Contact contact
         cdef double force[LANES]
-        cdef double history[MAX_RECORDS * 4 * LANES]
-        cdef Energies energies
-        cdef int lane, k
-        self.fill(&law, values)
-        memset(&contact, 0, sizeof(Contact))
-        memset(history, 0, sizeof(history))
-        for lane in range(LANES):
-            contact.overlap[lane], contact.radius[lane] = overlap, radius
-            for k in range(len(coefficients)):
-                contact.coefficients[k][lane] = coefficients[k]
+        cdef double[:, ::1] rows = np.zeros((COEFFICIENTS + MAX_COEFFICIENTS, LANES))
+        rows[OVERLAP], rows[RADIUS] = overlap, radius
+        np.asarray(rows)[COEFFICIENTS:COEFFICIENTS + len(coefficients)] = np.reshape(coefficients, (-1, 1))
         if self.central != NULL:
-            self.central(&contact, force)
+            self.central(<const Contact *> &rows[0, 0], force)
             return force[0]
         self.n_coefficients = len(coefficients)
-        self.describe(&contact, history, &energies, &law.parameters)
-        self.raise_error()
-        return (power + 1.0) / overlap * energies.normal_energy[0]
+        energies = self.results_at(rows, np.zeros((MAX_RECORDS, 4, LANES)), values, True)
+        return (power + 1.0) / overlap * energies[NORMAL_ENERGY, 0]
 
     def results_at(self, contact, history, values, bint describes=False):
         """Rows of results, without rates, of a law with history for eight contacts: see contact.h.

@@ -76,21 +76,19 @@ class PairTable:
         Returns arrays (n - first, n) by name. NaN where a pair is not given: `require_pairs` refuses those that can
         meet.
         """
-        return {name: self._property(name, first) for name in names}
-
-    def _property(self, name, first):
-        """Rows (n - first, n) of one property, of the materials from index `first` on."""
-        if name in ELASTIC:
-            own = self._own[ELASTIC[name]]
-            return 1.0 / (own[first:, None] + own)
-        own = self._own[name]
-        table = np.full((len(own) - first, len(own)), np.nan)
-        np.fill_diagonal(table[:, first:], own[first:])
-        for row, material in enumerate(self.materials[first:]):
-            for other, pair in self._others.get(material, {}).items():
-                if other in self._index:
-                    table[row, self._index[other]] = getattr(pair, name)
-        return table
+        tables = {}
+        for name in names:
+            own = self._own[ELASTIC.get(name, name)]
+            if name in ELASTIC:
+                tables[name] = 1.0 / (own[first:, None] + own)
+                continue
+            tables[name] = table = np.full((len(own) - first, len(own)), np.nan)
+            np.fill_diagonal(table[:, first:], own[first:])
+            for row, material in enumerate(self.materials[first:]):
+                for other, pair in self._others.get(material, {}).items():
+                    if other in self._index:
+                        table[row, self._index[other]] = getattr(pair, name)
+        return tables
 
     def coefficients(self, law, values):
         """Coefficients (size, size, width) of a contact law, the first ones those of `materials`.

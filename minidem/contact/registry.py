@@ -1,15 +1,14 @@
 """Contact laws: what describes one, and all of them by name; every module of laws/ that has LAWS is discovered."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from minidem.contact.law import MOST_COEFFICIENTS, MOST_PARAMETERS, MOST_RECORDS, LawKernels
 from minidem.core.checks import check_call, flag, non_negative, positive, whole
-from minidem.core.literature import Reference
-from minidem.core.parameters import named_values, parameter_values
-from minidem.core.registry import Registry, check_fields, check_record, refuse_field
+from minidem.core.parameters import named_values
+from minidem.core.registry import Description, Registry
 from minidem.material import PAIR_PROPERTIES
 
 __all__ = ["ContactLaw", "available", "info", "register"]
@@ -18,29 +17,18 @@ Function = Callable | object            # a Python function, or a C function in 
 
 
 @dataclass(frozen=True)
-class ContactLaw:
-    """The description of a contact law; registry, help, checkpoints and citation follow from it.
+class ContactLaw(Description):
+    """The description of a contact law.
 
     Attributes
     ----------
-    name, title : str
-        As in `contact="name"`, and as in texts.
+    name, title, cites, cites_with, doi, equations, doc, used_in
+        As for `minidem.core.registry.Description`.
     kernels : LawKernels or callable
         Its compiled functions (contact/law.pxd); of a law that is composed of parts kernels(values), `values` being the
         parameters by name.
     coefficients, reads, reads_of_pairs, range, begins, parameters
         As for `register`. A law without history has at most four coefficients.
-    cites : tuple of Reference
-        Sources of the formula, the first one printing it: keys of minidem/references.bib, or
-        `minidem.core.literature.article`.
-    doi : str
-        Of the work that prints the formula; default: that of the first reference.
-    equations : str
-        Numbers of the equations.
-    doc : str
-        Description; default: the docstring of the law's file.
-    used_in : str
-        Codes that use the law.
     power : float
         p of the normal force k d^p of an overlap d. Its elastic energy is F d / (p + 1), its stiffness p F / d.
     needs_velocity : bool
@@ -56,15 +44,10 @@ class ContactLaw:
         only.
     """
 
-    name: str
-    title: str
-    kernels: LawKernels | Callable = field(repr=False)
+    kind: ClassVar[str] = "contact"
+    most_parameters: ClassVar[int] = MOST_PARAMETERS
+
     coefficients: Callable | None = field(default=None, repr=False)
-    cites: tuple[Reference, ...] = field(default=(), repr=False)
-    doi: str = ""
-    equations: str = ""
-    doc: str = field(default="", repr=False)
-    used_in: str = ""
     power: float = 1.5
     needs_velocity: bool = False
     has_history: bool = False
@@ -75,35 +58,30 @@ class ContactLaw:
     reads_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     range: float | Callable = 0.0
     begins: str = "touch"
-    parameters: Mapping[str, float | tuple[str, ...] | None] = field(default_factory=dict)
 
     def __post_init__(self):
         """ValueError for a description that the loop could not use."""
-        check_record(self, MOST_PARAMETERS)
+        super().__post_init__()
         positive("power", self.power)
         for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", PAIR_PROPERTIES)):
             if not _is_tuple_of(known, getattr(self, name)):
-                refuse_field(self, name, f"give a tuple of {', '.join(known)}, or ()")
+                self.refuse(name, f"give a tuple of {', '.join(known)}, or ()")
         if not isinstance(self.reads_with, Mapping) or not all(
                 str(given).partition("=")[0] in self.parameters
                 and _is_tuple_of((*PAIR_PROPERTIES, *self.parameters), read)
                 for given, read in self.reads_with.items()):
-            refuse_field(self, "reads_with", "give a dict of 'parameter=word', of the parameters of the law, to a "
-                                             f"tuple of {', '.join(PAIR_PROPERTIES)} and of its other parameters")
+            self.refuse("reads_with", "give a dict of 'parameter=word', of the parameters of the law, to a "
+                                      f"tuple of {', '.join(PAIR_PROPERTIES)} and of its other parameters")
         if self.coefficients is not None:
             if not callable(self.coefficients):
-                refuse_field(self, "coefficients", "give a function of (pair, values)")
+                self.refuse("coefficients", "give a function of (pair, values)")
             check_call("coefficients", self.coefficients, "pair", "values")
         if callable(self.range):
             check_call("range", self.range, "pair", "values", "radius")
         else:
             non_negative("range", self.range)
         if self.begins not in ("touch", "range"):
-            refuse_field(self, "begins", "give 'touch' or 'range'")
-
-    def values(self, given: str = "") -> list[float | int]:
-        """Parameter values, in their order, from text such as 'stiffness=1e6'; see `parameter_values`."""
-        return parameter_values(f"contact {self.name!r}", self.parameters, given)
+            self.refuse("begins", "give 'touch' or 'range'")
 
     def kernels_for(self, values: list[float | int]) -> LawKernels:
         """The compiled functions for these parameter values."""
@@ -172,7 +150,7 @@ def _is_tuple_of(known, given):
     return isinstance(given, tuple) and set(given) <= set(known)
 
 
-_registry: Registry[ContactLaw] = Registry("contact", "minidem.contact.laws", "LAWS")
+_registry: Registry[ContactLaw] = Registry(ContactLaw, "minidem.contact.laws", "LAWS")
 available, info = _registry.available, _registry.info
 
 
@@ -278,8 +256,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     What the history of a contact says is lost with a clump that is removed.
     """
     from minidem.contact.external_law import make_kernels
-    _registry.refuse_built_in(name)
-    check_fields(ContactLaw, further, reserved=("name", "kernels", "needs_velocity", "has_history", "dashpots"))
+    _registry.check_new(name, further, reserved=("name", "kernels", "needs_velocity", "has_history", "dashpots"))
     if force is None:
         raise ValueError("force = None: a law needs the function that computes forces")
     records, couples = whole("records", records, 1, MOST_RECORDS), flag("couples", couples)

@@ -1,40 +1,115 @@
-"""Records by name: every module of a folder that has a tuple or list of records is discovered without further edits."""
+"""Descriptions of rotation schemes and contact laws, and all of them by name.
+
+Every module of a folder that has a list of descriptions is discovered without further edits.
+"""
 import importlib
 import pkgutil
 import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Generic, TypeVar
 
 from minidem.core.checks import did_you_mean, flag
-from minidem.core.literature import references
-from minidem.core.parameters import RANGES
-
-Record = TypeVar("Record")
+from minidem.core.literature import Reference, references
+from minidem.core.parameters import RANGES, parameter_values
 
 
-class Registry(Generic[Record]):
-    """Records of one kind, such as rotation schemes: those in the lists `attribute` of the modules of a package.
+@dataclass(frozen=True)
+class Description:
+    """What a rotation scheme or a contact law is; help, tests, checkpoints, citation and tables follow from it.
 
-    `kind` is the argument that selects one. A record without a doc gets the docstring of its module.
+    Attributes
+    ----------
+    name, title : str
+        As in `rotation="name"` or `contact="name"`, and as in texts.
+    kernels
+        Its compiled functions.
+    cites : tuple of Reference
+        Sources of the formula, the first one printing it: keys of minidem/references.bib, or
+        `minidem.core.literature.article`.
+    cites_with : dict
+        Parameters, such as "inner=rk4", to the references that then replace `cites`.
+    doi : str
+        Of the work that prints the formula; default: that of the first reference.
+    equations : str
+        Numbers of the equations there.
+    doc : str
+        Description; default: the docstring of its file.
+    used_in : str
+        Codes that use it.
+    parameters : dict
+        Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
     """
 
-    def __init__(self, kind: str, package: str, attribute: str):
-        self.kind, self.package, self.attribute = kind, package, attribute
-        self.records: dict[str, Any] = {}
+    kind: ClassVar[str]                         # the argument that selects one
+    most_parameters: ClassVar[int]
+
+    name: str
+    title: str
+    kernels: Any = field(default=None, repr=False)
+    cites: tuple[Reference, ...] = field(default=(), repr=False)
+    cites_with: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict, repr=False)
+    doi: str = ""
+    equations: str = ""
+    doc: str = field(default="", repr=False)
+    used_in: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        """Check what all have, and set the default of doi; ValueError for a description that cannot be used."""
+        if not isinstance(self.name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", self.name):
+            self.refuse("name", "give a name of letters, digits, hyphens and dots")
+        if not isinstance(self.parameters, Mapping) or len(self.parameters) > self.most_parameters or not all(
+                default is None or default in RANGES or isinstance(default, (int, float, tuple)) and default != ()
+                for default in self.parameters.values()):
+            self.refuse("parameters", f"give at most {self.most_parameters} names with a number, a tuple of words, or "
+                                      "None for a number to be given")
+        for one in fields(self):
+            if isinstance(one.default, bool):
+                flag(one.name, getattr(self, one.name))
+        try:
+            vars(self)["cites"] = references(self.cites)
+            vars(self)["cites_with"] = {given: references(works) for given, works in self.cites_with.items()}
+        except (AttributeError, KeyError, TypeError):
+            self.refuse("cites", "give a tuple of references, each a key of minidem/references.bib or made by "
+                                 "minidem.core.literature.article")
+        if self.cites and not self.doi:
+            vars(self)["doi"] = self.cites[0].doi
+
+    def refuse(self, name, remedy):
+        """ValueError for a field."""
+        raise ValueError(f"{name} = {getattr(self, name)!r}: {remedy}")
+
+    def values(self, given: str = "") -> list[float | int]:
+        """Parameter values, in their order, from text such as 'iterations=20'; see `parameter_values`."""
+        return parameter_values(f"{self.kind} {self.name!r}", self.parameters, given)
+
+
+Described = TypeVar("Described", bound=Description)
+
+
+class Registry(Generic[Described]):
+    """Descriptions of one class: those in the lists `attribute` of the modules of a package.
+
+    One without a doc gets the docstring of its module.
+    """
+
+    def __init__(self, described: type[Described], package: str, attribute: str):
+        self.described, self.kind, self.package, self.attribute = described, described.kind, package, attribute
+        self.known: dict[str, Described] = {}
         self.own: set[str] = set()              # names added by users
 
     def available(self) -> list[str]:
         """Names of all rotation schemes or contact laws, sorted."""
-        if not self.records:
+        if not self.known:
             for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
                 found = importlib.import_module(f"{self.package}.{module.name}")
-                for record in getattr(found, self.attribute, ()):
-                    self.records[record.name] = record if record.doc else replace(record, doc=found.__doc__ or "")
-        return sorted(self.records)
+                for one in getattr(found, self.attribute, ()):
+                    self.known[one.name] = one if one.doc else replace(one, doc=found.__doc__ or "")
+        return sorted(self.known)
 
-    def info(self, name: str) -> Record:
-        """The record of a rotation scheme or contact law: description, sources, parameters.
+    def info(self, name: str) -> Described:
+        """What describes a rotation scheme or contact law: text, sources, parameters.
 
         Parameters
         ----------
@@ -55,63 +130,30 @@ class Registry(Generic[Record]):
         if base not in known:
             raise ValueError(f"{self.kind} is {name!r}, must be one of: {', '.join(known)}; one of your own must "
                              f"be added first, by md.{self.kind}.register{did_you_mean(base, known)}")
-        return self.records[base]
+        return self.known[base]
 
-    def refuse_built_in(self, name):
-        """ValueError for the name of a built-in record."""
+    def check_new(self, name, further, reserved):
+        """ValueError for the name of a built-in one, or for further fields that there are not, or that are reserved."""
         if name in self.available() and name not in self.own:
             raise ValueError(f"name = {name!r}: this name is built-in; give yours another one")
+        unknown = set(further) - {one.name for one in fields(self.described)} | set(further) & set(reserved)
+        if unknown:
+            raise ValueError(f"{sorted(unknown)[0]} is no field that can be given; see "
+                             f"{self.described.__module__}.{self.described.__name__}")
 
-    def add(self, record):
-        """Add a user's record, or replace an earlier one of that name."""
-        self.records[record.name] = record
-        self.own.add(record.name)
-        return record
+    def add(self, described):
+        """Add one of a user, or replace an earlier one of that name."""
+        self.known[described.name] = described
+        self.own.add(described.name)
+        return described
 
     def remove_own(self):
-        """Remove all records added by users."""
+        """Remove all that users have added."""
         for name in self.own:
-            del self.records[name]
+            del self.known[name]
         self.own.clear()
 
     def select(self, specification):
-        """(record, parameter values) of "name" or "name:parameter=value,..."; ValueError if there is none such."""
-        record = self.info(specification)
-        return record, record.values(str(specification).partition(":")[2])
-
-
-def refuse_field(record, name, remedy):
-    """ValueError for a field of a record."""
-    raise ValueError(f"{name} = {getattr(record, name)!r}: {remedy}")
-
-
-def check_record(record, most_parameters):
-    """Check name, parameters and cites, and set the default of doi; ValueError for a record that cannot be used."""
-    if not isinstance(record.name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", record.name):
-        refuse_field(record, "name", "give a name of letters, digits, hyphens and dots")
-    if not isinstance(record.parameters, Mapping) or len(record.parameters) > most_parameters or not all(
-            default is None or default in RANGES or isinstance(default, (int, float, tuple)) and default != ()
-            for default in record.parameters.values()):
-        refuse_field(record, "parameters", f"give at most {most_parameters} names with a number, a tuple of words, or "
-                                           "None for a number to be given")
-    for field in fields(record):
-        if isinstance(field.default, bool):
-            flag(field.name, getattr(record, field.name))
-    try:
-        object.__setattr__(record, "cites", references(record.cites))
-        if hasattr(record, "cites_with"):
-            object.__setattr__(record, "cites_with", {
-                given: references(works) for given, works in record.cites_with.items()})
-    except (AttributeError, KeyError, TypeError):
-        refuse_field(record, "cites", "give a tuple of references, each a key of minidem/references.bib or made by "
-                                      "minidem.core.literature.article")
-    if record.cites and not record.doi:
-        object.__setattr__(record, "doi", record.cites[0].doi)
-
-
-def check_fields(kind, given, reserved=()):
-    """ValueError for a name that is no field of the record class, or that is reserved."""
-    unknown = set(given) - {field.name for field in fields(kind)} | set(given) & set(reserved)
-    if unknown:
-        raise ValueError(f"{sorted(unknown)[0]} is no field of the record that can be given; see "
-                         f"{kind.__module__}.{kind.__name__}")
+        """(description, parameter values) of "name" or "name:parameter=value,..."; ValueError if there is none such."""
+        described = self.info(specification)
+        return described, described.values(str(specification).partition(":")[2])

@@ -19,9 +19,9 @@ from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport add, dot
 from minidem.engine.leapfrog cimport Restrict
-from minidem.engine.loop cimport MAX_RANDOM, Clumps, ForceFunction, Loop, UserForce, Wrenches
+from minidem.engine.loop cimport MAX_RANDOM, Clumps, ForceFunction, UserForce, Wrenches
 from minidem.state.rows cimport ClumpBlock, WrenchBlock, load, load_quat, store, store_quat
-from minidem.state.state cimport State, clumps_of, field_of, pointer_to, wrench_of
+from minidem.state.state cimport clumps_of, field_of, pointer_to, wrench_of
 
 from minidem.state.bodies import frames_to_drawn
 from minidem.state.layout import aligned
@@ -129,13 +129,13 @@ cdef void call_functions(const Loop *loop, Clumps *clumps, double steps, Wrenche
 
 
 cdef inline void describe(const ClumpBlock *block, Restrict lines, Clumps *clumps) noexcept nogil:
-    """Rows that a function reads."""
+    """Rows that a function reads, but for those of the fields."""
     cdef Quat q
     cdef int lane
-    memcpy(clumps.position, block.position, 3 * LANES * sizeof(double))
-    memcpy(clumps.velocity, block.predicted_velocity, 3 * LANES * sizeof(double))
-    memcpy(clumps.mass, lines + MASS_AND_ID * LANES, LANES * sizeof(double))
-    memcpy(clumps.id, lines + (MASS_AND_ID + 1) * LANES, LANES * sizeof(double))
+    memcpy(clumps.position, block.position, sizeof(clumps.position))
+    memcpy(clumps.velocity, block.predicted_velocity, sizeof(clumps.velocity))
+    memcpy(clumps.mass, lines + MASS_AND_ID * LANES, sizeof(clumps.mass))
+    memcpy(clumps.id, lines + (MASS_AND_ID + 1) * LANES, sizeof(clumps.id))
     for lane in range(LANES):
         q = load_quat(block.orientation + lane)
         store_quat(clumps.orientation + lane, multiply(q, load_quat(lines + TO_DRAWN * LANES + lane)))

@@ -11,8 +11,6 @@ earlier step if memory is refused.
 from dataclasses import replace
 from time import perf_counter
 
-from libc.string cimport memcpy
-
 import numpy as np
 
 from minidem.contact.gather import with_history
@@ -33,7 +31,7 @@ from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
 from minidem.engine.loop cimport ExternalForces, Loop, run_loop
-from minidem.engine.loop_memory cimport LoopMemory
+from minidem.engine.loop_memory cimport LoopMemory, export_history, list_statistics
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
 from minidem.engine.schedule cimport Schedule
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
@@ -73,9 +71,13 @@ cdef class Driver:
     cdef LoopMemory memory
     cdef Loop *loop                     # that of the memory
     cdef readonly object settings
+    cdef readonly double dt             # [s]
+    cdef readonly long long first_step  # number of the step at which this loop was made
+    cdef readonly int threads           # that it uses
     cdef readonly State state
     cdef readonly WallPrimitives walls    # None: free bodies
     cdef Schedule schedule
+    cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces     # None: there are no user forces
     cdef readonly object user_work      # UserWork, likewise
@@ -103,7 +105,8 @@ cdef class Driver:
             snapshot.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
         self.memory = LoopMemory(settings, snapshot, None if like is None else like.memory)
         self.schedule = Schedule(settings, snapshot)
-        self.loop, self.walls = &self.memory.loop, self.memory.walls
+        self.loop, self.walls, self.pair_table = &self.memory.loop, settings.walls, snapshot.pair_table
+        self.dt, self.first_step, self.threads = settings.dt, snapshot.step, self.loop.n_threads
         self.loop.course = &self.schedule.course
         self.schedule.prepare(self.loop, 0)
         self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
@@ -353,7 +356,7 @@ cdef class Driver:
     @property
     def is_unsorted(self):
         """Whether the clumps have mixed so much that it is time to sort them."""
-        return self.memory.sort_is_due()
+        return self.loop.broad.n_outer >= self.memory.next_sort
 
     def sorted(self):
         """A snapshot in which neighbours in space are neighbours in memory.
@@ -381,12 +384,20 @@ cdef class Driver:
         """Half a step back, and `start` of the rotation scheme, for the clumps not started; forces must be known.
 
         dt : the step, or 0 to omit the half step.
+
+        If a scheme written in Python raises, no clump is changed.
         """
         cdef Step step = self.loop.step
+        cdef double[:, :, ::1] blocks = self.state.blocks, after
+        cdef const int[::1] slots
+        cdef Py_ssize_t k, row
         step.dt = dt
         if not self.all_started:
-            started = np.ones_like(self.started)
-            start_clumps(self.state, self.memory.kernels, step, self.started.view(np.uint8))
+            started, slots = np.ones_like(self.started), self.state.clump_slot[~self.started]
+            after = after_kick(self.state, self.memory.kernels, step, -0.5 * dt, START)
+            for k in range(slots.shape[0]):             # in C: see layout.pyx
+                for row in range(blocks.shape[1]):
+                    blocks[row_of(slots[k]), row, lane_of(slots[k])] = after[row_of(slots[k]), row, lane_of(slots[k])]
             self.started, self.all_started = started, True
 
     def rates(self):
@@ -398,22 +409,13 @@ cdef class Driver:
 
     def last_rates(self):
         """The same with the last forces, which may be those of an earlier pose."""
-        if self.all_started:
-            return self.synchronise()
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
-        started = self.started[:, None]
-        return tuple(np.where(started, s, g) for g, s in zip(given, self.synchronise()))
-
-    def synchronise(self):
-        """The same where all clumps are started."""
-        return synchronised(self.state, self.memory.kernels, self.loop.step)
-
-    @property
-    def threads(self):
-        """Threads that the loop uses."""
-        return self.loop.n_threads
+        blocks = after_kick(self.state, self.memory.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC)
+        rates = tuple(self.state.rows(blocks, *COLUMNS[name]) for name in ("velocity", "predicted"))
+        return rates if self.all_started else tuple(
+            np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
 
     @property
     def shares(self):
@@ -421,38 +423,18 @@ cdef class Driver:
         return [self.loop.broad.shares[t].part for t in range(self.loop.n_threads)]
 
     @property
-    def steps_done(self):
-        """Steps since this loop was made."""
-        return self.loop.steps_done
-
-    @property
-    def first_step(self):
-        """Number of the step at which this loop was made."""
-        return self.loop.first_step
-
-    @property
     def step_count(self):
         """Number of the present step."""
         return self.loop.first_step + self.loop.steps_done
 
     @property
-    def dt(self):
-        """[s]"""
-        return self.loop.step.dt
-
-    @property
     def statistics(self):
         """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
-        return self.memory.statistics() | {"threads": self.threads, "shares": self.shares}
-
-    @property
-    def pair_table(self):
-        """PairTable of the contact law; None: free bodies."""
-        return self.memory.pair_table
+        return list_statistics(&self.loop.broad) | {"threads": self.threads, "shares": self.shares}
 
     def history(self):
-        """Contacts of a law with records, a dict of arrays (loop_memory.pyx); None if the law has none."""
-        return self.memory.history()
+        """Contacts of a law with a history, see export_history (loop_memory.pyx); None: the law has none."""
+        return None if self.loop.law.history == NULL else export_history(self.loop, self.state)
 
     def ledger(self):
         """Energies since the start by name, those of a `Snapshot` that may differ from zero."""
@@ -525,55 +507,8 @@ cdef class Driver:
         return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners
 
 
-cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
-    cdef int lane, found = 0
-    for lane in range(LANES):
-        found |= lanes[lane]
-    return found != 0
-
-
-cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started):
-    """Half a step back, and `start` of the rotation scheme; forces must be known.
-
-    started : (n_clumps,) 0 for each clump to start
-    step : with dt = 0 the half step is omitted.
-
-    If a scheme written in Python raises, no clump is changed.
-    """
-    cdef const StateView *view = &state.view
-    cdef Py_ssize_t b, size = view.n_rows * LANES
-    cdef int lane, row
-    cdef double *block
-    cdef ClumpBlock *clumps = NULL
-    cdef double[::1] room = np.empty(size)
-    cdef unsigned char[:, ::1] new = np.zeros((view.n_blocks, LANES), dtype=np.uint8)
-    cdef const int[::1] slots = state.clump_slot
-    changed = state.blocks.copy() if kernels.functions else state.blocks
-    cdef double[:, :, ::1] blocks = changed
-    for b in range(slots.shape[0]):
-        new[row_of(slots[b]), lane_of(slots[b])] = not started[b]
-    # From here on only a scheme in Python, which may be interrupted, calls Python; it works on a copy.
-    for b in range(blocks.shape[0]):
-        if not any_lane(&new[b, 0]):
-            continue
-        block = &blocks[b, 0, 0]
-        memcpy(&room[0], block, size * sizeof(double))
-        clumps = <ClumpBlock *> &room[0]
-        kick(clumps, wrench_of(view, b).force, constants_of(view, b), -0.5 * step.dt)
-        if kernels.roles >> START & 1:
-            call_scheme(kernels.function, kernels.roles, START, clumps, wrench_of(view, b), constants_of(view, b),
-                        &step)
-        for row in range(view.n_rows):
-            for lane in range(LANES):
-                if new[b, lane]:
-                    block[row * LANES + lane] = room[row * LANES + lane]
-    kernels.raise_error()
-    if changed is not state.blocks:
-        state.blocks[:] = changed
-
-
-cdef object synchronised(State state, Kernels kernels, Step step):
-    """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
+cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role):
+    """A copy of the blocks after a kick by dt and a role of the rotation scheme; forces must be known."""
     cdef const StateView *view = &state.view
     copy = state.blocks.copy()
     cdef double[:, :, ::1] blocks = copy
@@ -581,7 +516,8 @@ cdef object synchronised(State state, Kernels kernels, Step step):
     cdef Py_ssize_t b
     for b in range(blocks.shape[0]):
         clumps = <ClumpBlock *> &blocks[b, 0, 0]
-        kick(clumps, wrench_of(view, b).force, constants_of(view, b), 0.5 * step.dt)
-        call_scheme(kernels.function, kernels.roles, SYNC, clumps, wrench_of(view, b), constants_of(view, b), &step)
+        kick(clumps, wrench_of(view, b).force, constants_of(view, b), dt)
+        if role != START or kernels.roles >> START & 1:
+            call_scheme(kernels.function, kernels.roles, role, clumps, wrench_of(view, b), constants_of(view, b), &step)
     kernels.raise_error()
-    return state.rows(copy, *COLUMNS["velocity"]), state.rows(copy, *COLUMNS["predicted"])
+    return copy

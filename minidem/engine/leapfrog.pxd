@@ -34,20 +34,16 @@ cdef extern from *:
     const double STRAIN_PATH "MINIDEM_STRAIN_PATH"
 
 
+cdef inline Eight3 kicked(const ClumpBlock *clumps, Restrict force, const ConstantBlock *constants,
+                          double dt) noexcept nogil:
+    """Velocities of the eight clumps of a block after a time dt under the force (3, LANES) at the pose."""
+    return add_scaled3(load_eight3(clumps.velocity), eight_of(dt),
+                       scale3(load_eight(constants.inverse_mass), load_eight3(force)))
+
+
 cdef inline void kick(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants, double dt) noexcept nogil:
-    """Velocities of the eight clumps of a block, advanced by dt under the force (3, LANES) at the pose."""
-    store_eight3(clumps.velocity, add_scaled3(load_eight3(clumps.velocity), eight_of(dt),
-                                              scale3(load_eight(constants.inverse_mass), load_eight3(force))))
-
-
-cdef inline void predict_velocity(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants,
-                                  double ahead) noexcept nogil:
-    """Velocities `ahead` [s] later than the stored ones, under the last force (3, LANES)."""
-    cdef int k, lane
-    for k in range(3):
-        for lane in range(LANES):
-            clumps.predicted_velocity[k * LANES + lane] = clumps.velocity[k * LANES + lane] \
-                + ahead * (force[k * LANES + lane] * constants.inverse_mass[lane])
+    """Advance the velocities by dt."""
+    store_eight3(clumps.velocity, kicked(clumps, force, constants, dt))
 
 
 cdef inline void kick_with_box(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants, const BoxPose *box,

@@ -15,13 +15,15 @@ from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of
 from minidem.contact.contact cimport Bodies, Contact, load3
 from minidem.contact.evaluate cimport add_image_work
-from minidem.contact.fixed_point cimport Wide, add_energies, fold, join_wide, rounded_wide, split_wide
+from minidem.contact.fixed_point cimport add_energies, fold, join_wide, rounded_wide, split_wide
 from minidem.contact.gather cimport gather_contacts
 from minidem.contact.law cimport Law
 from minidem.contact.part cimport (
     DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
 )
-from minidem.contact.contacts cimport BLOCKS_PER_FOLD, KINDS, SPHERES, WALLS, Contacts, Fracture, Ledger
+from minidem.contact.contacts cimport (
+    BLOCKS_PER_FOLD, ENERGIES, SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Fracture, Ledger,
+)
 from minidem.core.eight cimport (
     Eight, Eight3, add3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
     sub3,
@@ -30,8 +32,7 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub
-from minidem.engine.loop cimport Loop
-from minidem.state.periodic_box cimport BoxPose, eight_times_gradient, from_center, nearest_differences
+from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport ClumpBlock, load, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of
 from minidem.walls.surface cimport WallPose, Walls, vector
@@ -289,45 +290,32 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     if loop.law.ends > 0.0 and loop.course.boxes:
         sum_image_work(loop, thread)
     if not between:
-        ledger.wall_work += ledger.wall_power + work + contacts.box_work[0]
-    ledger.wall_power = work + contacts.box_work[1]
+        ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + work + contacts.box_work[0]
+    ledger.energies[<int> WALL_POWER] = work + contacts.box_work[1]
 
 
 cdef object read_ledger(const Loop *loop):
-    """(7, 2) energies, each the sum of two numbers [J].
-
-    Dissipated by damping, tangential damping, sliding, rolling, fracture; work of moving walls, and in half a step at
-    the last.
-    """
-    cdef double[:, ::1] entries = np.zeros((KINDS + 2, 2))
-    cdef const Ledger *ledger
-    cdef Wide total[KINDS + 2]
+    """(ENERGIES, 2) energies of all threads, each the sum of two numbers [J]."""
+    cdef double[:, ::1] entries = np.zeros((ENERGIES, 2))
+    cdef Wide total
     cdef int t, k
-    memset(total, 0, sizeof(total))
-    for t in range(loop.n_threads):
-        ledger = &loop.contacts[t].ledger
-        for k in range(<int> KINDS):
-            total[k] += ledger.dissipated[k]
-        total[<int> KINDS] += ledger.wall_work
-        total[<int> KINDS + 1] += ledger.wall_power
-    for k in range(<int> KINDS + 2):
-        split_wide(total[k], loop.law.energy_unit, &entries[k, 0])
-    for t in range(loop.n_threads):
-        for k in range(<int> KINDS):
+    for k in range(<int> ENERGIES):
+        total = 0
+        for t in range(loop.n_threads):
+            total += loop.contacts[t].ledger.energies[k]
+        split_wide(total, loop.law.energy_unit, &entries[k, 0])
+        for t in range(loop.n_threads):
             entries[k, 0] += loop.contacts[t].ledger.lost[k]
     return np.asarray(entries)
 
 
 cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil:
     """Replace the energies: the reverse of read_ledger."""
-    cdef Ledger *ledger = &loop.contacts[0].ledger
     cdef int t, k
     for t in range(loop.n_threads):
         memset(&loop.contacts[t].ledger, 0, sizeof(Ledger))
-    for k in range(<int> KINDS):
-        ledger.dissipated[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
-    ledger.wall_work = join_wide(&entries[<int> KINDS, 0], loop.law.energy_unit)
-    ledger.wall_power = join_wide(&entries[<int> KINDS + 1, 0], loop.law.energy_unit)
+    for k in range(<int> ENERGIES):
+        loop.contacts[0].ledger.energies[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
 
 
 cdef object take_fractures(Loop *loop, known, driver):
@@ -336,29 +324,25 @@ cdef object take_fractures(Loop *loop, known, driver):
     Ids of the two clumps, -1 - k of wall k; places of the spheres in their clumps, 0 of a wall; number of the step at
     whose end it broke; energy [J].
     """
-    cdef const Fracture *noted
-    cdef Py_ssize_t k, row = 0, n = 0
+    cdef Contacts *contacts
     cdef int t
+    noted = []
     for t in range(loop.n_threads):
-        n += loop.contacts[t].ledger.n_fractures
-    if n == 0:
+        contacts = loop.contacts + t
+        if contacts.ledger.n_fractures > 0:
+            noted.append(np.array(<Fracture[:contacts.ledger.n_fractures]> contacts.fractures.data))
+    if not noted:
         return known
-    cdef double[:, ::1] found = np.empty((4, n))
-    for t in range(loop.n_threads):
-        for k in range(loop.contacts[t].ledger.n_fractures):
-            noted = loop.contacts[t].fractures.data + k
-            found[0, row], found[1, row] = noted.second, noted.first
-            found[2, row], found[3, row] = noted.step, noted.energy
-            row += 1
-    second, first, step, energy = np.asarray(found)[:, np.lexsort(found[:3])]
+    noted = np.sort(np.concatenate(noted), order=("step", "first", "second"))
     sizes, columns = driver.state.bodies.sizes[driver.state.template_index], []
     ends = np.cumsum(sizes)
-    for spheres in (first, second):
-        clump, at_wall = ends.searchsorted(np.maximum(spheres, 0.0), side="right"), spheres < 0.0
-        wall = np.append(driver.walls.wall_of, 0).take(-1 - np.minimum(spheres, -1.0).astype(int))
+    for spheres in (noted["first"], noted["second"]):
+        clump, at_wall = ends.searchsorted(np.maximum(spheres, 0), side="right"), spheres < 0
+        wall = np.append(driver.walls.wall_of, 0).take(-1 - np.minimum(spheres, -1))
         columns += [np.where(at_wall, -1 - wall, driver.population.ids[clump]),
                     np.where(at_wall, 0, spheres - (ends - sizes)[clump])]
-    both = np.append(known, np.column_stack([*columns[::2], *columns[1::2], step, energy]), axis=0)
+    found = np.column_stack([*columns[::2], *columns[1::2], noted["step"], noted["energy"]])
+    both = np.append(known, found, axis=0)
     for t in range(loop.n_threads):                     # nothing is interrupted from here on
         loop.contacts[t].ledger.n_fractures = 0
     return both

@@ -31,29 +31,28 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALLS, Contacts, clear_contacts, collect_stored, find_new, own_slots, reset_sums, take_collected,
+    GROUPS, SPHERES, WALL_WORK, WALLS, clear_contacts, collect_stored, find_new, own_slots, reset_sums,
+    take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
-from minidem.contact.contact cimport MAX_COMPONENTS
-from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_sent
+from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
 from minidem.core.clock cimport clock
-from minidem.core.lanes cimport LANES, LOG_LANES
+from minidem.core.eight cimport store_eight3
+from minidem.core.lanes cimport LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport memory_refused
 from minidem.engine.compiled_forces cimport add_compiled_forces
-from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, path_of_flow, predict_velocity
+from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, kicked, path_of_flow
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.engine.schedule cimport steer
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Step, call_scheme, set_stage
-from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, call_scheme, set_stage
+from minidem.state.periodic_box cimport box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
-from minidem.state.rows cimport (
-    ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock, load, load_quat, scratch_of,
-)
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, load, load_quat, scratch_of
 from minidem.state.state cimport clumps_of, constants_of, field_of, wrench_of
 
 cdef enum:
@@ -183,7 +182,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                     kick(clumps, wrench.force, constants, dt)
                     if kicks:
                         kick_with_box(clumps, wrench.force, constants, box, dt, loop.law.per_energy,
-                                      &contacts.ledger.wall_work)
+                                      contacts.ledger.energies + <int> WALL_WORK)
                 memcpy(old[b & 1], clumps.orientation, sizeof(clumps.orientation))
             call_scheme(loop.scheme, loop.roles, MOVE, clumps, wrench, constants, &step)
             if loop.has_contacts and loop.checks_rotation and stage == loop.n_stages - 1 and not turns_soundly(loop, b):
@@ -284,7 +283,7 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
         if between_steps(loop):
             contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
     if loop.law.history != NULL:
-        find_new(contacts, contacts.law, mine, &loop.state)
+        find_new(contacts, mine, &loop.state)
         if memory_refused()[0]:
             return
     evaluate_contacts(contacts, mine, &loop.state)
@@ -356,7 +355,8 @@ cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
     cdef const WrenchBlock *wrench = wrench_of(&loop.state, b)
     cdef const ConstantBlock *constants = constants_of(&loop.state, b)
     call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
-    predict_velocity(clumps, wrench.force, constants, (loop.fraction[stage] - 0.5) * loop.step.dt)
+    store_eight3(clumps.predicted_velocity, kicked(clumps, wrench.force, constants,
+                                                   (loop.fraction[stage] - 0.5) * loop.step.dt))
 
 
 cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexcept nogil:
@@ -405,13 +405,12 @@ cdef inline void add_moving_work(Loop *loop, int thread) noexcept nogil:
 
 cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil:
     """Call the external_forces in one thread. False, for all threads: an error."""
-    cdef bint fine = True
+    cdef bint failed = False
     barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
     if thread == 0 and not python_failed(loop):
         loop.external_forces(loop, steps)
-        fine = loop.broad.threads[0].failure == NO_FAILURE
-    fine = not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
-    return fine
+        failed = loop.broad.threads[0].failure != NO_FAILURE
+    return not barrier_wait(&loop.broad.barrier, loop.n_threads, failed)
 
 
 cdef inline bint stores_wrenches(const Loop *loop) noexcept nogil:
@@ -435,12 +434,12 @@ cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
         if not rebuild_lists(loop, thread):
             return False
     add_contact_forces(loop, thread)
-    reports = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends[SPHERES].size > 0
-                   or contacts.ends[WALLS].size > 0 else 0)                     # all contacts are evaluated
+    reports = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.near_onset[SPHERES].size > 0
+                   or contacts.near_onset[WALLS].size > 0 else 0)                     # all contacts are evaluated
     if reports & <int> FAILED:
         return False
     contacts.some_onset = reports & <int> HAS_ONSETS != 0
-    take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
+    take_foreign(loop.contacts, thread, loop.n_threads, &loop.state)
     return True
 
 

@@ -14,8 +14,8 @@ from minidem.core.threads import has_openmp
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport (
-    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Broadphase, Share, carry_over_skins,
-    describe_spheres, drop_lists, prepare_broadphase,
+    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Share, describe_spheres, drop_lists,
+    prepare_broadphase, take_over,
 )
 from minidem.broadphase.cell_grid cimport free_levels
 from minidem.broadphase.neighbours cimport Neighbours
@@ -26,14 +26,13 @@ from minidem.contact.contact cimport Fields, Flux, FluxFunction
 from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts, own_slots, release_contacts
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
-from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
+from minidem.contact.law cimport Law, pair_of, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vectors cimport APART, IntVector, require_memory
-from minidem.engine.loop cimport Loop, full_team
-from minidem.rotation.scheme cimport Kernels
+from minidem.engine.loop cimport full_team
 from minidem.state.rows cimport WrenchBlock
-from minidem.state.state cimport Layout, State, StateView, clump_of, free_slot_of, pointer_to
+from minidem.state.state cimport StateView, clump_of, free_slot_of, pointer_to
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order
@@ -85,8 +84,11 @@ cdef class LoopMemory:
         self.make_lists(full_team(max(1, min(settings.threads, useful, state.view.n_blocks, openmp.thread_limit()))))
         if self.loop.law.history != NULL:
             self.set_history(snapshot.history)
-        if like is not None:
-            self.take_over(&like.loop)
+        if like is not None:                            # the clumps have been sorted
+            take_over(&self.loop.broad, &like.loop.broad)
+            self.next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
+        if settings.law is None or state.view.n_blocks <= MIN_SORTED_BLOCKS:
+            self.next_sort = 2 ** 62
 
     def __dealloc__(self):
         cdef int t
@@ -103,7 +105,7 @@ cdef class LoopMemory:
     cdef void *zeros(self, size_t size) except NULL:
         return self.own(aligned((size,), np.uint8))
 
-    cdef object make_lists(self, int n_threads):
+    def make_lists(self, int n_threads):
         """Empty neighbor lists and contacts."""
         cdef const StateView *state = &self.loop.state
         cdef Broadphase *broad = &self.loop.broad
@@ -127,16 +129,7 @@ cdef class LoopMemory:
             own_slots(self.loop.contacts + t, self.loop.broad.threads + t, state)
         self.loop.broad.reach = self.loop.law.reach
 
-    cdef void take_over(self, const Loop *old) noexcept:
-        """Skins, shares and counters of a loop of the same clumps, before they were sorted."""
-        cdef int t
-        carry_over_skins(&self.loop.broad, &old.broad)
-        self.loop.broad.fixed_shares = old.broad.fixed_shares
-        for t in range(self.loop.n_threads if self.loop.n_threads == old.n_threads else 0):
-            self.loop.broad.shares[t].part = old.broad.shares[t].part
-        self.next_sort = old.broad.n_outer + REBUILDS_PER_SORT
-
-    cdef object set_scheme(self, scheme, parameters):
+    def set_scheme(self, scheme, parameters):
         cdef Kernels kernels = scheme.kernels.own()
         cdef int k
         self.kernels = kernels
@@ -151,8 +144,8 @@ cdef class LoopMemory:
             self.loop.fraction[k] = scheme.stages[k]
         self.loop.scheme_failed = self.loop.law_failed = &kernels.failed
 
-    cdef object set_law(self, law, values):
-        """law, values : record of the contact law, and its parameters."""
+    def set_law(self, law, values):
+        """law, values : ContactLaw, and its parameters."""
         cdef LawKernels kernels = law.kernels_for(values).own()
         self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
         kernels.fill(&self.loop.law, values)
@@ -167,7 +160,7 @@ cdef class LoopMemory:
             self.loop.clump_motions = <double *> self.own(aligned((self.loop.state.n_blocks * LANES, 16)))
             self.loop.onset_blocks = <unsigned char *> self.own(np.zeros(self.loop.state.n_blocks, np.uint8))
 
-    cdef object set_fields(self, population, fluxes):
+    def set_fields(self, population, fluxes):
         """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
         cdef Fields *fields = &self.loop.law.fields
         cdef Flux *flux
@@ -195,7 +188,7 @@ cdef class LoopMemory:
                 flux.parameters = <const double *> self.own(np.append(one.parameters, np.full(64, np.nan)))
             flux += 1
 
-    cdef bint run_has_ended(self) noexcept:
+    def run_has_ended(self):
         """Whether a field or a rotation that is not sound has ended the last steps."""
         cdef bint found = False
         cdef int t
@@ -204,12 +197,12 @@ cdef class LoopMemory:
             self.loop.broad.threads[t].ends_run = False
         return found
 
-    cdef bint calls_python(self):
+    def calls_python(self):
         """Whether the rotation scheme, the contact law or a flux is written in Python."""
         return bool(self.kernels.functions) or self.calls_fluxes \
             or self.law_kernels is not None and bool(self.law_kernels.functions)
 
-    cdef object set_body_force(self, gravity):
+    def set_body_force(self, gravity):
         """WrenchBlocks of clumps without a contact, for each block type and one more."""
         cdef Py_ssize_t n_types = len(self.state.layout.constants), m
         cdef WrenchBlock *wrenches = <WrenchBlock *> self.own(aligned((n_types + 1, sizeof(WrenchBlock)), np.uint8))
@@ -221,28 +214,19 @@ cdef class LoopMemory:
                     wrenches[m].force[k * LANES + lane] = g[k] * self.loop.state.constants[m].mass[lane]
         self.loop.body_force = wrenches
 
-    cdef object set_history(self, history):
+    def set_history(self, history):
         """Memory that laws with a history need, and their contacts; history : see export_history, None: no contact."""
-        cdef State state = self.state
-        self.loop.state.motions = <double *> self.own(aligned((state.view.n_members * LANES + 2, 8)))
-        self.loop.state.spins = <double *> self.own(aligned((state.view.n_blocks + 1, 3, LANES)))
-        if history is None:
-            return
-        first, second = history["spheres"].T
-        # `take`: indexing with other than intp crashes in NumPy where there is no memory
-        of_spheres = np.append(np.repeat(state.material_index, state.bodies.sizes.take(state.template_index)), 0)
-        of_primitives = np.append(self.pair_table.wall_index.take(self.walls.wall_of), 0)
-        at_wall, slot = second < 0, np.append(state.sphere_slot, 0)
-        sphere, primitive = np.where(at_wall, 0, second), np.where(at_wall, -1 - second, 0)
-        of_second = np.where(at_wall, of_primitives.take(primitive), of_spheres.take(sphere))
-        slots = np.column_stack([slot.take(first), np.where(at_wall, second, slot.take(sphere))])
-        self.add_contacts(history, np.ascontiguousarray(slots, dtype=np.int32), np.ascontiguousarray(
-            (of_spheres.take(first) << self.loop.law.log_materials) + of_second, dtype=np.int32))
+        self.loop.state.motions = <double *> self.own(aligned((self.loop.state.n_members * LANES + 2, 8)))
+        self.loop.state.spins = <double *> self.own(aligned((self.loop.state.n_blocks + 1, 3, LANES)))
+        if history is not None:
+            # `take`: indexing with other than intp crashes in NumPy where there is no memory
+            (first, second), slot = history["spheres"].T, np.append(self.state.sphere_slot, np.int32(0))
+            self.add_contacts(history, slot.take(first), np.where(second < 0, second, slot.take(np.maximum(second, 0))))
 
-    cdef object add_contacts(self, history, const int[:, ::1] slots, const int[::1] materials):
+    def add_contacts(self, history, const int[:] first, const int[:] second):
         """Contacts into the blocks of one thread; the first rebuild gives them to their owners.
 
-        slots : (n, 2), or -1 - primitive;  materials : (n,) pairs
+        first, second : (n,) slots of their spheres, or -1 - primitive
         """
         cdef const double[:, :, ::1] records = history["records"]
         cdef const double[:, ::1] force = history["force"], couple = history["couple"]
@@ -250,14 +234,14 @@ cdef class LoopMemory:
         cdef Blocks *blocks
         cdef ContactBlock *block
         cdef Py_ssize_t k, lane, r, m
-        cdef int at
-        reserve_blocks(&self.loop.contacts.groups[SPHERES], slots.shape[0] // LANES + 1)    # growth would take twice
-        for k in range(slots.shape[0]):
-            blocks = &self.loop.contacts.groups[<int> WALLS if slots[k, 1] < 0 else <int> SPHERES]
-            lane = take_lane(blocks)
+        cdef int at, i, j
+        reserve_blocks(&self.loop.contacts.groups[SPHERES], first.shape[0] // LANES + 1)    # growth would take twice
+        for k in range(first.shape[0]):
+            blocks = &self.loop.contacts.groups[<int> WALLS if second[k] < 0 else <int> SPHERES]
+            i, j, lane = first[k], second[k], take_lane(blocks)
             require_memory("the contacts of the time loop")
             block, at = block_of(blocks, lane), lane_of(lane)
-            set_bodies(blocks, lane, slots[k, 0], slots[k, 1], materials[k])
+            set_bodies(blocks, lane, i, j, pair_of(&self.loop.law, &self.loop.state, i, j))
             block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
             for m in range(3):
                 block.force[m][at], block.couple[m][at] = force[k, m], couple[k, m]
@@ -265,7 +249,7 @@ cdef class LoopMemory:
                 for m in range(4):
                     history_of(block)[(4 * r + m) * LANES + at] = records[r, k, m]
 
-    cdef long long wrap_if_due(self) except -1:
+    def wrap_if_due(self):
         """Wrap positions where the number of the step is a multiple of STEPS_PER_WRAP; returns the steps to the next.
 
         By the number of the step, so that bits depend on nothing else. The lists remain valid: nearest images do not
@@ -276,29 +260,7 @@ cdef class LoopMemory:
             self.state.wrap()
         return STEPS_PER_WRAP - past
 
-    cdef object history(self):
-        """Contacts of a law with records, see export_history; None: the law has none."""
-        return None if self.loop.law.history == NULL else export_history(&self.loop, self.state.layout)
-
-    cdef bint sort_is_due(self):
-        """Whether the clumps have mixed since the last spatial sort."""
-        return self.loop.has_contacts and self.loop.state.n_blocks > MIN_SORTED_BLOCKS \
-            and self.loop.broad.n_outer >= self.next_sort
-
-    cdef object statistics(self):
-        """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
-        cdef int t, source
-        pairs = outer = active = 0
-        for t in range(self.loop.n_threads):
-            pairs += self.loop.broad.threads[t].pairs.size // 2
-            active += self.loop.broad.threads[t].active.size
-            for source in range(self.loop.n_threads):
-                outer += self.loop.broad.threads[source].found[t].size // 2
-        return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
-                "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
-                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES}
-
-    cdef object raise_failure(self, error):
+    def raise_failure(self, error):
         """Raise what has failed in the last steps, if anything; error : of a user force."""
         cdef int t, failure = NO_FAILURE, clump = -1
         for t in range(self.loop.n_threads):
@@ -321,7 +283,7 @@ cdef class LoopMemory:
         if clump >= 0:
             raise NotFinite(f"the position or orientation of clump {clump} is not finite")
 
-    cdef object raise_force_after_end(self):
+    def raise_force_after_end(self):
         cdef const StateView *view = &self.state.view
         cdef Contacts *contacts
         cdef int t, i = 0, j = 0
@@ -338,51 +300,52 @@ cdef class LoopMemory:
                          "has ended: the force must be zero where the overlap is not positive")
 
 
-cdef object export_history(Loop *loop, Layout layout):
+cdef object list_statistics(const Broadphase *broad):
+    """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
+    cdef int t, source
+    pairs = outer = active = 0
+    for t in range(broad.n_threads):
+        pairs += broad.threads[t].pairs.size // 2
+        active += broad.threads[t].active.size
+        for source in range(broad.n_threads):
+            outer += broad.threads[source].found[t].size // 2
+    return {"outer_skin": broad.outer_skin, "inner_skin": broad.inner_skin, "outer_lists": broad.n_outer,
+            "inner_lists": broad.n_inner, "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES}
+
+
+cdef object rows_of(blocks, lanes, Py_ssize_t first, Py_ssize_t count):
+    """(n, count) rows `first` and following of contacts in `lanes` (n,) of all blocks, a list of arrays (m, stride)."""
+    return np.concatenate([some[:, first * LANES:(first + count) * LANES].reshape(-1, count, LANES).swapaxes(1, 2)
+                           .reshape(-1, count) for some in blocks]).take(lanes, axis=0)
+
+
+cdef object export_history(Loop *loop, State state):
     """Contacts of the last step, by ascending user's numbers of their spheres.
 
     Returns a dict: spheres (n, 2) int32, the second one larger, or -1 - primitive of a wall; records (n_records, n, 4),
     force [N] and couple [N m] of the last step (n, 3), of the first sphere; mass [kg] and rolling_inertia [kg m2] (n,),
-    effective (contact/contacts.pyx).
+    effective (contact/contacts.pyx). No number is -0.0, which depends on the other contacts of a block.
     """
-    cdef const StateView *view = &loop.state
-    cdef const Blocks *blocks
-    cdef const ContactBlock *block
-    cdef int at
-    cdef Py_ssize_t lane, row, n = 0
-    cdef int t, group, r, m, i, j
+    cdef Blocks *stored
+    cdef int t, group
+    cdef Py_ssize_t head = sizeof(ContactBlock) // (LANES * sizeof(double)), k      # rows before the history
+    blocks = [np.empty((0, loop.contacts.groups[0].stride))]
     for t in range(loop.n_threads):
         for group in range(<int> GROUPS):
-            n += LANES * loop.contacts[t].groups[group].n_blocks
-    cdef int[:, ::1] spheres = np.empty((n, 2), dtype=np.int32)
-    cdef int[:, ::1] sources = np.empty((n, 3), dtype=np.int32)     # thread, group, lane
-    n = 0
-    for t in range(loop.n_threads):
-        for group in range(<int> GROUPS):
-            blocks = &loop.contacts[t].groups[group]
-            for lane in range(LANES * blocks.n_blocks):
-                i, j = block_of(blocks, lane).first[lane_of(lane)], block_of(blocks, lane).second[lane_of(lane)]
-                if i == blocks.free_slot:
-                    continue
-                spheres[n, 0], spheres[n, 1] = view.sphere_number[i], view.sphere_number[j] if j >= 0 else j
-                sources[n, 0], sources[n, 1], sources[n, 2] = t, group, <int> lane
-                n += 1
-    listed = np.asarray(spheres)[:n]
-    order = np.lexsort((listed[:, 1], listed[:, 0]))
-    cdef long long[::1] places = np.empty(n, dtype=np.int64)
-    np.asarray(places)[order] = np.arange(n)
-    cdef double[:, :, ::1] records = np.empty((loop.law.n_records, n, 4))
-    cdef double[:, ::1] force = np.empty((n, 3)), couple = np.zeros((n, 3))
-    cdef double[::1] mass = np.empty(n), inertia = np.empty(n)
-    for row in range(n):                                                # as stored: reads in order are faster
-        block = block_of(&loop.contacts[sources[row, 0]].groups[sources[row, 1]], sources[row, 2])
-        at = lane_of(sources[row, 2])
-        lane = places[row]
-        mass[lane], inertia[lane] = block.mass[at], block.rolling_inertia[at]
-        for m in range(3):              # + 0.0: never -0.0, which depends on the other contacts of a block
-            force[lane, m], couple[lane, m] = block.force[m][at] + 0.0, block.couple[m][at] + 0.0
-        for r in range(loop.law.n_records):
-            for m in range(4):
-                records[r, lane, m] = history_of(block)[(4 * r + m) * LANES + at] + 0.0
-    return {"spheres": listed[order], "records": np.asarray(records), "force": np.asarray(force),
-            "couple": np.asarray(couple), "mass": np.asarray(mass), "rolling_inertia": np.asarray(inertia)}
+            stored = &loop.contacts[t].groups[group]
+            if stored.n_blocks > 0:
+                blocks.append(np.asarray(<double[:stored.n_blocks, :stored.stride]> stored.data))
+    n_lanes = LANES * sum(len(some) for some in blocks)
+    bodies = rows_of([some.view(np.int32) for some in blocks], np.arange(n_lanes), 0, 2)
+    lanes, number = np.flatnonzero(bodies[:, 0] != free_slot_of(&loop.state)), state.sphere_number.reshape(-1)
+    first, second = bodies.take(lanes, axis=0).T
+    spheres = np.column_stack([number.take(first), np.where(second < 0, second, number.take(np.maximum(second, 0)))])
+    order = np.lexsort((spheres[:, 1], spheres[:, 0]))
+    lanes = lanes.take(order)
+    mass, inertia = rows_of(blocks, lanes, head - 8, 2).T + 0.0
+    records = np.empty((loop.law.n_records, len(lanes), 4))
+    for k in range(loop.law.n_records):
+        records[k] = rows_of(blocks, lanes, head + 4 * k, 4) + 0.0
+    return {"spheres": spheres.take(order, axis=0), "records": records,
+            "force": rows_of(blocks, lanes, head - 6, 3) + 0.0, "couple": rows_of(blocks, lanes, head - 3, 3) + 0.0,
+            "mass": np.ascontiguousarray(mass), "rolling_inertia": np.ascontiguousarray(inertia)}

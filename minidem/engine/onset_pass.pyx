@@ -24,7 +24,7 @@ from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_of
 from minidem.contact.contact cimport Bodies, Contact, load3
 from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
-from minidem.contact.evaluate cimport add_central, clear_sent, reduce_block, take_sent
+from minidem.contact.evaluate cimport add_central, clear_foreign, reduce_block, take_foreign
 from minidem.contact.gather cimport call_central, load_block, load_only_pair
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -33,7 +33,6 @@ from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
 from minidem.core.vectors cimport require_memory, reserve
-from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member, wrench_of
@@ -103,8 +102,8 @@ cdef void mark_onsets(Loop *loop, int thread) noexcept nogil:
     cdef Py_ssize_t m
     cdef int group, k
     for group in range(<int> GROUPS):
-        for m in range(contacts.ends[group].size):
-            k = contacts.ends[group].data[m]
+        for m in range(contacts.near_onset[group].size):
+            k = contacts.near_onset[group].data[m]
             block, k = block_of(&contacts.groups[group], k), lane_of(k)
             set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, block.first[k])))
             if group != <int> WALLS:
@@ -228,13 +227,14 @@ cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
     cdef const int *lanes
     cdef Py_ssize_t eight, first
     cdef int group, n, lane, m
-    if not (reserve(&contacts.onset[0], contacts.ends[0].size) and reserve(&contacts.onset[1], contacts.ends[1].size)):
-        contacts.ends[0].size = contacts.ends[1].size = 0
+    if not (reserve(&contacts.onset[0], contacts.near_onset[0].size)
+            and reserve(&contacts.onset[1], contacts.near_onset[1].size)):
+        contacts.near_onset[0].size = contacts.near_onset[1].size = 0
     for group in range(<int> GROUPS):
-        for eight in range((contacts.ends[group].size + LANES - 1) // LANES):
+        for eight in range((contacts.near_onset[group].size + LANES - 1) // LANES):
             first = eight * LANES
-            n, lanes = <int> min(<Py_ssize_t> LANES, contacts.ends[group].size - first), \
-                contacts.ends[group].data + first
+            n, lanes = <int> min(<Py_ssize_t> LANES, contacts.near_onset[group].size - first), \
+                contacts.near_onset[group].data + first
             load_listed(contacts, &loop.state, group, lanes, n, &listed)
             correct_eight(loop, thread, group == <int> WALLS, &listed, n, force)
             memcpy(contacts.onset[group].data + first, force, n * sizeof(double))
@@ -242,10 +242,7 @@ cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
             for lane in range(LANES):
                 for m in range(3):
                     corrections[m][lane] = force[lane] * listed.contact.normal[m][lane]
-                if lane >= n:
-                    listed.block.first[lane], listed.block.second[lane] = contacts.groups[group].free_slot, \
-                        contacts.groups[group].free_second
-            add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS)
+            add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS, n)
 
 
 cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
@@ -257,10 +254,10 @@ cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
     if contacts.some_onset:
         find_all_motions(loop, thread)
         wait(&loop.broad, thread, 0)                    # all have taken the sums on their spheres
-        clear_sent(contacts)
+        clear_foreign(contacts)
         correct_contacts(loop, thread)
         wait(&loop.broad, thread, 0)
-        take_sent(loop.contacts, thread, loop.n_threads, &loop.state)
+        take_foreign(loop.contacts, thread, loop.n_threads, &loop.state)
         for b in range(mine.first_block, mine.last_block):
             wrench = wrench_of(&loop.state, b)
             reduce_block(contacts, &loop.state, b, wrench, wrench)
@@ -283,26 +280,12 @@ cdef object list_onsets(const Loop *loop):
     for t in range(loop.n_threads):
         contacts = loop.contacts + t
         for group in range(<int> GROUPS):
-            for m in range(contacts.ends[group].size):
+            for m in range(contacts.near_onset[group].size):
                 if contacts.onset[group].data[m] != 0.0:
-                    k = contacts.ends[group].data[m]
+                    k = contacts.near_onset[group].data[m]
                     pair = named(&loop.state, block_of(&contacts.groups[group], k), lane_of(k))
                     found.append((pair[0], pair[1], contacts.onset[group].data[m]))
     return np.array(sorted(set(found)), dtype=float).reshape(-1, 3)
-
-
-cdef double known_onset(const double[:, ::1] known, (int, int) pair) noexcept:
-    """The known correction of a contact [N]; 0 without one."""
-    cdef Py_ssize_t low = 0, high = known.shape[0], middle
-    while low < high:
-        middle = (low + high) // 2
-        if known[middle, 0] == pair[0] and known[middle, 1] == pair[1]:
-            return known[middle, 2]
-        if known[middle, 0] < pair[0] or known[middle, 0] == pair[0] and known[middle, 1] < pair[1]:
-            low = middle + 1
-        else:
-            high = middle
-    return 0.0
 
 
 cdef inline bint has_clump(const StateView *state, const unsigned char *chosen, int sphere) noexcept nogil:
@@ -310,7 +293,7 @@ cdef inline bint has_clump(const StateView *state, const unsigned char *chosen, 
     return chosen == NULL or sphere < 0 or chosen[state.clump_number[clump_of(state, sphere)]]
 
 
-cdef object take_onsets(Loop *loop, int thread, const double[:, ::1] known, const unsigned char *clumps):
+cdef object take_onsets(Loop *loop, int thread, known, const unsigned char *clumps):
     """Replace the corrections of contacts between these clumps, of which `list_onsets` has given `known`.
 
     Corrections depend on the forces and predicted velocities of the step that led to the pose, so that an evaluation
@@ -325,27 +308,28 @@ cdef object take_onsets(Loop *loop, int thread, const double[:, ::1] known, cons
     cdef double force
     cdef int group, lane
     cdef bint is_listed
+    by_pair = {(i, j): correction for i, j, correction in known.tolist()}
     for group in range(<int> GROUPS):
         blocks, m, found = &contacts.groups[group], 0, []
         for k in range(LANES * blocks.n_blocks):
             block, lane = block_of(blocks, k), lane_of(k)
             if block.first[lane] == blocks.free_slot:
                 continue
-            is_listed = m < contacts.ends[group].size and contacts.ends[group].data[m] == k
+            is_listed = m < contacts.near_onset[group].size and contacts.near_onset[group].data[m] == k
             force = contacts.onset[group].data[m] if is_listed else 0.0
             m += is_listed
             if has_clump(state, clumps, block.first[lane]) and has_clump(state, clumps, block.second[lane]):
-                force = known_onset(known, named(state, block, lane))
+                force = by_pair.get(named(state, block, lane), 0.0)
             if is_listed or force != 0.0:               # also if it is zero now: the block holds its force
                 found.append((k, force))
-        reserve(&contacts.ends[group], len(found))
+        reserve(&contacts.near_onset[group], len(found))
         reserve(&contacts.onset[group], len(found))
         require_memory("the onset corrections")
-        contacts.ends[group].size = len(found)
+        contacts.near_onset[group].size = len(found)
         for m, (k, force) in enumerate(found):
-            contacts.ends[group].data[m], contacts.onset[group].data[m] = <int> k, force
-        for first in range(0, contacts.ends[group].size, LANES):
-            lane = <int> min(<Py_ssize_t> LANES, contacts.ends[group].size - first)
-            load_listed(contacts, state, group, contacts.ends[group].data + first, lane, &listed)
-            store_forces(contacts, group, contacts.ends[group].data + first, lane, &listed,
+            contacts.near_onset[group].data[m], contacts.onset[group].data[m] = <int> k, force
+        for first in range(0, contacts.near_onset[group].size, LANES):
+            lane = <int> min(<Py_ssize_t> LANES, contacts.near_onset[group].size - first)
+            load_listed(contacts, state, group, contacts.near_onset[group].data + first, lane, &listed)
+            store_forces(contacts, group, contacts.near_onset[group].data + first, lane, &listed,
                          contacts.onset[group].data + first)

@@ -12,6 +12,7 @@ import numpy as np
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport FAILED, wait
+from minidem.contact.contacts cimport WALL_POWER
 from minidem.contact.fixed_point cimport Wide
 from minidem.engine.ledger cimport N_SUMS, add_steering_forces, set_box_power, virial_of, walls_work
 from minidem.engine.loop cimport ServoState, ServoWall, place
@@ -91,7 +92,8 @@ cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil:
         fine = advance_course(loop, n)
     if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
         return False
-    loop.contacts[thread].ledger.wall_power = walls_work(loop, thread) + loop.contacts[thread].box_work[1]
+    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = walls_work(loop, thread) \
+        + loop.contacts[thread].box_work[1]
     return True
 
 

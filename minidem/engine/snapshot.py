@@ -31,9 +31,9 @@ class Settings:
 
     Attributes
     ----------
-    scheme, scheme_values : record of the rotation scheme, and the values of its parameters
+    scheme, scheme_values : Scheme of the rotation, and the values of its parameters
     dt : step [s]
-    law, law_values : record of the contact law, and the values of its parameters; None: free bodies, without contacts
+    law, law_values : ContactLaw, and the values of its parameters; None: free bodies, without contacts
     walls : WallPrimitives; None: free bodies
     gravity : (3,) [m/s2]
     threads : largest number of threads

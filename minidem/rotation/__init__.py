@@ -5,7 +5,7 @@ A module of this folder holds one scheme or a family of them and is discovered w
     import minidem as md
 
     print(md.rotation.available())                  # names
-    print(md.rotation.info("spiral").doc)           # the record: description, title, DOI, orders, parameters
+    print(md.rotation.info("spiral").doc)           # description, title, DOI, orders, parameters
     end = md.rotation.integrate("spiral", inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(1, 2, 3),
                                 torque=(0, 0, 0), dt=1e-3, steps=1000)      # free bodies, by the many-body loop
     print(end.orientation, end.angular_velocity)

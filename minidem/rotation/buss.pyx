@@ -25,7 +25,7 @@ equation makes both first order, although :math:`\boldsymbol L` is exact without
 from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, times
 from minidem.rotation.formulas cimport turned
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, START, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, store
 

@@ -10,7 +10,7 @@ r"""Direct Euler, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eq. B.1.
 """
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport add_scaled
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 

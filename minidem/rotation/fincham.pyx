@@ -25,7 +25,7 @@ from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back,
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, times
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load, store
 

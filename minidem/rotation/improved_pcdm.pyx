@@ -36,11 +36,11 @@ from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.formulas cimport turned, turned_by_lab
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, START, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
-cdef enum: PREDICTOR                # parameters, in the order of the record
+cdef enum: PREDICTOR                # parameters, in their order
 cdef enum Predictor: REUSED, RECOMPUTED  # its words
 
 cdef enum Scratch:                  # first index of each stored quantity

@@ -31,7 +31,7 @@ from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, quat, scale_quat,
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, scale, times, vec3
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load_quat, store_quat
 

@@ -31,12 +31,12 @@ from minidem.core.parameters import Count
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
 from minidem.rotation.formulas cimport turn_block
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport (
     MOVE, START, SYNC, Body, BodyBlock, BodyFunction, Kernels, Step, angular_acceleration, gyroscopic, role,
 )
 
-cdef enum: ITERATIONS, START_BY     # parameters, in the order of the record
+cdef enum: ITERATIONS, START_BY     # parameters, in their order
 cdef enum StartBy: EULER, MAP       # its words
 
 

@@ -25,7 +25,7 @@ The paper's sphere under a growing torque (Table 2) comes out with the torque of
 from minidem.core.quaternion cimport Quat, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.formulas cimport turned, turned_by_lab
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 

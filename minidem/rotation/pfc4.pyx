@@ -33,7 +33,7 @@ those of the result :math:`\boldsymbol P`, so :math:`P_{xx}` and :math:`P_{zz}` 
 """
 from minidem.core.quaternion cimport Quat, normalise, quat, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 

@@ -57,10 +57,10 @@ from minidem.core.quaternion cimport (
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, vec3
 from minidem.rotation.formulas cimport turned
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, BodyFunction, Kernels, Step, angular_acceleration, role
 
-cdef enum: OMEGA                    # parameters, in the order of the record
+cdef enum: OMEGA                    # parameters, in their order
 cdef enum Omega: OLD, NEW           # its words
 
 

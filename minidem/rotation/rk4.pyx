@@ -17,7 +17,7 @@ W. Kutta, Z. Math. Phys. 46, 435 (1901).
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, scale_quat
 from minidem.core.vec3 cimport Vec3, add_scaled
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, load_quat, store, store_quat
 

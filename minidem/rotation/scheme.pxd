@@ -48,7 +48,7 @@ cdef struct Step:
     # The first three members, an array of doubles, are all that code in other languages reads.
     double dt                           # [s]
     double stage_as_double
-    double parameters[MAX_PARAMETERS]   # in the order of the record
+    double parameters[MAX_PARAMETERS]   # in the order of the description
     void *context                       # the Kernels, for external.pyx
     BlockFunction *of_user              # (N_ROLES,): the user's own functions in C; NULL: in Python, or none
     int stage                           # index into the scheme's stages

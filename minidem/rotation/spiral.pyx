@@ -17,10 +17,10 @@ The start is :math:`S` over :math:`-\Delta t/2`, the angular velocity at the who
 """
 from minidem.core.vec3 cimport Vec3
 from minidem.rotation.formulas cimport rk4, ssprk3, turn_block
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, BodyFunction, Kernels, Step, over_bodies, role
 
-cdef enum: INNER                    # parameters, in the order of the record
+cdef enum: INNER                    # parameters, in their order
 cdef enum Inner: SSPRK3, RK4        # its words
 
 

@@ -20,10 +20,10 @@ Both hold :math:`\boldsymbol\tau(t)` for the whole step: first order for a torqu
 """
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.formulas cimport ssprk3, turned
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
-cdef enum: FORM                     # parameters, in the order of the record
+cdef enum: FORM                     # parameters, in their order
 cdef enum Form: PRODUCT, SUM        # its words
 
 

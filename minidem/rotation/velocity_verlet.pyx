@@ -15,7 +15,7 @@ Eq. B.2 prints :math:`\boldsymbol\omega(t + \Delta t)` in the second line; only
 """
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport Vec3, add_scaled
-from minidem.rotation.record import Scheme
+from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 

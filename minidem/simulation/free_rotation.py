@@ -127,9 +127,9 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
 
     def read():
         """The values of a `Rotation` at the present step."""
-        step = loop.steps_done
+        step = loop.step_count
         if sync:
-            pose, rate, offsets = state.column("orientation"), loop.synchronise()[1], (0.0, 0.0)
+            pose, rate, offsets = state.column("orientation"), loop.last_rates()[1], (0.0, 0.0)
         else:
             pose, rate = stored("orientation", 4), stored("angular_velocity", 3)
             offsets = scheme.orientation_offset, scheme.angular_velocity_offset

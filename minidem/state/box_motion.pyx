@@ -11,8 +11,6 @@ from libc.string cimport memcpy, memset
 
 from minidem.walls.periodic_box import Box, Pressure
 
-from minidem.state.periodic_box cimport BoxPose
-
 
 LEAST_TIME = 10                     # steps in the time of a Pressure
 

@@ -66,6 +66,3 @@ cdef class Layout:
     cdef readonly Py_ssize_t n_clumps, n_spheres
     cdef readonly object bodies
     cdef StateView view
-    cdef object build_members(self, const int[::1] template_index, const double[::1] scale_of_clump)
-    cdef object assign_ids(self, template_index)
-    cdef object bind_view(self)

@@ -19,9 +19,6 @@ from libc.string cimport memcmp
 
 import numpy as np
 
-from minidem.core.lanes cimport LANES
-from minidem.state.rows cimport ConstantBlock
-
 
 FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 
@@ -32,27 +29,6 @@ def aligned(shape, dtype=np.float64):
     raw = np.zeros(count + 64, dtype=np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start:start + count].view(dtype).reshape(shape)
-
-
-cdef void copy_to_slots(const int[::1] clump_number, const int[::1] template_index, const double[::1] scale,
-                        int[::1] body_of_slot, double[::1] scale_of_slot) noexcept nogil:
-    cdef Py_ssize_t slot
-    cdef int clump
-    for slot in range(clump_number.shape[0]):
-        clump = clump_number[slot]
-        body_of_slot[slot] = template_index[clump] if clump >= 0 else -1
-        scale_of_slot[slot] = scale[clump] if clump >= 0 else 1.0
-
-
-cdef Py_ssize_t count_spheres(const int[::1] template_index, const Py_ssize_t[::1] sizes,
-                              int[::1] first_sphere) noexcept nogil:
-    """Number of the first sphere of each clump, (n_clumps + 1,); returns the number of spheres."""
-    cdef Py_ssize_t clump, total = 0
-    for clump in range(template_index.shape[0]):
-        first_sphere[clump] = <int> total
-        total += sizes[template_index[clump]]
-    first_sphere[template_index.shape[0]] = <int> total
-    return total
 
 
 cdef void number_spheres(const Py_ssize_t[::1] first_member, const int[::1] clump_number, const int[::1] first_sphere,
@@ -95,16 +71,14 @@ cdef class Layout:
         self.bodies, self.n_clumps = bodies, len(clump_number)
         self.clump_number = np.empty((self.n_clumps + LANES - 1) // LANES * LANES, dtype=np.int32)
         self.clump_number[:self.n_clumps], self.clump_number[self.n_clumps:] = clump_number, -1
-        self.build_members(template_index, scale)
+        self.build_members(np.append(template_index, np.int32(-1)).take(self.clump_number),     # -1: an empty slot
+                           np.append(scale, 1.0).take(self.clump_number))
         self.assign_ids(template_index)
         self.bind_view()
 
-    cdef object build_members(self, const int[::1] template_index, const double[::1] scale_of_clump):
-        """Member rows, spheres and constants, from the bodies in the slots; -1 in empty ones."""
-        cdef int[::1] body_of_slot = np.empty(len(self.clump_number), dtype=np.int32)
-        cdef double[::1] scale = np.empty(len(self.clump_number))
+    def build_members(self, const int[::1] body_of_slot, const double[::1] scale):
+        """Member rows, spheres and constants, from the bodies in the slots and the factors of their lengths."""
         cdef Py_ssize_t n_blocks = body_of_slot.shape[0] // LANES, n_types, n_members
-        copy_to_slots(self.clump_number, template_index, scale_of_clump, body_of_slot, scale)
         bodies = self.bodies
         block_type, first_of_type = np.empty(n_blocks, dtype=np.int32), np.empty(n_blocks, dtype=np.int32)
         table = np.full(2 << int(n_blocks).bit_length(), -1, dtype=np.int32)
@@ -118,10 +92,8 @@ cdef class Layout:
                              f"rows of {LANES}")
         self.offset_table = aligned((int(first_offset_row[n_types]), 4, LANES))
         self.constants = aligned((n_types, sizeof(ConstantBlock) // sizeof(double)))
-        write_offset_table(body_of_slot, scale, first_of_type, first_offset_row, bodies.sizes, bodies.addresses,
-                           self.offset_table)
-        write_constants(body_of_slot, scale, first_of_type, bodies.inertia, bodies.mass, bodies.turn_bound,
-                        self.constants)
+        write_types(body_of_slot, scale, first_of_type, first_offset_row, bodies.sizes, bodies.addresses,
+                    bodies.inertia, bodies.mass, bodies.turn_bound, self.offset_table, self.constants)
         spheres = aligned((n_members + 1, LANES, 4))
         self.spheres = spheres[:n_members]
         self.block_of_member = np.empty(n_members, dtype=np.int32)
@@ -132,17 +104,17 @@ cdef class Layout:
         apart = FREE_RADIUS * np.max(self.spheres[:, :, 3], initial=0.0)
         spheres[-1, :2, 3], spheres[-1, 1, 0] = apart, 4.0 * apart
 
-    cdef object assign_ids(self, template_index):
+    def assign_ids(self, template_index):
         """The user's numbers of clumps and spheres by slot, and the slots by number."""
-        first_sphere = np.empty(self.n_clumps + 1, dtype=np.int32)
-        self.n_spheres = count_spheres(template_index, self.bodies.sizes, first_sphere)
+        first_sphere = np.cumsum(np.append(0, self.bodies.sizes.take(template_index))).astype(np.int32)
+        self.n_spheres = first_sphere[-1]
         self.clump_slot = np.empty(self.n_clumps, dtype=np.int32)
         self.sphere_number = np.full((len(self.block_of_member), LANES), -1, dtype=np.int32)
         self.sphere_slot = np.empty(self.n_spheres, dtype=np.int32)
         number_spheres(self.first_member, self.clump_number, first_sphere, self.sphere_number, self.sphere_slot,
                        self.clump_slot)
 
-    cdef object bind_view(self):
+    def bind_view(self):
         """Pointers for compiled code, except those of blocks and wrenches."""
         cdef StateView *view = &self.view
         view.n_blocks, view.n_members = len(self.block_type), len(self.offset_row)
@@ -217,37 +189,21 @@ cdef void count_rows(const int[::1] body_of_slot, const Py_ssize_t[::1] sizes, c
         first_member[b + 1] = first_member[b] + first_offset_row[kind + 1] - first_offset_row[kind]
 
 
-cdef void write_offset_table(const int[::1] body_of_slot, const double[::1] scale, const int[::1] first_of_type,
-                             const Py_ssize_t[::1] first_offset_row, const Py_ssize_t[::1] sizes,
-                             const size_t[::1] addresses, double[:, :, ::1] offset_table) noexcept nogil:
-    """Offsets and radii of the spheres of each block type; offset_table is zero before."""
+cdef void write_types(const int[::1] body_of_slot, const double[::1] scale, const int[::1] first_of_type,
+                      const Py_ssize_t[::1] first_offset_row, const Py_ssize_t[::1] sizes, const size_t[::1] addresses,
+                      const double[:, ::1] inertia, const double[::1] mass, const double[:, ::1] turn_bound,
+                      double[:, :, ::1] offset_table, double[:, ::1] constants) noexcept nogil:
+    """Offsets and radii of the spheres, and ConstantBlocks, of each block type; both arrays are zero before."""
     cdef const double *shape
     cdef Py_ssize_t kind, slot, k
-    cdef int lane, column
-    for kind in range(first_offset_row.shape[0] - 1):
-        for lane in range(LANES):
-            slot = <Py_ssize_t> first_of_type[kind] * LANES + lane
-            if body_of_slot[slot] >= 0:
-                shape = <const double *> addresses[body_of_slot[slot]]
-                for k in range(sizes[body_of_slot[slot]]):
-                    for column in range(4):
-                        offset_table[first_offset_row[kind] + k, column, lane] = scale[slot] * shape[4 * k + column]
-
-
-cdef void write_constants(const int[::1] body_of_slot, const double[::1] scale, const int[::1] first_of_type,
-                          const double[:, ::1] inertia, const double[::1] mass, const double[:, ::1] turn_bound,
-                          double[:, ::1] constants) noexcept nogil:
-    """Constants of each block type, ConstantBlocks that are zero before."""
-    cdef Py_ssize_t kind, slot
-    cdef int lane, k, body
+    cdef int lane, column, body
     cdef double square, cube
     cdef ConstantBlock *block
     for kind in range(constants.shape[0]):
         block = <ConstantBlock *> &constants[kind, 0]
         for lane in range(LANES):
             slot = <Py_ssize_t> first_of_type[kind] * LANES + lane
-            body = body_of_slot[slot]
-            square = scale[slot] * scale[slot]
+            body, square = body_of_slot[slot], scale[slot] * scale[slot]
             cube = square * scale[slot]
             block.mass[lane] = cube * mass[body] if body >= 0 else 1.0
             block.inverse_mass[lane] = 1.0 / block.mass[lane] if body >= 0 else 0.0
@@ -256,6 +212,10 @@ cdef void write_constants(const int[::1] body_of_slot, const double[::1] scale, 
                 block.inverse_inertia[k * LANES + lane] = 1.0 / block.inertia[k * LANES + lane]
             for k in range(4):
                 block.turn_bound[k * LANES + lane] = square * turn_bound[body, k] if body >= 0 else 0.0
+            shape = <const double *> addresses[body] if body >= 0 else NULL
+            for k in range(sizes[body] if body >= 0 else 0):
+                for column in range(4):
+                    offset_table[first_offset_row[kind] + k, column, lane] = scale[slot] * shape[4 * k + column]
 
 
 cdef void write_members(const Py_ssize_t[::1] first_offset_row, const int[::1] block_type,
@@ -280,17 +240,6 @@ cdef enum:
 TINY = float(np.finfo(np.float64).tiny)
 
 
-cdef void count_cells(const double[:, :] position, int axis, double low, double edge,
-                      long long[::1] cell) noexcept nogil:
-    """Append the cell along one axis to the cell numbers: layer, row, cell in the row."""
-    cdef double along
-    cdef Py_ssize_t k
-    for k in range(position.shape[0]):
-        along = (position[k, axis] - low) / edge
-        along = min(max(along, -1.0), MOST_CELLS - 2.0) + 1.0
-        cell[k] = cell[k] * MOST_CELLS + <long long> along
-
-
 def row_major(const double[:, :] position):
     """Permutation (n,) that sorts points (n, 3) by the cells of a cubic lattice, row by row, layer by layer.
 
@@ -302,7 +251,7 @@ def row_major(const double[:, :] position):
     cdef long long[::1] cell = np.zeros(n, dtype=np.int64)
     cdef double low[3]
     cdef double extent[3]
-    cdef double edge, tiny = TINY
+    cdef double edge, along, tiny = TINY
     cdef int axis
     for axis in range(3):
         for k in range(n):
@@ -312,6 +261,8 @@ def row_major(const double[:, :] position):
         extent[axis] = max(values[last] - low[axis], tiny)
     edge = cbrt(CLUMPS_PER_CELL / <double> n * extent[0] * extent[1] * extent[2])
     edge = max(edge, max(extent[0], extent[1], extent[2]) / MOST_CELLS)
-    for axis in range(2, -1, -1):
-        count_cells(position, axis, low[axis], edge, cell)
+    for axis in range(2, -1, -1):                       # layer, row, cell in the row
+        for k in range(n):
+            along = min(max((position[k, axis] - low[axis]) / edge, -1.0), MOST_CELLS - 2.0) + 1.0
+            cell[k] = cell[k] * MOST_CELLS + <long long> along
     return np.asarray(cell).argsort(kind="stable")

@@ -6,7 +6,7 @@ axis are counted first.
 """
 from libc.math cimport floor, sqrt
 
-from minidem.core.eight cimport Eight, Eight3, bits_below, dot3, load_eight, store_eight
+from minidem.core.eight cimport Eight, Eight3, bits_below, dot3, load_eight3, store_eight, sub3
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, sub, vec3
 
@@ -69,17 +69,9 @@ cdef inline Eight3 eight_less_lattice(const BoxPose *box, Eight lengths, Eight3 
     return d
 
 
-cdef inline Eight3 eight_between(const double *a, const double *b) noexcept nogil:
-    """Differences a - b of eight positions (3, LANES)."""
-    cdef Eight3 d
-    d.x, d.y = load_eight(a) - load_eight(b), load_eight(a + LANES) - load_eight(b + LANES)
-    d.z = load_eight(a + 2 * LANES) - load_eight(b + 2 * LANES)
-    return d
-
-
 cdef inline void nearest_differences(const BoxPose *box, const double *a, const double *b, double *d) noexcept nogil:
     """Nearest images (3, LANES) of the differences a - b of eight positions (3, LANES)."""
-    cdef Eight3 x = eight_between(a, b)
+    cdef Eight3 x = sub3(load_eight3(a), load_eight3(b))
     if box.moves:
         x = eight_less_lattice(box, eight_across(box, x), x)
     store_eight(d, x.x - box.length[0] * eight_rounded(x.x * box.inverse[0]))
@@ -94,7 +86,7 @@ cdef inline bint image_velocities(const BoxPose *box, const double *a, const dou
     False: all images have the same velocity; none are written.
     """
     cdef double total[LANES]
-    cdef Eight3 d = eight_between(a, b)
+    cdef Eight3 d = sub3(load_eight3(a), load_eight3(b))
     cdef Eight lengths = eight_across(box, d), squared = lengths * lengths
     d = eight_less_lattice(box, lengths, d)
     d.x, d.y = eight_rounded(d.x * box.inverse[0]), eight_rounded(d.y * box.inverse[1])
@@ -145,7 +137,7 @@ cdef inline Vec3 box_of(const BoxPose *box, const double *x, int stride) noexcep
 
 
 cdef inline Vec3 times_gradient(const double *gradient, Vec3 d) noexcept nogil:
-    """A matrix (3, 3) of a record times a vector."""
+    """A matrix (3, 3) times a vector."""
     return vec3(gradient[0] * d.x + gradient[1] * d.y + gradient[2] * d.z,
                 gradient[3] * d.x + gradient[4] * d.y + gradient[5] * d.z,
                 gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z)

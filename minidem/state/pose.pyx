@@ -5,15 +5,13 @@ laws pay nothing.
 """
 from libc.string cimport memcpy
 
-from minidem.core.eight cimport (
-    Eight3, add3, add_scaled3, cross3, eight_of, load_eight3, store_eight, store_eight3,
-)
-from minidem.core.lanes cimport LANES, LOG_LANES
+from minidem.core.eight cimport add_scaled3, cross3, eight_of, store_eight, store_eight3
+from minidem.core.lanes cimport LOG_LANES
 from minidem.core.quaternion cimport Quat, conjugate, multiply
 from minidem.core.transpose cimport check_lanes, lines_in_order, records_from_rows
-from minidem.core.vec3 cimport add, scale, vec3
-from minidem.state.rows cimport ClumpBlock, load, load_quat, store
-from minidem.state.state cimport StateView, clumps_of, member
+from minidem.core.vec3 cimport add, scale
+from minidem.state.rows cimport ClumpBlock
+from minidem.state.state cimport clumps_of, member
 
 cdef struct Frames:                 # origins and rotation matrices of the eight clumps of a block
     double x[3 * LANES]

@@ -48,22 +48,14 @@ cdef inline Vec3 load(const double *row) noexcept nogil:
 
 
 cdef inline void store(double *row, Vec3 v) noexcept nogil:
-    row[0] = v.x
-    row[LANES] = v.y
-    row[2 * LANES] = v.z
+    row[0], row[LANES], row[2 * LANES] = v.x, v.y, v.z
 
 
 cdef inline Quat load_quat(const double *row) noexcept nogil:
     cdef Quat q
-    q.w = row[0]
-    q.x = row[LANES]
-    q.y = row[2 * LANES]
-    q.z = row[3 * LANES]
+    q.w, q.x, q.y, q.z = row[0], row[LANES], row[2 * LANES], row[3 * LANES]
     return q
 
 
 cdef inline void store_quat(double *row, Quat q) noexcept nogil:
-    row[0] = q.w
-    row[LANES] = q.x
-    row[2 * LANES] = q.y
-    row[3 * LANES] = q.z
+    row[0], row[LANES], row[2 * LANES], row[3 * LANES] = q.w, q.x, q.y, q.z

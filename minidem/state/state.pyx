@@ -1,12 +1,9 @@
 # distutils: extra_compile_args = -Og
 """The state: all clumps in blocks of eight, and their spheres.
 
-Clumps: what changes is one array of doubles, (blocks, rows, LANES), the wrenches are another; constants such as inertia
-are stored once for all blocks with the same templates. rows.pxd defines the rows. Spheres: centre and radius of each
-are 32 contiguous bytes, which is what the contact search reads; layout.pyx defines their slots. Clumps may be in any
-order in memory. The user's numbers of clumps and spheres are kept beside the slots: what Python reads or writes is in
-their order, and so are sums. Below the class are the copies of rows, other orders of the clumps, and the wrapping of
-positions into the periodic box.
+rows.pxd says how a block is stored, layout.pyx in which slots clumps and spheres are. Of a sphere, centre and radius
+are 32 contiguous bytes, which is what the contact search reads. Clumps may be in any order in memory; what Python reads
+or writes is in the order of the user's numbers, and so are sums.
 """
 from libc.math cimport INFINITY, fabs, sqrt
 
@@ -174,9 +171,7 @@ cdef class State:
         """A new state with clumps appended; numbers (n,) of their bodies, index of their material."""
         first, count = self.n_clumps, len(numbers)
         slots = np.arange(first, first + count, dtype=np.int32)
-        n_blocks = (first + count + LANES - 1) // LANES
-        blocks, wrench = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, WRENCH_ROWS, LANES))
-        blocks[:, COLUMNS["orientation"][0]] = 1.0
+        blocks, wrench = self.blank(first + count)
         blocks[:len(self.blocks)], wrench[:len(self.wrench)] = self.blocks, self.wrench
         for name, values in columns.items():
             row, width = COLUMNS[name]
@@ -213,11 +208,16 @@ cdef class State:
             state.set_column("position", self.column("position") - state.shift * box.start.length)
         return state
 
+    def blank(self, n):
+        """Blocks and wrenches of n clumps: zeros, and the orientation (1, 0, 0, 0)."""
+        n_blocks = (n + LANES - 1) // LANES
+        blocks = aligned((n_blocks, self.blocks.shape[1], LANES))
+        blocks[:, COLUMNS["orientation"][0]] = 1.0
+        return blocks, aligned((n_blocks, WRENCH_ROWS, LANES))
+
     def in_order(self, slots):
         """Copies of blocks and wrenches of the clumps in these slots (n,), in their order."""
-        n_blocks = (len(slots) + LANES - 1) // LANES
-        blocks, wrench = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, WRENCH_ROWS, LANES))
-        blocks[:, COLUMNS["orientation"][0]] = 1.0
+        blocks, wrench = self.blank(len(slots))
         for new, old in (blocks, self.blocks), (wrench, self.wrench):
             gather(old, np.ascontiguousarray(slots, dtype=np.int64), new)
         return blocks, wrench

@@ -34,7 +34,7 @@ def test_table_of_pairs():
 
 def test_a_missing_pair_adds_nothing(monkeypatch):
     """It is named by its materials. Walls do not meet, and need none."""
-    monkeypatch.setitem(md.contact.registry._registry.records, "reading", replace(
+    monkeypatch.setitem(md.contact.registry._registry.known, "reading", replace(
         md.contact.info("hertz"), name="reading", reads_of_pairs=("restitution", "friction")))
     walls = [md.Plane((0, 0, 0), (0, 0, 1), wall) for wall in (STEEL, SOFT)]
     with pytest.raises(ValueError, match="pairs: .*'steel' can meet.*'reading' reads restitution, friction"):
