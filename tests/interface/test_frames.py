@@ -14,6 +14,7 @@ from sheared_scenes import MOTIONS, gas
 
 import minidem as md
 from minidem.output import vtu
+from minidem.scenario import plot
 from minidem.scenario.run import Run
 
 pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
@@ -176,3 +177,11 @@ def test_functions_and_restart(tmp_path):
     table(sim)                                                  # now, so that the row at 250 steps goes
     sim.run(100, every=100, callback=table)
     assert parts.read_text() == (tmp_path / "whole.csv").read_text()
+
+
+def test_the_picture_of_a_table_is_drawn_once(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(plot, "energies", lambda path, *rest: drawn.append(path))
+    with md.Table(tmp_path / "a.csv") as table:
+        gas(MOTIONS["shear"], n=50).run(100, every=1, callback=table)
+    assert len(table.rows) == 100 and drawn == [tmp_path / "a.png"]
