@@ -438,12 +438,11 @@ cdef inline void evaluate_pairs(Contacts *contacts, Neighbours *mine, const Stat
 cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
     """Search the inner list from the cursor to `end` for contacts of a law without history, and evaluate them.
 
-    In portions, whose spheres stay in cache; the sums of one are fetched while the last one is evaluated. The contacts
-    of the last portion, and a few more, are left for the next call.
+    In portions, whose spheres stay in cache, and in eights: the last few contacts may be left for the next call.
     """
     cdef Py_ssize_t k, n, whole
     cdef int *pairs
-    if not reserve(&contacts.found_pairs, 2 * PAIRS_AT_ONCE + 4 * LANES):
+    if not reserve(&contacts.found_pairs, PAIRS_AT_ONCE + 4 * LANES):
         return
     pairs = contacts.found_pairs.data
     while contacts.list_cursor < end:
@@ -454,9 +453,10 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
         for k in range(contacts.n_found, contacts.n_found + n):
             prefetch(contacts.sums + contacts.width * <Py_ssize_t> min(
                 <unsigned int> (pairs[k] - contacts.first_slot), <unsigned int> contacts.n_slots))
+        contacts.n_found += <int> n
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
         evaluate_pairs(contacts, mine, state, SPHERES, pairs, whole)
-        contacts.n_found += <int> (n - whole)
+        contacts.n_found -= <int> whole
         memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
 
 

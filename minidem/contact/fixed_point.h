@@ -97,18 +97,6 @@ static inline __attribute__((always_inline)) void minidem_add_side(
     minidem_add_rows(rows, 4 * vectors, 0, n, index, sums);
 }
 
-/* Set eight sums of w records to zero. bounds (LANES,): their fourth numbers, of sums of one record. Where most spheres
- * touch nothing, a sum that is zero is better not written: memory is what limits large states. */
-static inline __attribute__((always_inline)) void minidem_clear_sums(int64_t *sums, int w, const double *bounds) {
-#if defined(__AVX512VL__)
-    for (int l = 0; w == 1 && l < MINIDEM_LANES; l++)
-        _mm256_mask_storeu_epi64(sums + 4 * l, ((const int64_t *) bounds)[l] ? 15 : 0, _mm256_setzero_si256());
-    if (w == 1)
-        return;
-#endif
-    memset(sums, 0, 4 * w * MINIDEM_LANES * sizeof *sums);
-}
-
 /* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless these are
  * NULL; zero where the radius is zero. The sums are then zero. */
 static inline __attribute__((always_inline)) void minidem_take_sums(
@@ -126,7 +114,7 @@ static inline __attribute__((always_inline)) void minidem_take_sums(
         if (v == 0)         /* all bits set: not a number, where a sum may have overflowed */
             MINIDEM_EIGHT_LONG(force) |= MINIDEM_EIGHT_LONG(rows + 3 * MINIDEM_LANES) >= MINIDEM_BOUND;
     }
-    minidem_clear_sums(sums, w, rows + 3 * MINIDEM_LANES);
+    memset(sums, 0, 4 * w * MINIDEM_LANES * sizeof *sums);
 }
 
 /* A number of units, rounded; what is not finite, or beyond 2^120 units, counts as none. */
