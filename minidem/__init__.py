@@ -14,8 +14,8 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
     md.Trajectory           GSD or CSV file of clumps over time, a callback of sim.run
-    md.Frames               a folder of frames for ParaView and movies, likewise
-    md.Table                CSV file of energies, or of numbers of your own, likewise
+    md.Frames               a folder of frames for ParaView and movies, also a callback
+    md.Table                CSV file of energies, or of numbers of your own, also a callback
     md.show, md.view        a picture of a simulation, and an HTML page on which one can turn it (extra render)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build

@@ -42,7 +42,7 @@ def near_spheres(a, radii_a, b, radii_b, gap):
 
 
 def neighbours_of(sim, walls):
-    """(m, 2) int64, clump and its neighbour: each contact twice, but for those with walls, -1 - k for wall k."""
+    """(m, 2) int64, clump and its neighbour: each contact twice, except those with walls, -1 - k for wall k."""
     found = sim.contacts()
     i, j = found["clump_i"].astype(np.int64), found["clump_j"].astype(np.int64)
     return np.concatenate([np.stack([i, j], axis=1)[(j >= 0) | walls], np.stack([j, i], axis=1)[j >= 0]])

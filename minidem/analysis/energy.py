@@ -41,7 +41,7 @@ class Energy:
     kinetic, total, dissipated : float
         translational + rotational; that with elastic + potential; sum of the five kinds.
     balance : float
-        total + elastic_tangential + elastic_rolling + dissipated - work - exchanged: constant but for errors of
+        total + elastic_tangential + elastic_rolling + dissipated - work - exchanged: constant except for errors of
         integration. What was dissipated at removed clumps, and the work on them, remain.
     lasting : float
         total + shadow: the total energy without its oscillation in contacts, of order dt^2. Its change since the

@@ -65,7 +65,7 @@ def nematic_order(sim) -> float:
 
 
 def director(sim) -> np.ndarray:
-    """(3,) unit vector of the eigenvalue S2 of `nematic_tensor`, lab frame, of either sign; nan likewise."""
+    """(3,) unit vector of the eigenvalue S2 of `nematic_tensor`, lab frame, of either sign; nan where that is nan."""
     return _director(nematic_tensor(sim))[1]
 
 
@@ -139,7 +139,7 @@ def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarr
         For `pandas.DataFrame`: `position` of the middle [m]; `clumps`, their number; `solid_fraction`;
         `velocity_x`, `velocity_y`, `velocity_z` [m/s]; `temperature` of the velocities relative to these [m2/s2];
         `rotation_x`, `rotation_y`, `rotation_z`, the mean angular velocity [rad/s]; `order`, that of the axes, see
-        `nematic_order`. Lab frame; clumps count with their centres, means are weighted by mass but for rotation and
+        `nematic_order`. Lab frame; clumps count with their centres, means are weighted by mass except for rotation and
         order; nan where there is none.
 
     Raises

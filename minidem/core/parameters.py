@@ -16,13 +16,13 @@ class Positive(float):
 
 
 class NonNegative(float):
-    """Default of a parameter from zero on; the class itself likewise."""
+    """Default of a parameter from zero on. The class itself has the meaning that `Positive` has."""
 
     wanted, allows = f"a number from 0 on, up to {LARGEST:g}", staticmethod(lambda value: 0.0 <= value <= LARGEST)
 
 
 class Count(int):
-    """Default of a parameter that is a positive whole number; the class itself likewise."""
+    """Default of a parameter that is a positive whole number. The class itself has the meaning that `Positive` has."""
 
     wanted, allows = f"a positive whole number up to {LARGEST_INTEGER}", staticmethod(lambda value: value > 0)
 

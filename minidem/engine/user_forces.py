@@ -41,8 +41,8 @@ class UserForces:
         """ValueError unless all are there."""
         if len(self.forces) < self.expected:
             raise ValueError(f"this simulation was saved with {self.expected} user forces and has "
-                             f"{len(self.forces)}: call add_force again after load, before run, likewise "
-                             "add_flux, or load it with forces='drop'")
+                             f"{len(self.forces)}: call add_force again after load, before run, and "
+                             "add_flux too, or load it with forces='drop'")
 
     def __call__(self, loop, steps):
         """Add them to the forces in the state of the `Driver`, at the pose `steps` after the loop was made."""

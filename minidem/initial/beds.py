@@ -58,7 +58,7 @@ class Group:
 def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Iterable[Pair] = (),
            contact: str = "hertz-mindlin", gravity: float = 9.81, softer: float = SOFTER, slower: float = SLOWER,
            threads: int | None = None, report: Callable[[float], None] | None = None) -> Simulation:
-    """Clumps that fell to the bottom of a container and came to rest, but for slow creep.
+    """Clumps that fell to the bottom of a container and came to rest except for slow creep.
 
     They fall and settle with smaller moduli and a longer step, in a container that is smaller by about the largest
     relative overlap. Then clumps and container are stretched to the given size: else the elastic energy of the soft

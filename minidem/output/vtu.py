@@ -52,7 +52,7 @@ def write_spheres(path, sim, float32=False, fields=None):
 
 
 class Frame:
-    """The spheres of a simulation at one instant, as copies that `write` reads while the simulation goes on.
+    """The spheres of a simulation at one instant, as copies that `write` reads while the simulation continues.
 
     Only what the time loop changes is copied; values per sphere are computed by `write`. A file has one vertex per
     sphere, in the order of `sim.sphere_centers()`, in the lab frame:

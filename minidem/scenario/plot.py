@@ -49,7 +49,7 @@ def energies(path, table, title):
 
 
 def stacked(table):
-    """Curves of the stacked picture, by label: their sum is the energy balance, but for the zero of the potential."""
+    """Curves of the stacked picture, by label: their sum is the energy balance, up to the zero of the potential."""
     supply = "minus work" + (" and added energy" if table["exchanged"].any() else "")
     curves = {supply: -table["work"] - table["exchanged"], "kinetic": table["translational"] + table["rotational"],
               "elastic": table["elastic"] + table["elastic_tangential"] + table["elastic_rolling"],

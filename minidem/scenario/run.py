@@ -246,7 +246,7 @@ class Run:
             self._show()
 
     def _in_background(self, function, *arguments):
-        """Call a function, such as one that writes a copy of the state, while the run goes on; one at a time."""
+        """Call a function, such as one that writes a copy of the state, while the run continues; one at a time."""
         self.written.result()
         self.written = self.writer.submit(function, *arguments)
 

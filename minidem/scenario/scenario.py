@@ -83,7 +83,7 @@ class Scenario:
         Options -> (steps, function): function(simulation) is called after every so many steps, to add and remove clumps
         as `minidem.initial.Inlet` and `Outlet` do. What it does must depend on the simulation and the options alone.
     conservative : bool
-        Whether the physics conserves energy but for dissipation in contacts. Only then, without `forces` and with a
+        Whether the physics conserves energy except for dissipation in contacts. Only then, without `forces` and with a
         conservative contact law, is there an energy error beside that of the energy balance.
     wall_forces : bool
         Write walls.csv: force on each wall and torque about its point [N, N m], lab frame, wall_0_force_x and so on.

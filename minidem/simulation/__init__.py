@@ -65,8 +65,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
     contact : str
-        Contact law, likewise; `md.contact.available()`. 'hertz:onset=corrected' conserves energy much better;
-        'hertz-mindlin:rolling=epsd' has damping, friction and rolling resistance.
+        Contact law in the same form; `md.contact.available()` lists them. 'hertz:onset=corrected' conserves energy
+        much better; 'hertz-mindlin:rolling=epsd' has damping, friction and rolling resistance.
     dt : float
         Time step [s]. A step above the Rayleigh step of the smallest sphere warns once.
     gravity : (3,) array_like
