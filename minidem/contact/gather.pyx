@@ -272,8 +272,9 @@ cdef void call_flux(const Law *law, int k, const Contact *contact, Result *resul
 
 cdef object all_blocks(const Contacts *contacts, int n_threads):
     """(n, 3) of all threads: thread, group and number in the group."""
-    return np.array([(t, group, b) for t in range(n_threads) for group in range(<int> GROUPS)
-                     for b in range(contacts[t].groups[group].n_blocks)], dtype=np.intp).reshape(-1, 3)
+    return np.concatenate([
+        np.stack(np.broadcast_arrays(t, group, np.arange(contacts[t].groups[group].n_blocks, dtype=np.intp)), axis=1)
+        for t in range(n_threads) for group in range(<int> GROUPS)])
 
 
 cdef inline Vec3 signed(double sign, Vec3 v) noexcept nogil:
@@ -407,13 +408,17 @@ cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_t
 
 cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads):
     """The largest overlap of all contacts of all threads [m]; 0 without any."""
+    cdef const Py_ssize_t[:, ::1] blocks = all_blocks(contacts, n_threads)
     cdef double deepest = 0.0
+    cdef const Contacts *mine
     cdef const ContactBlock *block
     cdef Room room
-    cdef int t, group, lane
-    for t, group, b in all_blocks(contacts, n_threads):
-        block = block_at(&contacts[t].groups[group], b)
-        gather_contacts(False, contacts[t].law, view, block.first, block.second, group == <int> WALLS, &room.contact,
+    cdef Py_ssize_t k
+    cdef int lane
+    for k in range(len(blocks)):
+        mine = contacts + blocks[k, 0]
+        block = block_at(&mine.groups[blocks[k, 1]], blocks[k, 2])
+        gather_contacts(False, mine.law, view, block.first, block.second, blocks[k, 1] == <int> WALLS, &room.contact,
                         room.sides, room.images)
         for lane in range(LANES):
             if block.first[lane] != free_slot_of(view):

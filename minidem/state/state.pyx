@@ -1,4 +1,3 @@
-# distutils: extra_compile_args = -Og
 """The state: all clumps in blocks of eight, and their spheres.
 
 rows.pxd says how a block is stored, layout.pyx in which slots clumps and spheres are. Of a sphere, centre and radius
@@ -266,10 +265,11 @@ cdef enum:
 
 cdef void gather(const double[:, :, ::1] old, const long long[::1] slots, double[:, :, ::1] new) noexcept nogil:
     """Copy the clumps in slots (n,) of blocks (n_blocks, rows, LANES) into others. In C: see layout.pyx."""
-    cdef Py_ssize_t row, k
-    for k in range(slots.shape[0]):
+    cdef Py_ssize_t b, row, k
+    for b in range(new.shape[0]):                       # all of a block while it is in cache
         for row in range(old.shape[1]):
-            new[k >> LOG_LANES, row, k & (LANES - 1)] = old[slots[k] >> LOG_LANES, row, slots[k] & (LANES - 1)]
+            for k in range(b * LANES, min(b * LANES + LANES, slots.shape[0])):
+                new[b, row, k & (LANES - 1)] = old[slots[k] >> LOG_LANES, row, slots[k] & (LANES - 1)]
 
 
 cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_ssize_t first, const int[::1] slots,
