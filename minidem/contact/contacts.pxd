@@ -17,6 +17,7 @@ cdef enum:                          # groups of contacts, evaluated in this orde
     GROUPS = 2
 
 cdef enum:
+    SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
     SUMMED = 4                      # energies that each block dissipates: see Ledger
     BLOCKS_PER_FOLD = 32            # at most 64: see fold
     PAIRS_AT_ONCE = 1024            # ints of the inner list that are tested at once
@@ -76,10 +77,17 @@ cdef struct Contacts:
     int64_t step                    # number of the step that leads to this pose
     FractureVector fractures
     Py_ssize_t n_shared              # contacts with spheres of other threads, at the last rebuild
-    int64_t *sums                   # forces on own spheres (n_slots,), of free lanes (1,), on spheres of other threads
+    # Sums of forces: of own spheres in their order, of free lanes, of spheres of other threads. Packed, for many clumps
+    # of which few touch: one that stays zero, then those of own spheres in the order in which they are touched, twice as
+    # many as spheres, since contacts of this pose are found before all sums of the last are reduced; then as before.
+    int64_t *sums
+    bint packed
+    int *sum_of                     # if packed, (n_slots + 1,): number of the sum of own spheres, 0: none; of free lanes
+    int n_sums                      # likewise the next number
+    int free_sum                    # number of the sum of free lanes
     int width                       # integers of a sum, see fixed_point.pxd
     Py_ssize_t capacity             # bytes of it and the next one
-    unsigned char *touched          # (eights of sums,): whether one of them may differ from zero
+    unsigned char *touched          # (eights of own spheres,): whether one of them has a force
     IntVector foreign               # slots of spheres of other threads, which add the sums behind those of own spheres
     DoubleVector foreign_rates      # likewise what contacts do to fields of clumps of other threads
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
@@ -91,7 +99,7 @@ cdef struct Contacts:
     IntVector found_pairs           # room
     IntVector found_wall_pairs
     FacetVector facets              # the triangles near one sphere
-    Room room
+    Room *room                      # on cache lines of its own: a store across two costs twice
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...

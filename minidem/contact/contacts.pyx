@@ -91,16 +91,27 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
 
 cdef void reset_sums(Contacts *contacts, Py_ssize_t n_foreign) noexcept nogil:
     """Sums of zero for the own spheres and n_foreign others, which are then ready."""
-    cdef Py_ssize_t n = contacts.n_slots + 1 + n_foreign, sums = n * contacts.width * <Py_ssize_t> sizeof(int64_t)
-    cdef Py_ssize_t size = sums + n // LANES + 1
+    cdef Py_ssize_t n = contacts.n_slots, numbers = 0, free_sum = n, sums, size
+    contacts.packed = contacts.law.history == NULL and n > SLOTS_IN_CACHE
+    if contacts.packed:
+        numbers, free_sum = (n + 1) * <Py_ssize_t> sizeof(int), 2 * n + 2
+    sums = (free_sum + 1 + n_foreign) * contacts.width * <Py_ssize_t> sizeof(int64_t)
+    size = sums + numbers + n // LANES + 1
     if size > contacts.capacity:
         free(contacts.sums)
         contacts.sums = <int64_t *> aligned_memory(size)
         contacts.capacity = size if contacts.sums != NULL else 0
     if contacts.sums == NULL or not reserve(&contacts.foreign, n_foreign):
         return
-    contacts.touched, contacts.foreign.size = <unsigned char *> contacts.sums + sums, 0
-    memset(contacts.sums, 0, size)
+    contacts.sum_of = <int *> (contacts.sums + sums // <Py_ssize_t> sizeof(int64_t))
+    contacts.touched = <unsigned char *> contacts.sum_of + numbers
+    contacts.free_sum, contacts.n_sums, contacts.foreign.size = <int> free_sum, 1, 0
+    if contacts.packed:                                 # own sums are set to zero as they are given to spheres
+        memset(contacts.sums, 0, 4 * sizeof(int64_t))
+        memset(contacts.sums + 4 * free_sum, 0, size - 4 * free_sum * sizeof(int64_t))
+        contacts.sum_of[n] = contacts.free_sum
+    else:
+        memset(contacts.sums, 0, size)
     contacts.ready = True
 
 
@@ -111,6 +122,7 @@ cdef void clear_contacts(Contacts *contacts) noexcept nogil:
         clear_blocks(&contacts.groups[group])
         contacts.near_onset[group].size = 0
     contacts.list_cursor = contacts.n_found = 0
+    contacts.n_sums = 1 if contacts.n_sums > contacts.n_slots + 1 else contacts.n_slots + 2
     contacts.box_work[0] = contacts.box_work[1] = 0
 
 
@@ -269,7 +281,7 @@ cdef void find_at_walls(Contacts *contacts, Neighbours *mine, const StateView *s
         return
     listed = contacts.found_wall_pairs.data
     n = find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, contacts.found_wall_pairs.data, law.reach)
-    memset(contacts.seen.data, 0, contacts.seen.capacity * sizeof(int))
+    memset(contacts.seen.data, 0, (LANES * (contacts.groups[WALLS].n_blocks + 1) + n) * sizeof(int))    # old and new
     for k in range(n):
         pair = contacts.found_pairs.data + 2 * k
         lane = contacts.contact_at.data[listed[k]] - 1

@@ -23,10 +23,11 @@ from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
 from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Row, load3
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
+    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SLOTS_IN_CACHE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact,
+    find_wall_pairs,
 )
 from minidem.contact.fixed_point cimport (
-    LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, rounded_wide, take_sums,
+    LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, read_sums, rounded_wide, take_sums,
 )
 from minidem.contact.gather cimport (
     call_central, call_flux, describe_known, load_block, load_only_pair, of_one_pair,
@@ -49,7 +50,6 @@ cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
     FEW_ROWS = 16                   # member rows of a block that are looked at one by one
     ROWS_AHEAD = 12                 # member rows whose sums are prefetched
-    SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
 
 cdef extern from *:
     """
@@ -92,10 +92,25 @@ cdef inline void load_keys(const Law *law, const int *pairs, uint64_t[2][LANES] 
         keys[1][lane] = law.unit_keys[only if only >= 0 else pairs[lane] & ((1 << law.log_materials) - 1)]
 
 
+cdef void number_sums(Contacts *contacts, int n_spheres, int *index) noexcept nogil:
+    """Replace own spheres by the numbers of their packed sums; one that has none yet is given the next, of zero."""
+    cdef int64_t *sums = contacts.sums
+    cdef int *sum_of = contacts.sum_of
+    cdef int lane, own, n_sums = contacts.n_sums
+    cdef bint is_new
+    for lane in range(n_spheres):
+        own = index[lane]
+        memset(sums + 4 * <Py_ssize_t> n_sums, 0, 4 * sizeof(int64_t))
+        is_new = sum_of[own] == 0                       # no branch: it is unpredictable
+        index[lane] = sum_of[own] + is_new * n_sums
+        sum_of[own] = index[lane]
+        n_sums += is_new
+    contacts.n_sums = n_sums
+
+
 cdef inline void index_sums(Contacts *contacts, const int *spheres, int n_spheres, int free_slot,
                             int *index) noexcept nogil:
-    """Sums of some spheres, which are touched: behind those of own ones that of free lanes, then those of spheres of
-    other threads."""
+    """Numbers of the sums of some spheres, which are touched."""
     cdef unsigned int own, n = contacts.n_slots
     cdef unsigned char *touched = contacts.touched
     cdef int lane, any_foreign = 0, first_slot = contacts.first_slot
@@ -103,13 +118,15 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int n_sphere
         own = <unsigned int> (spheres[lane] - first_slot)
         index[lane] = <int> (own if own < n else n)
         any_foreign |= (own >= n) & (spheres[lane] < free_slot)
-    for lane in range(n_spheres if any_foreign else 0):
-        if index[lane] == contacts.n_slots and spheres[lane] < free_slot:
-            contacts.foreign.data[contacts.foreign.size] = spheres[lane]
-            contacts.foreign.size += 1
-            index[lane] = contacts.n_slots + <int> contacts.foreign.size
     for lane in range(n_spheres):
         touched[row_of(index[lane])] = 1
+    if contacts.packed:
+        number_sums(contacts, n_spheres, index)
+    for lane in range(n_spheres if any_foreign else 0):
+        if index[lane] == contacts.free_sum and spheres[lane] < free_slot:
+            contacts.foreign.data[contacts.foreign.size] = spheres[lane]
+            contacts.foreign.size += 1
+            index[lane] = contacts.free_sum + <int> contacts.foreign.size
 
 
 cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const ContactBlock *block, const double *force,
@@ -355,7 +372,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     history : a constant, whether the law has one.  b : number of the block in its group.  n : lanes; others are free.
     """
     cdef const Law *law = contacts.law
-    cdef Room *room = &contacts.room
+    cdef Room *room = contacts.room
     cdef Contact *contact = &room.contact
     cdef Result *result = &room.result
     cdef double magnitude[LANES]
@@ -450,9 +467,9 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
         n = select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor, n, 0.0,
                         pairs + contacts.n_found)
         contacts.list_cursor = min(contacts.list_cursor + PAIRS_AT_ONCE, end)
-        for k in range(contacts.n_found, contacts.n_found + n):
-            prefetch(contacts.sums + contacts.width * <Py_ssize_t> min(
-                <unsigned int> (pairs[k] - contacts.first_slot), <unsigned int> contacts.n_slots))
+        for k in range(contacts.n_found, contacts.n_found + n if contacts.packed else 0):
+            prefetch(contacts.sum_of + min(<unsigned int> (pairs[k] - contacts.first_slot),
+                                           <unsigned int> contacts.n_slots))
         contacts.n_found += <int> n
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
         evaluate_pairs(contacts, mine, state, SPHERES, pairs, whole)
@@ -491,7 +508,7 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
 cdef void clear_foreign(Contacts *contacts) noexcept nogil:
     """Discard the sums on spheres of other threads, which these have taken."""
     if contacts.foreign.size > 0:
-        memset(contacts.sums + contacts.width * (contacts.n_slots + 1), 0,
+        memset(contacts.sums + contacts.width * <Py_ssize_t> (contacts.free_sum + 1), 0,
                contacts.foreign.size * contacts.width * sizeof(int64_t))
     contacts.foreign.size = contacts.foreign_rates.size = 0
 
@@ -528,16 +545,16 @@ cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView
     cdef const double *rates
     cdef Py_ssize_t k, size = 1 + 2 * contacts.law.fields.n
     cdef unsigned int own
-    cdef int t, m
+    cdef int t, m, number
     for t in range(n_threads if n_threads > 1 else 0):
         other = all + t
         for k in range(other.foreign.size):
             own = <unsigned int> (other.foreign.data[k] - contacts.first_slot)
             if own < <unsigned int> contacts.n_slots:
-                contacts.touched[row_of(own)] = 1
+                index_sums(contacts, other.foreign.data + k, 1, free_slot_of(state), &number)
                 for m in range(contacts.width):
-                    contacts.sums[contacts.width * <Py_ssize_t> own + m] += other.sums[
-                        contacts.width * (other.n_slots + 1 + k) + m]
+                    contacts.sums[contacts.width * <Py_ssize_t> number + m] += other.sums[
+                        contacts.width * (other.free_sum + 1 + k) + m]
         for k in range(other.foreign_rates.size // size):
             rates = other.foreign_rates.data + k * size
             if <unsigned int> (<int> rates[0] - contacts.first_slot) < <unsigned int> contacts.n_slots:
@@ -576,8 +593,13 @@ cdef inline void reduce_in(bint moments, Contacts *contacts, const StateView *st
         keys = of_lanes
     while row < last:
         spheres = member(state, first_row + row)
-        take_sums(contacts.sums + row * LANES * (8 if moments else 4), keys, contacts.law.unit_shift,
-                  spheres + 3 * LANES, on_spheres, moment if moments else NULL)
+        if contacts.packed and not moments:
+            read_sums(contacts.sums, contacts.sum_of + row * LANES, keys, contacts.law.unit_shift, spheres + 3 * LANES,
+                      on_spheres, NULL)
+            memset(contacts.sum_of + row * LANES, 0, LANES * sizeof(int))
+        else:
+            take_sums(contacts.sums + row * LANES * (8 if moments else 4), keys, contacts.law.unit_shift,
+                      spheres + 3 * LANES, on_spheres, moment if moments else NULL)
         force = add3(force, load_eight3(on_spheres))
         torque = add3(torque, cross3(load_eight3(spheres), to_body3(matrices, load_eight3(on_spheres))))
         if moments:
@@ -590,10 +612,10 @@ cdef inline void reduce_in(bint moments, Contacts *contacts, const StateView *st
 
 cdef void prefetch_sums(const Contacts *contacts, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
     """Of the spheres of the own member rows from `row` on, but before `last`."""
-    cdef Py_ssize_t line
+    cdef Py_ssize_t k
     for row in range(row, last):
-        for line in range(contacts.width if contacts.touched[row] else 0):
-            prefetch(contacts.sums + LANES * (row * contacts.width + line))
+        for k in range(row * LANES, (row + 1) * LANES if contacts.touched[row] else 0):
+            prefetch(contacts.sums + contacts.width * (contacts.sum_of[k] if contacts.packed else k))
 
 
 cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,

@@ -97,24 +97,34 @@ static inline __attribute__((always_inline)) void minidem_add_side(
     minidem_add_rows(rows, 4 * vectors, 0, n, index, sums);
 }
 
-/* Forces (3, LANES) [N] on eight spheres, of the sums of a member row, and moments (3, LANES) [N m] unless these are
- * NULL; zero where the radius is zero. The sums are then zero. */
-static inline __attribute__((always_inline)) void minidem_take_sums(
-        int64_t *sums, const uint64_t *keys, int shift, const double *radii, double *force, double *moment) {
-    const int w = moment ? 2 : 1, order[MINIDEM_LANES] = {0, w, 2 * w, 3 * w, 4 * w, 5 * w, 6 * w, 7 * w};
-    double *result[2] = {force, moment}, rows[4 * MINIDEM_LANES];
+/* Forces (3, LANES) [N] on eight spheres, of the sums with these numbers, and moments (3, LANES) [N m] unless these are
+ * NULL; zero where the radius is zero. */
+static inline __attribute__((always_inline)) void minidem_read_sums(
+        const int64_t *sums, const int *index, const uint64_t *keys, int shift, const double *radii, double *force,
+        double *moment) {
+    double *result[2] = {force, moment}, rows[8 * MINIDEM_LANES];
     minidem_eight_bits bits = minidem_per_force(keys, shift, radii);
     minidem_eight_bits present = (minidem_eight_bits) (MINIDEM_EIGHT(radii) > 0.0);
-    for (int v = 0; v < w; v++) {
+    if (moment)
+        minidem_rows_from_lines((const double *) sums, index, rows);
+    else
+        minidem_rows_from_records((const double *) sums, index, rows);
+    for (int v = 0; v < (moment ? 2 : 1); v++) {
         minidem_eight unit = (minidem_eight) ((2 * MINIDEM_ONE - (v ? minidem_per_moment(bits, radii) : bits)) & present);
-        minidem_rows_from_records((const double *) (sums + 4 * v), order, rows);
         for (int k = 0; k < 3; k++)
             MINIDEM_EIGHT(result[v] + k * MINIDEM_LANES) = unit
-                * __builtin_convertvector(MINIDEM_EIGHT_LONG(rows + k * MINIDEM_LANES), minidem_eight);
-        if (v == 0)         /* all bits set: not a number, where a sum may have overflowed */
-            MINIDEM_EIGHT_LONG(force) |= MINIDEM_EIGHT_LONG(rows + 3 * MINIDEM_LANES) >= MINIDEM_BOUND;
+                * __builtin_convertvector(MINIDEM_EIGHT_LONG(rows + (4 * v + k) * MINIDEM_LANES), minidem_eight);
     }
-    memset(sums, 0, 4 * w * MINIDEM_LANES * sizeof *sums);
+    /* all bits set: not a number, where a sum may have overflowed */
+    MINIDEM_EIGHT_LONG(force) |= MINIDEM_EIGHT_LONG(rows + 3 * MINIDEM_LANES) >= MINIDEM_BOUND;
+}
+
+/* The same of the sums of a member row, which are then zero. */
+static inline __attribute__((always_inline)) void minidem_take_sums(
+        int64_t *sums, const uint64_t *keys, int shift, const double *radii, double *force, double *moment) {
+    const int in_order[MINIDEM_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
+    minidem_read_sums(sums, in_order, keys, shift, radii, force, moment);
+    memset(sums, 0, (moment ? 8 : 4) * MINIDEM_LANES * sizeof *sums);
 }
 
 /* A number of units, rounded; what is not finite, or beyond 2^120 units, counts as none. */

@@ -27,6 +27,8 @@ cdef extern from "contact/fixed_point.h" nogil:
     const double LARGEST "MINIDEM_LARGEST"
     void add_side "minidem_add_side"(const double *force, double sign, const double *moment, const uint64_t *keys,
                                      int shift, const double *radii, int n, const int *index, int64_t *sums)
+    void read_sums "minidem_read_sums"(const int64_t *sums, const int *index, const uint64_t *keys, int shift,
+                                       const double *radii, double *force, double *moment)
     void take_sums "minidem_take_sums"(int64_t *sums, const uint64_t *keys, int shift, const double *radii,
                                        double *force, double *moment)
     void add_energies "minidem_add_energies"(const double *energies, double per_energy, int64_t *sums, Wide *totals,
