@@ -3,7 +3,6 @@ from minidem.broadphase.cell_grid cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.core.clock cimport clock
 from minidem.core.openmp cimport Barrier, barrier_wait
-from minidem.core.vectors cimport memory_refused
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
@@ -75,10 +74,9 @@ cdef inline int wait(Broadphase *broad, int thread, int bits) noexcept nogil:
     The waiting time enters the load balance.
     """
     cdef Neighbours *mine = broad.threads + thread
-    cdef bint *refused = memory_refused()
     cdef double began
-    if refused[0]:
-        refused[0], mine.failure = False, OUT_OF_MEMORY
+    if mine.refused[0]:
+        mine.refused[0], mine.failure = False, OUT_OF_MEMORY
     if mine.failure != NO_FAILURE:
         bits |= <int> FAILED
     if broad.n_threads > 1:

@@ -29,6 +29,7 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector shared            # those of them with a sphere in the inner list of another thread
     bint skin_exceeded          # an own sphere may have left the inner skin
     int failure                 # since the Driver has last read it
+    bint *refused               # whether memory was refused to it, see `memory_refused`
     int lost                    # 1 + the user's number of a clump with a non-finite pose, found in a rebuild
     double path                 # longest PATH of an own clump before the last rebuild [m]
     bint ends_run               # this step is the last: a field or rotation of an own clump, later of any, is not sound

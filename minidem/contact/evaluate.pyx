@@ -382,7 +382,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     cdef int ended = 0, lane
     if law.only_material < 0:
         load_keys(law, block.materials, room.keys)      # long before they are read as a vector
-    crosses = load_block(law, state, block, walls, contact, room.sides, room.images)
+    crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images)
     if not history:
         call_central(law, contact, magnitude, force)
         if stores_block(contacts, walls):

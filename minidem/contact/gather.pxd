@@ -12,10 +12,10 @@ cdef inline bint of_one_pair(const Law *law, bint walls) noexcept nogil:
 
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          Contact *contact, Bodies *sides, double *images) noexcept nogil
+                          int n, Contact *contact, Bodies *sides, double *images) noexcept nogil
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil
-cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, Contact *contact,
-                     Bodies *sides, double *images) noexcept nogil
+cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,
+                     Contact *contact, Bodies *sides, double *images) noexcept nogil
 cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil
 cdef void describe_known(const Law *law, const ContactBlock *block, const Contact *contact,
                          Result *result) noexcept nogil

@@ -86,15 +86,17 @@ cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, dou
 
 
 cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const Bodies *a,
-                               double half, Bodies *b, OwnContact contact, Bending *bending) noexcept nogil:
-    """Of contacts with walls. half : of the step.  b : with `moves`, set to the walls, as bodies at the centres of i.
+                               double half, Bodies *b, OwnContact contact, Bending *bending, int n) noexcept nogil:
+    """Of the first n contacts, with walls. half : of the step.
+
+    b : with `moves`, set to the walls, as bodies at the centres of i.
     """
     cdef Touch touch
     cdef double sphere[4]
     cdef int lane, k, primitive, wall
     if moves:
         memset(b, 0, sizeof(Bodies))
-    for lane in range(LANES):
+    for lane in range(n):
         if lane == 0 or i[lane] != i[lane - 1] or primitives[lane] != primitives[lane - 1]:     # not one more free lane
             primitive = -1 - primitives[lane]
             wall = law.walls.wall_of[primitive]
@@ -145,10 +147,10 @@ cdef inline void write_motion(bint walls, const Bending *bending, double step, c
 
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          Contact *contact, Bodies *sides, double *images) noexcept nogil:
+                          int n, Contact *contact, Bodies *sides, double *images) noexcept nogil:
     """Geometry of eight contacts, and with `moves` their motion: all up to their step without mass and rolling inertia.
 
-    i, j : (LANES,) their bodies.  walls : all are contacts with walls.
+    i, j : (LANES,) their bodies.  walls : all are contacts with walls.  n : the results of the first n are wanted.
     sides : (2,), of each body.
     images : (6, LANES), where the function returns True: velocities of those images of the second bodies that touch, in
         the step that ends here and in the one that begins [m/s]. False: they are zero.
@@ -162,7 +164,7 @@ cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, co
     if moves:
         rows_from_lines(state.motions, i, a.motion)
     if walls:
-        wall_geometry(moves, law, i, j, a, state.half_step, b, contact, &bending)
+        wall_geometry(moves, law, i, j, a, state.half_step, b, contact, &bending, n)
         if moves:
             write_motion(True, &bending, step, NULL, contact, a, b)
         return False
@@ -227,12 +229,12 @@ cdef void load_bodies(const Law *law, const StateView *state, const int *i, cons
                     values[c * LANES] = field_of(state, row_of(clump), c, n).value[lane_of(clump)]
 
 
-cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, Contact *contact,
-                     Bodies *sides, double *images) noexcept nogil:
+cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,
+                     Contact *contact, Bodies *sides, double *images) noexcept nogil:
     """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one pair of
     materials, the coefficients are loaded before."""
     cdef bint moves = law.history != NULL
-    cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, contact, sides, images)
+    cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, n, contact, sides, images)
     if moves:
         memcpy(contact.mass, block.mass, sizeof(block.mass))
     if law.has_couples:
@@ -287,7 +289,7 @@ cdef void load_room(const Law *law, const StateView *state, const ContactBlock *
     """As load_block, into a room of zeros."""
     memset(room, 0, sizeof(Room))
     load_only_pair(law, &room.contact)
-    load_block(law, state, block, walls, &room.contact, room.sides, room.images)
+    load_block(law, state, block, walls, LANES, &room.contact, room.sides, room.images)
 
 
 cdef void write_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
@@ -418,8 +420,8 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
     for k in range(len(blocks)):
         mine = contacts + blocks[k, 0]
         block = block_at(&mine.groups[blocks[k, 1]], blocks[k, 2])
-        gather_contacts(False, mine.law, view, block.first, block.second, blocks[k, 1] == <int> WALLS, &room.contact,
-                        room.sides, room.images)
+        gather_contacts(False, mine.law, view, block.first, block.second, blocks[k, 1] == <int> WALLS, LANES,
+                        &room.contact, room.sides, room.images)
         for lane in range(LANES):
             if block.first[lane] != free_slot_of(view):
                 deepest = max(deepest, room.contact.overlap[lane])

@@ -80,7 +80,7 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
     cdef int lane, wall
     for b in range(blocks.n_blocks if walls.any_moves else 0):
         block = block_at(blocks, b)
-        gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, &contact, sides, NULL)
+        gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, LANES, &contact, sides, NULL)
         for lane in range(LANES):
             wall = walls.wall_of[-1 - block.second[lane]]
             if block.first[lane] == blocks.free_slot or not walls.moves[wall]:
@@ -109,7 +109,8 @@ cdef void sum_image_work(Loop *loop, int thread) noexcept nogil:
     contacts.box_work[0] = contacts.box_work[1] = 0
     for b in range(blocks.n_blocks):
         block = block_at(blocks, b)
-        if gather_contacts(False, contacts.law, &loop.state, block.first, block.second, False, &contact, sides, images):
+        if gather_contacts(False, contacts.law, &loop.state, block.first, block.second, False, LANES, &contact,
+                           sides, images):
             add_image_work(contacts, block.first, blocks.free_slot, block.force[0], images)
 
 

@@ -284,7 +284,7 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
             contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
     if loop.law.history != NULL:
         find_new(contacts, mine, &loop.state)
-        if memory_refused()[0]:
+        if mine.refused[0]:
             return
     evaluate_contacts(contacts, mine, &loop.state)
     if contacts.has_force_after_end:
@@ -502,7 +502,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
 cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept nogil:
     """See run_loop."""
     cdef Neighbours *mine = loop.broad.threads + thread
-    mine.began, mine.ends_run = clock(), False
+    mine.began, mine.ends_run, mine.refused = clock(), False, memory_refused()
     if steps >= 0:
         run_steps(loop, thread, steps)
     else:

@@ -163,8 +163,8 @@ cdef void load_listed(const Contacts *contacts, const StateView *state, int grou
         listed.block.first[lane], listed.block.second[lane] = source.first[k], source.second[k]
         listed.block.materials[lane] = source.materials[k]
     load_only_pair(contacts.law, &listed.contact)
-    listed.crosses = load_block(contacts.law, state, &listed.block, group == <int> WALLS, &listed.contact, listed.sides,
-                                listed.images)
+    listed.crosses = load_block(contacts.law, state, &listed.block, group == <int> WALLS, LANES, &listed.contact,
+                                listed.sides, listed.images)
     call_central(contacts.law, &listed.contact, listed.magnitude, listed.force)
 
 
