@@ -17,7 +17,6 @@ cdef enum:                          # groups of contacts, evaluated in this orde
     GROUPS = 2
 
 cdef enum:
-    SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
     SUMMED = 4                      # energies that each block dissipates: see Ledger
     BLOCKS_PER_FOLD = 32            # at most 64: see fold
     PAIRS_AT_ONCE = 1024            # ints of the inner list that are tested at once
@@ -77,12 +76,12 @@ cdef struct Contacts:
     int64_t step                    # number of the step that leads to this pose
     FractureVector fractures
     Py_ssize_t n_shared              # contacts with spheres of other threads, at the last rebuild
-    # Sums of forces: of own spheres in their order, of free lanes, of spheres of other threads. Packed, for many clumps
-    # of which few touch: one that stays zero, then those of own spheres in the order in which they are touched, twice as
-    # many as spheres, since contacts of this pose are found before all sums of the last are reduced; then as before.
+    # Sums of forces: of own spheres in their order, of free lanes, of spheres of other threads. If they are packed: one
+    # that stays zero, then those of own spheres in the order in which these are touched, alternately in one of two
+    # places, since contacts of a pose are found before all sums of the last one are reduced; then as before.
     int64_t *sums
     bint packed
-    int *sum_of                     # if packed, (n_slots + 1,): number of the sum of own spheres, 0: none; of free lanes
+    int *sum_of                     # if packed, (n_slots + 1,): numbers of sums of own spheres, 0: none; of free lanes
     int n_sums                      # likewise the next number
     int free_sum                    # number of the sum of free lanes
     int width                       # integers of a sum, see fixed_point.pxd
@@ -115,7 +114,7 @@ cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void release_copy(Contacts *contacts) noexcept nogil
 cdef void release_room(Contacts *contacts) noexcept nogil
 cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
-cdef void reset_sums(Contacts *contacts, Py_ssize_t n_foreign) noexcept nogil
+cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
 cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil

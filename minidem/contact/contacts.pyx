@@ -89,11 +89,14 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
     contacts.ready, contacts.foreign.size = False, 0
 
 
-cdef void reset_sums(Contacts *contacts, Py_ssize_t n_foreign) noexcept nogil:
-    """Sums of zero for the own spheres and n_foreign others, which are then ready."""
+cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil:
+    """Sums of zero for the own spheres and n_foreign others, which are then ready.
+
+    packed : few of many spheres touch, and the contacts are found slab by slab.
+    """
     cdef Py_ssize_t n = contacts.n_slots, numbers = 0, free_sum = n, sums, size
-    contacts.packed = contacts.law.history == NULL and n > SLOTS_IN_CACHE
-    if contacts.packed:
+    contacts.packed = packed
+    if packed:
         numbers, free_sum = (n + 1) * <Py_ssize_t> sizeof(int), 2 * n + 2
     sums = (free_sum + 1 + n_foreign) * contacts.width * <Py_ssize_t> sizeof(int64_t)
     size = sums + numbers + n // LANES + 1
@@ -106,7 +109,7 @@ cdef void reset_sums(Contacts *contacts, Py_ssize_t n_foreign) noexcept nogil:
     contacts.sum_of = <int *> (contacts.sums + sums // <Py_ssize_t> sizeof(int64_t))
     contacts.touched = <unsigned char *> contacts.sum_of + numbers
     contacts.free_sum, contacts.n_sums, contacts.foreign.size = <int> free_sum, 1, 0
-    if contacts.packed:                                 # own sums are set to zero as they are given to spheres
+    if packed:                                          # own sums are set to zero as they are given to spheres
         memset(contacts.sums, 0, 4 * sizeof(int64_t))
         memset(contacts.sums + 4 * free_sum, 0, size - 4 * free_sum * sizeof(int64_t))
         contacts.sum_of[n] = contacts.free_sum
@@ -122,7 +125,7 @@ cdef void clear_contacts(Contacts *contacts) noexcept nogil:
         clear_blocks(&contacts.groups[group])
         contacts.near_onset[group].size = 0
     contacts.list_cursor = contacts.n_found = 0
-    contacts.n_sums = 1 if contacts.n_sums > contacts.n_slots + 1 else contacts.n_slots + 2
+    contacts.n_sums = 1 if contacts.n_sums > contacts.n_slots + 1 else contacts.n_slots + 2     # the other place
     contacts.box_work[0] = contacts.box_work[1] = 0
 
 
@@ -407,7 +410,7 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
     if not (reserve(&contacts.contact_at, n_walls)
             and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
         return
-    reset_sums(contacts, contacts.n_shared + mine.n_foreign)
+    reset_sums(contacts, False, contacts.n_shared + mine.n_foreign)
     for k in range(n_walls):
         known = find_known(contacts, mine.wall_pairs.data[2 * k], -1 - mine.wall_pairs.data[2 * k + 1])
         contacts.contact_at.data[k] = known

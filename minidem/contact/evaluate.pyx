@@ -23,8 +23,7 @@ from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
 from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Row, load3
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SLOTS_IN_CACHE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact,
-    find_wall_pairs,
+    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
 )
 from minidem.contact.fixed_point cimport (
     LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, read_sums, rounded_wide, take_sums,
@@ -50,6 +49,7 @@ cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
     FEW_ROWS = 16                   # member rows of a block that are looked at one by one
     ROWS_AHEAD = 12                 # member rows whose sums are prefetched
+    SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
 
 cdef extern from *:
     """

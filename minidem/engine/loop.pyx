@@ -306,7 +306,7 @@ cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
         return False
     if loop.law.history == NULL:
         clear_contacts(contacts)                        # those of the first slabs
-        reset_sums(contacts, mine.n_foreign)
+        reset_sums(contacts, mine.log_slab > 0, mine.n_foreign)
         return True
     collect_stored(loop.contacts, thread, loop.n_threads, mine)
     if wait(&loop.broad, thread, 0) & <int> FAILED:     # all have read the contacts of all
