@@ -110,7 +110,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     for c in range(first, last):                        # ends of the cells
         total += start[c]
         start[c] = total
-    if last == n_cells:
+    if first < last == n_cells:                         # one thread alone
         start[n_cells] = total
     for k in range(n - 1, -1, -1):
         if first <= cell[k] < last:
