@@ -42,10 +42,10 @@ def default_edge(options):
     return max(1.0, (options.rods / RODS) ** (1 / 3))
 
 
-def build(options):
-    """Initial state."""
+def build(options, rod=None):
+    """Initial state. rod : ClumpTemplate, instead of the rods."""
     rng = np.random.default_rng(options.seed)
-    rod = md.ClumpTemplate(CENTERS, [RADIUS] * 3, density=DENSITY)
+    rod = rod or md.ClumpTemplate(CENTERS, [RADIUS] * 3, density=DENSITY)
     low, high = np.zeros(3), np.full(3, options.box)
     sim = md.Simulation(material=MATERIAL, walls=md.box(low, high), rotation=options.integrator,
                         contact=options.contact, dt=options.dt, threads=options.threads)

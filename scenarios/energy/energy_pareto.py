@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Energy error against processor time, for all rotation schemes and contact laws.
 
-The thirty rods of rods_in_box.py over 10 s, with steps from 152 to 4.75 us, and the chess pieces of chess_in_box.py
-over 1.5 s, with steps from 19 to 1.19 us, from several random initial states. Contacts are conservative, so every
-change of the energy is an integration error.
+The thirty rods of rods_in_box.py, and thirty asymmetric clumps in their place, over 10 s with steps from 152 to 4.75
+us; the chess pieces of chess_in_box.py over 1.5 s with steps from 19 to 1.19 us; from several random initial states.
+Contacts are conservative, so every change of the energy is an integration error.
 
 The error of a run is the largest abs(E - E0) / E0 over those of a thousand equidistant instants at which there is no
 contact: within a contact the energy of a leapfrog oscillates, which ends with the contact. The error of a point is the
@@ -27,23 +27,26 @@ from itertools import cycle, product
 
 import numpy as np
 
+import minidem as md
 from minidem import rotation
 from minidem.contact import registry as contact_laws
 from minidem.rotation import registry
 from minidem.scenario import Scenario, at_least, positive
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios import rods_in_box
 from minidem.scenarios.energy.energy_run import energy_run
 from minidem.scenarios.energy.rods_energy_study import check_names
-from minidem.scenarios.rods_in_box import SCENARIO as RODS
 from minidem.scenarios.rotating_bodies.driven_bodies import rms
 from minidem.scenarios.spiral import chess_box
 from minidem.scenarios.spiral.chess_energy_study import steps_list
 
 LAWS = ("hertz", "hertz:onset=corrected")
 QUICK_SCHEMES = ("spiral", "omelyan", "fincham-published")
+CLUMP = md.ClumpTemplate([(0, 0, 0), (0.02, 0.004, 0), (-0.008, 0.024, 0.004), (0.004, -0.004, 0.028)],
+                         [0.016, 0.012, 0.01, 0.008], density=rods_in_box.DENSITY)     # three different moments
 LOST = 0.1                          # relative energy change above which a scheme has failed
 ROWS = 1000                         # instants at which the energy is recorded
-SIZE = 9.0, 4.0                     # of the pictures [inch]
+SIZE = 12.0, 4.0                    # of the pictures [inch]
 MARKER = 3.2                        # size
 MARKERS = "osD^v<>PX*dx+1234|_ph"   # of the schemes
 ROUND_OFF = 1e-11                   # smaller errors do not count for the order
@@ -61,9 +64,14 @@ class System:
     simulation: Callable
 
 
-def rods(integrator, contact, dt, seed):
-    return RODS.build(RODS.parse(["--integrator", integrator, "--contact", contact, "--dt", repr(dt),
-                                  "--seed", str(seed), "--threads", "1"]))
+def rods(integrator, contact, dt, seed, clump=None):
+    """clump : ClumpTemplate, instead of the rods."""
+    given = "--integrator", integrator, "--contact", contact, "--dt", repr(dt), "--seed", str(seed), "--threads", "1"
+    return rods_in_box.build(rods_in_box.SCENARIO.parse(list(given)), clump)
+
+
+def clumps(integrator, contact, dt, seed):
+    return rods(integrator, contact, dt, seed, CLUMP)
 
 
 def chess(integrator, contact, dt, seed):
@@ -71,21 +79,22 @@ def chess(integrator, contact, dt, seed):
 
 
 SYSTEMS = {"rods": System("30 rods", 10.0, tuple(152e-6 / 2**k for k in range(6)), rods),
+           "clumps": System("30 asymmetric clumps", 10.0, tuple(152e-6 / 2**k for k in range(6)), clumps),
            "chess": System("32 chess pieces", chess_box.TIME, tuple(19e-6 / 2**k for k in range(5)), chess)}
 
 
 def add_options(group):
-    group.add_argument("--system", choices=[*SYSTEMS, "both"], default="both", help="default: %(default)s")
+    group.add_argument("--system", choices=[*SYSTEMS, "all"], default="all", help="default: %(default)s")
     group.add_argument("--integrators", nargs="+", metavar="NAME",
                        default=lambda options: QUICK_SCHEMES if options.quick else rotation.available(),
                        help=f"rotation schemes (default: all; with --quick {' '.join(QUICK_SCHEMES)})")
     group.add_argument("--contact", nargs="+", default=LAWS, metavar="NAME",
                        help=f"contact laws (default: {' '.join(LAWS)})")
     group.add_argument("--steps", type=steps_list, metavar="A,B,...",
-                       help="time steps [s] (default: rods 152e-6, halved five times, chess 19e-6, halved four times; "
-                            "with --quick the three largest)")
+                       help="time steps [s] (default: rods, clumps 152e-6, halved five times, chess 19e-6, halved four "
+                            "times; with --quick the three largest)")
     group.add_argument("--time", type=positive, metavar="SECONDS",
-                       help="simulated time of a run (default: rods 10, chess 1.5; with --quick a fifth)")
+                       help="simulated time of a run (default: rods, clumps 10, chess 1.5; with --quick a fifth)")
     group.add_argument("--seeds", type=at_least(1), metavar="N", default=lambda options: 2 if options.quick else 5,
                        help="number of random initial states (default: 5; with --quick 2)")
 
@@ -114,7 +123,7 @@ def measure(system, integrator, contact, dt, seed, time):
 
 
 def run(options, report):
-    names = SYSTEMS if options.system == "both" else [options.system]
+    names = SYSTEMS if options.system == "all" else [options.system]
     for scheme, law in product(options.integrators, options.contact):
         if refusal(scheme, law):
             report.say(f"{scheme} is left out. {refusal(scheme, law)}")

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""What rotation schemes conserve, and their errors in many-body runs: the tables of minidem/guide/integrators.md.
+
+    python tools/integrator_table.py                           measure, and write the tables (half an hour on two cores)
+    python tools/integrator_table.py --schemes spiral exact    some schemes, printed only
+
+The schemes are those of second order under any torque with one evaluation of the forces per step. The text above the
+tables is written by hand.
+"""
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+
+import minidem as md
+from minidem.core.atomic import replace_text
+from minidem.core.quaternions import rotate
+from minidem.initial import place_densely
+from minidem.scenario import random_directions
+from minidem.scenarios.energy.energy_pareto import CLUMP, SYSTEMS
+from minidem.scenarios.rotating_bodies.driven_bodies import INERTIA, ORIENTATION, SPIN, of_orientation, rms
+
+PAGE = Path(md.__file__).with_name("guide") / "integrators.md"
+BEGIN = "<!-- written by tools/integrator_table.py -->\n"
+STEP, STEPS, THERE = 0.05, 1_000_000, 200       # of bodies that turn by about 0.05 in a step; steps, steps there
+SEEDS = range(1, 9)
+GRAINS, FRACTION = 200, 0.15
+FREE = {"energy": "energy", "drift": "its drift", "momentum": "angular momentum", "size": "its magnitude",
+        "back": "there and back"}
+
+
+def second_order():
+    """Names of the schemes."""
+    records = {name: md.rotation.info(name) for name in (*md.rotation.available(), "spiral:inner=rk4")}
+    return [name for name, record in records.items() if len(record.stages) == 1
+            and min(record.order_q_varying, record.order_w_varying) >= 2]
+
+
+def of_free_bodies(name):
+    """Six asymmetric tops: relative errors in a million free steps; error of the pose under gravity, there and back."""
+    run = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, (0, 0, 0), STEP, STEPS,
+                                record_every=STEPS // 1000)
+    energy = np.sum(INERTIA * run.angular_velocity ** 2, axis=-1) / np.sum(INERTIA * SPIN ** 2, axis=-1) - 1.0
+    start, momentum = rotate(ORIENTATION, INERTIA * SPIN), rotate(run.orientation, INERTIA * run.angular_velocity)
+    size = np.linalg.norm(start, axis=-1)
+    there = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, of_orientation, STEP, THERE)
+    back = md.rotation.integrate(name, INERTIA, there.orientation, -there.angular_velocity, of_orientation, STEP, THERE)
+    return {"energy": rms(np.max(np.abs(energy), axis=0)),
+            "drift": rms(np.mean(energy[-100:], axis=0) - np.mean(energy[:100], axis=0)),
+            "momentum": rms(np.max(np.linalg.norm(momentum - start, axis=-1), axis=0) / size),
+            "size": rms(np.max(np.abs(np.linalg.norm(momentum, axis=-1) - size), axis=0) / size),
+            "back": rms(np.minimum(*(np.linalg.norm(back.orientation - sign * ORIENTATION, axis=-1)
+                                     for sign in (1, -1))))}
+
+
+def elastic(system, name, seed):
+    """Simulation and time [s] of a system of energy_pareto.py, with onset correction."""
+    dt = SYSTEMS[system].steps[3]
+    return SYSTEMS[system].simulation(name, "hertz:onset=corrected", dt, seed), 0.5 * SYSTEMS[system].time
+
+
+def grains(name, seed, friction, speed, **options):
+    """Asymmetric clumps in a cube, with dashpots; options : functions of its edge, for those of Simulation."""
+    rng, edge = np.random.default_rng(seed), (GRAINS * CLUMP.volume / FRACTION) ** (1 / 3)
+    [(position, orientation)] = place_densely([CLUMP], [GRAINS], (0, 0, 0), (edge,) * 3, rng)
+    material = md.Material(young=1e8, poisson=0.2, restitution=0.6, friction=friction)
+    sim = md.Simulation(material, contact="hertz-mindlin", rotation=name, dt=10e-6, threads=1,
+                        **{key: value(edge) for key, value in options.items()})
+    sim.add_clumps(CLUMP, position, orientation, speed * random_directions(GRAINS, rng),
+                   30.0 * speed * random_directions(GRAINS, rng))
+    return sim, 0.3
+
+
+def bed(name, seed):
+    """Grains with friction fall into a box."""
+    return grains(name, seed, 0.5, 1.0, gravity=lambda edge: (0, 0, -9.81),
+                  walls=lambda edge: md.box((0, 0, 0), (edge,) * 3))
+
+
+def sheared_gas(name, seed):
+    """Grains without friction in a sheared periodic box."""
+    return grains(name, seed, 0.0, 0.5, periodic=lambda edge: md.PeriodicBox(
+        (0, 0, 0), (edge,) * 3, (True,) * 3, shear=("x", "y", 20.0)))
+
+
+SIMULATIONS = {"rods": lambda *given: elastic("rods", *given), "clumps": lambda *given: elastic("clumps", *given),
+               "chess": lambda *given: elastic("chess", *given), "bed": bed, "gas": sheared_gas}
+
+
+def of_run(system, name, seed):
+    """Largest relative error of the energy balance of a run, without its oscillation in elastic contacts, at a hundred
+    instants; processor time of the steps [s]."""
+    sim, time = SIMULATIONS[system](name, seed)
+    quantity = "lasting" if system in SYSTEMS else "balance"
+    found, seconds, every = [], 0.0, round(time / sim.dt / 100)
+    for _ in range(100):
+        begun = process_time()
+        sim.run(every)
+        seconds += process_time() - begun
+        found.append(getattr(sim.energy(shadow=system in SYSTEMS), quantity))
+    return np.max(np.abs(np.array(found) / found[0] - 1.0)), seconds / sim.step_count
+
+
+def measured(task):
+    system, name, seed = task
+    return of_free_bodies(name) if system is None else of_run(system, name, seed)
+
+
+def table(headings, rows):
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (headings, ["---"] * len(headings), *rows)) + "\n"
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--schemes", nargs="+", metavar="NAME", help="default: all of second order")
+    parser.add_argument("--workers", type=int, default=2, help="processes (default: %(default)s)")
+    options = parser.parse_args(argv)
+    names = options.schemes or second_order()
+    tasks = [(None, name, 0) for name in names] + list(product(SIMULATIONS, names, SEEDS))
+    with ProcessPoolExecutor(options.workers) as pool:
+        results = dict(zip(tasks, pool.map(measured, tasks)))
+    free = [[f"`{name}`", *(f"{results[None, name, 0][key]:.0e}" for key in FREE)] for name in names]
+    errors, times = [], []
+    for name in names:
+        runs = {system: np.array([results[system, name, seed] for seed in SEEDS]) for system in SIMULATIONS}
+        errors.append([f"`{name}`", *(f"{rms(own[:, 0]):.1e}" for own in runs.values())])
+        times.append([np.median(own[:, 1]) for own in runs.values()])
+    for row, cost in zip(errors, np.array(times) / times[names.index("spiral") if "spiral" in names else 0]):
+        row += [f"{cost[0]:.2f}", f"{cost[2]:.2f}"]
+    text = ("## Free bodies\n\n" + table(["scheme", *FREE.values()], free) + "## Many bodies\n\n"
+            + table(["scheme", *SIMULATIONS, "time, rods", "time, chess"], errors))
+    print(text)
+    if not options.schemes:
+        replace_text(PAGE, PAGE.read_text(encoding="utf-8").partition(BEGIN)[0] + BEGIN + "\n" + text.rstrip() + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
