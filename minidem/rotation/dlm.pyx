@@ -24,7 +24,7 @@ The kick at the start of a step is the second half of the last one and the first
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, little_exponential, quat, scale_quat, turns_little,
 )
-from minidem.core.vec3 cimport Vec3, add, norm, scale, times, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, norm, sub, times, vec3
 from minidem.rotation.kicks cimport KICK_SCRATCH, all_bodies, kicked, start_and_sync
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, over_bodies
@@ -53,7 +53,8 @@ cdef inline void turn_about_x(double h, double inverse_moment, bint little, Quat
 
 cdef inline void rotate_split(Body *b, const Step *step, bint little) noexcept nogil:
     cdef Vec3 w = kicked(b, step.dt)
-    cdef Vec3 inverse = b.inverse_inertia, momentum = times(b.inertia, w)
+    cdef Vec3 inverse = b.inverse_inertia, before = times(b.inertia, w), momentum = before
+    cdef Vec3 change
     cdef Quat q = b.q
     cdef double half = 0.5 * step.dt
     turn_about_x(half, inverse.x, little, &q, &momentum)
@@ -66,9 +67,9 @@ cdef inline void rotate_split(Body *b, const Step *step, bint little) noexcept n
     q, momentum = next_axes_of(next_axes_of(q)), next_axes(next_axes(momentum))
     turn_about_x(half, inverse.x, little, &q, &momentum)
     b.q = q
-    momentum = times(inverse, momentum)
-    store(b.scratch, momentum)
-    b.w = scale(0.5, add(w, momentum))
+    change = times(inverse, sub(momentum, before))      # for I (1 / I) may round to less than 1, every time
+    store(b.scratch, add(w, change))
+    b.w = add_scaled(w, 0.5, change)
 
 
 cdef inline bint turns_little_about_all(const Body *b, Vec3 w, double h) noexcept nogil:

@@ -29,7 +29,8 @@ momentum, which do not change in the step. All orders together would be the sche
 is 2, that of the kicks.
 
 Twelve fixed-point iterations from :math:`c_x = \Delta t I_x \omega_x / (2 \tilde I_x)`, each of which multiplies the
-error by about :math:`\Delta t\, \omega`: converged to rounding for turns below 0.05, to 1e-10 for 0.15.
+error by about :math:`\Delta t\, \omega`: converged to rounding for turns of a step below 0.05, to 1e-8 for 0.3. There
+is no solution for turns above 1.
 """
 from libc.math cimport sqrt
 

@@ -40,8 +40,6 @@ from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, over_bodies
 from minidem.state.rows cimport store
 
-cdef enum: MOST_PARTS = 65536
-
 
 cdef inline double kappa(Invariants v) noexcept nogil:
     """The series up to h^6."""
@@ -58,8 +56,7 @@ cdef inline double kappa(Invariants v) noexcept nogil:
 cdef inline Vec3 rotate_freely(Body *b, Vec3 *w, double h) noexcept nogil:
     """Over h; returns the angular velocity in the middle."""
     cdef Vec3 g = couplings(b), v = w[0]
-    cdef double d = 0.5 * h
-    cdef double both = g.x * g.z * v.y * v.y
+    cdef double d = 0.5 * h, both = g.x * g.z * v.y * v.y
     cdef double p = d * d * (both - g.x * g.y * v.z * v.z)                          # (lambda d)^2, (k lambda d)^2
     cdef double r = d * d * (both - g.y * g.z * v.x * v.x)
     cdef double pp = p * p, pr = p * r, rr = r * r
@@ -97,7 +94,7 @@ cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
 cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 w = kicked(b, step.dt)
     cdef int k, parts = 1
-    while parts < MOST_PARTS and not series_suffice(b, w, step.dt / parts):
+    while parts < 65536 and not series_suffice(b, w, step.dt / parts):
         parts *= 2
     b.w = rotate_freely(b, &w, step.dt / parts)
     for k in range(1, parts):
