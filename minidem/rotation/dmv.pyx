@@ -36,17 +36,13 @@ from libc.math cimport sqrt
 
 from minidem.core.quaternion cimport multiply, quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, times, vec3
-from minidem.rotation.kicks cimport KICK_SCRATCH, Invariants, couplings, invariants, kicked, start_and_sync
+from minidem.rotation.kicks cimport KICK_SCRATCH, Invariants, couplings, invariants, kicked, products, start_and_sync
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, over_bodies
 from minidem.state.rows cimport store
 
 cdef enum: ORDER                    # parameters, in their order
 cdef enum Order: FOUR, SIX, TWO     # its words
-
-
-cdef inline Vec3 products(Vec3 c) noexcept nogil:
-    return vec3(c.y * c.z, c.z * c.x, c.x * c.y)
 
 
 cdef inline Vec3 iterate(Vec3 y, Vec3 ratio, Vec3 c) noexcept nogil:

@@ -34,8 +34,10 @@ for 700 rad. Energy and angular momentum are conserved to rounding between kicks
 from libc.math cimport sqrt
 
 from minidem.core.quaternion cimport Quat, is_small, multiply, quat
-from minidem.core.vec3 cimport Vec3, add, dot, scale, times, vec3
-from minidem.rotation.kicks cimport KICK_SCRATCH, Invariants, all_bodies, couplings, invariants, kicked, start_and_sync
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, times, vec3
+from minidem.rotation.kicks cimport (
+    KICK_SCRATCH, Invariants, all_bodies, couplings, invariants, kicked, products, start_and_sync,
+)
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, over_bodies
 from minidem.state.rows cimport store
@@ -46,8 +48,8 @@ cdef inline double kappa(Invariants v) noexcept nogil:
     return (1.0 / 12.0 * v.jt - 1.0 / 6.0 * v.km) \
         + (7.0 / 720.0 * (v.it * v.jt + v.jm * v.km) + 1.0 / 180.0 * (v.it * v.km - 2.0 * (v.jm * v.jt))
            - 1.0 / 40.0 * v.ktt) \
-        + (v.it * v.it * (31.0 / 30240.0 * v.jt - 13.0 / 15120.0 * v.km)
-           + v.it * v.jm * (53.0 / 30240.0 * v.km - 1.0 / 756.0 * v.jt)
+        + (v.it * (v.it * (31.0 / 30240.0 * v.jt - 13.0 / 15120.0 * v.km)
+                   + v.jm * (53.0 / 30240.0 * v.km - 1.0 / 756.0 * v.jt))
            + v.jm * v.jm * (1.0 / 3024.0 * v.jt - 11.0 / 30240.0 * v.km)
            + v.ktt * (41.0 / 10080.0 * v.jm - 1.0 / 840.0 * v.it) - 19.0 / 20160.0 * (v.t * v.jt * v.jt)
            - (1.0 / 315.0 * v.t + 1.0 / 1680.0 * v.im) * (v.km * v.km))
@@ -64,19 +66,18 @@ cdef inline Vec3 rotate_freely(Body *b, Vec3 *w, double h) noexcept nogil:
                          - 1.0 / 5040.0 * ((p + r) * (pp + 134.0 * pr + rr)))
     cdef double cn = 1.0 - p * (1.0 / 2.0 - 1.0 / 24.0 * (p + 4.0 * r) + 1.0 / 720.0 * (pp + 44.0 * pr + 16.0 * rr))
     cdef double dn = 1.0 - r * (1.0 / 2.0 - 1.0 / 24.0 * (r + 4.0 * p) + 1.0 / 720.0 * (rr + 44.0 * pr + 16.0 * pp))
-    cdef double at_start = 1.0 - both * s * s
-    cdef double one_over = 1.0 / (at_start * cn * dn)
-    cdef Vec3 middle = scale(one_over * cn * dn, vec3(
-        v.x * cn + g.x * v.y * v.z * s * dn, v.y * cn * dn + g.y * v.z * v.x * s, v.z * dn + g.z * v.x * v.y * s * cn))
-    cdef double change = 2.0 * s / (1.0 - g.x * g.z * middle.y * middle.y * s * s)
-    cdef double phase = kappa(invariants(b, v, h))
-    cdef Vec3 u = scale(s, vec3((1.0 + phase * b.inertia.x) * middle.x * (one_over * at_start * cn),
-                                (1.0 + phase * b.inertia.y) * middle.y,
-                                (1.0 + phase * b.inertia.z) * middle.z * (one_over * at_start * dn)))
+    cdef double sc = s * cn, sd = s * dn, cd = cn * dn
+    cdef Vec3 e = times(g, vec3(sd, s, sc))
+    cdef double at_start = 1.0 - both * (s * s)
+    cdef double over = 1.0 / (at_start * cd)
+    cdef Vec3 middle = scale(over * cd, add(times(v, vec3(cn, cd, dn)), times(e, products(v))))
+    cdef double at_middle = 1.0 - g.x * g.z * (middle.y * middle.y) * (s * s)
+    cdef double k = kappa(invariants(b, v, h))
+    cdef Vec3 u = times(times(middle, vec3(1.0 + k * b.inertia.x, 1.0 + k * b.inertia.y, 1.0 + k * b.inertia.z)),
+                        vec3(over * at_start * sc, s, over * at_start * sd))
     cdef double cosine = 1.0 / sqrt(1.0 + dot(u, u))
     b.q = multiply(b.q, quat(cosine, cosine * u.x, cosine * u.y, cosine * u.z))
-    w[0] = add(v, scale(change, times(g, vec3(
-        middle.y * middle.z * dn, middle.z * middle.x, middle.x * middle.y * cn))))
+    w[0] = add_scaled(v, 2.0 / at_middle, times(e, products(middle)))
     return middle
 
 

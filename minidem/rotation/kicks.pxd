@@ -54,6 +54,10 @@ cdef inline Vec3 couplings(const Body *b) noexcept nogil:
                  vec3(b.inertia.y - b.inertia.z, b.inertia.z - b.inertia.x, b.inertia.x - b.inertia.y))
 
 
+cdef inline Vec3 products(Vec3 w) noexcept nogil:
+    return vec3(w.y * w.z, w.z * w.x, w.x * w.y)
+
+
 cdef struct Invariants:             # of a free rotation over a time h, times powers of h; all but it and im are in 1/I
     double t                        # h^2 L . w: twice the energy
     double it, jt, ktt              # i, j, k: elementary symmetric functions of 1/I_x, 1/I_y, 1/I_z
