@@ -22,11 +22,13 @@ order 4 or 6:
 
 .. math::
 
-   \frac{1}{\tilde I_k} = \frac{1 + s_3 + s_5}{I_k} + d_3 + d_5
+   \frac{1}{\tilde I_x} = \frac{1 + s_3 + s_5}{I_x} + d_3 + d_5, \quad
+   s_3 = \tfrac{1}{12} j m - \tfrac16 i t, \quad d_3 = \tfrac{1}{12} j t - \tfrac16 k m
 
-with :math:`s` and :math:`d` proportional to :math:`\Delta t^2` and :math:`\Delta t^4`, and functions of energy and
-momentum, which do not change in the step. All orders together would be the scheme ``exact``. With a torque the order
-is 2, that of the kicks.
+where :math:`t = \Delta t^2 \boldsymbol L \cdot \boldsymbol\omega` and :math:`m = \Delta t^2 L^2` do not change in the
+step, and :math:`i, j, k` are the elementary symmetric functions of :math:`1/I_x, 1/I_y, 1/I_z`; :math:`s_5, d_5` are of
+second degree in :math:`t, m`. With all orders it would be the scheme ``exact``. With a torque the order is 2, that of
+the kicks (kicks.pxd).
 
 Twelve fixed-point iterations from :math:`c_x = \Delta t I_x \omega_x / (2 \tilde I_x)`, each of which multiplies the
 error by about :math:`\Delta t\, \omega`: converged to rounding for turns of a step below 0.05, to 1e-8 for 0.3. There

@@ -2,57 +2,40 @@ r"""Kicks and the exact free rotation between them: R. van Zon and J. Schofield,
 E. Celledoni, F. Fassò, N. Säfström and A. Zanna, SIAM J. Sci. Comput. 30, 2084 (2008).
 
 A free body's angular velocity is elliptic functions of time. Their addition theorem takes it over
-:math:`\delta = \Delta t/2` to the middle of the step, in one form for all motions. With :math:`a = (I_y - I_z)/I_x`,
+:math:`\delta = \Delta t/2` to the middle of the step, in one form for all motions. Let :math:`a = (I_y - I_z)/I_x`,
 :math:`b = (I_z - I_x)/I_y`, :math:`c = (I_x - I_y)/I_z`, :math:`\lambda^2 = a c\, \omega_y^2 - a b\, \omega_z^2`,
 :math:`k^2 \lambda^2 = a c\, \omega_y^2 - b c\, \omega_x^2`, :math:`S = \operatorname{sn}(\lambda\delta) / \lambda`,
-:math:`C_n = \operatorname{cn}(\lambda\delta)`, :math:`D_n = \operatorname{dn}(\lambda\delta)` and
-:math:`D(\boldsymbol\omega) = 1 - a c\, \omega_y^2 S^2`, the middle :math:`\bar{\boldsymbol\omega}` is
+:math:`C = \operatorname{cn}(\lambda\delta)`, :math:`D = \operatorname{dn}(\lambda\delta)` and
+:math:`\boldsymbol e = (a S D, b S, c S C)`. With :math:`\circ` for products component by component and
+:math:`\boldsymbol\pi(\boldsymbol\omega) = (\omega_y \omega_z, \omega_z \omega_x, \omega_x \omega_y)`, the middle, the
+step's rotation as axis times tangent of half the angle, and the end are
 
 .. math::
 
-   \boldsymbol{\bar\omega} = \frac{1}{D(\boldsymbol\omega)} \begin{pmatrix}
-     \omega_x C_n + a\, \omega_y \omega_z S D_n \\ \omega_y C_n D_n + b\, \omega_z \omega_x S \\
-     \omega_z D_n + c\, \omega_x \omega_y S C_n \end{pmatrix}
-
-and the step's rotation, as axis times tangent of half the angle, and the angular velocity after it are
-
-.. math::
-
-   \boldsymbol u = S \begin{pmatrix} (1 + \kappa I_x)\, \bar\omega_x / D_n \\ (1 + \kappa I_y)\, \bar\omega_y \\
-     (1 + \kappa I_z)\, \bar\omega_z / C_n \end{pmatrix}, \quad
-   \boldsymbol\omega' = \boldsymbol\omega + \frac{2 S}{D(\boldsymbol{\bar\omega})} \begin{pmatrix}
-     a\, \bar\omega_y \bar\omega_z D_n \\ b\, \bar\omega_z \bar\omega_x \\ c\, \bar\omega_x \bar\omega_y C_n
-     \end{pmatrix}
+   \begin{split}
+   \bar{\boldsymbol\omega} &= \frac{(C, C D, D) \circ \boldsymbol\omega
+     + \boldsymbol e \circ \boldsymbol\pi(\boldsymbol\omega)}{1 - a c\, \omega_y^2 S^2} \\
+   \boldsymbol u &= S\, (1/D, 1, 1/C)
+     \circ (\bar{\boldsymbol\omega} + \kappa \boldsymbol I \bar{\boldsymbol\omega}), \quad
+   \boldsymbol\omega' = \boldsymbol\omega
+     + \frac{2\, \boldsymbol e \circ \boldsymbol\pi(\bar{\boldsymbol\omega})}{1 - a c\, \bar\omega_y^2 S^2}
+   \end{split}
 
 Here :math:`\kappa`, in place of the elliptic integral of the third kind, depends on energy, angular momentum and step
-alone: it is :math:`d / s` of the scheme ``dmv`` with all its terms (E. Hairer and G. Vilmart, 2006).
+alone: :math:`(d_3 + d_5 + \dots) / (1 + s_3 + s_5 + \dots)` of ``dmv`` (E. Hairer and G. Vilmart, 2006).
 
-Everything is a series, in + - * / and square root. Where :math:`\Delta t^2 \omega^2 (1 + a^2 + b^2 + c^2) < 1/2048`,
-what they omit is below rounding. A longer step is divided into 2, 4, ... parts that fulfil it, at most 65536: enough
-for 700 rad. Energy and angular momentum are conserved to rounding between kicks, which make the order 2 (kicks.pxd).
+Everything is a series, in + - * / and square root. While :math:`\Delta t^2 \omega^2 (1 + a^2 + b^2 + c^2) < 1/2048`,
+what they omit is below rounding. Longer steps are divided into parts that fulfil it, up to 1025, enough for 10 rad.
 """
 from libc.math cimport sqrt
 
-from minidem.core.quaternion cimport Quat, is_small, multiply, quat
+from minidem.core.quaternion cimport is_small, multiply, quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, times, vec3
 from minidem.rotation.kicks cimport (
-    KICK_SCRATCH, Invariants, all_bodies, couplings, invariants, kicked, products, start_and_sync,
-)
+    KICK_SCRATCH, all_bodies, couplings, equal, invariants, kappa, kicked, products, start_and_sync)
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, over_bodies
-from minidem.state.rows cimport store
-
-
-cdef inline double kappa(Invariants v) noexcept nogil:
-    """The series up to h^6."""
-    return (1.0 / 12.0 * v.jt - 1.0 / 6.0 * v.km) \
-        + (7.0 / 720.0 * (v.it * v.jt + v.jm * v.km) + 1.0 / 180.0 * (v.it * v.km - 2.0 * (v.jm * v.jt))
-           - 1.0 / 40.0 * v.ktt) \
-        + (v.it * (v.it * (31.0 / 30240.0 * v.jt - 13.0 / 15120.0 * v.km)
-                   + v.jm * (53.0 / 30240.0 * v.km - 1.0 / 756.0 * v.jt))
-           + v.jm * v.jm * (1.0 / 3024.0 * v.jt - 11.0 / 30240.0 * v.km)
-           + v.ktt * (41.0 / 10080.0 * v.jm - 1.0 / 840.0 * v.it) - 19.0 / 20160.0 * (v.t * v.jt * v.jt)
-           - (1.0 / 315.0 * v.t + 1.0 / 1680.0 * v.im) * (v.km * v.km))
+from minidem.state.rows cimport load, store
 
 
 cdef inline Vec3 rotate_freely(Body *b, Vec3 *w, double h) noexcept nogil:
@@ -81,9 +64,13 @@ cdef inline Vec3 rotate_freely(Body *b, Vec3 *w, double h) noexcept nogil:
     return middle
 
 
-cdef inline bint series_suffice(const Body *b, Vec3 w, double h) noexcept nogil:
+cdef inline double size(const Body *b, Vec3 w, double h) noexcept nogil:
     cdef Vec3 g = couplings(b)
-    return is_small(h * h * dot(w, w) * (1.0 + dot(g, g)))
+    return h * h * dot(w, w) * (1.0 + dot(g, g))
+
+
+cdef inline bint series_suffice(const Body *b, Vec3 w, double h) noexcept nogil:
+    return is_small(size(b, w, h))
 
 
 cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
@@ -92,24 +79,36 @@ cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
     store(b.scratch, w)
 
 
-cdef inline void move(Body *b, const Step *step) noexcept nogil:
+cdef inline void kick(Body *b, const Step *step) noexcept nogil:
+    """`predicted` becomes the number of parts, which is odd, twice."""
     cdef Vec3 w = kicked(b, step.dt)
-    cdef int k, parts = 1
-    while parts < 65536 and not series_suffice(b, w, step.dt / parts):
-        parts *= 2
-    b.w = rotate_freely(b, &w, step.dt / parts)
-    for k in range(1, parts):
-        if 2 * k == parts:
-            b.w = w
-        rotate_freely(b, &w, step.dt / parts)
+    cdef double big = 6755399441055744.0                    # added and subtracted, it leaves a whole number
+    cdef double pairs = (0.5 * sqrt(2048.0 * size(b, w, step.dt)) - 0.001 + big) - big
+    cdef double parts = 1.0 + 2.0 * min(512.0, pairs)      # 1025 also if pairs is not a number
+    b.w, b.predicted = vec3(0.0, 0.0, 0.0), vec3(parts, parts, 0.0)
     store(b.scratch, w)
+
+
+cdef inline void rotate_part(Body *b, const Step *step) noexcept nogil:
+    """If none is left, over no time, which changes nothing. `w` becomes the middle of the part in the middle."""
+    cdef double parts = b.predicted.x, left = b.predicted.y, now = 1.0 - equal(left, 0.0)
+    cdef Vec3 w = load(b.scratch)
+    b.w = add_scaled(b.w, equal(2.0 * left, parts + 1.0), rotate_freely(b, &w, now * (step.dt / parts)))
+    b.predicted.y = left - now
+    store(b.scratch, w)
+
+
+cdef inline bint is_done(const Body *b, Vec3 w, double h) noexcept nogil:
+    return b.predicted.y == 0.0
 
 
 cdef int exact(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
     if wanted == MOVE and all_bodies(series_suffice, bodies, step):                 # the same bits, sooner
         over_bodies(move_little, bodies, step)
     elif wanted == MOVE:
-        over_bodies(move, bodies, step)
+        over_bodies(kick, bodies, step)
+        while not all_bodies(is_done, bodies, step):
+            over_bodies(rotate_part, bodies, step)
     return start_and_sync(wanted, bodies, step) | 1 << MOVE
 
 
