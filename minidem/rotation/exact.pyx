@@ -1,7 +1,7 @@
 r"""Kicks and the exact free rotation between them: R. van Zon and J. Schofield, J. Comput. Phys. 225, 145 (2007);
 E. Celledoni, F. Fassò, N. Säfström and A. Zanna, SIAM J. Sci. Comput. 30, 2084 (2008).
 
-A free body's angular velocity is elliptic functions of time. Their addition theorem takes it over
+After the kick (kicks.pxd) the angular velocity is elliptic functions of time. Their addition theorem takes it over
 :math:`\delta = \Delta t/2` to the middle of the step, in one form for all motions. Let :math:`a = (I_y - I_z)/I_x`,
 :math:`b = (I_z - I_x)/I_y`, :math:`c = (I_x - I_y)/I_z`, :math:`\lambda^2 = a c\, \omega_y^2 - a b\, \omega_z^2`,
 :math:`k^2 \lambda^2 = a c\, \omega_y^2 - b c\, \omega_x^2`, :math:`S = \operatorname{sn}(\lambda\delta) / \lambda`,
@@ -24,8 +24,10 @@ step's rotation as axis times tangent of half the angle, and the end are
 Here :math:`\kappa`, in place of the elliptic integral of the third kind, depends on energy, angular momentum and step
 alone: :math:`(d_3 + d_5 + \dots) / (1 + s_3 + s_5 + \dots)` of ``dmv`` (E. Hairer and G. Vilmart, 2006).
 
-Everything is a series, in + - * / and square root. While :math:`\Delta t^2 \omega^2 (1 + a^2 + b^2 + c^2) < 1/2048`,
-what they omit is below rounding. Longer steps are divided into parts that fulfil it, up to 1025, enough for 10 rad.
+Everything is a series, in + - * / and square root. While a step turns the body by :math:`\Delta t\, \omega < 0.011`,
+what they omit is below rounding, for moments none of which exceeds the sum of the other two. Longer steps are divided
+into equal parts that turn less, up to 1025, enough for 11 rad. Between kicks energy and angular momentum are conserved
+to rounding.
 """
 from libc.math cimport sqrt
 
@@ -64,13 +66,8 @@ cdef inline Vec3 rotate_freely(Body *b, Vec3 *w, double h) noexcept nogil:
     return middle
 
 
-cdef inline double size(const Body *b, Vec3 w, double h) noexcept nogil:
-    cdef Vec3 g = couplings(b)
-    return h * h * dot(w, w) * (1.0 + dot(g, g))
-
-
 cdef inline bint series_suffice(const Body *b, Vec3 w, double h) noexcept nogil:
-    return is_small(size(b, w, h))
+    return is_small(4.0 * h * h * dot(w, w))
 
 
 cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
@@ -83,7 +80,7 @@ cdef inline void kick(Body *b, const Step *step) noexcept nogil:
     """`predicted` becomes the number of parts, which is odd, twice."""
     cdef Vec3 w = kicked(b, step.dt)
     cdef double big = 6755399441055744.0                    # added and subtracted, it leaves a whole number
-    cdef double pairs = (0.5 * sqrt(2048.0 * size(b, w, step.dt)) - 0.001 + big) - big
+    cdef double pairs = (0.5 * sqrt(8192.0 * step.dt * step.dt * dot(w, w)) - 0.001 + big) - big
     cdef double parts = 1.0 + 2.0 * min(512.0, pairs)      # 1025 also if pairs is not a number
     b.w, b.predicted = vec3(0.0, 0.0, 0.0), vec3(parts, parts, 0.0)
     store(b.scratch, w)
