@@ -24,10 +24,8 @@ step's rotation as axis times tangent of half the angle, and the end are
 Here :math:`\kappa`, in place of the elliptic integral of the third kind, depends on energy, angular momentum and step
 alone: :math:`(d_3 + d_5 + \dots) / (1 + s_3 + s_5 + \dots)` of ``dmv`` (E. Hairer and G. Vilmart, 2006).
 
-Everything is a series, in + - * / and square root. While a step turns the body by :math:`\Delta t\, \omega < 0.011`,
-what they omit is below rounding, for moments none of which exceeds the sum of the other two. Longer steps are divided
-into equal parts that turn less, up to 1025, enough for 11 rad. Between kicks energy and angular momentum are conserved
-to rounding.
+Everything is a series, in + - * / and square root. While :math:`\Delta t^2 \omega^2 (1 + a^2 + b^2 + c^2) < 1/1024`,
+what they omit is below rounding. Longer steps are divided into parts that fulfil it, up to 1024, enough for 18 rad.
 """
 from libc.math cimport sqrt
 
@@ -53,8 +51,7 @@ cdef inline Vec3 rotate_freely(Body *b, Vec3 *w, double h) noexcept nogil:
     cdef double dn = 1.0 - r * (1.0 / 2.0 - 1.0 / 24.0 * (r + 4.0 * p) + 1.0 / 720.0 * (rr + 44.0 * pr + 16.0 * pp))
     cdef double sc = s * cn, sd = s * dn, cd = cn * dn
     cdef Vec3 e = times(g, vec3(sd, s, sc))
-    cdef double at_start = 1.0 - both * (s * s)
-    cdef double over = 1.0 / (at_start * cd)
+    cdef double at_start = 1.0 - both * (s * s), over = 1.0 / (at_start * cd)
     cdef Vec3 middle = scale(over * cd, add(times(v, vec3(cn, cd, dn)), times(e, products(v))))
     cdef double at_middle = 1.0 - g.x * g.z * (middle.y * middle.y) * (s * s)
     cdef double k = kappa(invariants(b, v, h))
@@ -66,8 +63,13 @@ cdef inline Vec3 rotate_freely(Body *b, Vec3 *w, double h) noexcept nogil:
     return middle
 
 
+cdef inline double size(const Body *b, Vec3 w, double h) noexcept nogil:
+    cdef Vec3 g = couplings(b)
+    return 0.5 * h * h * dot(w, w) * (1.0 + dot(g, g))
+
+
 cdef inline bint series_suffice(const Body *b, Vec3 w, double h) noexcept nogil:
-    return is_small(4.0 * h * h * dot(w, w))
+    return is_small(size(b, w, h))
 
 
 cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
@@ -77,20 +79,21 @@ cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
 
 
 cdef inline void kick(Body *b, const Step *step) noexcept nogil:
-    """`predicted` becomes the number of parts, which is odd, twice."""
+    """`predicted` becomes the number of parts, twice."""
     cdef Vec3 w = kicked(b, step.dt)
     cdef double big = 6755399441055744.0                    # added and subtracted, it leaves a whole number
-    cdef double pairs = (0.5 * sqrt(8192.0 * step.dt * step.dt * dot(w, w)) - 0.001 + big) - big
-    cdef double parts = 1.0 + 2.0 * min(512.0, pairs)      # 1025 also if pairs is not a number
+    cdef double more = (sqrt(2048.0 * size(b, w, step.dt)) - 0.501 + big) - big
+    cdef double parts = 1.0 + min(1023.0, max(0.0, more))   # 1 if `more` is not a number
     b.w, b.predicted = vec3(0.0, 0.0, 0.0), vec3(parts, parts, 0.0)
     store(b.scratch, w)
 
 
 cdef inline void rotate_part(Body *b, const Step *step) noexcept nogil:
-    """If none is left, over no time, which changes nothing. `w` becomes the middle of the part in the middle."""
+    """If none is left, over no time, which changes nothing. `w` becomes the one in the middle of the step."""
     cdef double parts = b.predicted.x, left = b.predicted.y, now = 1.0 - equal(left, 0.0)
     cdef Vec3 w = load(b.scratch)
-    b.w = add_scaled(b.w, equal(2.0 * left, parts + 1.0), rotate_freely(b, &w, now * (step.dt / parts)))
+    cdef Vec3 middle = rotate_freely(b, &w, now * (step.dt / parts))
+    b.w = add_scaled(add_scaled(b.w, equal(2.0 * left, parts + 1.0), middle), equal(2.0 * left, parts + 2.0), w)
     b.predicted.y = left - now
     store(b.scratch, w)
 
