@@ -25,8 +25,11 @@ TEXT = """# Rotation schemes: order of convergence and cost
 
 A rotation scheme of order p makes errors that fall with the p-th power of the step. This table
 shows which schemes keep their order when the torque varies, as contacts make it do, and what a
-step costs. `spiral`, the default, is the fastest of second order under every torque; `omelyan` is
-as fast and conserves the energy of [asymmetric clumps](../contact/ONSET.md#orders-measured) better.
+step costs. `spiral`, the default, is the fastest of second order under every torque. `exact`
+conserves energy best: for thirty soft asymmetric clumps, with the
+[onset correction](../contact/ONSET.md) and steps of 40 µs, its error is 1.7e-8, that of `omelyan`
+7.4e-7, that of `spiral` 2.7e-6. A step of a simulation takes 1.15 to 1.3 times as long as with
+`spiral`.
 
 * **q, w stored at**: the instants, within a step from t to t + dt, of the orientation q and the
   angular velocity w that the scheme stores
