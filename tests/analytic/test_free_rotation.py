@@ -10,6 +10,7 @@ from minidem.scenarios.rotating_bodies import driven_bodies as bodies
 from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, errors, halvings, order, orientation_error, rms
 
 SCHEMES = md.rotation.available()
+Q0 = np.array([0.1, -0.7, 0.5, 0.5])
 STAGGERED = [name for name in SCHEMES if md.rotation.info(name).orientation_offset
              or md.rotation.info(name).angular_velocity_offset]
 FORMS = [f"{name}:{parameter}={word}" for name in SCHEMES     # every form that is not a scheme's default
@@ -75,6 +76,35 @@ def test_torque_free_body_against_elliptic_functions(name):
         assert order(error) > declared - TOLERANCE or np.all(error < round_off), error
 
 
+TOPS = {"asymmetric": ((1.0, 2.0, 2.5), (0.7, 1.0, -0.6)),
+        # 2T I_2 = L^2 but for 2e-6: over the ten radians below w_y reverses.
+        "near the separatrix": ((1.0, 2.0, 2.5), (0.6, 1e-6, np.sqrt(0.288))),
+        "symmetric": ((1.0, 1.0, 1.7), (0.5, 0.2, 1.0)), "needle": ((1e-6, 1.0, 1.0), (300.0, 0.2, 1.0))}
+
+
+@pytest.mark.parametrize("turn", [0.001, 0.02, 0.5, 5.0])
+@pytest.mark.parametrize("top", TOPS)
+def test_exact_free_rotation(top, turn):
+    """Against DOP853, over ten radians in steps of `turn`, from below to far above the limit of the series."""
+    inertia, w0 = (np.array(values) for values in TOPS[top])
+    rate = np.linalg.norm(w0)
+    end = md.rotation.integrate("exact", inertia, Q0, w0, np.zeros(3), turn / rate, round(10.0 / turn))
+    q, w = bodies.driven(inertia, Q0, w0, lambda t, q, w: 0.0 * w, 10.0 / rate)
+    assert orientation_error(end.orientation, q) < 1e-12 and rms(end.angular_velocity - w) < 1e-12 * rate
+
+
+@pytest.mark.parametrize("order_of_dmv", [2, 4, 6])
+def test_order_of_discrete_free_rotation(order_of_dmv):
+    """Without torque the preprocessed scheme has the order that it is asked for."""
+    q_exact, w_exact = bodies.driven(bodies.INERTIA, bodies.ORIENTATION, bodies.SPIN, lambda t, q, w: 0.0 * w, 1.0)
+    steps, found = np.array([4, 8, 16]), []
+    for n in steps:
+        end = md.rotation.integrate(f"dmv:order={order_of_dmv}", bodies.INERTIA, bodies.ORIENTATION, bodies.SPIN,
+                                    np.zeros(3), 1.0 / n, n)
+        found.append((orientation_error(end.orientation, q_exact), rms(end.angular_velocity - w_exact)))
+    assert [order(errors) for errors in np.transpose(found)] == pytest.approx([order_of_dmv] * 2, abs=0.2), found
+
+
 # The exponential of a rotation: exact for every angle, with the same bits in every lane of a block.
 
 LITTLE = 2048 ** -0.5                                       # half-angle from which on the series are longer
@@ -105,7 +135,7 @@ def test_exact_for_every_angle():
 
 
 @pytest.mark.parametrize("name", ["spiral", "spiral:inner=rk4", "spiral-sync", "pcdm", "improved-pcdm",
-                                  "spiral-omelyan"])
+                                  "spiral-omelyan", "dlm", "exact"])
 def test_bits_do_not_depend_on_other_lanes(name):
     rng = np.random.default_rng(2)
     axes = scenes.unit_vectors(rng, len(HALF_ANGLES))

@@ -88,7 +88,7 @@ SCENES = {
     **{f"{name} on a wall": lambda shape=shape: on_wall(1, COLLISIONS, shape)
        for name, shape in (("rods", scenes.rod()), ("asymmetric", scenes.lumpy()))},
     "under gravity": lambda: with_gravity(GRAVITY), "against gravity": lambda: with_gravity(-GRAVITY)}
-SCHEMES = ["spiral", "fincham", "omelyan", "no-squish"]
+SCHEMES = ["spiral", "fincham", "omelyan", "no-squish", "exact"]
 ONE_EVALUATION = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
 
 

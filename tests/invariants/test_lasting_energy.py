@@ -48,7 +48,7 @@ def oscillation(scene, scheme, dt):
     return np.ptp(rows[first + EDGE:last - EDGE + 1], axis=0)
 
 
-@pytest.mark.parametrize("scheme", ["spiral", "omelyan", "no-squish", "fincham"])
+@pytest.mark.parametrize("scheme", ["spiral", "omelyan", "no-squish", "fincham", "exact"])
 @pytest.mark.parametrize("scene", [two_rods(), clump_at_wall()], ids=["two rods", "clump at wall"])
 def test_lasting_energy_has_no_oscillation_of_second_order(scene, scheme):
     """The total energy oscillates by O(dt^2). Seen for the lasting energy: 1/2000 of it or less."""

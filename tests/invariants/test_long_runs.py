@@ -114,6 +114,13 @@ def test_a_hundred_million_free_steps(scheme):
         assert np.all(long < 1.1 * short / less + round_off(MANY)), (name, long, short)
 
 
+@pytest.mark.parametrize("scheme", ["exact", "dmv"])
+def test_free_rotation_without_error_of_energy(scheme):
+    """Energy and momentum stay those of the start but for rounding."""
+    for off in worst(scheme, 1e-2, MANY // 100):
+        assert np.all(off < round_off(MANY // 100)), off
+
+
 @pytest.mark.slow
 def test_converged_omelyan_is_bounded():
     """The errors of 1e8 long steps are those of the first 1e6."""
