@@ -11,6 +11,8 @@ gives each formula its `role`; it takes the wanted role, the bodies and the step
 
 SYNC and PREDICT change nothing but `predicted`. spiral.pyx is a complete example.
 """
+from libc.string cimport memcpy
+
 from minidem.core.external cimport External
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat
@@ -26,13 +28,6 @@ cdef extern from *:
     #undef CYTHON_INLINE
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
-
-cdef extern from *:
-    """
-    typedef const double *__restrict__ minidem_given;
-    """
-    ctypedef const double *Given "minidem_given"
-
 
 cpdef enum Limits:
     MAX_PARAMETERS = 8
@@ -92,13 +87,16 @@ cdef class Kernels(External):
 cdef inline void over_bodies(BodyFunction formula, BodyBlock bodies, const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane, vectorised."""
     cdef Body body
-    # None of these can alias the block: otherwise a scheme that writes many rows is not vectorised.
+    # Copies cannot alias the block. Through pointers, even restricted ones, most schemes are not vectorised.
     cdef Step own_step = step[0]
-    cdef Given torque = &bodies.wrench.torque[0]
-    cdef Given inertia = &bodies.constants.inertia[0]
-    cdef Given inverse_inertia = &bodies.constants.inverse_inertia[0]
+    cdef double torque[3 * LANES]
+    cdef double inertia[3 * LANES]
+    cdef double inverse_inertia[3 * LANES]
     cdef ClumpBlock *clumps = bodies.clumps
     cdef int lane
+    memcpy(torque, bodies.wrench.torque, sizeof(torque))
+    memcpy(inertia, bodies.constants.inertia, sizeof(inertia))
+    memcpy(inverse_inertia, bodies.constants.inverse_inertia, sizeof(inverse_inertia))
     for lane in range(LANES):
         body.q = load_quat(clumps.orientation + lane)
         body.w = load(clumps.angular_velocity + lane)
