@@ -40,6 +40,39 @@ as fast and conserves the energy of [asymmetric clumps](../contact/ONSET.md#orde
 `md.rotation.info(name)` describes a scheme; `md.rotation.integrate(name, ...)` moves a free body by
 it. `python tools/order_table.py` writes this page; do not edit it.
 
+What schemes conserve, apart from rounding, for a body without torque:
+
+* energy and angular momentum in the lab: `austin`, `rshake`, `simo-wong`
+* angular momentum in the lab: `buss`, `fincham`, `johnson`, `lie-midpoint`, `lie-verlet`,
+  `no-squish`, `richardson`, `simo-wong-explicit`, `touma-wisdom`; the last is exact for bodies with
+  two equal moments
+* at the half steps, energy and the magnitude of the angular momentum: `lie-newmark`
+
+For bodies turned by a potential, the energy error of `lie-verlet`, `no-squish`, `rshake` and
+`touma-wisdom` oscillates for ever: they are symplectic. Symmetry in time and energy without torque
+do not suffice: the errors of `austin`, `simo-wong` and `lie-newmark` grow slowly.
+
+"""
+AFTER = """
+## Published for grains since 2020
+
+Searched were web pages, documentation, discussions and code, for rotation integrators of clumps and
+other non-spherical grains. `spiral` and `pfc4`, of 2024, are in the table. These are not:
+
+* Baker & Gonzalez 2021 ([arXiv:2112.01623](https://arxiv.org/abs/2112.01623)), explicit and
+  variational: for bodies with three equal moments only
+* De Klerk et al. 2021 ([arXiv:2103.01757](https://arxiv.org/abs/2103.01757)), variational: each
+  step solves for the positions and contact forces of all particles at once
+* Leine et al. 2021 ([10.1007/s11044-021-09792-y](https://doi.org/10.1007/s11044-021-09792-y)),
+  rockfall: part of a time stepping of impulsive contacts
+* Li et al. 2025 ([10.1007/s40571-024-00780-5](https://doi.org/10.1007/s40571-024-00780-5)), six
+  explicit schemes on unit quaternions, best by the Cayley map: we know the abstract, not the
+  formulas; `austin`, `lie-verlet`, `omelyan` and `rshake` turn bodies by this map
+* Lu et al. 2023 ([arXiv:2308.10459](https://arxiv.org/abs/2308.10459)), bonded grains: implicit
+* Noble & Weinzierl 2023 ([arXiv:2309.15417](https://arxiv.org/abs/2309.15417)), local time steps:
+  no new rotation
+* [LAMMPS 2025](https://github.com/lammps/lammps/pull/4351), velocities for the history of friction:
+  of spheres
 """
 ORDERS = tuple({"constant": "constant", "time": "of time", "orientation": "of orientation",
                 "spin": "of velocity"}[kind] for kind in TORQUES)
@@ -100,7 +133,7 @@ def nanoseconds(name):
 def page(rows):
     """The text of the file with these rows (dictionaries by heading)."""
     lines = [HEADINGS, ["---"] * len(HEADINGS), *([row[heading] for heading in HEADINGS] for row in rows)]
-    return TEXT + "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    return TEXT + "".join("| " + " | ".join(line) + " |\n" for line in lines) + AFTER
 
 
 def read_page(text):

@@ -75,4 +75,5 @@ cdef int lie_midpoint(int wanted, BodyBlock bodies, const Step *step) noexcept n
 
 SCHEMES = [Scheme(
     name="lie-midpoint", title="LIEMID[EA] (Krysl 2005)", kernels=Kernels(<size_t> lie_midpoint),
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, cites=("krysl2005momentum",))]
+    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, cites=("krysl2005momentum",),
+    reference={"": ((7.5277715162e-07, 2.8233981144e-08), (1.2046206109e-05, 4.5186777294e-07))})]

@@ -55,4 +55,5 @@ cdef int lie_newmark(int wanted, BodyBlock bodies, const Step *step) noexcept no
 SCHEMES = [Scheme(
     name="lie-newmark", title="explicit Lie-Newmark (Krysl & Endres 2005)", kernels=Kernels(<size_t> lie_newmark),
     angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True,
-    cites=("krysl2005explicit", "simo1988dynamics"))]
+    cites=("krysl2005explicit", "simo1988dynamics"),
+    reference={"": ((1.0097636070e-05, 1.1843028215e-05), (1.6092339792e-04, 1.8720862135e-04))})]

@@ -57,4 +57,5 @@ cdef int munthe_kaas(int wanted, BodyBlock bodies, const Step *step) noexcept no
 SCHEMES = [Scheme(
     name="munthe-kaas", title="Runge-Kutta-Munthe-Kaas, order 4", kernels=Kernels(<size_t> munthe_kaas),
     stages=(0.5, 0.5, 1.0, 1.0), order_q=4, order_w=4, order_q_varying=4, order_w_varying=4, keeps_norm=True,
-    n_scratch=N_SCRATCH, cites=("munthekaas1999high", "kutta1901beitrag"))]
+    n_scratch=N_SCRATCH, cites=("munthekaas1999high", "kutta1901beitrag"),
+    reference={"": ((9.6521386577e-10, 5.9362473998e-10), (2.5031513750e-07, 1.5066808071e-07))})]

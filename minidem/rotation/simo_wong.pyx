@@ -93,7 +93,9 @@ LEAPFROG = {"order_q": 2, "order_w": 2, "order_q_varying": 2, "order_w_varying":
             "keeps_norm": True, "notes": "torque in half kicks between free steps"}
 SCHEMES = [
     Scheme(name="simo-wong", title="Simo & Wong 1991, implicit", kernels=Kernels(<size_t> simo_wong),
-           cites=("simo1991unconditionally",), **LEAPFROG),
+           cites=("simo1991unconditionally",), **LEAPFROG,
+           reference={"": ((3.2004796907e-05, 3.5637401743e-05), (5.1366046261e-04, 5.6724024994e-04))}),
     Scheme(name="austin", title="Austin, Krishnaprasad & Wang 1993", kernels=Kernels(<size_t> austin),
-           cites=("austin1993almost",), **LEAPFROG),
+           cites=("austin1993almost",), **LEAPFROG,
+           reference={"": ((1.4115813509e-03, 1.1225640368e-05), (2.2342908122e-02, 1.7503952693e-04))}),
 ]

@@ -58,4 +58,5 @@ cdef int simo_wong_explicit(int wanted, BodyBlock bodies, const Step *step) noex
 SCHEMES = [Scheme(
     name="simo-wong-explicit", title="Simo & Wong 1991, explicit", kernels=Kernels(<size_t> simo_wong_explicit),
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, n_scratch=3,
-    cites=("simo1991unconditionally",))]
+    cites=("simo1991unconditionally",),
+    reference={"": ((3.2653210406e-05, 3.4909357567e-05), (5.0588012629e-04, 5.4193149777e-04))})]

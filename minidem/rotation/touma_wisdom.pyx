@@ -86,4 +86,4 @@ SCHEMES = [Scheme(
     name="touma-wisdom", title="Touma & Wisdom 1994", kernels=Kernels(<size_t> touma_wisdom),
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, symplectic=True,
     notes="axis of the symmetric part chosen for each body; torque in half kicks",
-    cites=("touma1994lie",))]
+    cites=("touma1994lie",), reference={"": ((3.2991731391e-07, 0.0), (5.2787584668e-06, 0.0))})]

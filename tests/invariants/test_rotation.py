@@ -118,7 +118,7 @@ def test_energy_of_free_tops(name, steps):
 
 
 @pytest.mark.parametrize("steps", TOP_STEPS)
-@pytest.mark.parametrize("name", [*REVERSIBLE, "simo-wong-explicit"])
+@pytest.mark.parametrize("name", [*REVERSIBLE, "richardson", "simo-wong-explicit"])
 def test_angular_momentum_of_free_tops(name, steps):
     """In the lab."""
     body, body_end, lab, lab_end = free_tops(name, steps)
@@ -133,3 +133,11 @@ def test_midpoint_rule_of_free_tops(steps):
     assert relative(energy(first[1]), energy(last[1])) < 4 * steps * EPS
     assert relative(*(np.linalg.norm(m[1], axis=1, keepdims=True) for m in (first, last))) < 4 * steps * EPS
     assert relative(first[2], last[3]) > 1e-4
+
+
+@pytest.mark.parametrize("inertia", [(1.0, 2.0, 2.0), (2.0, 1.0, 2.0), (2.0, 2.0, 3.0)])
+def test_touma_wisdom_is_exact_for_axisymmetric_tops(inertia):
+    """A thousand short steps and two long ones."""
+    short, long = (turn("touma-wisdom", inertia, w=(0.3, -2.0, 1.0), dt=2.0 / n, steps=n) for n in (1000, 2))
+    assert np.max(np.abs(short.orientation - long.orientation)) < 10 * 1000 * EPS
+    assert np.max(np.abs(short.angular_velocity - long.angular_velocity)) < 10 * 1000 * EPS
