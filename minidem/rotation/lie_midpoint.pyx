@@ -15,8 +15,9 @@ new orientation: a forward step, with the torque at its beginning, and a backwar
 implicit equation is solved by three iterations (midstep.pxd). Symmetric in time, not symplectic; angular
 momentum in the lab is conserved without torque.
 """
-from minidem.core.quaternion cimport Matrix, exponential, multiply, rotate
+from minidem.core.quaternion cimport Matrix, exponential, little_exponential, multiply, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, times
+from minidem.rotation.formulas cimport all_turn_little, exponential_of
 from minidem.rotation.midstep cimport add_dyad, midpoint_derivative, solved
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
@@ -25,6 +26,11 @@ from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Ker
 cdef inline Vec3 momentum(const Body *b, double h, Vec3 w) noexcept nogil:
     """exp(h/2 w) I w"""
     return rotate(exponential(scale(0.25 * h, w)), times(b.inertia, w))
+
+
+cdef inline Vec3 momentum_little(const Body *b, double h, Vec3 w) noexcept nogil:
+    """The same bits for bodies that turn little."""
+    return rotate(little_exponential(scale(0.25 * h, w)), times(b.inertia, w))
 
 
 cdef inline Matrix derivative(const Body *b, double h, Vec3 w) noexcept nogil:
@@ -39,26 +45,28 @@ cdef inline Matrix derivative(const Body *b, double h, Vec3 w) noexcept nogil:
     return m
 
 
-cdef inline void turn(Body *b, double h) noexcept nogil:
+cdef inline void turn(Body *b, double h, Vec3 w, Vec3 momentum, bint little) noexcept nogil:
+    b.q = multiply(b.q, exponential_of(scale(0.5 * h, w), little))
+    b.w = times(b.inverse_inertia, momentum)
+
+
+cdef inline void advance(Body *b, const Step *step) noexcept nogil:
+    cdef double h = 0.5 * step.dt
     cdef Vec3 w = solved(momentum, derivative, b, h, times(b.inertia, b.w))
-    b.q = multiply(b.q, exponential(scale(0.5 * h, w)))
-    b.w = times(b.inverse_inertia, momentum(b, -h, w))
+    turn(b, h, w, momentum(b, -h, w), False)
+
+
+cdef inline void advance_little(Body *b, const Step *step) noexcept nogil:
+    cdef double h = 0.5 * step.dt
+    cdef Vec3 w = solved(momentum_little, derivative, b, h, times(b.inertia, b.w))
+    turn(b, h, w, momentum_little(b, -h, w), True)
 
 
 cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
     return add_scaled(b.w, h, times(b.inverse_inertia, b.torque))
 
 
-cdef inline void first_half(Body *b, const Step *step) noexcept nogil:
-    b.w = kicked(b, 0.5 * step.dt)
-    turn(b, 0.5 * step.dt)
-
-
-cdef inline void second_half(Body *b, const Step *step) noexcept nogil:
-    turn(b, 0.5 * step.dt)
-
-
-cdef inline void finish(Body *b, const Step *step) noexcept nogil:
+cdef inline void kick(Body *b, const Step *step) noexcept nogil:
     b.w = kicked(b, 0.5 * step.dt)
 
 
@@ -67,9 +75,16 @@ cdef inline void predict(Body *b, const Step *step) noexcept nogil:
 
 
 cdef int lie_midpoint(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    role(MOVE, first_half, wanted, bodies, step)
-    return (role(MOVE, second_half, wanted, bodies, step)
-            | role(FINISH, finish, wanted, bodies, step)
+    cdef bint little = wanted == MOVE and all_turn_little(bodies, step.dt)      # chosen outside the loop over bodies
+    role(MOVE, kick, wanted, bodies, step)
+    if little:
+        role(MOVE, advance_little, wanted, bodies, step)
+        role(MOVE, advance_little, wanted, bodies, step)
+    else:
+        role(MOVE, advance, wanted, bodies, step)
+        role(MOVE, advance, wanted, bodies, step)
+    return (1 << MOVE
+            | role(FINISH, kick, wanted, bodies, step)
             | role(PREDICT, predict, wanted, bodies, step))
 
 

@@ -1,4 +1,4 @@
-r"""Richardson extrapolation of Euler's method: the rotation of LAMMPS ``fix nve/asphere``, of LIGGGHTS for superquadrics.
+r"""Richardson extrapolation of Euler's method: LAMMPS, ``fix nve/asphere``; LIGGGHTS, ``fix nve/superquadric``.
 
 The angular momentum :math:`\boldsymbol L` in the lab is constant between two half kicks. With :math:`N` for the
 normalised quaternion and :math:`\boldsymbol\omega(q) = q\, \boldsymbol I^{-1} (q^* \boldsymbol L\, q)\, q^*`,

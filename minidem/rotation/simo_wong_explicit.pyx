@@ -13,7 +13,8 @@ r"""The explicit algorithm of J. C. Simo and K. K. Wong, Int. J. Numer. Methods 
 
 and :math:`\boldsymbol a = \dot{\boldsymbol\omega}` at the start. Angular momentum in the lab is conserved without
 torque; energy is not. Here :math:`\gamma = 1`: the angular acceleration :math:`\boldsymbol a` is that of half a step
-ago, which a jump of the torque does not make oscillate. Krysl compares his algorithms with this one.
+ago, which a jump of the torque does not make oscillate. But in collisions the energy drifts, by the third power of the
+step: 2 % in 10 s for thirty asymmetric clumps and 19 us, where ``spiral`` has 6e-6.
 """
 from minidem.core.quaternion cimport Quat, exponential, multiply, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, scale, sub, times

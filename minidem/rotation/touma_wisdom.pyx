@@ -16,17 +16,18 @@ Both parts are solved exactly. A rotation by an angle vector :math:`\boldsymbol\
    \boldsymbol\Pi
 
 A step is: half kick :math:`\boldsymbol\Pi \leftarrow \boldsymbol\Pi + \tfrac{\Delta t}{2} \boldsymbol\tau`; remainder
-for :math:`\Delta t/2`; top for :math:`\Delta t`, which is a rotation by
-:math:`\Delta t\, \boldsymbol\Pi / I_t`, about a vector that is constant in the lab, and one by
-:math:`\Delta t\, (1/I_s - 1/I_t)\, \Pi_s \boldsymbol e_s`; remainder; half kick with the torque at the new
-orientation.
+for :math:`\Delta t/2`; top for :math:`\Delta t`; remainder; half kick with the torque at the new orientation. The
+remainder is a rotation by :math:`h\, (1/I_r - 1/I_t)\, \Pi_r \boldsymbol e_r`. The top is one by
+:math:`h\, \boldsymbol\Pi / I_t`, about a vector that is constant in the lab, and one by
+:math:`h\, (1/I_s - 1/I_t)\, \Pi_s \boldsymbol e_s`.
 
 The axis :math:`s` is chosen for each body, so that the other two moments have the least difference of
-:math:`1/I`; :math:`t` and :math:`r` follow it in cyclic order. Exact without torque for axisymmetric bodies. Symplectic,
-symmetric in time; angular momentum in the lab is conserved without torque.
+:math:`1/I`; :math:`t` and :math:`r` follow it in cyclic order. Exact without torque for axisymmetric bodies.
+Symplectic, symmetric in time; angular momentum in the lab is conserved without torque.
 """
-from minidem.core.quaternion cimport Quat, exponential, multiply, rotate_back
+from minidem.core.quaternion cimport Quat, multiply, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, times, vec3
+from minidem.rotation.formulas cimport all_turn_little, exponential_of
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
 
@@ -44,24 +45,32 @@ cdef inline Vec3 axis_of_symmetry(Vec3 inverse) noexcept nogil:
     return vec3(is_x, 1.0 - is_x - is_z, is_z)
 
 
-cdef inline void turn(Quat *q, Vec3 *momentum, Vec3 angle) noexcept nogil:
-    cdef Quat e = exponential(scale(0.5, angle))
+cdef inline void turn(Quat *q, Vec3 *momentum, Vec3 angle, bint little) noexcept nogil:
+    cdef Quat e = exponential_of(scale(0.5, angle), little)
     q[0] = multiply(q[0], e)
     momentum[0] = rotate_back(e, momentum[0])
 
 
-cdef inline void move(Body *b, const Step *step) noexcept nogil:
+cdef inline void advance(Body *b, const Step *step, bint little) noexcept nogil:
     cdef Vec3 s = axis_of_symmetry(b.inverse_inertia), t = vec3(s.z, s.x, s.y), r = vec3(s.y, s.z, s.x)
     cdef double of_t = dot(t, b.inverse_inertia), excess = step.dt * (dot(s, b.inverse_inertia) - of_t)
     cdef double remainder = 0.5 * step.dt * (dot(r, b.inverse_inertia) - of_t)
     cdef Vec3 momentum = add_scaled(times(b.inertia, b.w), 0.5 * step.dt, b.torque)
     cdef Quat q = b.q
-    turn(&q, &momentum, scale(remainder * dot(r, momentum), r))
-    q = multiply(q, exponential(scale(0.5 * step.dt * of_t, momentum)))
-    turn(&q, &momentum, scale(excess * dot(s, momentum), s))
-    turn(&q, &momentum, scale(remainder * dot(r, momentum), r))
+    turn(&q, &momentum, scale(remainder * dot(r, momentum), r), little)
+    q = multiply(q, exponential_of(scale(0.5 * step.dt * of_t, momentum), little))
+    turn(&q, &momentum, scale(excess * dot(s, momentum), s), little)
+    turn(&q, &momentum, scale(remainder * dot(r, momentum), r), little)
     b.q = q
     b.w = times(b.inverse_inertia, momentum)
+
+
+cdef inline void move_far(Body *b, const Step *step) noexcept nogil:
+    advance(b, step, False)
+
+
+cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
+    advance(b, step, True)
 
 
 cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
@@ -77,7 +86,11 @@ cdef inline void predict(Body *b, const Step *step) noexcept nogil:
 
 
 cdef int touma_wisdom(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(MOVE, move, wanted, bodies, step)
+    if wanted == MOVE and all_turn_little(bodies, step.dt):     # chosen outside the loop over bodies
+        role(MOVE, move_little, wanted, bodies, step)
+    else:
+        role(MOVE, move_far, wanted, bodies, step)
+    return (1 << MOVE
             | role(FINISH, finish, wanted, bodies, step)
             | role(PREDICT, predict, wanted, bodies, step))
 

@@ -105,7 +105,7 @@ def test_exact_for_every_angle():
 
 
 @pytest.mark.parametrize("name", ["spiral", "spiral:inner=rk4", "spiral-sync", "pcdm", "improved-pcdm",
-                                  "spiral-omelyan"])
+                                  "spiral-omelyan", "lie-midpoint", "lie-newmark", "simo-wong", "touma-wisdom"])
 def test_bits_do_not_depend_on_other_lanes(name):
     rng = np.random.default_rng(2)
     axes = scenes.unit_vectors(rng, len(HALF_ANGLES))
