@@ -76,7 +76,7 @@ cdef inline void turn_block(ClumpBlock *clumps, double h) noexcept nogil:
 
 
 cdef inline bint all_turn_little(BodyBlock bodies, double h) noexcept nogil:
-    """Whether every body of a block turns by less than 2.5 degrees in a time h, with the angular momentum after half a kick.
+    """Whether every body of a block turns by less than 2.5 degrees in a time h, once half a kick has acted.
 
     Then `exponential_of(v, True)` has the bits of the exponential for any part of such a turn.
     """
