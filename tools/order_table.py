@@ -44,8 +44,7 @@ What schemes conserve, apart from rounding, for a body without torque:
 
 * energy and angular momentum in the lab: `austin`, `rshake`, `simo-wong`
 * angular momentum in the lab: `buss`, `fincham`, `johnson`, `lie-midpoint`, `lie-verlet`,
-  `no-squish`, `richardson`, `simo-wong-explicit`, `touma-wisdom`; the last is exact for bodies with
-  two equal moments
+  `no-squish`, `richardson`, `touma-wisdom`; the last is exact for bodies with two equal moments
 * at the half steps, energy and the magnitude of the angular momentum: `lie-newmark`
 
 For bodies turned by a potential, the energy error of `lie-verlet`, `no-squish`, `rshake` and
@@ -73,6 +72,10 @@ other non-spherical grains. `spiral` and `pfc4`, of 2024, are in the table. Thes
   no new rotation
 * [LAMMPS 2025](https://github.com/lammps/lammps/pull/4351), velocities for the history of friction:
   of spheres
+
+Nor is the explicit algorithm of Simo & Wong 1991, as others have programmed it: it conserves angular
+momentum, but turns bodies with the angular acceleration of half a step ago, so that the energy of
+rods that collide grew 66-fold in ten million steps.
 """
 ORDERS = tuple({"constant": "constant", "time": "of time", "orientation": "of orientation",
                 "spin": "of velocity"}[kind] for kind in TORQUES)
