@@ -5,7 +5,7 @@ Products that are the same in all stages are formed before the first.
 """
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, exponential, is_small, little_exponential, multiply, turns_little
-from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, times, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub, times, vec3
 from minidem.rotation.scheme cimport Body, BodyBlock
 from minidem.state.rows cimport ClumpBlock, load, load_quat, store_quat
 
@@ -73,6 +73,11 @@ cdef inline void turn_block(ClumpBlock *clumps, double h) noexcept nogil:
             store_quat(clumps.orientation + lane, multiply(
                 load_quat(clumps.orientation + lane),
                 little_exponential(scale(0.5 * h, load(clumps.angular_velocity + lane)))))
+
+
+cdef inline Vec3 with_momentum(const Body *b, Vec3 w, Vec3 momentum) noexcept nogil:
+    """I^-1 momentum, from w near it: I times the rounded 1/I is not 1, and would change w alike in every step."""
+    return add(w, times(b.inverse_inertia, sub(momentum, times(b.inertia, w))))
 
 
 cdef inline bint all_turn_little(BodyBlock bodies, double h) noexcept nogil:

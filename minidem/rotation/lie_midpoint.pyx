@@ -17,7 +17,7 @@ momentum in the lab is conserved without torque.
 """
 from minidem.core.quaternion cimport Matrix, exponential, little_exponential, multiply, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, times
-from minidem.rotation.formulas cimport all_turn_little, exponential_of
+from minidem.rotation.formulas cimport all_turn_little, exponential_of, with_momentum
 from minidem.rotation.midstep cimport add_dyad, midpoint_derivative, solved
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
@@ -47,7 +47,7 @@ cdef inline Matrix derivative(const Body *b, double h, Vec3 w) noexcept nogil:
 
 cdef inline void turn(Body *b, double h, Vec3 w, Vec3 momentum, bint little) noexcept nogil:
     b.q = multiply(b.q, exponential_of(scale(0.5 * h, w), little))
-    b.w = times(b.inverse_inertia, momentum)
+    b.w = with_momentum(b, b.w, momentum)
 
 
 cdef inline void advance(Body *b, const Step *step) noexcept nogil:

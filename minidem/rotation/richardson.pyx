@@ -21,6 +21,7 @@ from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, multiply, multiply_vector, normalise, quat, rotate_back, scale_quat,
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, times
+from minidem.rotation.formulas cimport with_momentum
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
 
@@ -42,7 +43,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Quat twice = turned_a_little(half, 0.5 * step.dt, times(b.inverse_inertia, rotate_back(half, momentum)))
     cdef Quat turn = normalise(add_scaled_quat(scale_quat(2.0, twice), -1.0, once))
     b.q = normalise(multiply(b.q, turn))
-    b.w = times(b.inverse_inertia, rotate_back(turn, momentum))
+    b.w = with_momentum(b, w, rotate_back(turn, momentum))
 
 
 cdef inline void finish(Body *b, const Step *step) noexcept nogil:

@@ -27,7 +27,7 @@ Symplectic, symmetric in time; angular momentum in the lab is conserved without 
 """
 from minidem.core.quaternion cimport Quat, multiply, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, times, vec3
-from minidem.rotation.formulas cimport all_turn_little, exponential_of
+from minidem.rotation.formulas cimport all_turn_little, exponential_of, with_momentum
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
 
@@ -51,18 +51,23 @@ cdef inline void turn(Quat *q, Vec3 *momentum, Vec3 angle, bint little) noexcept
     momentum[0] = rotate_back(e, momentum[0])
 
 
+cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
+    return add_scaled(b.w, h, times(b.inverse_inertia, b.torque))
+
+
 cdef inline void advance(Body *b, const Step *step, bint little) noexcept nogil:
     cdef Vec3 s = axis_of_symmetry(b.inverse_inertia), t = vec3(s.z, s.x, s.y), r = vec3(s.y, s.z, s.x)
     cdef double of_t = dot(t, b.inverse_inertia), excess = step.dt * (dot(s, b.inverse_inertia) - of_t)
     cdef double remainder = 0.5 * step.dt * (dot(r, b.inverse_inertia) - of_t)
-    cdef Vec3 momentum = add_scaled(times(b.inertia, b.w), 0.5 * step.dt, b.torque)
+    cdef Vec3 w = kicked(b, 0.5 * step.dt)
+    cdef Vec3 momentum = times(b.inertia, w)
     cdef Quat q = b.q
     turn(&q, &momentum, scale(remainder * dot(r, momentum), r), little)
     q = multiply(q, exponential_of(scale(0.5 * step.dt * of_t, momentum), little))
     turn(&q, &momentum, scale(excess * dot(s, momentum), s), little)
     turn(&q, &momentum, scale(remainder * dot(r, momentum), r), little)
     b.q = q
-    b.w = times(b.inverse_inertia, momentum)
+    b.w = with_momentum(b, w, momentum)
 
 
 cdef inline void move_far(Body *b, const Step *step) noexcept nogil:
@@ -71,10 +76,6 @@ cdef inline void move_far(Body *b, const Step *step) noexcept nogil:
 
 cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
     advance(b, step, True)
-
-
-cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
-    return add_scaled(b.w, h, times(b.inverse_inertia, b.torque))
 
 
 cdef inline void finish(Body *b, const Step *step) noexcept nogil:
