@@ -4,9 +4,9 @@
 Products that are the same in all stages are formed before the first.
 """
 from minidem.core.lanes cimport LANES
-from minidem.core.quaternion cimport Quat, exponential, little_exponential, multiply, turns_little
-from minidem.core.vec3 cimport Vec3, add, add_scaled, scale, times, vec3
-from minidem.rotation.scheme cimport Body
+from minidem.core.quaternion cimport Quat, exponential, is_small, little_exponential, multiply, turns_little
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub, times, vec3
+from minidem.rotation.scheme cimport Body, BodyBlock
 from minidem.state.rows cimport ClumpBlock, load, load_quat, store_quat
 
 
@@ -73,3 +73,32 @@ cdef inline void turn_block(ClumpBlock *clumps, double h) noexcept nogil:
             store_quat(clumps.orientation + lane, multiply(
                 load_quat(clumps.orientation + lane),
                 little_exponential(scale(0.5 * h, load(clumps.angular_velocity + lane)))))
+
+
+cdef inline Vec3 with_momentum(const Body *b, Vec3 w, Vec3 momentum) noexcept nogil:
+    """I^-1 momentum, from w near it: I times the rounded 1/I is not 1, and would change w alike in every step."""
+    return add(w, times(b.inverse_inertia, sub(momentum, times(b.inertia, w))))
+
+
+cdef inline bint all_turn_little(BodyBlock bodies, double h) noexcept nogil:
+    """Whether every body of a block turns by less than 2.5 degrees in a time h, once half a kick has acted.
+
+    Then `exponential_of(v, True)` has the bits of the exponential for any part of such a turn.
+    """
+    cdef long long large = 0
+    cdef int lane
+    cdef Vec3 momentum, inverse
+    cdef double most
+    for lane in range(LANES):
+        inverse = load(bodies.constants.inverse_inertia + lane)
+        momentum = add_scaled(times(load(bodies.constants.inertia + lane), load(bodies.clumps.angular_velocity + lane)),
+                              0.5 * h, load(bodies.wrench.torque + lane))
+        most = inverse.x if inverse.x > inverse.y else inverse.y
+        most = most if most > inverse.z else inverse.z
+        large |= <long long> (not is_small(0.25 * h * h * most * most * dot(momentum, momentum)))
+    return not large
+
+
+cdef inline Quat exponential_of(Vec3 h, bint little) noexcept nogil:
+    """`little` must be a constant, so that the loop over bodies is vectorised."""
+    return little_exponential(h) if little else exponential(h)

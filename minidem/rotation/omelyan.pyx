@@ -33,7 +33,8 @@ from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
 from minidem.rotation.formulas cimport turn_block
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport (
-    MOVE, START, SYNC, Body, BodyBlock, BodyFunction, Kernels, Step, angular_acceleration, gyroscopic, role,
+    MOVE, START, SYNC, Body, BodyBlock, BodyFunction, Kernels, Step, angular_acceleration, gyroscopic, over_bodies,
+    role,
 )
 
 cdef enum: ITERATIONS, START_BY     # parameters, in their order
@@ -83,8 +84,8 @@ cdef inline int solve(int which, BodyFunction formula, int wanted, BodyBlock bod
     """The iterations of a role, each over all bodies of the block, so that each is vectorised."""
     cdef int _k
     role(which, guess, wanted, bodies, step)
-    for _k in range(step.integers[ITERATIONS]):
-        role(which, formula, wanted, bodies, step)
+    for _k in range(step.integers[ITERATIONS] if wanted == which else 0):
+        over_bodies(formula, bodies, step)
     return 1 << which
 
 

@@ -135,7 +135,8 @@ def test_exact_for_every_angle():
 
 
 @pytest.mark.parametrize("name", ["spiral", "spiral:inner=rk4", "spiral-sync", "pcdm", "improved-pcdm",
-                                  "spiral-omelyan", "dlm", "exact"])
+                                  "spiral-omelyan", "dlm", "exact", "lie-midpoint", "lie-newmark", "simo-wong",
+                                  "touma-wisdom"])
 def test_bits_do_not_depend_on_other_lanes(name):
     rng = np.random.default_rng(2)
     axes = scenes.unit_vectors(rng, len(HALF_ANGLES))

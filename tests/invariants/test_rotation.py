@@ -11,6 +11,8 @@ EPS = np.finfo(float).eps
 SCHEMES = md.rotation.available()
 NORM_KEEPING = [name for name in SCHEMES if md.rotation.info(name).keeps_norm]
 SYMPLECTIC = [name for name in SCHEMES if md.rotation.info(name).symplectic]
+# Symmetric in time, with constant angular momentum in the lab.
+REVERSIBLE = [*SYMPLECTIC, "austin", "lie-midpoint", "simo-wong"]
 Q = np.array([0.1, -0.7, 0.5, 0.5])
 WEIGHT = [0.3, 0.2, -1.5]               # of the heavy bodies under `of_orientation`, lab frame [N]
 DT = 0.05                               # [s]; a swing takes some hundred steps
@@ -70,7 +72,7 @@ def test_a_drift_is_seen():
     assert growth("omelyan") > 5.0
 
 
-@pytest.mark.parametrize("name", SYMPLECTIC)
+@pytest.mark.parametrize("name", REVERSIBLE)
 def test_reversed_rotation_and_angular_momentum(name):
     """Bodies return to their start; rounding grows less than a hundredfold. Momentum in the lab is constant."""
     def there_and_back(w):
@@ -86,3 +88,56 @@ def test_reversed_rotation_and_angular_momentum(name):
     before, after = rotate(ORIENTATION, INERTIA * SPIN), rotate(free.orientation, INERTIA * free.angular_velocity)
     assert np.max(np.abs(free.angular_velocity - SPIN)) > 0.5
     assert np.max(np.abs(after - before)) < 30 * 1000 * EPS * np.max(np.linalg.norm(before, axis=1))
+
+
+TOP_STEPS = [20_000, pytest.param(10**6, marks=pytest.mark.slow)]
+
+
+def free_tops(name, steps, **options):
+    """Angular momenta in the body frame and the lab of six asymmetric bodies, first and last."""
+    end = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, (0.0, 0.0, 0.0), DT, steps, **options)
+    return INERTIA * SPIN, INERTIA * end.angular_velocity, rotate(ORIENTATION, INERTIA * SPIN), rotate(
+        end.orientation, INERTIA * end.angular_velocity)
+
+
+def relative(before, after):
+    return np.max(np.linalg.norm(after - before, axis=-1) / np.linalg.norm(before, axis=-1))
+
+
+def energy(momentum):
+    return np.sum(momentum**2 / INERTIA, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("steps", TOP_STEPS)
+@pytest.mark.parametrize("name", ["austin", "rshake", "simo-wong"])
+def test_energy_of_free_tops(name, steps):
+    """Constant but for rounding, a few eps a step if it always had one sign."""
+    body, body_end, _, _ = free_tops(name, steps)
+    assert relative(body, body_end) > 0.1
+    assert relative(energy(body), energy(body_end)) < 4 * steps * EPS
+
+
+@pytest.mark.parametrize("steps", TOP_STEPS)
+@pytest.mark.parametrize("name", [*REVERSIBLE, "richardson"])
+def test_angular_momentum_of_free_tops(name, steps):
+    """In the lab."""
+    body, body_end, lab, lab_end = free_tops(name, steps)
+    assert relative(body, body_end) > 0.1
+    assert relative(lab, lab_end) < 12 * steps * EPS
+
+
+@pytest.mark.parametrize("steps", TOP_STEPS)
+def test_midpoint_rule_of_free_tops(steps):
+    """Lie-Newmark conserves energy and the magnitude of the angular momentum at the half steps, not the direction."""
+    first, last = (free_tops("lie-newmark", n, sync=False) for n in (0, steps))
+    assert relative(energy(first[1]), energy(last[1])) < 4 * steps * EPS
+    assert relative(*(np.linalg.norm(m[1], axis=1, keepdims=True) for m in (first, last))) < 4 * steps * EPS
+    assert relative(first[2], last[3]) > 1e-4
+
+
+@pytest.mark.parametrize("inertia", [(1.0, 2.0, 2.0), (2.0, 1.0, 2.0), (2.0, 2.0, 3.0)])
+def test_touma_wisdom_is_exact_for_axisymmetric_tops(inertia):
+    """A thousand short steps and two long ones."""
+    short, long = (turn("touma-wisdom", inertia, w=(0.3, -2.0, 1.0), dt=2.0 / n, steps=n) for n in (1000, 2))
+    assert np.max(np.abs(short.orientation - long.orientation)) < 10 * 1000 * EPS
+    assert np.max(np.abs(short.angular_velocity - long.angular_velocity)) < 10 * 1000 * EPS

@@ -1,0 +1,67 @@
+r"""Richardson extrapolation of Euler's method: LAMMPS, ``fix nve/asphere``; LIGGGHTS, ``fix nve/superquadric``.
+
+The angular momentum :math:`\boldsymbol L` in the lab is constant between two half kicks. With :math:`N` for the
+normalised quaternion and :math:`\boldsymbol\omega(q) = q\, \boldsymbol I^{-1} (q^* \boldsymbol L\, q)\, q^*`,
+
+.. math::
+
+   \begin{split}
+   \boldsymbol L &\leftarrow \boldsymbol L + \tfrac{\Delta t}{2} \boldsymbol M(t) \\
+   q_1 &= N\!\left(q + \tfrac{\Delta t}{2} \boldsymbol\omega(q)\, q\right) \\
+   q_{1/2} &= N\!\left(q + \tfrac{\Delta t}{4} \boldsymbol\omega(q)\, q\right), \quad
+   q_2 = N\!\left(q_{1/2} + \tfrac{\Delta t}{4} \boldsymbol\omega(q_{1/2})\, q_{1/2}\right) \\
+   q(t + \Delta t) &= N(2 q_2 - q_1), \quad
+   \boldsymbol L \leftarrow \boldsymbol L + \tfrac{\Delta t}{2} \boldsymbol M(t + \Delta t)
+   \end{split}
+
+The same in the body frame of :math:`t`, in which :math:`q = 1`, is used here. Angular momentum in the lab is conserved
+without torque; energy is not.
+"""
+from minidem.core.quaternion cimport (
+    Quat, add_scaled_quat, multiply, multiply_vector, normalise, quat, rotate_back, scale_quat,
+)
+from minidem.core.vec3 cimport Vec3, add_scaled, times
+from minidem.rotation.formulas cimport with_momentum
+from minidem.rotation.registry import Scheme
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
+
+
+cdef inline Quat turned_a_little(Quat q, double h, Vec3 w) noexcept nogil:
+    """q (1, h/2 w), normalised; w in the body frame."""
+    return normalise(add_scaled_quat(q, 0.5 * h, multiply_vector(q, w)))
+
+
+cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
+    return add_scaled(b.w, h, times(b.inverse_inertia, b.torque))
+
+
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
+    cdef Vec3 w = kicked(b, 0.5 * step.dt)
+    cdef Vec3 momentum = times(b.inertia, w)
+    cdef Quat once = turned_a_little(quat(1.0, 0.0, 0.0, 0.0), step.dt, w)
+    cdef Quat half = turned_a_little(quat(1.0, 0.0, 0.0, 0.0), 0.5 * step.dt, w)
+    cdef Quat twice = turned_a_little(half, 0.5 * step.dt, times(b.inverse_inertia, rotate_back(half, momentum)))
+    cdef Quat turn = normalise(add_scaled_quat(scale_quat(2.0, twice), -1.0, once))
+    b.q = normalise(multiply(b.q, turn))
+    b.w = with_momentum(b, w, rotate_back(turn, momentum))
+
+
+cdef inline void finish(Body *b, const Step *step) noexcept nogil:
+    b.w = kicked(b, 0.5 * step.dt)
+
+
+cdef inline void predict(Body *b, const Step *step) noexcept nogil:
+    b.predicted = kicked(b, 0.5 * step.dt)
+
+
+cdef int richardson(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
+    return (role(MOVE, move, wanted, bodies, step)
+            | role(FINISH, finish, wanted, bodies, step)
+            | role(PREDICT, predict, wanted, bodies, step))
+
+
+SCHEMES = [Scheme(
+    name="richardson", title="Richardson extrapolation, as in LAMMPS", kernels=Kernels(<size_t> richardson),
+    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, normalises=True, used_in="LAMMPS, LIGGGHTS",
+    cites=("thompson2022lammps",),
+    reference={"": ((7.0784812991e-04, 2.3783064756e-05), (1.1307063665e-02, 3.8421342262e-04))})]
