@@ -42,12 +42,12 @@ def default_edge(options):
     return max(1.0, (options.rods / RODS) ** (1 / 3))
 
 
-def build(options, rod=None):
+def build(options, rod=None, material=MATERIAL):
     """Initial state. rod : ClumpTemplate, instead of the rods."""
     rng = np.random.default_rng(options.seed)
     rod = rod or md.ClumpTemplate(CENTERS, [RADIUS] * 3, density=DENSITY)
     low, high = np.zeros(3), np.full(3, options.box)
-    sim = md.Simulation(material=MATERIAL, walls=md.box(low, high), rotation=options.integrator,
+    sim = md.Simulation(material=material, walls=md.box(low, high), rotation=options.integrator,
                         contact=options.contact, dt=options.dt, threads=options.threads)
     [(position, orientation)] = place([rod], [options.rods], low, high, rng)
     direction = random_directions(options.rods, rng)

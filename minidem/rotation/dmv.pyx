@@ -16,8 +16,10 @@ and the same with the axes in turn; then
    q \leftarrow \frac{q\, (1, \boldsymbol c)}{\sqrt{1 + c^2}}, \quad
    \omega_x \leftarrow \omega_x + \frac{4}{\Delta t} \frac{\tilde I_y - \tilde I_z}{I_x} \frac{c_y c_z}{1 + c^2}
 
-With :math:`\tilde I = I` (``order=2``) this conserves angular momentum and energy of a free body, which moves on its
-true path at a slightly wrong pace. Modified moments correct the pace (preprocessing), so that a free rotation is of
+With :math:`\tilde I = I` (``order=2``) this is also RATTLE, or SHAKE, for the rotation matrix, whose orthogonality is
+the constraint (R. McLachlan and C. Scovel, J. Nonlinear Sci. 5, 233 (1995); A. Kol et al., J. Chem. Phys. 107, 2580
+(1997)). It conserves angular momentum and energy of a free body, which moves on its true path at a
+slightly wrong pace. Modified moments correct the pace (preprocessing), so that a free rotation is of
 order 4 or 6:
 
 .. math::
@@ -106,7 +108,8 @@ SCHEMES = [Scheme(
     kernels=Kernels(<size_t> dmv), keeps_norm=True, symplectic=True, n_scratch=KICK_SCRATCH,
     angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
     parameters={"order": ("4", "6", "2")},
-    cites=("moser1991discrete", "hairer2006preprocessed", "mclachlan2005discrete"), reference={
+    cites=("moser1991discrete", "hairer2006preprocessed", "mclachlan2005discrete"),
+    cites_with={"order=2": ("moser1991discrete", "mclachlan1995equivariant", "kol1997symplectic")}, reference={
         "": ((6.1611681280e-07, 3.1525387894e-06), (7.9755518290e-05, 5.0639558456e-05)),
         "order=6": ((3.2992896337e-07, 3.1506146558e-06), (5.3284743967e-06, 4.9953164839e-05)),
         "order=2": ((2.8252595893e-03, 1.2949792655e-04), (4.6382665154e-02, 2.0874423908e-03))})]

@@ -100,7 +100,7 @@ def worst(scheme, dt, steps):
 
 
 # Of schemes that round more often, solve an equation, or normalise, with errors that are alike for long.
-ROUNDINGS = {"cf4": 20, "touma-wisdom": 20, "lie-midpoint": 50, "lie-verlet": 100, "rshake": 300, "richardson": 10_000}
+ROUNDINGS = {"cf4": 20, "touma-wisdom": 20, "lie-midpoint": 50, "lie-verlet": 100, "richardson": 10_000}
 
 
 def round_off(steps, scheme="spiral"):
