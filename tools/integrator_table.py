@@ -106,8 +106,12 @@ def of_run(system, name, seed):
 
 
 def measured(task):
+    """Infinite errors of a scheme that fails."""
     system, name, seed = task
-    return of_free_bodies(name) if system is None else of_run(system, name, seed)
+    try:
+        return of_free_bodies(name) if system is None else of_run(system, name, seed)
+    except FloatingPointError:
+        return dict.fromkeys(FREE, np.inf) if system is None else (np.inf, np.inf)
 
 
 def table(headings, rows):
