@@ -64,7 +64,7 @@ class System:
     motions: dict | None = None
     place: tuple | None = None
     traps: bool = False
-    rotations: tuple = ("spiral",)
+    rotations: tuple = ("exact",)
     functions: Callable | None = None
 
     def reloaded(self, sim, threads, folder):
@@ -125,7 +125,7 @@ def drag(t, x, v, q, w):
 
 def of_scene(make, dt=2e-4, forces=(), **changes):
     """A builder from a scene. make() : the `Scene`; changes : to its fields."""
-    def build(contact, rotation="spiral", threads=1):
+    def build(contact, rotation="exact", threads=1):
         sim = make().changed(**changes).simulation(dt, contact=contact, rotation=rotation, threads=threads)
         for function in forces:
             sim.add_force(function)
@@ -144,7 +144,7 @@ def mixture(walls=True):
     return scenes.packed_mixture(4, (4, 4, 4), walls=walls)
 
 
-def pieces(contact, rotation="spiral", threads=1):
+def pieces(contact, rotation="exact", threads=1):
     return chess_box.simulation(rotation, 2e-5, contact=contact, threads=threads)
 
 
@@ -156,7 +156,7 @@ def in_contact():
     return mixture(False).changed(**dict(zip(names, scenes.state_of(before))))
 
 
-def heap(contact, rotation="spiral", threads=1):
+def heap(contact, rotation="exact", threads=1):
     return settling(contact=contact, rotation=rotation, threads=threads)
 
 
@@ -168,7 +168,7 @@ def shaken(t):
 MIXED = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0), (0.0, 0.03, 0.02)], [0.05, 0.05, 0.04], density=2500.0)
 
 
-def mixer(contact, rotation="spiral", threads=1):
+def mixer(contact, rotation="exact", threads=1):
     """Clumps in a turning mesh drum between planes, with a shaken cube, a shaken cone and a cylinder in it."""
     turn = {"angular_velocity": (0, 0, 4.0)}
     walls = [md.MeshWall(facets(30, 0.5, 1.0, rows=6), **turn, center=(0, 0, 0)),
@@ -197,7 +197,7 @@ def bumps(low, length, n=6, height=0.04, seed=1):
     return points, np.concatenate([np.column_stack([a, a + n + 1, a + n + 2]), np.column_stack([a, a + n + 2, a + 1])])
 
 
-def shaken_floor(contact, rotation="spiral", threads=1, dt=1e-4):
+def shaken_floor(contact, rotation="exact", threads=1, dt=1e-4):
     """Rods on a bumpy plate that shakes, which has images in a periodic box."""
     low, high = (0.0, 0.0, -1.0), (1.0, 0.7, 1.0)
     floor = md.MeshWall(bumps(low, (1.0, 0.7)), motion=md.Oscillation((0.01, 0.0, 0.01), 15.0))
@@ -208,7 +208,7 @@ def shaken_floor(contact, rotation="spiral", threads=1, dt=1e-4):
     return sim
 
 
-def gas(contact, rotation="spiral", threads=1, axes=(True, True, True), order=slice(None)):
+def gas(contact, rotation="exact", threads=1, axes=(True, True, True), order=slice(None)):
     """75 rods that drift through several lengths of a periodic box; friction between soft ones."""
     scene = scenes.packed_rods(3, (3, 5, 5), walls=False)
     side = scenes.ROD_RADIUS * np.array([6.2, 3.2, 3.2]) * (3, 5, 5)
@@ -225,7 +225,7 @@ def gas_between_walls(contact, **options):
     return gas(contact, axes=(True, False, True), **options)
 
 
-def press(contact="hertz-mindlin", rotation="spiral", threads=1, dt=4e-5, **servo):
+def press(contact="hertz-mindlin", rotation="exact", threads=1, dt=4e-5, **servo):
     servo = md.Servo((0, 0, -1), **{"force": 20.0, "mass": 0.02, "damping": 0.5} | servo)
     edge, rod = 0.06, md.ClumpTemplate([(0, 0, 0), (0.006, 0, 0)], [0.005] * 2, density=2500.0)
     lid = md.Plane((0, 0, 0.09), (0, 0, -1), motion=servo)
@@ -241,7 +241,7 @@ def press(contact="hertz-mindlin", rotation="spiral", threads=1, dt=4e-5, **serv
 STICKY = "rolling=epsd", "rolling=epsd,tangential=mindlin,mass=clump", "rolling=epsd,friction_limit=magnitude"
 
 
-def sticky(contact, rotation="spiral", threads=1):
+def sticky(contact, rotation="exact", threads=1):
     radius, material = 2e-3, md.Material(1e7, 0.3, restitution=0.95, friction=0.4, rolling_friction=0.1, adhesion=5.0)
     low, high = np.zeros(3), np.full(3, 8.2 * 2 * radius)
     sim = md.Simulation(material, md.box(low, high), contact=contact, dt=5e-6, threads=threads, rotation=rotation)
@@ -254,7 +254,7 @@ def sticky(contact, rotation="spiral", threads=1):
     return sim
 
 
-def sizes(contact="hertz", rotation="spiral", threads=1, n=700):
+def sizes(contact="hertz", rotation="exact", threads=1, n=700):
     """n clumps of two templates, every one of a size of its own."""
     rng = np.random.default_rng(2)
     scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0)
@@ -276,13 +276,13 @@ def materials():
 
 
 def sheared(name):
-    def build(contact, rotation="spiral", threads=1):
+    def build(contact, rotation="exact", threads=1):
         return sheared_scenes.gas(sheared_scenes.MOTIONS[name], contact, n=64, speed=3.0, rotation=rotation,
                                   threads=threads)
     return build
 
 
-def rods_later(contact, rotation="spiral", threads=1):
+def rods_later(contact, rotation="exact", threads=1):
     return rods(contact, threads, rotation=rotation)
 
 
@@ -326,7 +326,7 @@ BRITTLE = md.Material(young=1e6, poisson=0.3, restitution=0.5, friction=0.5)
 GRAIN = md.ClumpTemplate([(0, 0, 0)], [0.01], density=1000.0)
 
 
-def agglomerates(contact=BONDED, rotation="spiral", threads=1, n=3, speed=6.0):
+def agglomerates(contact=BONDED, rotation="exact", threads=1, n=3, speed=6.0):
     """Cubes of 27 spheres, ids in their order, that fall on a plate after 600 steps and break in part."""
     rng, cube = np.random.default_rng(1), 0.0201 * np.argwhere(np.ones((3, 3, 3)))[:, [1, 0, 2]]
     sim = md.Simulation(BRITTLE, [md.Plane((0, 0, 0), (0, 0, 1))], contact=contact, dt=1e-5, gravity=(0, 0, -9.81),
@@ -353,13 +353,13 @@ def stirred(sim):
     sim.add_force(stir, random=6, seed=5)
 
 
-def rods_with_fields(contact, rotation="spiral", threads=1):
+def rods_with_fields(contact, rotation="exact", threads=1):
     sim = box_of_rods(64, contact=contact, rotation=rotation, threads=threads)
     stirred(sim)
     return sim
 
 
-def wet_grains(contact, rotation="spiral", threads=1):
+def wet_grains(contact, rotation="exact", threads=1):
     """A dense gas in which every second grain is wet; bridges that form and break transfer liquid."""
     sim = md.Simulation(md.Material(young=1e6, poisson=0.3), contact=contact, dt=2e-5, rotation=rotation,
                         periodic=((0, 0, 0), (0.0095,) * 3, (True,) * 3), threads=threads)
@@ -410,7 +410,7 @@ SYSTEMS = {
                                   rotations=(MULTISTAGE,)),
 }
 CASES = [(name, law, rotation) for name, system in SYSTEMS.items() for law in system.laws
-         for rotation in system.rotations if rotation == "spiral" or law == ONSET
+         for rotation in system.rotations if rotation == "exact" or law == ONSET
          and rotation in (*SINGLE_STAGE, OWN_SCHEME) or law == "hertz" and rotation not in (*SINGLE_STAGE, OWN_SCHEME)]
 
 
@@ -437,12 +437,12 @@ def _begun(name, law, rotation):
     return sim
 
 
-def begun(name, law, rotation="spiral"):
+def begun(name, law, rotation="exact"):
     return copy.deepcopy(_begun(name, law, rotation))
 
 
 @cache
-def undisturbed(name, law, rotation="spiral", n=None):
+def undisturbed(name, law, rotation="exact", n=None):
     """Bits at the end of a run in one go on one thread, those of all or of the first n clumps."""
     sim = begun(name, law, rotation)
     sim.run(SYSTEMS[name].steps)
@@ -457,7 +457,7 @@ def is_correcting(sim):
 
 
 @cache
-def corrected(name, rotation="spiral"):
+def corrected(name, rotation="exact"):
     sim, steps = begun(name, ONSET, rotation), []
     sim.run(SYSTEMS[name].steps, 1, lambda sim: is_correcting(sim) and steps.append(sim.step_count))
     return steps

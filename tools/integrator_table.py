@@ -35,7 +35,7 @@ FREE = {"energy": "energy", "drift": "its drift", "momentum": "angular momentum"
 
 def second_order():
     """Names of the schemes."""
-    records = {name: md.rotation.info(name) for name in (*md.rotation.available(), "spiral:inner=rk4")}
+    records = {name: md.rotation.info(name) for name in (*md.rotation.available(), "dmv:order=2", "spiral:inner=rk4")}
     return [name for name, record in records.items() if len(record.stages) == 1
             and min(record.order_q_varying, record.order_w_varying) >= 2]
 
@@ -127,7 +127,8 @@ def main(argv=None):
     tasks = [(None, name, 0) for name in names] + list(product(SIMULATIONS, names, SEEDS))
     with ProcessPoolExecutor(options.workers) as pool:
         results = dict(zip(tasks, pool.map(measured, tasks)))
-    free = [[f"`{name}`", *(f"{results[None, name, 0][key]:.0e}" for key in FREE)] for name in names]
+    free = [[f"`{name}`", *(f"{results[None, name, 0][key]:.0e}".replace("inf", "lost") for key in FREE)]
+            for name in names]
     errors, times = [], []
     for name in names:
         runs = {system: np.array([results[system, name, seed] for seed in SEEDS]) for system in SIMULATIONS}

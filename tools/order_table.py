@@ -25,11 +25,8 @@ TEXT = """# Rotation schemes: order of convergence and cost
 
 A rotation scheme of order p makes errors that fall with the p-th power of the step. This table
 shows which schemes keep their order when the torque varies, as contacts make it do, and what a
-step costs. `spiral`, the default, is the fastest of second order under every torque. `exact`
-conserves energy best: for thirty soft asymmetric clumps, with the
-[onset correction](../contact/ONSET.md) and steps of 40 µs, its error is 1.7e-8, that of `omelyan`
-7.4e-7, that of `spiral` 2.7e-6. A step of a simulation takes 1.15 to 1.3 times as long as with
-`spiral`.
+step costs. `exact`, the default, conserves energy best, and `spiral` is the fastest of second order
+under every torque: see [Which integrator?](../guide/integrators.md)
 
 * **q, w stored at**: the instants, within a step from t to t + dt, of the orientation q and the
   angular velocity w that the scheme stores
@@ -41,7 +38,7 @@ conserves energy best: for thirty soft asymmetric clumps, with the
 * **used in**: other codes
 
 `dlm`, `dmv` and `exact` are kicks by the torque with a free rotation between them: split, discrete
-and exact. [Which integrator?](../guide/integrators.md) compares schemes in many-body runs.
+and exact.
 
 `md.rotation.info(name)` describes a scheme; `md.rotation.integrate(name, ...)` moves a free body by
 it. `python tools/order_table.py` writes this page; do not edit it.

@@ -63,7 +63,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     walls : list of Plane, Cylinder, Cone and MeshWall, optional
         `md.box(low, high)` makes six planes. None or []: unbounded space.
     rotation : str
-        Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
+        Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names. 'spiral' takes
+        the least time, 'exact' has the smallest errors: see guide/integrators.md.
     contact : str
         Contact law in the same form; `md.contact.available()` lists them. 'hertz:onset=corrected' conserves energy
         much better; 'hertz-mindlin:rolling=epsd' has damping, friction and rolling resistance.
@@ -102,7 +103,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     at a time may use a simulation: another one, or a user force during a step, gets a RuntimeError.
     """
 
-    def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "spiral",
+    def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "exact",
                  contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
                  threads: int | None = None, pairs: Iterable[Pair] | None = None,
                  periodic: tuple | PeriodicBox | None = None):

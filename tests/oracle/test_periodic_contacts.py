@@ -53,7 +53,7 @@ def assert_agrees(sim, scene, length, axes):
 
 def made(seed, shapes, n, low, length, axes, **options):
     scene = scattered(seed, shapes, n, low, length, axes, tries=60 if n < 100 else 1)
-    return scene, scene.simulation(DT, periodic=(low, low + length, axes), **options)
+    return scene, scene.simulation(DT, periodic=(low, low + length, axes), rotation="spiral", **options)
 
 
 @pytest.mark.parametrize("axes", AXES)

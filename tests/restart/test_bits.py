@@ -20,7 +20,7 @@ import minidem.engine.loop_memory as owner
 from minidem.broadphase.broadphase import rebalanced_parts
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
-MAIN = [case for case in CASES if case[2] in ("spiral", bit_systems.OWN_SCHEME, bit_systems.MULTISTAGE)]
+MAIN = [case for case in CASES if case[2] in ("exact", bit_systems.OWN_SCHEME, bit_systems.MULTISTAGE)]
 each_case = pytest.mark.parametrize("name, law, rotation", MAIN)
 LAW = "own-python:stiffness=4e6"
 SPRING = bit_systems.spring
