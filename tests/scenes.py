@@ -96,6 +96,10 @@ class Scene:
                             orientation=orientation, velocity=velocity, angular_velocity=angular_velocity)
 
 
+def drag(t, x, v, q, w):
+    return -0.1 * v, -1e-3 * w
+
+
 def state_of(sim):
     return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
 

@@ -10,6 +10,7 @@ import minidem as md
 
 COMPILED = "numba", "ctypes", "scipy", "capsule"
 POINTER = ctypes.POINTER(ctypes.c_double)
+CFUNC = ctypes.CFUNCTYPE(None, *4 * [POINTER])      # of all compiled functions
 GLASS = md.Material(young=1e7, poisson=0.3, restitution=0.7, name="glass")
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
 LAW, STEP = "mine:stiffness=4e6", 2e-5                              # 60 steps per contact of two rods

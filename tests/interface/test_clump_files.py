@@ -1,6 +1,5 @@
 """Files of spheres and meshes, molecules of LAMMPS, folders of MercuryDPM: invalid and damaged ones; make_clump.py."""
 import math
-import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
+from processes import run
 
 import minidem as md
 from minidem import shapes
@@ -110,8 +110,7 @@ def test_lammps_reads_a_molecule(tmp_path):
     clump.to_file(tmp_path / "clump.mol", "lammps")
     (tmp_path / "in").write_text("units si\natom_style sphere\nregion all block 0 1 0 1 0 1\ncreate_box 1 all\n"
                                  "molecule clump clump.mol\n")
-    done = subprocess.run([LAMMPS.find(), "-in", "in", "-log", "none"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0 and "3 atoms with max type 1" in done.stdout, done.stdout
+    assert "3 atoms with max type 1" in run(LAMMPS.find(), "-in", "in", "-log", "none", cwd=tmp_path).stdout
 
 
 MERCURY = {"Clump/Clump.txt": "-1.0e+00,0.0e+00,0.0e+00,5.0e-01\n1.0e+00,0.0e+00,0.0e+00,5.0e-01\n",

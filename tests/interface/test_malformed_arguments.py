@@ -13,7 +13,7 @@ import meshio
 import numpy as np
 import pytest
 from reference_walls import CUBE, CUBE_FACES
-from user_functions import POINTER, capsule
+from user_functions import CFUNC, POINTER, capsule
 
 import minidem as md
 from minidem import initial, shapes
@@ -352,7 +352,7 @@ def test_out_of_range(name, argument):
 
 LAW = "hertz-mindlin:bonds=parallel"
 NO_SIGNATURE = b"void (int)"            # a capsule holds its address
-NOTHING = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda *pointers: None)
+NOTHING = CFUNC(lambda *pointers: None)
 FOREIGN = {     # files of other programs, and what a message says that they are
     "grains.data": ("a data file of LAMMPS", "grains\n\n1 atoms\n\n0 1 xlo xhi\n\nAtoms\n\n1 1 .1 2500 0 0 0\n"),
     "grains.dump": ("a dump of LAMMPS", "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n"),

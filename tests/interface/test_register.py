@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scenes
 from bit_systems import SYSTEMS, bits, python_scheme
-from user_functions import BALL, COMPILED, GLASS, LAW, POINTER, capsule, functions_of, rods, same, two_balls
+from user_functions import BALL, CFUNC, COMPILED, GLASS, LAW, POINTER, capsule, functions_of, rods, same, two_balls
 
 import minidem as md
 from minidem.core.parameters import Count, NonNegative, Positive
@@ -89,7 +89,7 @@ def test_python_and_c_receive_the_same(own_law):
         seen.append(contacts)
         given.append((gain, mode, count))
         contacts.force = 10.0 * contacts.normal
-    @ctypes.CFUNCTYPE(None, *4 * [POINTER])
+    @CFUNC
     def c(contact, history, result, parameters):
         rows.append(np.ctypeslib.as_array(contact, (26, 8)).copy())
         given.append(tuple(parameters[:3]))
@@ -209,7 +209,7 @@ def pulling(contacts, stiffness):
     contacts.force = stiffness * contacts.overlap[:, None] * contacts.normal
 
 
-@ctypes.CFUNCTYPE(None, *4 * [POINTER])
+@CFUNC
 def compiled_pulling(contact, history, result, parameters):
     rows, results = np.ctypeslib.as_array(contact, (26, 8)), np.ctypeslib.as_array(result, (10, 8))
     results[:] = 0.0
@@ -281,7 +281,7 @@ def test_numbers_of_arguments_are_checked(name):
     assert seen == [sim, sim]
 
 
-@ctypes.CFUNCTYPE(None, *4 * [POINTER])
+@CFUNC
 def third_parameter(time, clumps, wrenches, parameters):
     wrenches[0] = -parameters[2] * clumps[3 * 8]
 
@@ -385,7 +385,7 @@ def test_stages_and_parameters_arrive(own, in_c):
         seen.append((dt, stage, gain, mode, count))
         assert (bodies.q.shape, bodies.w.shape, bodies.scratch.shape) == ((8, 4), (8, 3), (8, 3))
         assert type(stage) is type(mode) is type(count) is int
-    compiled = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda block, torque, fixed, step: seen.append(tuple(step[:5])))
+    compiled = CFUNC(lambda block, torque, fixed, step: seen.append(tuple(step[:5])))
     own("staged", compiled if in_c else move, stages=(0.5, 1.0), n_scratch=3,
         parameters={"gain": 2.5, "mode": ("plain", "odd"), "count": 4})
     md.rotation.integrate("staged:mode=odd,count=7", INERTIA, (1, 0, 0, 0), SPIN,

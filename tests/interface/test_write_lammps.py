@@ -1,13 +1,13 @@
 """sim.write_lammps and Simulation.read_lammps: files, springs of friction, errors, and runs of LAMMPS on two ranks."""
 import copy
 import shutil
-import subprocess
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
+from processes import run
 from scenes import unit_vectors, warnings_of
 
 import minidem as md
@@ -53,10 +53,7 @@ def grid(sim, templates, materials=SOFT):
 
 
 def lammps(folder, ranks=2):
-    done = subprocess.run(["mpirun", "-np", str(ranks), "lmp", "-in", "in.minidem"], cwd=folder, capture_output=True,
-                          text=True, timeout=300)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert f"on {ranks} procs" in done.stdout
+    assert f"on {ranks} procs" in run("mpirun", "-np", ranks, "lmp", "-in", "in.minidem", cwd=folder).stdout
     return md.Simulation.read_lammps(folder, threads=1)
 
 

@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
+from processes import run
 from trajectory_files import content, needs_gsd
 
 import minidem as md
@@ -116,7 +117,5 @@ def test_a_full_disk_does_not_end_the_process(tmp_path):
              'mount -t tmpfs -o size=256k minidem disk && exec "$@"', "sh"]
     if subprocess.run([*mount, "true"], cwd=tmp_path, capture_output=True).returncode:
         pytest.skip("this user may not mount a disk of their own")
-    done = subprocess.run([*mount, sys.executable, "-c", ON_A_SMALL_DISK], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    *lines, steps = done.stdout.splitlines()
+    *lines, steps = run(*mount, sys.executable, "-c", ON_A_SMALL_DISK, cwd=tmp_path).stdout.splitlines()
     assert lines == 2 * ["full: disk/a.gsd"] + 2 * ["written"] and steps == str([*range(1, 121), 123, 124])
