@@ -147,6 +147,13 @@ def many_threads_and_sorts(monkeypatch):
 
 
 @pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def run_tool(capsys):
     """run_tool(name, *arguments): tools/NAME.py in this process, and what subprocess.run would give back."""
     def run(name, *arguments):

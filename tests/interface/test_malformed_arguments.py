@@ -317,8 +317,7 @@ def all_finite(thing):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name, argument", [(name, argument) for name in CALLS for argument in CALLS[name][1]])
-def test_refused_or_valid(name, argument, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_refused_or_valid(name, argument, here):
     function, good, others = CALLS[name]
     for value in variations(good[argument]):
         if is_long_run(argument, value) or (name == "callback" and callable(value)):
@@ -381,7 +380,13 @@ def bonds(**arguments):
 
 
 def field(**arguments):
-    return row().add_field(**{"name": "T"} | arguments)
+    sim = row()
+    sim.add_field(**{"name": "T"} | arguments)
+    return sim
+
+
+def alone():
+    return md.Simulation(STEEL, contact="hertz-mindlin", dt=1e-7)
 
 
 def with_flux(function):
@@ -430,10 +435,19 @@ MESSAGES = [        # (call, what its message says)
     (lambda: row(periodic=box()).deform(rates=(1, 2)), ["rates = (1, 2): give one for each axis"]),
     *((lambda pairs=pairs: bonds(pairs=pairs), [words]) for pairs, words in (
         ([[0, 1], [1]], "pairs = [[0, 1], [1]]: rows of different lengths"), ([(0, 3)], "there is no sphere 3"),
-        ([(0, 0)], "belong to one clump"), ([(0, 1), (1, 0)], "given twice"))),
+        ([(0, 0)], "belong to one clump"), ([(0, 1), (1, 0)], "given twice"), ([(0, 2)], "larger bond_range"))),
+    (lambda: row(contact="hertz-mindlin").add_bonds([(0, 1)], young=1e7), ["take one with bonds=parallel"]),
+    (lambda: [sim.add_bonds([(0, 1)], young=1e7) for sim in 2 * [row()]], ["have a bond"]),
     (lambda: field(name="heat"), ["name = 'heat'", "there is a field of this name"]),
     (lambda: row().set_field("heat", [[1], [2, 3]]), ["values = [[1], [2, 3]]: rows of different lengths"]),
     (lambda: row().field("heart"), ["name = 'heart': there is no such field", "did you mean 'heat'?"]),
+    (lambda: field(values=np.zeros(3)).add_clumps(BALL, (0, 0, 0)), ["'T' has no value for new clumps"]),
+    (lambda: field(values=1.0, walls=300.0), ["walls = 300.0: the simulation has no walls; leave walls out"]),
+    (lambda: row(contact="hertz-mindlin").write_lammps("rods"), ["fields cannot be given to LAMMPS: heat"]),
+    (lambda: alone().field("heat"), ["no such field; known are none"]),
+    (lambda: alone().add_flux(lambda contacts: None), ["no field"]),
+    (lambda: row(contact="hertz").add_flux(lambda contacts: None), ["'hertz' keeps no records"]),
+    (lambda: row().add_flux(lambda: None), ["takes"]),
     (lambda: Lognormal(0.01, sigma=1e3), ["sigma=1000.0", "default low", "is 0 m; give low, or a narrower curve"]),
     (lambda: RosinRammler(0.01, exponent=1e-3), ["exponent=0.001", "give low, or a narrower curve"]),
     (lambda: with_flux(lambda c: c.rates["heat"].__setitem__(slice(None), np.ones(3))),
@@ -446,7 +460,10 @@ MESSAGES = [        # (call, what its message says)
     (lambda: box(rates=(0, 0, lambda: 1.0)), ["rates[2] = ", "it is called with (t)"]),
     (lambda: box(rates=(md.Pressure, 0, 0)), ["rates[0] = ", "it is called with (t)", "missing a required argument"]),
     (lambda: row(periodic=box()).deform(shear=("x", "y", lambda: 1.0)), ["it is called with (t)"]),
-    (lambda: row().remove_clumps([[1], [2, 3]]), ["ids = [[1], [2, 3]]: rows of different lengths"]),
+    *((lambda ids=ids: row().remove_clumps(ids), ["ids", words]) for ids, words in (
+        ([[1], [2, 3]], "ids = [[1], [2, 3]]: rows of different lengths"), ([2, 100], "is no clump with the id 100"),
+        ([-1], "no clump with the id -1"), ([1, 2, 1], "1 is given 2 times"), *((wrong, "give a list") for wrong in (
+            3, [[1]], [1.0], [True, False], "a", None)))),
     (lambda: settle([Group(BALL, "here", (1, 0, 0, 0), STEEL)], [], 1e-5), ["groups[0].position = 'here'"]),
     (lambda: coarse(cells=(10 ** 4,) * 3), ["cells = [10000, 10000, 10000]", "2e+05 GB"]),
     (lambda: coarse(cells=(10 ** 15, 1, 1)), ["cells = [1000000000000000, 1, 1]", "GB"]),
@@ -552,6 +569,8 @@ MESSAGES = [        # (call, what its message says)
      ["function: ", "restype None and argtypes", "for void (const double *time, "]),
     (lambda: with_force(capsule(ctypes.CDLL(None).labs, NO_SIGNATURE)),
      ["function: the capsule is named 'void (int)'; its name must be"]),
+    (lambda: row().add_force(lambda t, x, v, q, w, *, random: (v, w)), ["random = "]),
+    (lambda: row().add_force(lambda t, x, v, q, w: (v, w), random=3), ["random = "]),
     (lambda: with_force(3), ["function = 3: give a Python function, a numba cfunc, a ctypes function"]),
     *((lambda wrong=wrong: row().add_force(NOTHING, wrong), ["parameters"]) for wrong in ("abc", [[1.0]], [np.nan])),
     (lambda: row().add_clumps(BALL, np.ma.masked_greater([[0.7, 0.5, 0.5]], 0.6)), ["position has masked elements"]),
@@ -576,6 +595,7 @@ MESSAGES = [        # (call, what its message says)
         ("hertz-mindlin:tangential_stiffness=-1", "spiral", "positive number"),
         ("hertz-mindlin:cohesion=jkr,limit_damping=yes", "spiral", "limit_damping = yes", "leave one out"),
         ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "spiral", "cohesion"),
+        ("hertz-mindlin:bonds=parallel,cohesion=jkr", "spiral", "leave one out"),
         ("hertz-mindlin:cohesion=glue", "spiral", "glue"))),
     # coarse-grained fields
     (lambda: coarse(high=(1, 0, 1), cells=(2, 2, 2)), ["cells[1] = 2: along an axis with low = high there is one"]),
@@ -590,8 +610,7 @@ MESSAGES = [        # (call, what its message says)
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("call, words", MESSAGES)
-def test_messages(call, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_messages(call, words, here):
     for name, (_, text) in FOREIGN.items():
         Path(name).write_text(text)
     np.savez("arrays.npz", x=np.zeros(3))
@@ -604,8 +623,7 @@ def test_messages(call, words, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("function, call", FLAGS)
-def test_a_word_is_no_flag(function, call, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_word_is_no_flag(function, call, here):
     meshio.write_points_cells("body.stl", TETRAHEDRON.vertices, [("triangle", TETRAHEDRON.triangles)])
     flags = [one.name for one in inspect.signature(function).parameters.values() if one.annotation in (bool, "bool")]
     assert flags

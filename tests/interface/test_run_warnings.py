@@ -31,12 +31,7 @@ def ball(young, walls, dt=1e-4, position=(0, 0, 1.01 * RADIUS), velocity=(0, 0, 
 
 
 def said_in(run):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run()
-    assert all(warning.category is UserWarning for warning in caught)
-    assert all(warning.filename == __file__ for warning in caught)
-    return [str(warning.message) for warning in caught]
+    return scenes.warnings_of(run, __file__)[0]
 
 
 @pytest.fixture

@@ -36,11 +36,10 @@ WARMUP, STEPS, REPEATS = 50, 300, 3
     ("compare_repose --time 0.001", "at least 0.02 s"), ("compare_repose --clump cube", "--clump"),
     ("compare_friction --steps 200,100", "two ascending"), ("compare_friction --speed 0", "above 0"),
     ("compare_shear --count 10", "at least 500"), ("compare_shear --strain 0", "above 0")])
-def test_a_bad_argument_is_named(words, complaint, run_tool, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_bad_argument_is_named(words, complaint, run_tool, here):
     tool, *arguments = words.split()
     done = run_tool(tool, *arguments)
-    assert done.returncode == 2 and complaint in done.stderr and not list(tmp_path.iterdir())
+    assert done.returncode == 2 and complaint in done.stderr and not list(here.iterdir())
 
 
 # --- benchmark.py ---
@@ -111,12 +110,6 @@ def test_views_are_refused(words, told, tmp_path):
 # --- compare_*.py: other codes, which are missing, fail or agree ---
 
 PROGRAMS = {"yade": "yade", "lammps": "lmp", "liggghts": "liggghts"}
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize("tool", ["drum", "impact", "repose", "friction", "shear", "peers"])

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import scenes
 from scenes import drag
-from user_functions import CFUNC, GLASS, capsule, same, state
+from user_functions import CFUNC, GLASS, capsule, rods, same, state
 
 import minidem as md
 from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
@@ -24,7 +24,6 @@ void force(const double *time, const double *clumps, double *wrenches, const dou
 """
 SIGNATURE = b"void (const double *, const double *, double *, const double *)"
 PARAMETERS = (-40.0, 3.0, 0.05, 1e-3)
-DT = 2e-5
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +46,8 @@ def in_python(sim):
     return force
 
 
-def rods(contact="hertz", threads=1, **options):
-    scene = scenes.packed_rods(2, (3, 3, 5), speed=5.0, spin=20.0).changed(gravity=(0, 0, -9.81))
-    return scene.simulation(DT, GLASS, contact=contact, threads=threads, **options)
-
-
-def pushed(function, steps, parameters=PARAMETERS, **options):
-    sim = rods(**options)
+def pushed(function, steps, parameters=PARAMETERS, contact="hertz", **options):
+    sim = rods(contact, gravity=(0, 0, -9.81), **options)
     sim.add_force(function(sim) if function is in_python else function, parameters)
     sim.run(steps)
     return sim
