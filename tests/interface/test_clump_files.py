@@ -85,25 +85,6 @@ def test_files_that_are_refused(name, text, message, tmp_path):
         md.ClumpTemplate.from_file(tmp_path if "/" in name else path)
 
 
-def test_paths_that_are_refused(tmp_path):
-    ball, file = md.ClumpTemplate([(0, 0, 0)], [1e-3]), write_mercury(tmp_path / "two") / "Clump" / "Clump.txt"
-    for error, message, call in (
-            (IsADirectoryError, "path = .*: this is a folder; give .* of one clump of MercuryDPM",
-             lambda: md.ClumpTemplate.from_file(tmp_path)),
-            (NotADirectoryError, "path: this is a file; give the name of a folder",
-             lambda: ball.to_file(file, "mercurydpm")),
-            (ValueError, r"inertia\[0\] = .*: MercuryDPM reads numbers from 1.18e-38",
-             lambda: md.ClumpTemplate([(0, 0, 0)], [1e-9]).to_file(tmp_path / "dust", "mercurydpm")),
-            (ValueError, "style = 'yade': give one of 'csv', 'lammps', 'liggghts'",
-             lambda: ball.to_file(tmp_path / "dust", "yade")),
-            *((FileNotFoundError, f"path = .*none.stl': there is no such file; give .*{tmp_path / 'none.stl'}",
-               lambda read=read: read(tmp_path / "none.stl"))
-              for read in (md.ClumpTemplate.from_file, md.ClumpTemplate.from_mesh, md.MeshWall))):
-        with pytest.raises(error, match=message):
-            call()
-    assert not (tmp_path / "dust").exists()
-
-
 @needs_lammps
 def test_lammps_reads_a_molecule(tmp_path):
     clump = md.ClumpTemplate([(0, 0, 0), (1e-3, 0, 0), (1e-3, 1e-3, 0)], [1e-3, 8e-4, 6e-4], 2500.0)

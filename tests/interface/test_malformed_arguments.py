@@ -483,7 +483,15 @@ MESSAGES = [        # (call, what its message says)
     (lambda: md.Simulation.read_lammps("nosuch"), ["folder = 'nosuch': there is no such folder"]),
     (lambda: md.Simulation.load("arrays.npz"), ["arrays.npz: an .npz file with x, but not a minidem checkpoint"]),
     (lambda: md.Simulation.load("nosuch.npz"), ["path = 'nosuch.npz': there is no such file in /"]),
-    (lambda: md.MeshWall("nosuch.stl"), ["path = 'nosuch.stl': there is no such file in /"]),
+    *((lambda read=read: read("nosuch.stl"), ["FileNotFoundError", "path = 'nosuch.stl': there is no such file in /"])
+      for read in (md.ClumpTemplate.from_file, md.ClumpTemplate.from_mesh, md.MeshWall)),
+    (lambda: md.ClumpTemplate.from_file("frames"),
+     ["IsADirectoryError", "path = ", "this is a folder; give ", " of one clump of MercuryDPM"]),
+    (lambda: BALL.to_file("foreign.csv", "mercurydpm"),
+     ["NotADirectoryError", "path: this is a file; give the name of a folder"]),
+    (lambda: md.ClumpTemplate([(0, 0, 0)], [1e-9]).to_file("dust", "mercurydpm"),
+     ["inertia[0] = ", "MercuryDPM reads numbers from 1.18e-38"]),
+    (lambda: BALL.to_file("dust", "yade"), ["style = 'yade': give one of 'csv', 'lammps', 'liggghts'"]),
     (lambda: row().energy.total, ["energy is a method, which has no 'total'; call it first: energy().total"]),
     (lambda: row().stress.shape, ["call it first: stress().shape"]),
     (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
@@ -574,6 +582,19 @@ MESSAGES = [        # (call, what its message says)
     (lambda: with_force(3), ["function = 3: give a Python function, a numba cfunc, a ctypes function"]),
     *((lambda wrong=wrong: row().add_force(NOTHING, wrong), ["parameters"]) for wrong in ("abc", [[1.0]], [np.nan])),
     (lambda: row().add_clumps(BALL, np.ma.masked_greater([[0.7, 0.5, 0.5]], 0.6)), ["position has masked elements"]),
+    # functions that cannot be called
+    (lambda: row().run(1, every=1, callback=lambda: None), ["callback = ", "(simulation)", "too many"]),
+    (lambda: row().run(1, every=1, callback=place), ["callback = ", "(simulation)", "missing"]),
+    (lambda: row().add_force(lambda t, x, v: None), ["function = ", "w), and takes (t, x, v)", "too many"]),
+    (lambda: row().add_force(becomes_infinite, [1.0]), ["function = ", "(t, x, v, q, w, p0)", "too many"]),
+    *((lambda law=law: md.contact.register("no", **{"force": lambda contacts: None} | law), words) for law, *words in (
+        ({"parameters": {"k": 1.0}}, "force = ", "(contacts, k)", "too many"),
+        ({"describe": lambda: 1}, "describe = ", "(contacts)", "too many"),
+        ({"coefficients": lambda pair: ()}, "coefficients = ", "(pair, values)", "too many"))),
+    (lambda: md.rotation.register("no", lambda bodies, dt: None), ["move = ", "(bodies, dt, stage)", "too many"]),
+    (lambda: md.Plane((0, 0, 0), (0, 0, 1), motion=lambda: None), ["motion = ", "(t), and takes ()", "too many"]),
+    (lambda: md.rotation.integrate("spiral", (1, 2, 3), (1, 0, 0, 0), (0, 0, 1), lambda t: 0, 0.1, 1),
+     ["torque = ", "(t, q, w)", "too many"]),
     # contact laws
     *((lambda contact=contact, scheme=scheme: row(contact=contact, rotation=scheme), words)
       for contact, scheme, *words in (
@@ -619,7 +640,8 @@ def test_messages(call, words, here):
     Path("frames/frames.pvd").write_text("no series")
     with pytest.raises((ValueError, OSError, AttributeError, KeyError)) as error:
         call()
-    assert all(word in str(error.value) for word in words), error.value
+    assert all(word in f"{type(error.value).__name__}: {error.value}" for word in words), error.value
+    assert "no" not in md.contact.available() + md.rotation.available() and not Path("dust").exists()
 
 
 @pytest.mark.parametrize("function, call", FLAGS)
