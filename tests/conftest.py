@@ -132,7 +132,7 @@ def own():
 
 @pytest.fixture
 def own_law():
-    """md.contact.register, likewise."""
+    """md.contact.register; laws that are not built in are gone after the test."""
     yield md.contact.register
     contact._registry.remove_own()
 

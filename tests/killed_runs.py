@@ -1,6 +1,6 @@
 """Scenarios that are killed (SIGKILL) at random moments and continued, against runs that are not.
 
-A reader checks all the while that tables, series and frames are complete, and the beginning of those of the whole run.
+A reader checks all the while that tables, series and frames are complete, and equal the beginning of the whole run's.
 After each kill the checkpoint is valid and no older than --checkpoint-every. In the end all files are the same, except
 times of the clock. As a script:  killed_runs.py KILLS [SEED].  Runs are forked from a process that has imported all."""
 import json
@@ -79,7 +79,7 @@ class Reader:
         self.series = frames_of(whole / f"{name}.pvd")
 
     def assert_beginning(self, out):
-        """Tables, series and frames in `out` are complete and the beginning of those of the whole run."""
+        """Tables, series and frames in `out` are complete and equal the beginning of the whole run's."""
         for table, complete in self.tables.items():
             found = read(out / table)
             assert found is None or complete.startswith(found) and found.endswith(b"\n"), f"{out / table}"

@@ -1,6 +1,7 @@
 """Operations that signals and refused memory interrupt: what makes a simulation, and what is then done to it.
 
-A repeated act does what is left of it. Tests compare `finished` with that of an operation without an interruption.
+A repeated act completes what an interruption has left undone. Tests compare `finished` with that of
+an operation that nothing interrupts.
 """
 import copy
 import signal

@@ -1,4 +1,4 @@
-"""Forces and torques from functions of the user, and the work of those in Python."""
+"""Forces and torques from functions of the user, and the work of the functions in Python."""
 import math
 
 import numpy as np

@@ -40,7 +40,7 @@ def test_the_number_of_integrators():
 
 @pytest.mark.parametrize("where, text", examples.documents(), ids=[where for where, _ in examples.documents()])
 def test_names_and_links_in_documents(where, text):
-    """Dotted names of the package, but for files and those that a user's own command or script makes, and links."""
+    """Dotted names of the package, except files and what a user's own command or script makes, and links."""
     for name in set(re.findall(r"`((?:md|minidem)(?:\.\w+)+)(?:\([^`]*)?`", text)):
         if not where.endswith("CHANGELOG.md"):
             assert pydoc.locate(re.sub(r"^md\b", "minidem", name)) is not None, name

@@ -64,7 +64,7 @@ def test_a_contact_ends_with_its_overlap_whatever_the_law_says(own_law):
 
 
 def test_describe(own_law):
-    """Without it energies are zero; its errors are raised by what reads them, and the simulation goes on."""
+    """Without it energies are zero; its errors are raised by what reads them, and the simulation can continue."""
     own_law("mine", example.force, **example.RECORD)
     contact, = two_balls(LAW, steps=3).contacts()
     assert contact["energy"] == contact["energy_tangential"] == contact["energy_rolling"] == 0.0

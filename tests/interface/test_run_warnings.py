@@ -134,7 +134,7 @@ WARNINGS = {        # name: (simulation, its steps, what is said of some of the 
     "periodic": (lambda: above_plate([], periodic=(*BOX, (True, False, True))), 1050, [], "fall"),
     "force below": (lambda: above_plate([ON_PLATE], force=lambda t, x, v, q, w: (50.0 * np.maximum(-15.0 - x, 0.0),
                                                                                 0 * x)), 1050, [], "fall"),
-    # the velocity of a mesh moves all of it; once it is away it is said
+    # the velocity of a mesh moves the whole mesh; a warning comes once it is away
     "belt that leaves": (lambda: on_belt((2.0, 0, 0)), 1000, [LEFT], "left all"),
     "belt that rises": (lambda: on_belt((0, 0, 2.0)), 1000, [], "left all"),
     "slow belt": (lambda: on_belt((0.01, 0, 0)), 1000, [], "left all"),

@@ -86,7 +86,7 @@ def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
     assert files(broken) == files(whole)
 
 
-def test_a_longer_time_goes_on_from_a_finished_run(uninterrupted, tmp_path, capsys):
+def test_a_longer_time_continues_a_finished_run(uninterrupted, tmp_path, capsys):
     """Rows and frames continue at the pace of the first run; the state is that of one long run."""
     assert main(tmp_path, "--time", "0.05", "--frames", "3") == 0 and main(tmp_path, "--resume") == 0
     ours, long = files(tmp_path), files(uninterrupted)
@@ -117,7 +117,7 @@ def test_changed_physics_is_refused(arguments, named, uninterrupted, capsys):
 
 
 def test_comparisons(tmp_path, capsys, monkeypatch):
-    """All runs start from the same state; one that is interrupted goes on where it was."""
+    """All runs start from the same state; an interrupted comparison continues where it was."""
     names = ["spiral", "omelyan:iterations=20", "fincham"]
     words = ["--time", "0.05", "--frames", "2", "--compare", ",".join(names)]
     def spin(sim):

@@ -142,7 +142,7 @@ def blowing_up(options):
 
 @overflows
 def test_unstable_runs_end(tmp_path, capsys):
-    """They overflow within twenty steps: rows of every step see it come, of every 200th not. A comparison goes on."""
+    """They overflow within twenty steps: rows of every step show it, of every 200th do not. Comparisons continue."""
     wild = dataclasses.replace(RODS, build=blowing_up, observables=())
     for time, most in (("0.2", 20), ("200", 1)):
         assert wild.main(["--time", time, "--frames", "3", "--out", str(tmp_path), "--integrator", "euler"]) == 1

@@ -246,7 +246,7 @@ def frictional(walls=(), **options):
 
 @lru_cache
 def settled(walls):
-    """45 rods over nine balls, at rest but for balls that roll."""
+    """45 rods over nine balls, at rest except for balls that roll."""
     sim, rng = frictional(VESSELS[walls]), np.random.default_rng(2)
     across = SIDE * (np.arange(3) + 0.5) / 3
     places = np.array(np.meshgrid(across, across, 0.03 + 0.041 * np.arange(6))).T.reshape(-1, 3)
@@ -350,7 +350,7 @@ def test_springs_are_read(tmp_path):
 @pytest.mark.parametrize("options", [{"walls": BOX}, {"periodic": SIDES, "walls": [FLOOR]}, {}],
                          ids=["box", "periodic", "open"])
 def test_elastic_rods_agree(options, tmp_path):
-    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two, and go on so."""
+    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two, and later."""
     sim = grid(simulation(contact="hertz", **options), [ROD, ROD])
     sim.run(5000)
     sim.write_lammps(tmp_path, steps=100)

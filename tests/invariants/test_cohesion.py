@@ -47,7 +47,7 @@ def head_on(bodies, times, steps, phases=(0.3,), material=CLEAN, contact=LAW):
 
 
 def rebounds(sim, speed, steps=None):
-    """Speeds of separation over those of approach, NaN of those that stick."""
+    """Speeds of separation over speeds of approach, NaN for bodies that stick."""
     sim.run(steps)
     velocity, contacts = sim.velocity[:, 0].reshape(-1, len(speed)), sim.contacts()
     found = (velocity[-1] - velocity[0] if len(velocity) == 2 else -velocity[0]) / speed

@@ -1,4 +1,4 @@
-"""A callback of `run` that raises: the simulation goes on with the bits and files of an undisturbed run."""
+"""A callback of `run` that raises: the simulation continues with the bits and files of an undisturbed run."""
 
 import numpy as np
 import pytest

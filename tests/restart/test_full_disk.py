@@ -1,4 +1,4 @@
-"""A full disk: errors name the file, old files stay, and a trajectory that goes on has every frame once."""
+"""A full disk: errors name the file, old files stay, and a continued trajectory has every frame once."""
 import os
 import re
 import resource
@@ -53,7 +53,7 @@ def test_the_error_names_the_file(method, name, file, size, tmp_path):
 @pytest.mark.parametrize("name, how", [
     *(pytest.param("a.gsd", how, marks=needs_gsd) for how in ("full", "full within a frame", "raises after a frame")),
     ("a.csv", "full"), ("a.csv", "raises after a frame")])
-def test_trajectory_goes_on_with_every_frame(name, how, tmp_path, monkeypatch):
+def test_a_continued_trajectory_has_every_frame(name, how, tmp_path, monkeypatch):
     """The callback fails at several sizes of the file, or by Ctrl-C after a frame, and is called again at its step."""
     if how == "full within a frame":                    # another program has taken the room that was there before
         monkeypatch.setattr("minidem.output.trajectory_gsd._reserve", lambda path, size=0: None)
