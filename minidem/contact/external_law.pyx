@@ -133,7 +133,7 @@ cdef object read_only(const void *rows, int count):
 
 
 cdef object explained(error, function, LawKernels owner):
-    """Return an error of a function in Python, which may be one of names and shapes of fields, with those that are."""
+    """Return an error of a function in Python, with the names and shapes of the fields that it may be about."""
     if isinstance(error, (ValueError, KeyError)) and owner.fields:
         fields = ", ".join(f"{name!r} of shape {(LANES, 2) if n == 1 else (LANES, 2, n)}"
                            for name, _, n in owner.fields)

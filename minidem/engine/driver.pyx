@@ -84,7 +84,7 @@ cdef class Driver:
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see Snapshot; without what the threads have noted since
-    cdef object onsets                  # see Snapshot, where contacts are not known; None: nor are these
+    cdef object onsets                  # see Snapshot, where contacts are not known; None: not known
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
@@ -291,9 +291,9 @@ cdef class Driver:
     def evaluate(self, bint rates_known=True):
         """Evaluate contacts at the present pose, and the forces unless they are known.
 
-        Known forces are kept: forces that depend on velocities were computed with predicted ones, which differ in the
-        last bits from those of the whole step. So are those on started clumps if no new one touches them. The same
-        holds for onset corrections.
+        Known forces persist: forces that depend on velocities were computed with predicted velocities, which differ in
+        the last bits from those of the whole step. Forces on started clumps persist too if no new clump touches them.
+        The same holds for onset corrections.
 
         rates_known : the rates of all fields are known if the forces are; else those of clumps that have done a step.
 

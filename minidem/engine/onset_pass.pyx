@@ -170,7 +170,7 @@ cdef void load_listed(const Contacts *contacts, const StateView *state, int grou
 
 cdef void store_forces(const Contacts *contacts, int group, const int *lanes, int n, Listed *listed,
                        const double *corrections) noexcept nogil:
-    """Replace the forces that the blocks hold by those with these corrections (n,) [N]."""
+    """Write the forces with these corrections (n,) [N] into the blocks."""
     cdef ContactBlock *block
     cdef int lane, k, m
     for lane in range(n):
