@@ -40,7 +40,7 @@ def dimers_on_floor():
 
 
 @pytest.fixture
-def in_flight(rod, lumpy):
+def sim(rod, lumpy):
     """Six clumps of three templates and two sizes that fly and spin in a large box, without contacts."""
     rng = np.random.default_rng(3)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5)

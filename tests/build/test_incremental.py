@@ -6,6 +6,7 @@ import re
 import runpy
 import shutil
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -208,7 +209,8 @@ def test_the_record_of_the_build_tells_its_flags(built):
 def test_a_wheel_has_no_module_made_for_this_machine(tree):
     """Neither one that a build in place made, nor one that an earlier version left; and it spoils no build in place."""
     before = {name: path.read_bytes() for name, path in tree.modules().items()}
-    left, = (tree.folder / "build").glob("lib*")
+    left = tree.folder / "build" / f"lib.{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
+    (left / "minidem").mkdir(parents=True)
     (left / "minidem" / tree.modules()["core.build_record"].name.replace("build_record", "gone")).write_text("old")
     assert tree.build(*hook("build_wheel")) == ALL
     wheel, = (tree.folder / "dist").glob("*.whl")

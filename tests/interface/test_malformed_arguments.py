@@ -493,6 +493,7 @@ MESSAGES = [        # (call, what its message says)
      ["inertia[0] = ", "MercuryDPM reads numbers from 1.18e-38"]),
     (lambda: BALL.to_file("dust", "yade"), ["style = 'yade': give one of 'csv', 'lammps', 'liggghts'"]),
     (lambda: row().energy.total, ["energy is a method, which has no 'total'; call it first: energy().total"]),
+    (lambda: row().energy().lasting, ["sim.energy(shadow=True)"]),
     (lambda: row().stress.shape, ["call it first: stress().shape"]),
     (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
     (lambda: with_force(lambda t, x, v, q, w: None), ["step 0", "<lambda>", "a user force returned None"]),

@@ -17,11 +17,6 @@ pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 FORMATS = [pytest.param("a.gsd", marks=needs_gsd), "a.csv"]
 
 
-@pytest.fixture
-def sim(in_flight):
-    return in_flight
-
-
 @needs_gsd
 def test_rigid_bodies(sim, tmp_path):
     """Positions, diameters and bodies are those of the spheres; energies from the file are those of the simulation."""

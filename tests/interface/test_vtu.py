@@ -15,9 +15,9 @@ POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (
 
 
 @pytest.fixture
-def sim(in_flight):
-    in_flight.run(10)
-    return in_flight
+def sim(sim):
+    sim.run(10)
+    return sim
 
 
 def read_by_vtk(path):

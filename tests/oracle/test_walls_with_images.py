@@ -12,8 +12,6 @@ from minidem.walls.mesh_grid import PART, divided
 LENGTH = np.array([1.0, 0.7, 0.0])      # periodic along x and y
 LOW, HIGH = np.array([0.2, -0.3, -1.0]), np.array([1.2, 0.4, 1.0])
 BOX = LOW, HIGH, (True, True, False)
-
-
 BUMPS, COARSE = bumps(LOW, LENGTH), bumps(LOW, LENGTH, 3)
 
 

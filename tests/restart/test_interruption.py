@@ -9,7 +9,7 @@ import time
 import killed_runs
 import pytest
 import rods_in_box
-from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, resumable
+from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, options_of, resumable
 from processes import python
 
 from minidem.output.table import Table
@@ -21,14 +21,8 @@ FEWER = 4           # times the period between checkpoints of the tool
 pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
-def options(name, out, *more):
-    given, period = SHORT[name]
-    return [*given, "--frames", "6", "--threads", "1", "--quiet", "--checkpoint-every",
-            repr(FEWER * period * float(given[-1])), "--out", str(out), *more]
-
-
 def run(out, *more, scenario=RODS):
-    return scenario.main(options(scenario.name, out, *more))
+    return scenario.main([*options_of(scenario.name, out, 6, FEWER), *more])
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +78,7 @@ def test_a_signal_while_the_initial_state_is_made(number, tmp_path, capsys):
 @pytest.mark.parametrize("room", [pytest.param(1100, marks=pytest.mark.slow), 70_000])
 def test_no_room_for_a_file_that_grows(room, uninterrupted, tmp_path):
     """The kernel's own refusal, in the middle of a line too: no file may be larger than `room` bytes."""
-    done = python(rods_in_box.__file__, *options("rods_in_box", tmp_path), fails=True,
+    done = python(rods_in_box.__file__, *options_of("rods_in_box", tmp_path, 6, FEWER), fails=True,
                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
     assert done.returncode == 1 and "Traceback" not in done.stderr and "failed" in done.stderr
     Reader(uninterrupted(), RODS.name).assert_beginning(tmp_path)
