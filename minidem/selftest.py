@@ -131,7 +131,7 @@ def run() -> bool:
         try:
             number = check()
             passed, result = number <= limit, f"{number:10.2g}   limit {limit:g}"       # nan does not pass
-        except Exception as error:          # a defect; the other checks go on
+        except Exception as error:          # a defect; the other checks continue
             passed, result = False, f"{type(error).__name__}: {error}"
         failed += not passed
         print(f"{'ok' if passed else 'FAILED':7} {name:56} {result}", flush=True)

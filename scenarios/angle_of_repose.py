@@ -3,7 +3,7 @@
 
 A bed settles in a box of 0.2 m. Then one side is opened: clumps fall over the edge of the floor and are removed. Floor
 and back are rough, the two other sides smooth, so that the slope is that of a wide bed. observables.csv has the number
-of clumps, number and mass of those that have left, and the angle over time, repose.png the angle and the slope at the
+of clumps, number and mass of the clumps that left, and the angle over time, repose.png the angle and the slope at the
 end. The angle is that of a straight line through the highest spheres of ten strips between 0.15 and 0.75 of the length.
 
     python scenarios/angle_of_repose.py --quick
@@ -47,7 +47,7 @@ def add_options(group):
 
 
 def materials(options):
-    """Of clumps and rough walls, of smooth walls, and their pair."""
+    """Materials of clumps and rough walls, and of smooth walls, and their pair."""
     rough = md.Material(YOUNG, 0.2, restitution=RESTITUTION, friction=options.friction, density=DENSITY, name="rough")
     smooth = md.Material(YOUNG, 0.25, name="smooth")
     return rough, smooth, [md.Pair(rough, smooth, restitution=RESTITUTION)]

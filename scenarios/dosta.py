@@ -35,7 +35,7 @@ def grain(shape: str, radius: float, material: Material) -> ClumpTemplate:
 
 
 def with_moduli(young: dict[str, float]) -> tuple[dict[str, Material], tuple[Pair, ...]]:
-    """The materials by name, with other Young's moduli [Pa] of those named in `young`, and their pairs."""
+    """The materials by name, with other Young's moduli [Pa] where `young` names them, and their pairs."""
     materials = {m.name: replace(m, young=young.get(m.name, m.young)) for m in (M1, M2, STEEL)}
     return materials, tuple(replace(pair, a=materials[pair.a.name], b=materials[pair.b.name]) for pair in PAIRS)
 

@@ -44,7 +44,7 @@ def sample_mean(values):
 
 
 def grain(aspect):
-    """A rod with round ends, of the volume of a sphere of DIAMETER but for its bumps; spheres 2/3 of a radius apart.
+    """A rod with round ends; without its bumps it has the volume of a sphere of DIAMETER. Spheres 2/3 radii apart.
 
     ValueError for an aspect ratio, length / diameter, that is not from 1 (a sphere) to 5.
     """
@@ -65,7 +65,7 @@ def scales(count):
 
 
 def mean_diameter(aspect, count):
-    """Of spheres of the mean volume [m]."""
+    """Diameter of a sphere of the mean volume [m]."""
     return (6.0 / np.pi * grain(aspect).volume * np.mean(scales(count) ** 3)) ** (1 / 3)
 
 
@@ -93,7 +93,7 @@ class Sample(NamedTuple):
     high: np.ndarray
 
     def simulation(self, material, dt, motion, **options):
-        """Of these grains; motion : arguments of md.PeriodicBox, options : of md.Simulation."""
+        """Simulate these grains; motion : arguments of md.PeriodicBox;  options : of md.Simulation."""
         box = md.PeriodicBox(self.low, self.high, (True, True, True), **motion)
         sim = md.Simulation(material, dt=dt, periodic=box, **options)
         sim.add_clumps(self.template, self.position, self.orientation, scale=self.scale)

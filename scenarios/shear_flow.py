@@ -10,7 +10,7 @@ observables.csv has the stress, the solid fraction, the granular temperature, th
 the angle of their director to the flow, and their rotation. Means over the last 60 % of the strain, with standard
 errors of block means, are printed and in summary.json, among them the effective friction mu = shear stress / normal
 stress along the gradient, and the inertial number with the measured stress. shear_flow.png shows them over the
-strain, and the velocity profile of the last instant, of which the slope fluctuates around the rate of shear.
+strain, and the velocity profile of the last instant, whose slope fluctuates around the rate of shear.
 
     python scenarios/shear_flow.py --aspect 3 --inertial 0.03
     python scenarios/shear_flow.py --fraction 0.5

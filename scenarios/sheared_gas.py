@@ -41,7 +41,7 @@ NEAR = 0.03                                             # allowed deviation from
 
 
 def contact_value(fraction):
-    """Of the pair distribution (Carnahan & Starling)."""
+    """Pair distribution function at contact (Carnahan & Starling)."""
     return (1.0 - 0.5 * fraction) / (1.0 - fraction) ** 3
 
 

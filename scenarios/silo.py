@@ -5,7 +5,7 @@ M. Dosta et al., Comput. Phys. Commun. 296, 109066 (2024), doi 10.1016/j.cpc.202
 of a sphere of 4 mm, of material M1 or M2, fill a steel cylinder of radius 0.1 m with a cone of 45 degrees below it,
 whose orifice has a radius of 20 mm (small) or 30 mm (large). observables.csv and silo.png have the number of grains
 above the orifice, as the comparison has. Grains 20 mm below it are removed: outlet_count and outlet_mass of
-observables.csv are the number and mass of those that have left.
+observables.csv are the number and mass of the grains that have left.
 
 The full case has 3.3 million steps with M1 and 2.5 million with M2. --quick takes 1500 larger, softer grains:
 

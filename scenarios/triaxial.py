@@ -13,7 +13,7 @@ are stronger than spheres (E. Azema & F. Radjai, Phys. Rev. E 81, 051304 (2010),
     python scenarios/triaxial.py --aspects 1 2 4
 
 Stress ratio q/p: axial less lateral stress over the mean stress. table.csv has a row for each run, curves.csv means
-over the seeds at each axial strain, critical.csv those over the last 40 % of it with standard errors, triaxial.png the
+over the seeds at each axial strain, critical.csv means over the last 40 % with standard errors, triaxial.png the
 curves; samples/ the grains at the end for ParaView. --quick takes two samples of 300 grains of each kind.
 """
 

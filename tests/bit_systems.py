@@ -1,6 +1,5 @@
 """Systems of which tests/restart compares the bits: how each starts, and what must have happened until it ends."""
 import copy
-import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,7 +14,7 @@ import sheared_scenes
 from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulation
 from rods_with_fields import box_of_rods, conduction
 from scenes import MATERIAL, material_for, settling
-from user_functions import rods
+from user_functions import CFUNC, rods
 
 import minidem as md
 from minidem.engine.population import field_rows
@@ -133,7 +132,7 @@ def of_scene(make, dt=2e-4, forces=(), **changes):
     return build
 
 
-@ctypes.CFUNCTYPE(None, *4 * [ctypes.POINTER(ctypes.c_double)])
+@CFUNC
 def spring(time, clumps, wrenches, parameters):
     """A compiled force to the origin, and a couple against rotation, of the rows of eight clumps."""
     rows, found = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))

@@ -7,6 +7,7 @@ from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 import scenes
 
@@ -38,6 +39,33 @@ def dimers_on_floor():
     return sim
 
 
+@pytest.fixture
+def sim(rod, lumpy):
+    """Six clumps of three templates and two sizes that fly and spin in a large box, without contacts."""
+    rng = np.random.default_rng(3)
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5)
+    sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
+    for k, template in enumerate((rod.template, sphere, lumpy.template)):
+        sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)], scenes.unit_vectors(rng, 2, 4),
+                       rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
+    return sim
+
+
+@pytest.fixture
+def bonded():
+    """Pair, ball, pair and ball in a row through a face of a periodic box; the last ball is pulled off."""
+    pair, ball = (md.ClumpTemplate(centers, [0.01] * len(centers), density=1000.0)
+                  for centers in ([(0, 0, 0), (0, 0.02, 0)], [(0, 0, 0)]))
+    sim = md.Simulation(md.Material(young=1e6, poisson=0.3, restitution=0.5, friction=0.5), dt=1e-6,
+                        contact="hertz-mindlin:bonds=parallel", periodic=((0, 0, 0), (0.2,) * 3, (True, True, True)))
+    for k, template in enumerate((pair, ball, pair, ball)):
+        sim.add_clumps(template, [(0.17 + 0.019 * k, 0.1, 0.1)], velocity=(5.0 * (k == 3), 0, 0),
+                       angular_velocity=(30.0 * k, 0, 0))
+    sim.add_bonds([(0, 2), (2, 4)], young=1e7, tensile=2e5)
+    sim.add_bonds([(4, 5), (3, 5)], young=1e7, tensile=1e5)
+    return sim
+
+
 @pytest.fixture(scope="session", autouse=True)
 def import_path_of_child_processes():
     """Child processes import this project's modules, also those of another Python (ParaView, Yade)."""
@@ -50,10 +78,11 @@ def import_path_of_child_processes():
 
 @pytest.fixture(scope="session", autouse=True)
 def interrupts_arrive():
-    """A shell lets its background jobs ignore Ctrl-C, and all they start: tests of it would wait for ever."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Ctrl-C, which a shell lets its background jobs ignore, and a timer raise KeyboardInterrupt."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGALRM)}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +132,7 @@ def own():
 
 @pytest.fixture
 def own_law():
-    """md.contact.register, likewise."""
+    """md.contact.register; laws that are not built in are gone after the test."""
     yield md.contact.register
     contact._registry.remove_own()
 
@@ -115,6 +144,13 @@ def many_threads_and_sorts(monkeypatch):
     monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
     monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
     monkeypatch.setattr(owner, "STEPS_PER_WRAP", 64)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

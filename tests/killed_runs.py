@@ -1,6 +1,6 @@
 """Scenarios that are killed (SIGKILL) at random moments and continued, against runs that are not.
 
-A reader checks all the while that tables, series and frames are complete, and the beginning of those of the whole run.
+A reader checks all the while that tables, series and frames are complete, and equal the beginning of the whole run's.
 After each kill the checkpoint is valid and no older than --checkpoint-every. In the end all files are the same, except
 times of the clock. As a script:  killed_runs.py KILLS [SEED].  Runs are forked from a process that has imported all."""
 import json
@@ -79,7 +79,7 @@ class Reader:
         self.series = frames_of(whole / f"{name}.pvd")
 
     def assert_beginning(self, out):
-        """Tables, series and frames in `out` are complete and the beginning of those of the whole run."""
+        """Tables, series and frames in `out` are complete and equal the beginning of the whole run's."""
         for table, complete in self.tables.items():
             found = read(out / table)
             assert found is None or complete.startswith(found) and found.endswith(b"\n"), f"{out / table}"
@@ -90,6 +90,13 @@ class Reader:
             frame = read(out / file)
             if frame is not None or file in [again for _, again in frames_of(path)]:    # else removed from it since
                 assert frame == (self.whole / file).read_bytes(), f"{out / file}"
+
+
+def options_of(name, out, frames, periods=1):
+    """Options of a run whose checkpoints are `periods` times as far apart as RUNS says."""
+    given, period = RUNS[name]
+    return [*given, "--frames", str(frames), "--threads", "1", "--quiet", "--checkpoint-every",
+            repr(periods * period * float(given[-1])), "--out", str(out)]
 
 
 def start(main, arguments):
@@ -120,18 +127,17 @@ def assert_checkpoint(out, dt, period):
 def kill_and_resume(folder, number, kills, rng):
     """A run with at most so many kills; returns how many there were."""
     name = list(RUNS)[number % len(RUNS)]
-    options, period = RUNS[name]
-    dt, scenario = float(options[-1]), SCENARIOS[name]
-    options = [*options, "--frames", "9", "--threads", "1", "--quiet", "--checkpoint-every", repr(period * dt)]
-    if name != "falling_fibres":
-        options += ["--seed", str(number)]
-    scenario.build(scenario.parse(options))         # what it caches no child need compute
+    (given, period), scenario = RUNS[name], SCENARIOS[name]
+    dt = float(given[-1])
     whole, out = folder / f"{number}_whole", folder / f"{number}"
+    first, again = (options_of(name, place, 9) + (["--seed", str(number)] if name != "falling_fibres" else [])
+                    for place in (whole, out))
+    scenario.build(scenario.parse(first))           # what it caches no child need compute
     began = time.perf_counter()
-    assert os.waitpid(start(scenario.main, [*options, "--out", str(whole)]), 0)[1] == 0
+    assert os.waitpid(start(scenario.main, first), 0)[1] == 0
     seconds, reader = time.perf_counter() - began, Reader(whole, name)
     for killed in range(kills + 1):
-        process = start(scenario.main, [*options, "--out", str(out), *(["--resume"] if resumable(out) else [])])
+        process = start(scenario.main, [*again, *(["--resume"] if resumable(out) else [])])
         moment = rng.exponential(MEAN_LIFE * seconds) if killed < kills else threading.TIMEOUT_MAX
         timer = threading.Timer(moment, os.kill, (process, signal.SIGKILL))
         timer.start()

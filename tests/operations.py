@@ -1,8 +1,11 @@
 """Operations that signals and refused memory interrupt: what makes a simulation, and what is then done to it.
 
-A repeated act does what is left of it. Tests compare `finished` with that of an operation without an interruption.
+A repeated act completes what an interruption has left undone. Tests compare `finished` with that of
+an operation that nothing interrupts.
 """
 import copy
+import signal
+import time
 
 import numpy as np
 import scenes
@@ -123,6 +126,20 @@ OPERATIONS = {
     "add many": (BONDED, add_many), "remove": (BONDED, remove), "fluxes": (BONDED, conduct),
     "copy with onsets": (ONSET, lambda sim, path: look(copy.copy(sim), path)), "onsets": (ONSET, add_many),
 }
+
+
+def interrupted(act, after, errors=KeyboardInterrupt):
+    """Call act(), with a signal after so many seconds [s]; whether it came in time."""
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, after)
+            act()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        time.sleep(0.0)                     # a signal that came last is answered here
+    except errors:
+        return True
+    return False
 
 
 def bits(sim):

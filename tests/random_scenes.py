@@ -1,10 +1,10 @@
 """Random scenes for tests/restart: what happens in one is a function of its seed alone, how it is run is not."""
 import copy
-import ctypes
 import pickle
 
 import numpy as np
 from bit_systems import bits
+from user_functions import CFUNC
 
 import minidem as md
 from minidem.initial import place_densely
@@ -41,10 +41,7 @@ def exchange(contacts, rate):
         contacts.rates[name][:, 0], contacts.rates[name][:, 1] = flow, -flow
 
 
-FOUR = [ctypes.POINTER(ctypes.c_double)] * 4
-
-
-@ctypes.CFUNCTYPE(None, *FOUR)
+@CFUNC
 def spring(time, clumps, wrenches, parameters):
     """Force to the origin, drag, and rates of as many components of fields as the parameter says."""
     n = int(parameters[0])
@@ -53,7 +50,7 @@ def spring(time, clumps, wrenches, parameters):
     found[6:] = 1.0 + rows[15:]
 
 
-@ctypes.CFUNCTYPE(None, *FOUR)
+@CFUNC
 def conduct(contact, result, rates, parameters):
     n = int(parameters[0])
     rows, found = np.ctypeslib.as_array(contact, (84 + 2 * n, 8)), np.ctypeslib.as_array(rates, (2 * n, 8))

@@ -96,15 +96,20 @@ class Scene:
                             orientation=orientation, velocity=velocity, angular_velocity=angular_velocity)
 
 
+def drag(t, x, v, q, w):
+    return -0.1 * v, -1e-3 * w
+
+
 def state_of(sim):
     return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
 
 
-def warnings_of(call):
-    """Texts of all warnings of a function, and its result."""
+def warnings_of(call, file=None):
+    """Texts of all warnings of a function, and its result. file : that the warnings must point to."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = call()
+    assert file is None or all((one.category, one.filename) == (UserWarning, file) for one in caught)
     return [str(warning.message) for warning in caught], result
 
 

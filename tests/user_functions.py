@@ -10,6 +10,7 @@ import minidem as md
 
 COMPILED = "numba", "ctypes", "scipy", "capsule"
 POINTER = ctypes.POINTER(ctypes.c_double)
+CFUNC = ctypes.CFUNCTYPE(None, *4 * [POINTER])      # of all compiled functions
 GLASS = md.Material(young=1e7, poisson=0.3, restitution=0.7, name="glass")
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
 LAW, STEP = "mine:stiffness=4e6", 2e-5                              # 60 steps per contact of two rods
@@ -33,9 +34,9 @@ def functions_of(example, interface, signature=None):
     return {name: capsule(each, signature) for name, each in functions.items()} if interface == "capsule" else functions
 
 
-def rods(contact=LAW, threads=1, steps=0, **options):
+def rods(contact=LAW, threads=1, steps=0, gravity=(0, 0, 0), **options):
     """48 rods in a box, which touch another after some 50 steps."""
-    scene = scenes.packed_rods(2, (3, 4, 4), speed=5.0, spin=20.0)
+    scene = scenes.packed_rods(2, (3, 4, 4), speed=5.0, spin=20.0).changed(gravity=gravity)
     sim = scene.simulation(STEP, GLASS, contact=contact, threads=threads, **options)
     sim.run(steps)
     return sim

@@ -110,7 +110,7 @@ def provenance():
 
 
 def turn(process):
-    """Let benchmark_process.py go on; its answer. RuntimeError with the end of its error output if it fails."""
+    """Let benchmark_process.py continue and return its answer. RuntimeError with the end of its errors if it fails."""
     with contextlib.suppress(BrokenPipeError):
         print(file=process.stdin, flush=True)
     answer = process.stdout.readline()

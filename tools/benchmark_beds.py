@@ -46,7 +46,7 @@ def without_history(sim):
 
 
 def drums(copies: int) -> Callable:
-    """Function simulation(seed, clumps) of the bed of drum.py --soft, so many times side by side in one long drum."""
+    """Function simulation(seed, clumps) of `copies` of the bed of drum.py --soft side by side in one long drum."""
     def simulation(seed, clumps):
         one = drum.build(drum.SCENARIO.parse(["--soft", "--seed", str(seed), "--threads", "1"]))
         walls = drum.walls(copies * drum.LENGTH, drum.RATE, one.walls[0].material)

@@ -4,8 +4,8 @@
     python tools/benchmark_boxes.py
 
 2000 spheres or rods on one thread. They are elastic, or nearly so with friction, and the rates are so small that the
-three boxes have the same number of contacts but for chance. The boxes run in turns; the table has medians of the ratios
-and the time in the box at rest.
+three boxes have the same number of contacts, except for chance. The boxes run in turns; the table has medians of the
+ratios and the time in the box at rest.
 """
 import argparse
 import sys

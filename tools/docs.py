@@ -263,7 +263,7 @@ def write_gallery(source, results):
 
 
 def write_published(source):
-    """A page per published table or figure, with what was found of it."""
+    """Write a page per published table or figure, with what the scripts found."""
     with FINDINGS.open(encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     pages = {}

@@ -6,7 +6,7 @@
     python tools/plant_faults.py cross-product --tests tests/oracle # which tests fail with a fault
 
 Run it after tests were removed or merged. Where a test has a new name, change `seen_by`; where no test sees a fault any
-more, one of those that were removed is missing. First all tests that are named must pass without a fault. A fault is
+more, one of the removed tests is missing. First all tests that are named must pass without a fault. A fault is
 seen if a test of `seen_by` fails, not if tests cannot be collected. Compiled modules that contain the fault are built
 in the copy: seconds for a .pyx file, minutes for headers that many modules read. The sources here never change.
 

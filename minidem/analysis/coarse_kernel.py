@@ -1,11 +1,11 @@
 """Weights of points and of lines in the cells of a regular grid, by a Gaussian that is cut off.
 
-The kernel is a product of functions of one coordinate (of such kernels a Gaussian alone is isotropic, but for the
-cut): its mean over a cell is a product of differences of error functions. Sums over neighbouring cells telescope, so
-that over a grid that has the whole support of a point, weight times volume is 1 but for rounding, whatever the size of
+The kernel is a product of functions of one coordinate (of such kernels a Gaussian alone is isotropic, except for
+the cut): its mean over a cell is a product of differences of error functions. Sums over neighbouring cells telescope:
+over a grid that has the whole support of a point, weight times volume is 1, except for rounding, whatever the size of
 the cells.
 
-Along a line the weight of a cell is smooth but where an edge of the cell comes within reach of the kernel, or leaves
+Along a line the weight of a cell is smooth except where an edge of the cell comes within reach of the kernel, or leaves
 it. Lines are cut there, and into pieces of at most half a width, each integrated by Gauss quadrature with five nodes.
 The error on a piece of L widths, L^11 (5!)^4 / (11 (10!)^3) f^(10), is below 2e-13 of the largest value of the kernel.
 """

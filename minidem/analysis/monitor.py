@@ -440,7 +440,7 @@ class Abyss:
 def _carried_walls(sim):
     """(number, extent) of the finite walls that a velocity carries away for ever, as one carries a conveyor belt.
 
-    Not of those that are lifted or lowered, which are meant to leave.
+    Walls that are lifted or lowered are meant to leave, and are left out.
     """
     along = 0.7 * np.linalg.norm(sim.gravity)
     return [(k, wall.limits().extent) for k, wall in enumerate(sim.walls if sim.box is None else ())

@@ -21,7 +21,7 @@ cdef enum Failure:
 cdef enum Report:                       # bits: what a thread tells all others at a barrier
     SKIN_EXCEEDED = 1                   # a sphere may have left the inner skin
     OUTER_SKIN_EXCEEDED = 2             # during a rebuild: the outer skin
-    LOST = 4                            # likewise: a clump has a non-finite pose
+    LOST = 4                            # during a rebuild: a clump has a non-finite pose
     FAILED = 8                          # Neighbours.failure
     ENDS_RUN = 16                       # see Neighbours
     HAS_ONSETS = 32                     # a contact may begin or end within the step
@@ -47,7 +47,7 @@ cdef struct Broadphase:
     double reach                        # largest gap of a contact: lists hold gaps below this and a skin [m]
     double density                      # pairs in the outer lists / (mean diameter + skin)^3, see set_skins
     double mean_diameter                # of the spheres [m]
-    double triangle_density             # triangles in the outer lists / (their mean diameter + skin)^2, likewise
+    double triangle_density             # triangles in the outer lists / (their mean diameter + skin)^2, see set_skins
     double triangle_diameter            # mean diameter of the spheres near triangles, by their number [m]
     bint clumps_first                   # the grids hold bounding spheres of clumps, else all spheres
     double *bounds                      # (n_blocks * LANES, 4): bounding spheres of the clumps; NULL: not clumps_first

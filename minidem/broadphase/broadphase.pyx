@@ -156,7 +156,7 @@ cdef inline double triangles_within(const Broadphase *broad, double skin) noexce
 
 
 cdef void choose_skins(Broadphase *broad, double speed, bint carries, double widest) noexcept nogil:
-    """Replace both skins by those with the least modelled cost of a step.
+    """Choose both skins such that the modelled cost of a step is least.
 
     speed : largest displacement of a sphere in one step [m]
     carries : contacts have a history, which is carried over when the inner list is pruned

@@ -406,7 +406,7 @@ cdef void compare_clumps(const Search *search, int first, int second) noexcept n
 
 
 cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first, const int *shift) noexcept nogil:
-    """Of the pairs from `first` on, found at an image of their first item, keep those whose nearest image it is."""
+    """Keep the pairs from `first` on, found at an image of their first item, if that is its nearest image."""
     cdef Py_ssize_t k, n = pairs.size
     pairs.size = first
     for k in range(first, n, 2):

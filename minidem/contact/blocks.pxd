@@ -16,9 +16,9 @@ cdef struct ContactBlock:           # eight contacts; behind it their history, s
     int wall_pair[LANES]            # of a contact with a wall: index of the pair in the neighbor list; else -1
     int materials[LANES]            # pair of materials
     double mass[LANES]              # effective, when the contact began, see contacts.pyx [kg]
-    double rolling_inertia[LANES]   # likewise [kg m2]
+    double rolling_inertia[LANES]   # effective, when the contact began [kg m2]
     double force[3][LANES]          # on the first body, lab [N]; written where something reads it, see stores_forces
-    double couple[3][LANES]         # likewise [N m]
+    double couple[3][LANES]         # on the first body, lab [N m]; written where the force is
 
 cdef struct Blocks:
     double *data                    # (n_blocks, stride)

@@ -76,7 +76,7 @@ class EightContacts(Assignable):
     dissipated : (8, 4) array
         Energy dissipated in this step by damping, tangential damping, sliding, rolling [J].
     goes_on, fracture : (8,) arrays
-        1 if the contact goes on, else 0; at first whether the overlap is positive. Energy of what breaks in this
+        1 if the contact continues, else 0; at first whether the overlap is positive. Energy of what breaks in this
         contact at this pose [J], zero at first; those above zero are listed by `Simulation.broken_bonds`.
     normal_energy, tangential_energy, rolling_energy, sliding : (8,) arrays
         Elastic energies at the pose [J], and 1 if the limit of friction is reached; of `describe` only, instead of the
@@ -133,7 +133,7 @@ cdef object read_only(const void *rows, int count):
 
 
 cdef object explained(error, function, LawKernels owner):
-    """Return an error of a function in Python, which may be one of names and shapes of fields, with those that are."""
+    """Return an error of a function in Python, with the names and shapes of the fields that it may be about."""
     if isinstance(error, (ValueError, KeyError)) and owner.fields:
         fields = ", ".join(f"{name!r} of shape {(LANES, 2) if n == 1 else (LANES, 2, n)}"
                            for name, _, n in owner.fields)

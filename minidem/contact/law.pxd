@@ -53,7 +53,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     int n_coefficients                  # a multiple of 4
     const double *coefficients          # (pairs, n_coefficients)
     double energy_unit, per_energy      # of the sums of energies, a power of two [J], and its inverse
-    double force_unit                   # of those of the forces on walls, likewise [N]
+    double force_unit                   # of the sums of the forces on walls, a power of two [N]
     const uint64_t *unit_keys           # (n_materials,) of the sums of the forces on spheres, and ...
     int unit_shift                      # ... their shift: see fixed_point.pxd
     Fields fields                       # of a law with history

@@ -50,7 +50,7 @@ cdef class LawKernels(External):
         self.has_couples = has_couples or any(part.has_couples for part in parts)
 
     def own(self):
-        """For one time loop: a copy of a user's own law, so that an error is raised by that loop alone."""
+        """Return the kernels for one time loop: of a user-defined law a copy, so that it alone raises its errors."""
         cdef LawKernels copy
         if not self.sees_bodies:
             return self
@@ -88,7 +88,7 @@ cdef class LawKernels(External):
     def force_at(self, double overlap, double radius, coefficients, values=(), double power=0.0):
         """Elastic normal force [N] at an overlap and an effective radius [m].
 
-        coefficients : of the pair of materials, in the order of the law;  values : likewise, of its parameters.
+        coefficients : of the pair of materials;  values : of the parameters; both in the order of the law.
         power : p of the force k d^p, for a law with history, of which the energy is known.
         """
         cdef double force[LANES]

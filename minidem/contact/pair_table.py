@@ -4,7 +4,7 @@ import numpy as np
 from minidem.core.checks import short_repr
 from minidem.material import PAIR_PROPERTIES, described
 
-ELASTIC = {"modulus": "compliance", "shear_modulus": "shear_compliance"}    # 1 / the sum of those of both materials
+ELASTIC = {"modulus": "compliance", "shear_modulus": "shear_compliance"}    # 1 / the sum over both materials
 PROPERTIES = (*ELASTIC, *PAIR_PROPERTIES)
 
 
@@ -37,7 +37,7 @@ class PairTable:
     material : the simulation's, of index 0, and of walls without one
     pairs : materials that do not occur may be among them; ValueError for two pairs of the same two materials
 
-    The different materials are `materials`, indices of those of the walls `wall_index` (n_walls,) int32.
+    `materials` are the different materials, `wall_index` (n_walls,) int32 the indices of the materials of the walls.
     """
 
     def __init__(self, material, walls=(), pairs=()):

@@ -247,9 +247,9 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
       version as in 0.12.
 
     Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. Of two
-    spheres, i is the one with the lower number, as long as the contact lasts. A contact that does not go on ends in
+    spheres, i is the one with the lower number, as long as the contact lasts. A contact that does not continue ends in
     this step: its force must be zero, or the run ends with a ValueError, and what its springs hold is dissipated.
-    Without a range, contacts go on as long as the overlap is positive; a law with a range decides with
+    Without a range, contacts continue as long as the overlap is positive; a law with a range decides with
     `contacts.goes_on`, or GOES_ON of the result. Where forces are evaluated between two steps, the step is 0, and
     nothing is dissipated.
 

@@ -165,7 +165,7 @@ def flag(name, value):
 
 
 def unit_vector(name, value, remedy):
-    """Return `value` (3,) divided by its length, or with its bits if that is 1 but for rounding; not of zero."""
+    """Return `value` (3,) divided by its length, or unchanged if that is 1 except for rounding; refuse zero."""
     vector = finite_array(name, value, (3,))
     largest = np.abs(vector).max()
     if largest == 0.0:

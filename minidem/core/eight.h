@@ -16,7 +16,7 @@ typedef int64_t minidem_eight_long __attribute__((vector_size(MINIDEM_LANES * si
 #define MINIDEM_EIGHT_OF(number) ((number) + (minidem_eight) {0.0})
 #define MINIDEM_MAGNITUDE(eight) ((minidem_eight) ((minidem_eight_long) (eight) & INT64_MAX))
 
-/* Bits 1 << lane of those of eight numbers that are below a limit; of what is not a number, 0. */
+/* Bits 1 << lane of the lanes whose number is below a limit; a NaN is not. */
 static inline __attribute__((always_inline)) int minidem_bits_below(const double *row, double limit) {
 #if defined(__AVX512F__)
     return _mm512_cmp_pd_mask(_mm512_loadu_pd(row), _mm512_set1_pd(limit), _CMP_LT_OQ);

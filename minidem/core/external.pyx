@@ -55,10 +55,10 @@ cdef object array_at(const double *rows, int count, int access):
 
 
 def resolve(functions, callers, signature, arguments):
-    """Addresses of functions given through any of the interfaces, and those of them that are written in Python.
+    """Addresses of functions given through any of the interfaces, and the functions that are written in Python.
 
     functions : {role: function or None};  callers : {role: address of a C function that calls one in Python}
-    signature : in C, for messages;  arguments : names of those of a function in Python.
+    signature : in C, for messages;  arguments : names of the arguments of a function in Python.
     """
     given = {role: function for role, function in functions.items() if function is not None}
     compiled = {role: compiled_address(role, function, signature) for role, function in given.items()}

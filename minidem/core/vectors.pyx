@@ -34,7 +34,7 @@ cdef int require_memory(str purpose) except -1:
 
 
 cdef void *aligned_memory(size_t size) noexcept nogil:
-    """So many bytes from the beginning of a cache line on, for `free`; NULL: refused."""
+    """Allocate `size` bytes from the beginning of a cache line, for `free`; NULL: refused."""
     cdef void *data = NULL
     if posix_memalign(&data, CACHE_LINE, size) != 0:
         memory_refused()[0] = True
@@ -43,7 +43,7 @@ cdef void *aligned_memory(size_t size) noexcept nogil:
 
 
 cdef bint grow(void *vector, Py_ssize_t wanted, size_t item) noexcept nogil:
-    """As `reserve`, for any vector, with entries of `item` bytes."""
+    """Do what `reserve` does, for any vector, with entries of `item` bytes."""
     cdef Untyped *a = <Untyped *> vector
     cdef Py_ssize_t capacity = wanted + wanted // 2 + 64
     cdef void *data

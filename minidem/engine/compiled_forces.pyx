@@ -129,7 +129,7 @@ cdef void call_functions(const Loop *loop, Clumps *clumps, double steps, Wrenche
 
 
 cdef inline void describe(const ClumpBlock *block, Restrict lines, Clumps *clumps) noexcept nogil:
-    """Rows that a function reads, but for those of the fields."""
+    """Write the rows that a function reads, except those of the fields."""
     cdef Quat q
     cdef int lane
     memcpy(clumps.position, block.position, sizeof(clumps.position))

@@ -5,8 +5,8 @@ Each change of the state is complete or does not happen, whatever raises: a user
 Python handles signals between two of its own instructions, so compiled code is interrupted only where it calls Python.
 
 One way back: `keep` copies all that steps change, and `go_back` restores it. A loop that calls Python in its steps
-makes a copy before each, so that the one that fails is undone. Others make a copy now and then, and are back at an
-earlier step if memory is refused.
+makes a copy before each step, so that a step that fails is undone. Other loops make a copy now and then, and return to
+an earlier step if memory is refused.
 """
 from dataclasses import replace
 from time import perf_counter
@@ -80,22 +80,22 @@ cdef class Driver:
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces     # None: there are no user forces
-    cdef readonly object user_work      # UserWork, likewise
+    cdef readonly object user_work      # UserWork; None: there are no user forces
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see Snapshot; without what the threads have noted since
-    cdef object onsets                  # see Snapshot, where contacts are not known; None: nor are these
+    cdef object onsets                  # see Snapshot, where contacts are not known; None: not known
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
-    cdef readonly bint contacts_known   # likewise the contacts
+    cdef readonly bint contacts_known   # the stored contacts belong to the pose
     cdef readonly object broken         # why the state is incomplete; None: it is complete
     cdef public object due              # step whose callback has not returned; None: there is none
     cdef object error                   # raised by external_forces
     cdef bint calls_python              # in each step
     cdef bint makes_copies              # now and then, if not in each step
     cdef object kept                    # see `keep`: what are no arrays; None: there is nothing to go back to
-    cdef list copies                    # likewise the arrays
+    cdef list copies                    # see `keep`: the arrays
     cdef double copy_due                # when a run makes the next copy [s]
 
     def __cinit__(self, settings, snapshot, Driver like=None):
@@ -188,7 +188,7 @@ cdef class Driver:
             release_copy(self.loop.contacts + t)
 
     def run(self, long long steps):
-        """Advance by so many steps.
+        """Advance by `steps`.
 
         If Python code called by a step raises, the state is restored to the beginning of the step.
         """
@@ -202,7 +202,7 @@ cdef class Driver:
                                self.memory.wrap_if_due()))
 
     cdef object run_piece(self, long long steps):
-        """As run, or fewer steps, as many as are in the schedule."""
+        """Run at most this many steps, as many as the schedule has poses of walls and box for."""
         cdef long long begun = self.loop.steps_done
         if self.loop.course.steered and not self.contacts_known:
             self.evaluate()                             # for the forces that move walls and box
@@ -280,7 +280,7 @@ cdef class Driver:
         return spheres
 
     cdef object advance(self, long long steps):
-        """Run the time loop for so many steps; -1: forces at the present pose."""
+        """Run the time loop for `steps`; -1: evaluate the forces at the present pose."""
         self.guard.during_step = True
         with nogil:
             run_loop(self.loop, steps)
@@ -291,9 +291,9 @@ cdef class Driver:
     def evaluate(self, bint rates_known=True):
         """Evaluate contacts at the present pose, and the forces unless they are known.
 
-        Known forces are kept: forces that depend on velocities were computed with predicted ones, which differ in the
-        last bits from those of the whole step. So are those on started clumps if no new one touches them. The same
-        holds for onset corrections.
+        Known forces persist: forces that depend on velocities were computed with predicted velocities, which differ in
+        the last bits from those of the whole step. Forces on started clumps persist too if no new clump touches them.
+        The same holds for onset corrections.
 
         rates_known : the rates of all fields are known if the forces are; else those of clumps that have done a step.
 
@@ -494,7 +494,7 @@ cdef class Driver:
         return deepest_in_walls(self.loop.walls, spheres)
 
     def of_walls(self, contacts):
-        """Contacts (n,) with the numbers of walls instead of those of their primitives."""
+        """Return contacts (n,) with the numbers of walls instead of the numbers of their primitives."""
         for name in ("clump_j", "sphere_j"):
             at_wall = contacts[name] < 0
             contacts[name][at_wall] = -1 - self.walls.wall_of.take(-1 - contacts[name][at_wall])     # see new_memory

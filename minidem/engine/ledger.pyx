@@ -188,7 +188,7 @@ cdef inline Eight3 centres_of(const StateView *state, const int *spheres, const 
 
 cdef inline void add_virial(const Loop *loop, const Law *law, const ContactBlock *block,
                             Totals *totals) noexcept nogil:
-    """Of eight contacts of spheres to STRESS, RESISTANCE and IMAGES."""
+    """Add the parts of eight contacts between spheres to STRESS, RESISTANCE and IMAGES."""
     cdef const BoxPose *box = law.box
     cdef double a[4 * LANES], b[4 * LANES], room[3 * LANES], present[LANES]
     cdef Eight distance, straight, along, across

@@ -81,8 +81,8 @@ cdef struct Loop:
     const WrenchBlock *body_force   # (block types,): wrench of clumps without a contact
     Step step
     SchemeFunction scheme
-    int roles                       # bits 1 << role of those that the scheme has
-    bint keeps_norm                 # the rotation scheme conserves the norm of quaternions, but for rounding
+    int roles                       # bits 1 << role of the functions that the scheme has
+    bint keeps_norm                 # the rotation scheme conserves the norm of quaternions, except for rounding
     bint checks_rotation            # it is a user's own
     int stored_orientation          # first scratch row of the orientation that the scheme integrates; -1: the pose
     long long first_step            # number of the step at which this loop began
@@ -99,7 +99,7 @@ cdef struct Loop:
     double *force_lines             # (n_clumps, 8): compiled_forces.pyx
     const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
     const bint *scheme_failed       # a rotation scheme written in Python has raised
-    const bint *law_failed          # likewise a contact law
+    const bint *law_failed          # a contact law written in Python has raised
     char apart[APART]               # members above are read in each step, members below are written
     long long steps_done
 

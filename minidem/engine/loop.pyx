@@ -14,7 +14,7 @@ between barriers. Large states: slab by slab, with the contacts of each slab.
 Between steps the state is x_n, v_(n-1/2), the stored values of the scheme, and F_n, M_n. The wrench of step n is
 reduced in step n + 1 and not stored, unless something needs it before (`stores_wrenches`, the last step of a run).
 
-Fields: the rate of a field at the pose of a whole step is the sum of those of contacts and forces, divided by its
+Fields: the rate of a field at the pose of a whole step is the sum of the rates by contacts and forces, divided by its
 capacity. Values advance by the two-step Adams-Bashforth formula, of second order as the leapfrog is, and by that of
 Euler in the first step of a clump. The amounts a_(n+1) that contacts transfer at the pose of step n + 1 are added after
 all contacts have been evaluated. Evaluations between two steps transfer nothing.
@@ -100,7 +100,7 @@ cdef inline const WrenchBlock *wrench_of_block(Loop *loop, Contacts *contacts, P
 
 
 cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py_ssize_t b) noexcept nogil:
-    """Motions of those member rows of a block that have contacts, or that may have some of other threads."""
+    """Write the motions of the member rows of a block that have contacts, or may have contacts of other threads."""
     cdef Py_ssize_t own_row, first = contacts.first_slot >> LOG_LANES, n = 0
     cdef int rows[ROWS_AT_ONCE]
     for own_row in range(loop.state.first_member[b] - first, loop.state.first_member[b + 1] - first):
@@ -294,7 +294,7 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
 
 
 cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
-    """Rebuild the lists; contacts that are stored go on. Called by all threads together.
+    """Rebuild the lists; stored contacts persist. Called by all threads together.
 
     False, for all threads: a pose is not finite, or memory was refused.
     """
@@ -470,7 +470,7 @@ cdef inline bint python_failed(const Loop *loop) noexcept nogil:
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
-    """The part of one thread in so many steps."""
+    """Advance the part of one thread by `steps`."""
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
     cdef long long n, done = loop.steps_done

@@ -41,7 +41,7 @@ cdef struct Side:                   # of eight contacts: their spheres on one si
     double normal[3 * LANES]        # lab
     double velocity[3 * LANES]      # of the sphere's centre, lab [m/s]
     double speed[LANES]             # its component along the normal [m/s]
-    double acceleration[LANES]      # likewise [m/s2]
+    double acceleration[LANES]      # of the sphere's centre along the normal [m/s2]
     double mobility[LANES]          # acceleration per normal force on the sphere [1/kg]
 
 cdef struct Listed:                 # at most eight of the listed contacts, at the pose
@@ -51,7 +51,7 @@ cdef struct Listed:                 # at most eight of the listed contacts, at t
     double images[6 * LANES]        # if it crosses: see gather_contacts
     bint crosses
     double magnitude[LANES]         # of the forces without correction [N]
-    double force[3 * LANES]         # likewise, on the first bodies
+    double force[3 * LANES]         # on the first bodies, without correction [N]
 
 
 cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
@@ -170,7 +170,7 @@ cdef void load_listed(const Contacts *contacts, const StateView *state, int grou
 
 cdef void store_forces(const Contacts *contacts, int group, const int *lanes, int n, Listed *listed,
                        const double *corrections) noexcept nogil:
-    """Replace the forces that the blocks hold by those with these corrections (n,) [N]."""
+    """Write the forces with these corrections (n,) [N] into the blocks."""
     cdef ContactBlock *block
     cdef int lane, k, m
     for lane in range(n):

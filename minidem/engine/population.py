@@ -37,7 +37,7 @@ class Field:
 
     @property
     def record(self):
-        """In types of JSON."""
+        """The field as a dictionary in types of JSON."""
         walls = [[None if np.isnan(value) else value for value in row] for row in self.walls.tolist()]
         return vars(self) | {"new": None if self.new is None else list(self.new), "walls": walls}
 
@@ -77,12 +77,12 @@ class Population:
         return tuple((field.name, int(end), field.components) for field, end in zip(self.fields, ends))
 
     def with_new(self, n):
-        """With n more clumps."""
+        """Return the population with n more clumps."""
         end = self.next_id + n
         return replace(self, ids=np.append(self.ids, np.arange(self.next_id, end)), next_id=end)
 
     def with_outflow(self, outlet, mass):
-        """With clumps of mass (n,) that `outlet` removes."""
+        """Return the population after `outlet` has removed clumps of mass (n,)."""
         count, total = self.outflow.get(outlet, (0, 0.0))
         return replace(self, outflow=self.outflow | {outlet: (count + len(mass), total + float(mass.sum()))})
 
@@ -125,7 +125,7 @@ def add_sources(state, components, rates):
 
 
 def without_rates(state, components):
-    """A copy of the state, whose rates are found anew by the next evaluation, as of clumps that have not moved."""
+    """Copy the state so that the next evaluation finds all rates anew, as for clumps that have not moved."""
     new, rows = state.copy(), field_rows(state, components)
     rows[:, :, FIELD_ROWS.index("has_last")] = 0.0
     set_field_rows(new, components, rows)

@@ -1,7 +1,7 @@
 """A simulation at an instant, and its settings: what a time loop is made of.
 
 `Settings` hold for the life of a simulation, a `Snapshot` has all that changes. `Driver(settings, snapshot)` is a time
-loop that continues it with equal bits, and `loop.snapshot()` says what has become of it.
+loop that continues it with equal bits, and `loop.snapshot()` returns the state that the loop has reached.
 
 Whatever changes a simulation between two steps is a function from Snapshot to Snapshot: the methods below, or
 `dataclasses.replace`. A new loop is made of the result, and replaces the old one by one assignment, so that an error or
@@ -76,7 +76,7 @@ class Snapshot:
     onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see list_onsets (onset_pass.pyx)
     dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
     fractures : (n, 6) what broke, see take_fractures (ledger.pyx)
-    wall_work : (2, 2) work of moving walls and box, and in half a step at the last one, likewise [J]
+    wall_work : (2, 2) work of moving walls and box, and its half step at the last one, sums of two numbers [J]
     work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
     force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
     servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves
@@ -112,7 +112,7 @@ class Snapshot:
         return replace(self, state=self.state.copy())
 
     def with_clumps(self, template, material, columns):
-        """With new clumps of one template; columns : as State.with_clumps. Forces are not known."""
+        """Add clumps of one template; columns : as State.with_clumps. Forces are then not known."""
         table, first, n = self.pair_table.with_material(material), self.state.n_clumps, len(columns[0])
         state = self.state.with_clumps(template, *columns, table.index(material))
         set_new(self.population, state, first)
@@ -122,7 +122,7 @@ class Snapshot:
                 lambda rows: np.append(rows, np.zeros((n, rows.shape[1])), axis=0)))
 
     def without(self, gone):
-        """Without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
+        """Remove the clumps where `gone` (n_clumps,) is true, and their contacts."""
         spheres = np.repeat(gone, self.state.bodies.sizes[self.state.template_index])
         lost = self._of_clumps(lambda rows: float(rows[gone, 0].sum()))
         population = replace(self.population, ids=self.population.ids[~gone],
@@ -139,7 +139,7 @@ class Snapshot:
                        history=history, onsets=onsets, **self._of_clumps(lambda rows: rows[~gone]))
 
     def begun_again(self, clumps, velocity, angular_velocity):
-        """With these velocities of the clumps of which `clumps` (n_clumps,) is true, at the instant of the pose.
+        """Give the clumps where `clumps` (n_clumps,) is true these velocities at the instant of the pose.
 
         The next step begins with half a step back for them, as for new clumps.
         """
@@ -149,7 +149,7 @@ class Snapshot:
         return replace(self, state=state, started=self.started & ~clumps)
 
     def with_force(self, force):
-        """With one more user force or flux. If it is one that a file had, what is known of forces and rates remains."""
+        """Add a user force or flux. Known forces and rates persist if it is one that the file was saved with."""
         forces = UserForces((*self.user_forces.forces, force), self.user_forces.expected)
         if len(forces.forces) <= self.user_forces.expected:
             return replace(self, user_forces=forces)
@@ -157,7 +157,7 @@ class Snapshot:
                        state=without_rates(self.state, self.population.components))
 
     def without_forces(self, velocity, angular_velocity):
-        """Without user forces, which act up to the present pose. Velocities are those at the pose."""
+        """Drop the user forces, which act up to the present pose. The velocities given are those at the pose."""
         done = sum(self._of_clumps(lambda rows: float(rows[:, 0].sum())).values())
         return replace(
             self.begun_again(np.ones_like(self.started), velocity, angular_velocity), user_forces=UserForces(),

@@ -1,4 +1,4 @@
-"""Forces and torques from functions of the user, and the work of those in Python."""
+"""Forces and torques from functions of the user, and the work of the functions in Python."""
 import math
 
 import numpy as np
@@ -11,7 +11,7 @@ from minidem.state.bodies import frames_to_drawn
 
 
 class UserForces:
-    """The forces of a simulation. The time loop calls this object for those in Python, and compiled ones directly.
+    """The forces of a simulation. The time loop calls this object for forces in Python, and compiled forces directly.
 
     forces : tuple of Force (simulation/forces.py)
     expected : how many there are to be; a checkpoint says how many it had, and holds none.

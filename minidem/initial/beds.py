@@ -51,7 +51,7 @@ class Group:
 
     @property
     def bounding_radius(self) -> float:
-        """Of the largest clump [m]."""
+        """Bounding radius of the largest clump [m]."""
         return float(self.template.bounding_radius * np.max(self.scale, initial=0.0))
 
 

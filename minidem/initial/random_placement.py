@@ -182,8 +182,8 @@ def _place_one_shape(shape, scale, placed, low, high, rng):
     """Up to one pose of the shape for each scale (n,), without overlap with the `placed` poses of others."""
     poses = propose(shape, 0, low, high, rng, scale)
     batch, left, missing, likely = len(scale), PATIENCE + ATTEMPTS * len(scale), scale, np.inf
-    # The accepted part of the proposals falls while the box fills. So the search ends where even with the present one,
-    # but for chance, too few would be accepted.
+    # The accepted part of the proposals falls while the box fills. So the search ends where even the present part would
+    # most likely accept too few.
     while 0 < len(missing) <= likely and left > 0:
         proposed = propose(shape, batch, low, high, rng, missing)
         free = np.ones(len(proposed.position), dtype=bool)

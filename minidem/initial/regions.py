@@ -20,8 +20,8 @@ from minidem.material import Material, require_materials
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
 
-ROUNDS = 10             # of proposals per missing clump ...
-PROPOSALS = 10          # ... so many
+ROUNDS = 10             # of proposals, before clumps without room are left out
+PROPOSALS = 10          # in a round, per missing clump
 
 
 def _free(poses, centers, radii, sim):
@@ -51,7 +51,7 @@ class Outlet:
     Attributes
     ----------
     count, mass : int, float
-        Number and mass [kg] of the clumps that have left since the start of the simulation, as of the last call. The
+        Number and mass [kg] of the clumps that have left from the start of the simulation to the last call. The
         simulation keeps them in `Simulation.outflow`, also over checkpoints.
 
     Raises
@@ -177,7 +177,7 @@ class Inlet:
         return np.concatenate([sim.ids[:0], *ids])
 
     def _find(self, sim, first, last):
-        """(template, poses) of the clumps first to last - 1, but for those that find no room."""
+        """(template, poses) of the clumps first to last - 1, except those that find no room."""
         grains = self.template if isinstance(self.template, Mixture) else Mixture([self.template])
         which, scale = grains.stream(first, last, self.seed)
         volume = np.cumsum(np.array([template.volume for template in grains.templates])[which] * scale ** 3)

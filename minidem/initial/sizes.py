@@ -259,7 +259,7 @@ class Mixture:
     def stream(self, first: int, last: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Indices of templates (n,) and scales (n,) of the grains `first` to `last` - 1 of an endless sequence.
 
-        From its beginning up to any grain, it follows the shares and curves but for a few grains: Weyl's sequence with
+        From its beginning up to any grain, it follows the shares and curves within a few grains: Weyl's sequence with
         the golden ratio (Kuipers and Niederreiter, Uniform Distribution of Sequences, Wiley 1974).
         """
         start, = np.random.SeedSequence(seed).generate_state(1, np.uint64)

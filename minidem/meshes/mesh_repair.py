@@ -77,7 +77,7 @@ def surrounded(points, corners):
 
 
 def facing_out(vertices, triangles):
-    """Return the triangles with every body oriented outward but for cavities, and their bodies (m,)."""
+    """Return the triangles with every body oriented outward, except cavities, and their bodies (m,)."""
     body = bodies(triangles)
     middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
     parts = np.linalg.det(vertices[triangles] - middle)

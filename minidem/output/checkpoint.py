@@ -37,7 +37,7 @@ def save(path, sim, notes=None, snapshot=None):
         settings["notes"] = notes
     if bad := not_finite(arrays):
         raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {settings['step_count']} is "
-                         f"not finite: {', '.join(bad)}; lower dt and go on from an earlier checkpoint")
+                         f"not finite: {', '.join(bad)}; lower dt and continue from an earlier checkpoint")
     npz_checksum.write(path, settings, arrays)
 
 
@@ -107,7 +107,7 @@ def unpack_walls(records, meshes, motions=None):
 
 
 def conditions(sim, expected, arrays):
-    """Conditions of checkpoint_fields.py that hold for a simulation with so many user forces, and these arrays."""
+    """Conditions of checkpoint_fields.py that hold for a simulation with `expected` user forces and these arrays."""
     box = sim.loop.state.box
     found = {"": True, "periodic": box, "moving box": box is not None and box.moves,
              "history": sim.settings.law.has_history, "user forces": expected,

@@ -23,7 +23,7 @@ class Frames:
     contacts : bool
         With the contacts of each frame as lines, for force chains and ``minidem movie --contacts``.
     fields : list of str, or str, optional
-        Of the spheres, as of `Simulation.write_vtu`. Default: all.
+        Arrays of the spheres, as for `Simulation.write_vtu`. Default: all.
     append : bool
         Continue the series, if there is one, after its frames up to the time of the first call; later ones are removed.
         Default: replace it.
@@ -84,7 +84,7 @@ class Frames:
                 file.unlink()
 
     def file(self, step: int) -> Path:
-        """Of the spheres of the frame at a step."""
+        """Path of the file of spheres of the frame at a step."""
         return self.folder / "frames" / f"{self.name}_{step:09d}.vtu"
 
     def take(self, sim) -> tuple | None:

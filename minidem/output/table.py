@@ -1,4 +1,4 @@
-"""CSV files: whole ones, and tables that grow row by row and go on after a crash."""
+"""CSV files: whole ones, and tables that grow row by row and continue after a crash."""
 import csv
 import io
 import mmap
@@ -49,12 +49,12 @@ class Table:
         try:
             file = open(self.path, "rb")
         except FileNotFoundError:
-            raise ValueError(f"{self.path} is missing, which the run would go on with") from None
+            raise ValueError(f"{self.path} is missing, with which the run would continue") from None
         with file:
             header = file.readline()
             if tuple(header.decode(errors="replace").rstrip("\n").split(",")) != self.columns:
                 raise ValueError(f"{self.path}: its columns are not {','.join(self.columns)}")
-            end = start = len(header)           # of the rows that are kept, and of those of the last time among them
+            end = start = len(header)           # where the kept rows end, and where the last time begins
             before = None                       # the time before it
             for line in file:
                 if not line.endswith(b"\n"):

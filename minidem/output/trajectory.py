@@ -116,7 +116,7 @@ class Trajectory:
                 raise
             remedy = "make room" if error.errno in FULL else "remove the cause"
             raise OSError(error.errno, f"{error.strerror}; nothing of the frame at {sample.time:g} s is in the file: "
-                          f"{remedy}, then go on", str(self.path)) from None
+                          f"{remedy}, then continue", str(self.path)) from None
         finally:
             self._written = _status(self.path) or self._written
 
@@ -128,7 +128,7 @@ class Trajectory:
         how = ("deleted or moved" if status is None else "replaced by another file" if status[:2] != written[:2] else
                "cut off" if status[2] < written[2] else "written to by another program")
         raise OSError(errno.ENOENT if status is None else errno.ESTALE, f"this trajectory was {how} while it was being "
-                      f"written, after its frame at {self.last} s; put it back, or go on with md.Trajectory of another "
+                      f"written, after its frame at {self.last} s; put it back, or continue a Trajectory of another "
                       "name, or with append=True after the frames that are left", str(self.path))
 
     def close(self) -> None:

@@ -116,7 +116,7 @@ class GsdFile:
         position = position - self._origin
         beyond = np.abs(position).max(axis=0, initial=0.0) / self._half
         if sample.box is not None:
-            beyond[sample.box.axes] = 1.0           # the box but for rounding
+            beyond[sample.box.axes] = 1.0           # the box, except for rounding
         self._half = self._half * _single(_power_of_two(np.maximum(beyond, 1.0)))
         return position
 
@@ -130,7 +130,7 @@ def _power_of_two(values):
 
 
 def _single(values):
-    """As float32, which gsd compares with the first frame: equal arrays are not written again."""
+    """Convert to float32: gsd compares arrays with those of the first frame, and does not write equal ones again."""
     return np.asarray(values, dtype=np.float32)
 
 

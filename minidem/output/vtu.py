@@ -62,7 +62,7 @@ class Frame:
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
     - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump;
     - `image` (3, int32) of its clump, if an axis is periodic: each clump is drawn whole, with its centre of mass in the
-      box, and was moved there by so many lengths of the box;
+      box; these are the lengths of the box by which it was moved there;
     - `template` (int32, index in `sim.templates`) and `clump_center`, the centre of mass [m], of its clump;
     - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces;
     - each field of the simulation (`Simulation.add_field`) by its name, and each array of `extra`.

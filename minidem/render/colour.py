@@ -5,7 +5,7 @@ import numpy as np
 
 from minidem.render import require
 
-CONSTANT, SPEED = "solid", "speed"          # fields of every frame, and of those with clump and velocity
+CONSTANT, SPEED = "solid", "speed"          # fields of every frame, and of frames with clump and velocity
 SOLID = "#4f86b5"
 FORCES = "force", "normal_force", "tangential_force"        # of contacts
 PEAKS = 0.01                                # part of the contacts whose forces are beyond the scale: impacts
@@ -18,7 +18,7 @@ GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 def fields(frame):
-    """Names of the fields of a frame: its arrays, components of those that are vectors, and what follows from them."""
+    """Names of the fields of a frame: its arrays, the components of vectors, and what follows from them."""
     arrays = frame.point_data
     names = [CONSTANT, *([SPEED] if {"velocity", "clump"} <= set(arrays.keys()) else [])]
     for name in arrays.keys():

@@ -24,7 +24,7 @@ GREY = 0x808080
 
 
 def drawn(sim, contacts=False):
-    """Spheres, walls or None, and `Contacts` or None, as of a frame of a run; ValueError without clumps."""
+    """Spheres, walls or None, and `Contacts` or None, as read from a frame of a run; ValueError without clumps."""
     if sim.n_clumps == 0:
         raise ValueError("sim: there are no clumps to show; add some first")
     with tempfile.TemporaryDirectory() as folder:

@@ -28,7 +28,8 @@ _STUDY_EPILOG = """\
 verdicts on published numbers: reproduced; known limit: differs as expected of the law or method, with the reason;
 published value wrong; not reproduced: any other difference; too short to tell.
 
-exit status: 0 done; 1 failed, or a run of it; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM)."""
+exit status: 0 done; 1 the study or one of its runs failed; 2 bad arguments,
+nothing written; 130 interrupted (Ctrl-C or SIGTERM)."""
 
 
 def _number(convert, kind, is_good, must_be):

@@ -43,7 +43,7 @@ def beyond_limit(run):
     if scale is None or abs(change) <= run.energy_limit * scale:
         return None
     return (f"step {run.sim.step_count} (time {run.sim.time:.6g} s): the relative energy error {change / scale:+.3g} "
-            f"is beyond --energy-limit {run.energy_limit:g}. Lower --dt, take another --integrator, or go on with "
+            f"is beyond --energy-limit {run.energy_limit:g}. Lower --dt, take another --integrator, or continue with "
             "--resume and a higher limit")
 
 

@@ -25,7 +25,7 @@ class Report(AbstractContextManager):
         Names of the tables and figures.
     path : Path
     failed_runs : int
-        Of those made by `runs`.
+        Number of runs made by `runs` that failed.
     """
 
     def __init__(self, name: str, options) -> None:

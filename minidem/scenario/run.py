@@ -36,7 +36,7 @@ NOTES = {"physics", "schedule", "reach", "spent", "warnings"}           # of a c
 
 
 class Schedule:
-    """Steps that divide `steps` into `parts` equal parts, rounded down, 0 and `steps` among them, and go on beyond.
+    """Steps that divide `steps` into `parts` equal parts, rounded down, with 0 and `steps`, and continue beyond.
 
     With more parts than steps every step is scheduled, with no parts none. The arithmetic is exact.
     """
@@ -163,7 +163,7 @@ class Run:
             usable = self.trajectories if has_gsd() else self.trajectories[1:]
             there = [file for file in self.trajectories if file.exists()] if self.resumed else usable
             if not there:
-                raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would go on")
+                raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would continue")
             self.trajectory = Trajectory(there[0], None if count == ALL else range(count), append=self.resumed)
             self.instants = Schedule(schedule["track_steps"], 1) if schedule["track_steps"] else self.frames
 

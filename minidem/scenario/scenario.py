@@ -80,8 +80,8 @@ class Scenario:
         Options -> functions for `Simulation.add_force`. They are not added by `build`, because a checkpoint does not
         hold them and a continued run needs them, too.
     exchange : callable, optional
-        Options -> (steps, function): function(simulation) is called after every so many steps, to add and remove clumps
-        as `minidem.initial.Inlet` and `Outlet` do. What it does must depend on the simulation and the options alone.
+        Options -> (steps, function): function(simulation) is called each time `steps` steps are made, to add and remove
+        clumps as `minidem.initial.Inlet` and `Outlet` do. It must depend on the simulation and the options alone.
     conservative : bool
         Whether the physics conserves energy except for dissipation in contacts. Only then, without `forces` and with a
         conservative contact law, is there an energy error beside that of the energy balance.
@@ -234,7 +234,7 @@ class Scenario:
                          f"  {this_python()} -m minidem movie {shlex.quote(str(first.path))}")
         say("\n".join(where), options.quiet)
         if result["ended"] == "interrupted" or len(done) < len(runs):
-            return self._fail(INTERRUPTED, f"interrupted at {run.sim.time:g} s; go on with --resume")
+            return self._fail(INTERRUPTED, f"interrupted at {run.sim.time:g} s; continue with --resume")
         if result["ended"] != "done" and not compared:
             return self._fail(FAILED, f"failed: {run.reason}. The files hold the run up to {run.energy.rows[-1][0]:g} "
                                       "s, the checkpoint the last good state")

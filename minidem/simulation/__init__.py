@@ -1,4 +1,4 @@
-"""The simulation: clumps, boundaries and settings, and all that can be read of it or done with it.
+"""The simulation: clumps, boundaries and settings, and all that can be read from it or done with it.
 
 Each topic is a base class of `Simulation`, in a file of its name; here are settings, runs, files to continue from. The
 present time loop is `loop`, a `Driver` (engine/driver.pyx); what changes a simulation makes another one

@@ -76,8 +76,7 @@ class Boundaries(Topic):
 
         Notes
         -----
-        Contacts keep their history. With `affine` the velocities of the clumps change by those of the flow in the next
-        step.
+        Contacts keep their history. With `affine` the velocities of the clumps change with the flow in the next step.
         """
         old = self.loop
         if old.state.box is None:

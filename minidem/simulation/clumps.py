@@ -258,7 +258,7 @@ def _columns(template, position, orientation, velocity, angular_velocity, scale,
 
 
 def _marked(ids, present):
-    """(n_clumps,) bool, the clumps with these ids, out of those that are present."""
+    """(n_clumps,) bool: True for the clumps with these ids, all of which must be present."""
     given = as_array("ids", ids)
     if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
         raise ValueError(f"ids = {short_repr(ids)}: give a list of whole numbers, as in sim.ids")

@@ -76,8 +76,8 @@ class Contacts(Topic):
         -------
         (3, 3) ndarray
             Sum of F_a l_b / V over the contacts [Pa], lab frame: F is the force on a clump, l the vector to its centre
-            from that of the other clump or its image, or from the contact point on a wall; of it the part inside the
-            box counts. The tensor is symmetric only in the mean over time.
+            from that of the other clump or its image, or from the contact point on a wall. Only the part of l inside
+            the box counts. The tensor is symmetric only in the mean over time.
 
         Raises
         ------
@@ -192,7 +192,7 @@ def _share_inside(start, branch, low, high):
 
 
 def _image_velocities(loop, contacts):
-    """(n, 3) velocities of those images of the second spheres of contacts (n,) that touch, relative to these [m/s]."""
+    """(n, 3) velocities of the images that touch in contacts (n,), relative to the second spheres themselves [m/s]."""
     box, pairs, images = loop.box, contacts["sphere_j"] >= 0, np.zeros((len(contacts), 3))
     if box is not None and box.moves:
         centers = loop.spheres()[:, :3]

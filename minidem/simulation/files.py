@@ -94,7 +94,7 @@ class Files(Topic):
         Returns
         -------
         Simulation
-            With the settings, templates, ids and order of the clumps of the one that was written.
+            With the settings, templates, ids and order of the clumps of the simulation that was written.
 
         Raises
         ------

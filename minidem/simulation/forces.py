@@ -83,8 +83,8 @@ class Forces(Topic):
         parameters : (k,) array_like
             Numbers for the function.
         random, seed : int
-            So many random numbers, 0 to 8, of each clump in each step, uniform in [0, 1), as functions of seed, id and
-            step alone: ``Generator(Philox(counter=[0, id, step, 0], key=[seed, 0])).random(n)`` of numpy.random.
+            Number, 0 to 8, of random numbers for each clump in each step, uniform in [0, 1), which depend on seed, id
+            and step alone: ``Generator(Philox(counter=[0, id, step, 0], key=[seed, 0])).random(n)`` of numpy.random.
 
         Raises
         ------

@@ -140,7 +140,7 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
         return step * dt, shaped(pose), shaped(rate), (step + offsets[0]) * dt, (step + offsets[1]) * dt
 
     def advance(steps):
-        """Advance by so many steps; FloatingPointError soon after a body becomes non-finite."""
+        """Advance by `steps`; FloatingPointError soon after a body becomes non-finite."""
         loop.run(steps)
         if steps >= STEPS_PER_CHECK and not np.isfinite(state.in_slot_order("orientation")).all():
             read()

@@ -23,7 +23,7 @@ class Pacer:
 
 
 def steps_to_reach(time, dt):
-    """The fewest steps dt that reach `time`; a quotient that is whole but for rounding counts as whole."""
+    """The fewest steps dt that reach `time`; a quotient that is whole except for rounding counts as whole."""
     quotient = time / dt
     nearest = round(quotient)
     # 0.7 s / 0.1 s is 6.999999999999999: numerator, denominator and quotient each carry half a unit.

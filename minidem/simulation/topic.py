@@ -30,7 +30,7 @@ class Topic:
         inlets_called: dict             # (Inlet, step of its last call) by its id(); not in copies and files
 
     def continue_from(self, snapshot: Snapshot, like: Driver | None = None) -> None:
-        """Go on from a `Snapshot` with these settings (minidem.engine.snapshot); like : as of `Driver`."""
+        """Continue from a `Snapshot` (minidem.engine.snapshot) with these settings; like : as of `Driver`."""
         self._use(self._loop_from(snapshot, like))
 
     def _loop_from(self, snapshot, like=None):

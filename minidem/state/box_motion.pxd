@@ -7,7 +7,7 @@ cdef struct BoxState:               # at a whole step; Snapshot.box_state has it
     double shear                    # shear strain
     double path                     # of the strain, on which the lists depend
     double rate[3]                  # of the logarithmic strains in the step before, 0 before the first one [1/s]
-    double shear_rate               # likewise
+    double shear_rate               # of the shear strain in the step before, 0 before the first one [1/s]
 
 cdef struct BoxSpec:                # of a PeriodicBox
     double dt                       # [s]
@@ -15,7 +15,7 @@ cdef struct BoxSpec:                # of a PeriodicBox
     double low[3]
     double least[3]                 # lengths above which the box is long enough for the clumps [m]
     double pressure[3]              # of axes under a Pressure, else 0 [Pa]
-    double time[3]                  # likewise [s]
+    double time[3]                  # of axes under a Pressure, else 0 [s]
     double damping[3]
     bint moves
     bint periodic[3]

@@ -26,7 +26,7 @@ cdef struct Instant:
     double length[3]                # at a whole step [m]
     double middle[3]                # half a step before
     double velocity[3]              # in the step before [m/s]
-    double offset, middle_offset    # displacement of the image across, likewise [m]
+    double offset, middle_offset    # displacement of the image across: at a whole step, half a step before [m]
     double slip                     # its rate [m/s]
 
 
@@ -164,7 +164,7 @@ cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const doubl
 
 
 cdef object specify_box(BoxSpec *spec, box, clumps):
-    """Fill a specification, but for its step. box : PeriodicBox;  clumps : State, for which it must be long enough."""
+    """Fill a specification, except its step. box : PeriodicBox;  clumps : State, for which it must be long enough."""
     cdef int axis
     least = box.start.least_length(clumps)
     spec.moves, spec.affine, (spec.flow, spec.across) = box.moves, box.affine, (box.shear or (0, 1))[:2]

@@ -81,7 +81,7 @@ cdef inline void nearest_differences(const BoxPose *box, const double *a, const 
 
 cdef inline bint image_velocities(const BoxPose *box, const double *a, const double *b, double *behind,
                                   double *ahead) noexcept nogil:
-    """Velocities (3, LANES) of those images of b (3, LANES) that are nearest to a, relative to b [m/s].
+    """Velocities (3, LANES) of the images of b (3, LANES) that are nearest to a, relative to b [m/s].
 
     False: all images have the same velocity; none are written.
     """
@@ -168,7 +168,7 @@ cdef inline Vec3 displacement_with(const BoxPose *before, const BoxPose *now, co
 
 
 cdef inline void wrap_position(const BoxPose *box, const double *position, double *within) noexcept nogil:
-    """A position within the box, but for rounding. For searches alone: no force depends on it."""
+    """Write the position within the box, except for rounding. It serves searches alone: no force depends on it."""
     cdef double lengths = lattice_floor(box, position) if box.moves else 0.0, x
     cdef int axis
     for axis in range(3):

@@ -53,7 +53,7 @@ cdef inline Eight3 to_lab3(const double *m, Eight3 v) noexcept nogil:
 
 
 cdef inline Eight3 to_body3(const double *m, Eight3 v) noexcept nogil:
-    """As to_body, likewise."""
+    """As to_body, of all lanes. m : (9, LANES) matrices."""
     cdef Eight3 x = load_eight3(m), y = load_eight3(m + 3 * LANES), z = load_eight3(m + 6 * LANES)
     return add3(add3(scale3(v.x, x), scale3(v.y, y)), scale3(v.z, z))
 

@@ -151,7 +151,7 @@ def _ascend(surface, points, size):
 
 
 def medial(around, cells, size=1.0):
-    """Return a mask of the cells whose sphere is not within that of a neighbour, but for a fraction of a cell.
+    """Return a mask of the cells whose sphere is not within a neighbour's sphere, up to a fraction of a cell.
 
     around : radii of the spheres about the centres of all cells, 0 outside, with a border of one cell
     cells : (n, 2) or (n, 3), indices without the border;  size : of a cell

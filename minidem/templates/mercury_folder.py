@@ -39,7 +39,7 @@ def spheres_file(path):
 def read_body(path, volume, scale, relative_error):
     """Return the MassProperties in the folder `path`; mass and moments are those of the files.
 
-    volume : of the clump [m3]; the density is the mass over it;  relative_error : of it;  scale : unit of length [m]
+    volume : of the clump [m3], for the density;  relative_error : of the volume;  scale : unit of length [m]
 
     ValueError for a file without numbers of the right shape, or with impossible ones; FileNotFoundError without one.
     """

@@ -82,7 +82,7 @@ def read_mass_properties(path):
 
 
 def _read_molecule(lines, count, path):
-    """Centres and radii of a molecule file of LAMMPS with so many atoms."""
+    """Centres and radii in a molecule file of LAMMPS with `count` atoms."""
     sections, section = {"Coords": {}, "Diameters": {}}, None
     for number, line in enumerate(lines[1:], start=2):
         words = line.partition("#")[0].split()

@@ -85,7 +85,7 @@ class MeshWall(Wall):
         return read_only("triangles", self.surface[1])
 
     def mapped(self, moved, factor=1.0, **changes):
-        """As of Wall; points are not cleaned again."""
+        """See `Wall.mapped`; the points are not cleaned again."""
         wall = object.__new__(MeshWall)
         vars(wall).update(vars(self), surface=(moved(self.surface[0]), self.surface[1]), **changes)
         return wall

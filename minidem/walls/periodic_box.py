@@ -312,7 +312,7 @@ class Box:
 
     @property
     def volume(self) -> float:
-        """Of the box between its corners [m3]."""
+        """Volume of the box between its corners [m3]."""
         return float(np.prod(self.high - self.low))
 
     @property
@@ -365,7 +365,7 @@ class Box:
         return counts + whole(d * self._inverse)
 
     def displacement(self, counts):
-        """(n, 3) displacements of images by so many lengths (n, 3) [m]."""
+        """(n, 3) displacements [m] of images that are `counts` (n, 3) lengths of the box away."""
         if self.across is None:
             return counts * self.length
         return counts * self.length + counts[:, self.across, None] * (self.lattice[self.across]

@@ -34,8 +34,8 @@ class Plane(Wall):
         A point of the axis of rotation at time 0, lab frame [m]; default: `point`.
     motion : callable, optional
         An `Oscillation`, a `Servo`, or a function of the time [s] that returns the displacement (3,) [m] and the
-        rotation vector (3,) [rad] since time 0, in addition to those by the velocities. It is also called for times up
-        to a step before 0 and after the end of a run.
+        rotation vector (3,) [rad] since time 0, in addition to the motion by the velocities. It is also called for
+        times up to a step before 0 and after the end of a run.
 
     Raises
     ------

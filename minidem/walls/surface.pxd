@@ -26,7 +26,7 @@ cdef struct WallPose:               # of a wall at one instant, as POSE of motio
     double position[3]              # of its centre, lab [m]
     double matrix[9]                # wall frame -> lab, row by row
     double velocity[3]              # of its centre, half a step before [m/s]
-    double turning[3]               # angular velocity, likewise, lab [rad/s]
+    double turning[3]               # angular velocity, half a step before, lab [rad/s]
     double velocity_now[3]          # at the instant itself
     double turning_now[3]
 
@@ -82,7 +82,7 @@ cdef struct Walls:
     const unsigned char *moves      # (count,)
     bint any_moves
     double period[3]                # lengths of the periodic box, 0 along open axes [m]
-    double inverse_period[3]        # 1 / period, likewise 0 [1/m]
+    double inverse_period[3]        # 1 / period, 0 along open axes [1/m]
     const unsigned char *repeats    # (count,): walls with images
     const double *references        # (n_primitives, 3): centres of primitives with images, frame of the wall [m]
     const WallPose *now             # (count,)

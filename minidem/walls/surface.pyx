@@ -23,7 +23,7 @@ cdef int compare(const void *a, const void *b) noexcept nogil:
 
 
 cdef inline int cell_index(const TriangleGrid *grid, int axis, double x) noexcept nogil:
-    """Of a coordinate, the cells at the ends if it is outside."""
+    """Index of the cell of a coordinate along an axis; -1 or the number of cells outside of the grid."""
     cdef double cell = floor((x - grid.low[axis]) / grid.cell)
     return <int> min(max(cell, -1.0), <double> grid.side[axis])
 
@@ -47,7 +47,7 @@ cdef void find_near(const TriangleGrid *grid, Vec3 centre, double reach, IntVect
 
 cdef void find_in_grid(const Walls *walls, const TriangleGrid *grid, const double *sphere, double reach,
                        IntVector *found) noexcept nogil:
-    """Likewise of a centre in the lab, and of all its images; some triangles more than once."""
+    """Append the triangles near a centre in the lab, and near all its images; some triangles more than once."""
     cdef const WallPose *pose = walls.now + grid.wall
     cdef bint moves = walls.moves[grid.wall]
     cdef Vec3 x = vector(sphere), middle
@@ -179,7 +179,7 @@ cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, int *rea
 
 
 cdef bint replaces(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
-    """Whether a contact with a dropped triangle goes on with another one."""
+    """Whether a contact with a dropped triangle continues on another one."""
     return walls.wall_of[near.primitive] == walls.wall_of[far.primitive] and same_direction(walls, near, far) \
         and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
 

@@ -63,7 +63,7 @@ class Wall:
         return None
 
     def uneven(self, axes):
-        """Of the axes (3,) of bool those along which the wall is not the same everywhere; what to give instead."""
+        """Return the part of `axes`, (3,) of bool, along which the wall varies, and what to give instead."""
         return axes, "give walls that are the same along it, such as planes"
 
     def without_images(self, length, turns=False):

@@ -18,7 +18,7 @@ scenarios/collisions/chung_ooi.py, are read from figures. Three solutions of tes
                    Popov, Sci. Rep. 5, 8479 (2015), doi 10.1038/srep08479); elastic
    gross sliding   the tangential impulse is friction times the normal impulse: large angles, any law with friction
 
-At small angles the published curves are those of other laws. Deviations up to those of hertz-mindlin, 0.1 in test 4
+At small angles the published curves belong to other laws. Deviations up to those of hertz-mindlin, 0.1 in test 4
 and 0.26 in test 5, are therefore reported as a known limit, larger ones as not reproduced. Test 4 is reproduced by
 hertz-mindlin:tangential=mindlin, a spring force proportional to contact radius times displacement, which creates
 energy; it has findings of its own. The curve of test 5 is reproduced by half of Mindlin's tangential stiffness; partial

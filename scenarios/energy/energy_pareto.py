@@ -243,7 +243,7 @@ def table(report, title, points):
 
 
 def panels_of(figure, names, good):
-    """For each system its panel, name and {(contact, integrator): (style, points)}; colours: laws, markers: schemes."""
+    """Yield each system's panel, name and {(contact, integrator): (style, points)}; colours: laws, markers: schemes."""
     laws = dict(zip(sorted({point["contact"] for point in good}), COLOURS))
     schemes = dict(zip(sorted({point["integrator"] for point in good}), cycle(MARKERS)))
     for panel, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names):

@@ -17,7 +17,7 @@ class EnergyRun:
     Attributes
     ----------
     energies : dict
-        Columns of energy.csv but for the time, name -> array (rows,) [J]; the first row is the initial state.
+        Columns of energy.csv except the time, name -> array (rows,) [J]; the first row is the initial state.
     contacts : (rows,) array
         Number of contacts.
     steps : int

@@ -4,6 +4,7 @@ from math import exp, log, pi, sqrt
 
 import numpy as np
 import pytest
+from oblique_impacts import PHASES, duration
 from page_tables import in_one_line, rows_of
 from reference_contact import effective_modulus
 from scenes import Shape, ball, unit_vectors
@@ -13,7 +14,7 @@ import minidem as md
 from minidem.scenarios import dosta
 
 pytestmark = pytest.mark.filterwarnings("ignore:dt = .*above the Rayleigh step:UserWarning")
-RADIUS, PHASES = 1e-3, (np.arange(8) + 0.5) / 8         # fractions of a step at which the spheres touch
+RADIUS = 1e-3
 
 
 def head_on(material, speed, dt, steps, phases, gap, pairs=None):
@@ -66,7 +67,7 @@ def rebound_of_rods(spheres, restitution, steps, mass_of, speed=0.1, n=64):
     arm = (spheres - 1) * RADIUS * np.sqrt(0.5) * np.array([1.0, 0.0, -1.0])
     mass = 1.0 / (1.0 / rod.mass + np.sum(np.cross(arm, [0.0, 0.0, 1.0])**2) / rod.inertia.max())
     modulus = effective_modulus(2e6, 0.25, 2e6, 0.25)
-    dt = 2.94 * (15 / 16 * mass / (modulus * np.sqrt(RADIUS)))**0.4 * speed**-0.2 / steps
+    dt = duration(mass, RADIUS, modulus, speed) / steps
     height = RADIUS - arm[2] + 1e-7 + (np.arange(n) + 0.5) / n * speed * dt
     sim = on_plane(rod, restitution, dt, mass_of, 2e6, velocity=(0.0, 0.0, -speed),
                    position=np.column_stack([0.05 * np.arange(n), np.zeros(n), height]),
@@ -107,8 +108,7 @@ def rebounds(mass_of, restitution, n=60, speed=0.01):
     """Normal velocity of the contact point after over before, of pairs of spinning asymmetric clumps."""
     rng = np.random.default_rng(2)
     shape = Shape(RADIUS * np.array([(-1.5, 0.0, 0.0), (1.5, 0.0, 0.0), (0.0, 1.8, 0.9)]), [RADIUS] * 3)
-    modulus, mass = effective_modulus(1e7, 0.25, 1e7, 0.25), shape.template.mass / 2
-    time = 2.94 * (15 / 16 * mass / (modulus * np.sqrt(RADIUS / 2)))**0.4 * (2.0 * speed)**-0.2
+    time = duration(shape.template.mass / 2, RADIUS / 2, effective_modulus(1e7, 0.25, 1e7, 0.25), 2.0 * speed)
     sim = md.Simulation(md.Material(1e7, 0.25, restitution=restitution), contact=f"hertz-mindlin:mass={mass_of}",
                         dt=time / 60, threads=1)
     site = np.column_stack([np.zeros((n, 2)), 0.02 * np.arange(n)])
@@ -186,11 +186,6 @@ FLAT = rows_of("guide/friction.md", r"(?:any, on one|rod of|plate of|cube of) ([
 STIFF = effective_modulus(1e9, 0.25, 1e9, 0.25)
 
 
-def contact_time(mass, modulus, speed):
-    """Duration of an elastic impact on a plane, of a sphere of RADIUS with this mass [kg]."""
-    return 2.94 * (15 / 16 * mass / (modulus * sqrt(RADIUS)))**0.4 * speed**-0.2
-
-
 def mobility(axes, clump, arms):
     """1 / m* of contacts with a plane across z, at these arms (n, 3) from the centre of mass [1/kg].
 
@@ -205,7 +200,7 @@ def falls_flat(numbers, restitution, mass_of="contact", speed=0.02):
     lattice = 2.0 * RADIUS * np.array(list(np.ndindex(*numbers)))
     clump = md.ClumpTemplate(lattice, [RADIUS] * len(lattice), density=2500.0)
     n = numbers[0] * numbers[1]
-    dt = contact_time(clump.mass, n * STIFF, speed) / 200
+    dt = duration(clump.mass, RADIUS, n * STIFF, speed) / 200
     sim = on_plane(clump, restitution, dt, mass_of, position=[(0.0, 0.0, numbers[2] * RADIUS + 0.3 * speed * dt)],
                    velocity=(0.0, 0.0, -speed))
     sim.run(2)
@@ -233,7 +228,7 @@ def test_flat_clumps_elsewhere_in_the_documents():
         assert found[0] == pytest.approx(found[1], abs=3e-4)
     assert f"rod of five with {falls_flat((5, 1, 1), 0.5, 'clump')[0]:.3f}" in in_one_line("guide/friction.md")
     rod, speed = md.shapes.rod(10.0 * RADIUS, RADIUS, 5, 2500.0), 0.02
-    dt = contact_time(0.5 * rod.mass, 5 * STIFF / sqrt(2.0), speed) / 200
+    dt = duration(0.5 * rod.mass, RADIUS, 5 * STIFF / sqrt(2.0), speed) / 200
     sim = md.Simulation(md.Material(1e9, 0.25, restitution=0.5), contact="hertz-mindlin", dt=dt, threads=1)
     sim.add_clumps(rod, [(0, 0, 0), (2.001 * RADIUS, 0, 0)], velocity=[(0.5 * speed, 0, 0), (-0.5 * speed, 0, 0)])
     sim.run(2000)
@@ -251,7 +246,7 @@ def restitutions_of_single_impacts(clump, overlap, n=150, restitution=0.5):
     In random orientations, with spins; overlap : of a head-on impact of the whole mass, in RADIUS.
     """
     rng, speed = np.random.default_rng(1), sqrt((overlap * RADIUS)**2.5 * 16 / 15 * STIFF * sqrt(RADIUS) / clump.mass)
-    dt, rows = contact_time(clump.mass, STIFF, speed) / 50, []
+    dt, rows = duration(clump.mass, RADIUS, STIFF, speed) / 50, []
     while len(rows) < n:
         turn = Rotation.random(random_state=rng.integers(1 << 30))
         centres = turn.apply(clump.centers - clump.center_of_mass)

@@ -45,7 +45,7 @@ def test_duration_and_rebound(name):
 
 
 def test_free_fall(lumpy):
-    """Exact but for rounding x and v once or twice a step; a clump falls as one mass and does not turn."""
+    """Exact except for rounding x and v once or twice a step; a clump falls as one mass and does not turn."""
     g, v0, x0 = np.array([0.5, -1.0, -9.81]), np.array([3.0, 2.0, 1.0]), np.array([-7.0, 5.0, 11.0])
     steps, dt = 10_000, 1e-4
     sim = scenes.Scene([lumpy], x0[None], np.array([[0.5, 0.5, -0.5, 0.5]]), v0[None], np.zeros((1, 3)),

@@ -1,12 +1,12 @@
 """Faces, edges, corners and seams of meshes: each once, continuous forces, smooth surfaces as such."""
 import numpy as np
 import pytest
+from bit_systems import STATE
 from reference_walls import BALL, CUBE, CUBE_FACES, FRICTION, MINDLIN, ROLLING, plate, simulation, turned
 
 import minidem as md
 
 RADIUS, GRAVITY, FLOOR = 0.1, (0.0, 0.0, -9.81), md.Plane((0, 0, 0), (0, 0, 1))
-STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
 MODULUS = md.effective_modulus(FRICTION, FRICTION)
 
 

@@ -3,13 +3,13 @@ import csv
 import html
 import json
 import re
-import subprocess
 import sys
 from html.parser import HTMLParser
 
 import docs
 import gallery
 import pytest
+from processes import python
 
 import minidem as md
 from minidem.core.interpreter import scenario_scripts
@@ -27,9 +27,7 @@ def pages(tmp_path_factory):
     picture.parent.mkdir(parents=True)
     gallery.keep_picture(gallery.PICTURES / "settling.png", picture)
     out = folder / "out"
-    command = [sys.executable, docs.__file__, "--out", out, "--results", folder / "results"]
-    ended = subprocess.run(command, timeout=300, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stdout + ended.stderr       # a warning of Sphinx is an error here
+    python(docs.__file__, "--out", out, "--results", folder / "results")        # a warning of Sphinx is an error here
     return {path.relative_to(out).as_posix(): path.read_text(encoding="utf-8") for path in out.rglob("*.html")}
 
 

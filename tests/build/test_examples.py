@@ -6,13 +6,13 @@ import os
 import re
 import runpy
 import shlex
-import subprocess
 import sys
 import tomllib
 
 import examples
 import meshio
 import pytest
+from processes import python
 
 import minidem as md
 from minidem import __main__ as command_line, shapes
@@ -81,10 +81,7 @@ def printed(code, folder, another_python, capsys):
     if not another_python:
         runpy.run_path("example.py", run_name="__main__")
         return capsys.readouterr().out
-    done = subprocess.run([sys.executable, "example.py"], cwd=folder, env=INSTALLED, capture_output=True, text=True,
-                          timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return python("example.py", cwd=folder, env=INSTALLED).stdout
 
 
 @pytest.mark.parametrize("where, code", [

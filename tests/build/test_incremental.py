@@ -5,12 +5,13 @@ import platform
 import re
 import runpy
 import shutil
-import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
+from processes import python
 
 pytestmark = pytest.mark.slow            # of setup.py alone
 ROOT = Path(__file__).parents[2]
@@ -41,9 +42,7 @@ class Tree:
     def build(self, *arguments, fails=False, **settings):
         """The modules that are translated and compiled."""
         (self.folder / "dist").mkdir(exist_ok=True)
-        done = subprocess.run([sys.executable, *(arguments or IN_PLACE)], cwd=self.folder, capture_output=True,
-                              text=True, timeout=300, env=SETTINGS | (settings or FLAGS))
-        assert (done.returncode != 0) == fails, done.stdout[-3000:] + done.stderr[-3000:]
+        done = python(*(arguments or IN_PLACE), fails=fails, cwd=self.folder, env=SETTINGS | (settings or FLAGS))
         return {name.replace("/", ".") for name in re.findall(r" -c \S*/minidem/(\S+)\.c ", done.stdout)}
 
     def modules(self):
@@ -105,8 +104,7 @@ def test_the_clone_hides_no_installation(tree, tmp_path):
     shutil.unpack_archive(wheel, tmp_path / "site", "zip")
     (tmp_path / "minidem").symlink_to(tree.folder)
     find = "import importlib.util as u, site, sys; site.addsitedir(sys.argv[1]); print(u.find_spec('minidem').origin)"
-    found = subprocess.run([sys.executable, "-S", "-c", find, tmp_path / "site"], cwd=tmp_path, check=True,
-                           capture_output=True, text=True, env=SETTINGS | {"PYTHONPATH": ""}).stdout
+    found = python("-S", "-c", find, tmp_path / "site", cwd=tmp_path, env=SETTINGS | {"PYTHONPATH": ""}).stdout
     assert found.strip() == str(tree.path("__init__.py"))
 
 
@@ -115,7 +113,7 @@ def test_a_package_that_is_not_built_says_so(tmp_path):
     for name in ("minidem", "minidem/isa"):
         (tmp_path / name).mkdir()
         shutil.copy(ROOT / name / "__init__.py", tmp_path / name)
-    done = subprocess.run([sys.executable, "-m", "minidem"], cwd=tmp_path, capture_output=True, text=True)
+    done = python("-m", "minidem", cwd=tmp_path, fails=True)
     assert done.returncode == 1 and done.stderr.endswith(
         f"the compiled modules of minidem in {tmp_path / 'minidem'} are missing or stale; build them with\n"
         f"    {sys.executable} -m pip install -e '{tmp_path}'\n"
@@ -211,7 +209,8 @@ def test_the_record_of_the_build_tells_its_flags(built):
 def test_a_wheel_has_no_module_made_for_this_machine(tree):
     """Neither one that a build in place made, nor one that an earlier version left; and it spoils no build in place."""
     before = {name: path.read_bytes() for name, path in tree.modules().items()}
-    left, = (tree.folder / "build").glob("lib*")
+    left = tree.folder / "build" / f"lib.{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
+    (left / "minidem").mkdir(parents=True)
     (left / "minidem" / tree.modules()["core.build_record"].name.replace("build_record", "gone")).write_text("old")
     assert tree.build(*hook("build_wheel")) == ALL
     wheel, = (tree.folder / "dist").glob("*.whl")

@@ -3,11 +3,11 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
+import processes
 import pytest
 from benchmark_cases import CASES
 from compare_trees import with_contact
@@ -57,9 +57,8 @@ print(json.dumps({"level": level, "digests": found, "of": sum(f"/isa/{level}/" i
 
 def python(tree, *arguments, level="", fails=False):
     """Standard output of a Python process that imports minidem from a folder; its errors if it fails."""
-    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=900, cwd=tree,
-                          env={**CLEAN, "PYTHONPATH": str(tree), "MINIDEM_ISA": level})
-    assert (done.returncode != 0) == fails, done.stdout[-3000:] + done.stderr[-3000:]
+    done = processes.python(*arguments, fails=fails, cwd=tree,
+                            env={**CLEAN, "PYTHONPATH": str(tree), "MINIDEM_ISA": level})
     return done.stderr if fails else done.stdout
 
 
@@ -69,9 +68,7 @@ def built(folder):
     shutil.copytree(ROOT / "minidem", folder / "minidem", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
         shutil.copy(ROOT / name, folder)
-    done = subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], cwd=folder, capture_output=True,
-                          text=True, timeout=900, env={**CLEAN, "MINIDEM_ARCH": "levels"})
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    done = processes.python("setup.py", "build_ext", "--inplace", cwd=folder, env={**CLEAN, "MINIDEM_ARCH": "levels"})
     if "alone" in done.stderr:
         pytest.skip("the levels need a newer compiler")
     return folder

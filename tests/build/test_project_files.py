@@ -1,12 +1,11 @@
 """Files that GitHub, Read the Docs, pre-commit and Zenodo read: they follow their schemas, which need no network."""
 import json
 import re
-import subprocess
-import sys
 import tomllib
 
 import pytest
 from examples import ROOT
+from processes import python
 
 SCHEMAS = {"github-workflows": ".github/workflows/*.yml", "github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
            "github-issue-config": ".github/ISSUE_TEMPLATE/config.yml", "readthedocs": ".readthedocs.yaml"}
@@ -18,9 +17,7 @@ def test_schemas(schema):
     pytest.importorskip("check_jsonschema")
     files = sorted(ROOT.glob(SCHEMAS[schema]))
     assert files
-    done = subprocess.run([sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files],
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    python("-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files)
 
 
 def test_zenodo_and_hooks():

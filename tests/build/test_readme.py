@@ -2,11 +2,10 @@
 import os
 import pydoc
 import re
-import subprocess
-import sys
 
 import examples
 import pytest
+from processes import python
 
 ROOT = examples.ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -21,10 +20,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
     "scenarios/spiral/chess_in_box", "tools/compare_peers", *(pytest.param(name, marks=pytest.mark.slow) for name in (
         "scenarios/dense_rods", "scenarios/paper_report", "tools/docs"))])
 def test_scripts_run_from_any_folder(script, tmp_path):
-    command = [sys.executable, ROOT / f"{script}.py", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path,
-                          env=os.environ | {"PYTHONPATH": str(ROOT)})
-    assert done.returncode == 0 and "usage: " in done.stdout, done.stderr
+    done = python(ROOT / f"{script}.py", "--help", cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert "usage: " in done.stdout
 
 
 def test_the_readme_is_short():
@@ -43,7 +40,7 @@ def test_the_number_of_integrators():
 
 @pytest.mark.parametrize("where, text", examples.documents(), ids=[where for where, _ in examples.documents()])
 def test_names_and_links_in_documents(where, text):
-    """Dotted names of the package, but for files and those that a user's own command or script makes, and links."""
+    """Dotted names of the package, except files and what a user's own command or script makes, and links."""
     for name in set(re.findall(r"`((?:md|minidem)(?:\.\w+)+)(?:\([^`]*)?`", text)):
         if not where.endswith("CHANGELOG.md"):
             assert pydoc.locate(re.sub(r"^md\b", "minidem", name)) is not None, name

@@ -2,12 +2,12 @@
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
+import processes
 import pytest
 
 from minidem.core.interpreter import scenario_scripts
@@ -48,9 +48,7 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 
 
 def run(*words, env=CLEAN, **how):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=900, env=env, **how)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+    return processes.run(*words, env=env, **how).stdout
 
 
 @pytest.fixture(scope="module")

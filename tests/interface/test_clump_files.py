@@ -1,6 +1,5 @@
 """Files of spheres and meshes, molecules of LAMMPS, folders of MercuryDPM: invalid and damaged ones; make_clump.py."""
 import math
-import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
+from processes import run
 
 import minidem as md
 from minidem import shapes
@@ -85,33 +85,13 @@ def test_files_that_are_refused(name, text, message, tmp_path):
         md.ClumpTemplate.from_file(tmp_path if "/" in name else path)
 
 
-def test_paths_that_are_refused(tmp_path):
-    ball, file = md.ClumpTemplate([(0, 0, 0)], [1e-3]), write_mercury(tmp_path / "two") / "Clump" / "Clump.txt"
-    for error, message, call in (
-            (IsADirectoryError, "path = .*: this is a folder; give .* of one clump of MercuryDPM",
-             lambda: md.ClumpTemplate.from_file(tmp_path)),
-            (NotADirectoryError, "path: this is a file; give the name of a folder",
-             lambda: ball.to_file(file, "mercurydpm")),
-            (ValueError, r"inertia\[0\] = .*: MercuryDPM reads numbers from 1.18e-38",
-             lambda: md.ClumpTemplate([(0, 0, 0)], [1e-9]).to_file(tmp_path / "dust", "mercurydpm")),
-            (ValueError, "style = 'yade': give one of 'csv', 'lammps', 'liggghts'",
-             lambda: ball.to_file(tmp_path / "dust", "yade")),
-            *((FileNotFoundError, f"path = .*none.stl': there is no such file; give .*{tmp_path / 'none.stl'}",
-               lambda read=read: read(tmp_path / "none.stl"))
-              for read in (md.ClumpTemplate.from_file, md.ClumpTemplate.from_mesh, md.MeshWall))):
-        with pytest.raises(error, match=message):
-            call()
-    assert not (tmp_path / "dust").exists()
-
-
 @needs_lammps
 def test_lammps_reads_a_molecule(tmp_path):
     clump = md.ClumpTemplate([(0, 0, 0), (1e-3, 0, 0), (1e-3, 1e-3, 0)], [1e-3, 8e-4, 6e-4], 2500.0)
     clump.to_file(tmp_path / "clump.mol", "lammps")
     (tmp_path / "in").write_text("units si\natom_style sphere\nregion all block 0 1 0 1 0 1\ncreate_box 1 all\n"
                                  "molecule clump clump.mol\n")
-    done = subprocess.run([LAMMPS.find(), "-in", "in", "-log", "none"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0 and "3 atoms with max type 1" in done.stdout, done.stdout
+    assert "3 atoms with max type 1" in run(LAMMPS.find(), "-in", "in", "-log", "none", cwd=tmp_path).stdout
 
 
 MERCURY = {"Clump/Clump.txt": "-1.0e+00,0.0e+00,0.0e+00,5.0e-01\n1.0e+00,0.0e+00,0.0e+00,5.0e-01\n",

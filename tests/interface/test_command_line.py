@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import drum
 import pytest
 from examples import ROOT
+from processes import python
 
 import minidem as md
 from minidem import __main__ as command_line, selftest
@@ -70,9 +71,7 @@ def test_a_run_and_the_command_for_a_movie_that_it_shows(tmp_path, path_without_
     words = "--time", "0.005", "--frames", "2", "--out"
     for program, out in ((["-m", "minidem", "run", "rods_in_box"], "my results"),
                          ([ROOT / "scenarios" / "rods_in_box.py"], "script")):
-        done = subprocess.run([sys.executable, *program, *words, out], cwd=tmp_path, capture_output=True, text=True,
-                              check=True, env=elsewhere)
-        command = done.stdout.splitlines()[-1]
+        command = python(*program, *words, out, cwd=tmp_path, env=elsewhere).stdout.splitlines()[-1]
     one, other = ((tmp_path / name / "energy.csv").read_bytes() for name in ("my results", "script"))
     assert one == other and one.count(b"\n") > 100 and command.endswith(" -m minidem movie script")
     subprocess.run(f"{command} --help", shell=True, cwd=tmp_path, check=True, env=elsewhere)

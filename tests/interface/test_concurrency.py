@@ -4,14 +4,13 @@ import hashlib
 import multiprocessing
 import os
 import pickle
-import subprocess
-import sys
 import threading
 
 import numpy as np
 import pytest
 import scenes
 from examples import ROOT
+from processes import python
 
 from minidem.core.processors import available_processors
 from minidem.core.threads import has_openmp
@@ -119,9 +118,7 @@ def test_settings_of_openmp(setting, default, requested):
                "    print(threads, hashlib.sha1(position).hexdigest())\n")
     name, value = setting.split("=")
     environment = {key: text for key, text in os.environ.items() if not key.startswith("OMP_")}
-    done = subprocess.run([sys.executable, "-c", program], env={**environment, name: value}, cwd=ROOT,
-                          capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
+    done = python("-c", program, env={**environment, name: value}, cwd=ROOT, timeout=60)
     (of_default, bits), (of_two, same) = (line.split() for line in done.stdout.splitlines())
     assert bits == same == hashlib.sha1(after_a_run()[1]).hexdigest()
     assert int(of_two) == requested and int(of_default) == (default or min(2, available_processors()))

@@ -5,13 +5,13 @@ from scenes import BALL, ELASTIC, MATERIAL, ROLLING, material_for, settling
 
 import minidem as md
 
-RADIUS, GRAVITY = 0.04, 9.81
+RADIUS, GRAVITY, FLOOR = 0.04, 9.81, md.Plane((0, 0, 0), (0, 0, 1))
 STIFFNESS = 4.0 / 3.0 * md.effective_modulus(ELASTIC, ELASTIC)
 
 
-def spheres(position, walls=(), contact="hertz", **options):
-    sim = md.Simulation(material_for(contact), walls, contact=contact, **{"dt": 1e-5} | options)
-    sim.add_clumps(BALL, position)
+def spheres(position, walls=(), contact="hertz", velocity=(0, 0, 0), gravity=(0, 0, 0)):
+    sim = md.Simulation(material_for(contact), walls, contact=contact, dt=1e-5, gravity=gravity)
+    sim.add_clumps(BALL, position, velocity=velocity)
     return sim
 
 
@@ -45,8 +45,7 @@ def test_stress_of_two_spheres(axis, low, high, part):
 
 def test_stress_of_a_sliding_sphere():
     """Force in the row, vector in the column: the stress of friction on a wall is not symmetric."""
-    sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1))], contact="hertz-mindlin", dt=1e-5)
-    sim.add_clumps(BALL, (0.0, 0.0, 0.99 * RADIUS), velocity=(3.0, 0.0, 0.0))
+    sim = spheres((0.0, 0.0, 0.99 * RADIUS), [FLOOR], "hertz-mindlin", velocity=(3.0, 0.0, 0.0))
     sim.run(20)
     force, height = -sim.wall_force(0), sim.position[0, 2]
     assert force[0] == pytest.approx(-MATERIAL.friction * force[2], rel=1e-4) and force[2] > 0.0
@@ -57,9 +56,8 @@ def test_stress_of_a_sliding_sphere():
 
 def test_kinetic_stress():
     """m v' v' / V relative to the mean velocity, of the clumps in the box."""
-    sim = md.Simulation(ELASTIC, dt=1e-5)
-    velocity = [(5.0, 1.0, 0.0), (3.0, -1.0, 0.0), (9.0, 9.0, 9.0)]
-    sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (9.0, 0.0, 0.0)], velocity=velocity)
+    sim = spheres([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (9.0, 0.0, 0.0)],
+                  velocity=[(5.0, 1.0, 0.0), (3.0, -1.0, 0.0), (9.0, 9.0, 9.0)])
     corners = {"low": (-1.0, -1.0, -1.0), "high": (2.0, 1.0, 1.0)}
     expected = BALL.mass * 2.0 * np.outer([1, 1, 0], [1, 1, 0]) / 12.0
     np.testing.assert_allclose(sim.stress(**corners, kinetic=True), expected, rtol=1e-12)
@@ -108,7 +106,7 @@ def test_forces_on_walls_change_the_momentum(contact):
 def test_coordination_number():
     """Two rods of three spheres side by side on a wall, a ball apart: six contacts with it, three with each other."""
     rod = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], [RADIUS] * 3)
-    sim = spheres([(0.0, 0.0, 1.0)], [md.Plane((0, 0, 0), (0, 0, 1))])
+    sim = spheres([(0.0, 0.0, 1.0)], [FLOOR])
     sim.add_clumps(rod, [(0.0, 0.0, 0.0395), (0.0, 0.079, 0.0395)])
     contacts, columns = sim.contacts(), sim.contact_columns()
     assert len(contacts) == 9 and all(column.shape == (9,) for column in columns.values())

@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from processes import python
 
 from minidem.ensemble import run_ensemble, worker
 from minidem.ensemble.worker import reference_to
@@ -88,15 +89,18 @@ class Study:
     def records(self):
         return [json.loads(file.read_text()) for file in self.runs.glob("[!.]*.json")]
 
+    def leaves_no_orphans(self):
+        begun = {word for file in self.folder.glob("calls_*") for word in file.read_text().split()}
+        wait_until(lambda: not any(alive(one) for one in begun))
+
     def table(self):
         with open(self.file, newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
 
 @pytest.fixture
-def study(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return Study(tmp_path)
+def study(here):
+    return Study(here)
 
 
 def alive(process):
@@ -203,8 +207,7 @@ def test_a_killed_study_continues(study, sent):
     assert process.wait() != 0
     before = {file: file.stat().st_mtime_ns for file in study.runs.glob("[!.]*.json")}
     assert len(before) < 8 and (sent == signal.SIGKILL or len(study.table()) == len(before))
-    begun = {word for file in study.folder.glob("calls_*") for word in file.read_text().split()}
-    wait_until(lambda: not any(alive(one) for one in begun))                    # no orphans
+    study.leaves_no_orphans()
     assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
     assert all(file.stat().st_mtime_ns == then for file, then in before.items())
     # Begun again: of two workers the run under way, and one that had ended but was not yet written down.
@@ -234,8 +237,7 @@ def test_cluster(study):
     killer.join()
     assert [row["text"] for row in rows] == [f"{a}x" for a in range(10, 16)]
     cluster.close()
-    begun = {word for file in study.folder.glob("calls_*") for word in file.read_text().split()}
-    wait_until(lambda: not any(alive(one) for one in begun))                    # no orphans
+    study.leaves_no_orphans()
 
 
 # --- functions ---
@@ -281,9 +283,7 @@ def test_functions(tmp_path, monkeypatch):
     for name in "other_name", "bound", "partial":
         with pytest.raises(ValueError, match="top level of a module or script"):
             reference_to(getattr(module, name))
-    command = [sys.executable, "-m", "package.kinds", "study"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout.split() == ["30"], done.stderr
+    assert python("-m", "package.kinds", "study", cwd=tmp_path).stdout.split() == ["30"]
 
 
 UNGUARDED = """

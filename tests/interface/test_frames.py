@@ -31,7 +31,7 @@ def files(out):
 
 @pytest.fixture(scope="module")
 def synchronous(tmp_path_factory):
-    """Folder of a run that writes each frame before it goes on."""
+    """Folder of a run that writes each frame before its next step."""
     out = tmp_path_factory.mktemp("synchronous")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Run, "_in_background", lambda self, function, *arguments: function(*arguments))

@@ -170,7 +170,7 @@ def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction, rod, lump
 
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
 def test_same_seed_same_poses_and_no_absolute_length(how, solid_fraction, rod):
-    """In units 2^-20 times as large every bit of the poses is the same but for that factor."""
+    """In units 2^-20 times as large every bit of the poses is the same, up to that factor."""
     def placed(seed, unit=1.0):
         template = md.ClumpTemplate(rod.template.centers * unit, rod.template.radii * unit)
         high = np.full(3, unit * (100 * rod.template.volume / solid_fraction) ** (1 / 3))

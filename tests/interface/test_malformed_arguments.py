@@ -13,7 +13,7 @@ import meshio
 import numpy as np
 import pytest
 from reference_walls import CUBE, CUBE_FACES
-from user_functions import POINTER, capsule
+from user_functions import CFUNC, POINTER, capsule
 
 import minidem as md
 from minidem import initial, shapes
@@ -317,8 +317,7 @@ def all_finite(thing):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name, argument", [(name, argument) for name in CALLS for argument in CALLS[name][1]])
-def test_refused_or_valid(name, argument, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_refused_or_valid(name, argument, here):
     function, good, others = CALLS[name]
     for value in variations(good[argument]):
         if is_long_run(argument, value) or (name == "callback" and callable(value)):
@@ -352,7 +351,7 @@ def test_out_of_range(name, argument):
 
 LAW = "hertz-mindlin:bonds=parallel"
 NO_SIGNATURE = b"void (int)"            # a capsule holds its address
-NOTHING = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda *pointers: None)
+NOTHING = CFUNC(lambda *pointers: None)
 FOREIGN = {     # files of other programs, and what a message says that they are
     "grains.data": ("a data file of LAMMPS", "grains\n\n1 atoms\n\n0 1 xlo xhi\n\nAtoms\n\n1 1 .1 2500 0 0 0\n"),
     "grains.dump": ("a dump of LAMMPS", "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n"),
@@ -381,7 +380,13 @@ def bonds(**arguments):
 
 
 def field(**arguments):
-    return row().add_field(**{"name": "T"} | arguments)
+    sim = row()
+    sim.add_field(**{"name": "T"} | arguments)
+    return sim
+
+
+def alone():
+    return md.Simulation(STEEL, contact="hertz-mindlin", dt=1e-7)
 
 
 def with_flux(function):
@@ -430,10 +435,19 @@ MESSAGES = [        # (call, what its message says)
     (lambda: row(periodic=box()).deform(rates=(1, 2)), ["rates = (1, 2): give one for each axis"]),
     *((lambda pairs=pairs: bonds(pairs=pairs), [words]) for pairs, words in (
         ([[0, 1], [1]], "pairs = [[0, 1], [1]]: rows of different lengths"), ([(0, 3)], "there is no sphere 3"),
-        ([(0, 0)], "belong to one clump"), ([(0, 1), (1, 0)], "given twice"))),
+        ([(0, 0)], "belong to one clump"), ([(0, 1), (1, 0)], "given twice"), ([(0, 2)], "larger bond_range"))),
+    (lambda: row(contact="hertz-mindlin").add_bonds([(0, 1)], young=1e7), ["take one with bonds=parallel"]),
+    (lambda: [sim.add_bonds([(0, 1)], young=1e7) for sim in 2 * [row()]], ["have a bond"]),
     (lambda: field(name="heat"), ["name = 'heat'", "there is a field of this name"]),
     (lambda: row().set_field("heat", [[1], [2, 3]]), ["values = [[1], [2, 3]]: rows of different lengths"]),
     (lambda: row().field("heart"), ["name = 'heart': there is no such field", "did you mean 'heat'?"]),
+    (lambda: field(values=np.zeros(3)).add_clumps(BALL, (0, 0, 0)), ["'T' has no value for new clumps"]),
+    (lambda: field(values=1.0, walls=300.0), ["walls = 300.0: the simulation has no walls; leave walls out"]),
+    (lambda: row(contact="hertz-mindlin").write_lammps("rods"), ["fields cannot be given to LAMMPS: heat"]),
+    (lambda: alone().field("heat"), ["no such field; known are none"]),
+    (lambda: alone().add_flux(lambda contacts: None), ["no field"]),
+    (lambda: row(contact="hertz").add_flux(lambda contacts: None), ["'hertz' keeps no records"]),
+    (lambda: row().add_flux(lambda: None), ["takes"]),
     (lambda: Lognormal(0.01, sigma=1e3), ["sigma=1000.0", "default low", "is 0 m; give low, or a narrower curve"]),
     (lambda: RosinRammler(0.01, exponent=1e-3), ["exponent=0.001", "give low, or a narrower curve"]),
     (lambda: with_flux(lambda c: c.rates["heat"].__setitem__(slice(None), np.ones(3))),
@@ -446,7 +460,10 @@ MESSAGES = [        # (call, what its message says)
     (lambda: box(rates=(0, 0, lambda: 1.0)), ["rates[2] = ", "it is called with (t)"]),
     (lambda: box(rates=(md.Pressure, 0, 0)), ["rates[0] = ", "it is called with (t)", "missing a required argument"]),
     (lambda: row(periodic=box()).deform(shear=("x", "y", lambda: 1.0)), ["it is called with (t)"]),
-    (lambda: row().remove_clumps([[1], [2, 3]]), ["ids = [[1], [2, 3]]: rows of different lengths"]),
+    *((lambda ids=ids: row().remove_clumps(ids), ["ids", words]) for ids, words in (
+        ([[1], [2, 3]], "ids = [[1], [2, 3]]: rows of different lengths"), ([2, 100], "is no clump with the id 100"),
+        ([-1], "no clump with the id -1"), ([1, 2, 1], "1 is given 2 times"), *((wrong, "give a list") for wrong in (
+            3, [[1]], [1.0], [True, False], "a", None)))),
     (lambda: settle([Group(BALL, "here", (1, 0, 0, 0), STEEL)], [], 1e-5), ["groups[0].position = 'here'"]),
     (lambda: coarse(cells=(10 ** 4,) * 3), ["cells = [10000, 10000, 10000]", "2e+05 GB"]),
     (lambda: coarse(cells=(10 ** 15, 1, 1)), ["cells = [1000000000000000, 1, 1]", "GB"]),
@@ -466,8 +483,17 @@ MESSAGES = [        # (call, what its message says)
     (lambda: md.Simulation.read_lammps("nosuch"), ["folder = 'nosuch': there is no such folder"]),
     (lambda: md.Simulation.load("arrays.npz"), ["arrays.npz: an .npz file with x, but not a minidem checkpoint"]),
     (lambda: md.Simulation.load("nosuch.npz"), ["path = 'nosuch.npz': there is no such file in /"]),
-    (lambda: md.MeshWall("nosuch.stl"), ["path = 'nosuch.stl': there is no such file in /"]),
+    *((lambda read=read: read("nosuch.stl"), ["FileNotFoundError", "path = 'nosuch.stl': there is no such file in /"])
+      for read in (md.ClumpTemplate.from_file, md.ClumpTemplate.from_mesh, md.MeshWall)),
+    (lambda: md.ClumpTemplate.from_file("frames"),
+     ["IsADirectoryError", "path = ", "this is a folder; give ", " of one clump of MercuryDPM"]),
+    (lambda: BALL.to_file("foreign.csv", "mercurydpm"),
+     ["NotADirectoryError", "path: this is a file; give the name of a folder"]),
+    (lambda: md.ClumpTemplate([(0, 0, 0)], [1e-9]).to_file("dust", "mercurydpm"),
+     ["inertia[0] = ", "MercuryDPM reads numbers from 1.18e-38"]),
+    (lambda: BALL.to_file("dust", "yade"), ["style = 'yade': give one of 'csv', 'lammps', 'liggghts'"]),
     (lambda: row().energy.total, ["energy is a method, which has no 'total'; call it first: energy().total"]),
+    (lambda: row().energy().lasting, ["sim.energy(shadow=True)"]),
     (lambda: row().stress.shape, ["call it first: stress().shape"]),
     (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
     (lambda: with_force(lambda t, x, v, q, w: None), ["step 0", "<lambda>", "a user force returned None"]),
@@ -552,9 +578,24 @@ MESSAGES = [        # (call, what its message says)
      ["function: ", "restype None and argtypes", "for void (const double *time, "]),
     (lambda: with_force(capsule(ctypes.CDLL(None).labs, NO_SIGNATURE)),
      ["function: the capsule is named 'void (int)'; its name must be"]),
+    (lambda: row().add_force(lambda t, x, v, q, w, *, random: (v, w)), ["random = "]),
+    (lambda: row().add_force(lambda t, x, v, q, w: (v, w), random=3), ["random = "]),
     (lambda: with_force(3), ["function = 3: give a Python function, a numba cfunc, a ctypes function"]),
     *((lambda wrong=wrong: row().add_force(NOTHING, wrong), ["parameters"]) for wrong in ("abc", [[1.0]], [np.nan])),
     (lambda: row().add_clumps(BALL, np.ma.masked_greater([[0.7, 0.5, 0.5]], 0.6)), ["position has masked elements"]),
+    # functions that cannot be called
+    (lambda: row().run(1, every=1, callback=lambda: None), ["callback = ", "(simulation)", "too many"]),
+    (lambda: row().run(1, every=1, callback=place), ["callback = ", "(simulation)", "missing"]),
+    (lambda: row().add_force(lambda t, x, v: None), ["function = ", "w), and takes (t, x, v)", "too many"]),
+    (lambda: row().add_force(becomes_infinite, [1.0]), ["function = ", "(t, x, v, q, w, p0)", "too many"]),
+    *((lambda law=law: md.contact.register("no", **{"force": lambda contacts: None} | law), words) for law, *words in (
+        ({"parameters": {"k": 1.0}}, "force = ", "(contacts, k)", "too many"),
+        ({"describe": lambda: 1}, "describe = ", "(contacts)", "too many"),
+        ({"coefficients": lambda pair: ()}, "coefficients = ", "(pair, values)", "too many"))),
+    (lambda: md.rotation.register("no", lambda bodies, dt: None), ["move = ", "(bodies, dt, stage)", "too many"]),
+    (lambda: md.Plane((0, 0, 0), (0, 0, 1), motion=lambda: None), ["motion = ", "(t), and takes ()", "too many"]),
+    (lambda: md.rotation.integrate("spiral", (1, 2, 3), (1, 0, 0, 0), (0, 0, 1), lambda t: 0, 0.1, 1),
+     ["torque = ", "(t, q, w)", "too many"]),
     # contact laws
     *((lambda contact=contact, scheme=scheme: row(contact=contact, rotation=scheme), words)
       for contact, scheme, *words in (
@@ -576,6 +617,7 @@ MESSAGES = [        # (call, what its message says)
         ("hertz-mindlin:tangential_stiffness=-1", "spiral", "positive number"),
         ("hertz-mindlin:cohesion=jkr,limit_damping=yes", "spiral", "limit_damping = yes", "leave one out"),
         ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "spiral", "cohesion"),
+        ("hertz-mindlin:bonds=parallel,cohesion=jkr", "spiral", "leave one out"),
         ("hertz-mindlin:cohesion=glue", "spiral", "glue"))),
     # coarse-grained fields
     (lambda: coarse(high=(1, 0, 1), cells=(2, 2, 2)), ["cells[1] = 2: along an axis with low = high there is one"]),
@@ -590,8 +632,7 @@ MESSAGES = [        # (call, what its message says)
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("call, words", MESSAGES)
-def test_messages(call, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_messages(call, words, here):
     for name, (_, text) in FOREIGN.items():
         Path(name).write_text(text)
     np.savez("arrays.npz", x=np.zeros(3))
@@ -600,12 +641,12 @@ def test_messages(call, words, tmp_path, monkeypatch):
     Path("frames/frames.pvd").write_text("no series")
     with pytest.raises((ValueError, OSError, AttributeError, KeyError)) as error:
         call()
-    assert all(word in str(error.value) for word in words), error.value
+    assert all(word in f"{type(error.value).__name__}: {error.value}" for word in words), error.value
+    assert "no" not in md.contact.available() + md.rotation.available() and not Path("dust").exists()
 
 
 @pytest.mark.parametrize("function, call", FLAGS)
-def test_a_word_is_no_flag(function, call, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_word_is_no_flag(function, call, here):
     meshio.write_points_cells("body.stl", TETRAHEDRON.vertices, [("triangle", TETRAHEDRON.triangles)])
     flags = [one.name for one in inspect.signature(function).parameters.values() if one.annotation in (bool, "bool")]
     assert flags

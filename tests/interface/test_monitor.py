@@ -133,7 +133,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
 
 
 def test_energy_limit(tmp_path, capsys):
-    """The run ends with the first row beyond it, and goes on from there with the same bits."""
+    """The run ends with the first row beyond it, and can be continued from there with the same bits."""
     run, limit = (*UNSTABLE, "--time", "0.5"), 0.01
     assert main(tmp_path / "free", *run) == 0
     free = energies(tmp_path / "free")
@@ -149,7 +149,7 @@ def test_energy_limit(tmp_path, capsys):
         assert f"{errors[first]:.3g}" in said and f"--energy-limit {limit}" in said and "--resume" in said
     assert main(tmp_path / "a", *run, "--resume") == 0
     np.testing.assert_array_equal(energies(tmp_path / "a"), free)
-    comparison = "--compare", "euler,spiral", "--time", "0.2", "--energy-limit", "1e-5"     # goes on behind it
+    comparison = "--compare", "euler,spiral", "--time", "0.2", "--energy-limit", "1e-5"     # runs all the same
     assert main(tmp_path, *comparison) == 0
     assert [summary(tmp_path / name)["ended"] for name in ("euler", "spiral")] == ["energy limit"] * 2
 

@@ -83,11 +83,10 @@ def test_mp4_and_gif(run, tmp_path):
     (["--out", "movie.avi"], "--out: movie.avi does not end in .mp4 or .gif"),
     (["--out", "nowhere/movie.mp4"], "--out: there is no folder nowhere"),
     (["--contacts"], "two.pvd has no contacts at 3 of 3 times, the first 0 s; run the scenario with --contacts")])
-def test_bad_arguments(run, words, message, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_bad_arguments(run, words, message, capsys, here):
     (run / "two.mp4").unlink(missing_ok=True)
     assert movie(run, *words) == 2 and message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir()) and not list(run.glob("*.mp4")) and not list(run.glob(".minidem*"))
+    assert not list(here.iterdir()) and not list(run.glob("*.mp4")) and not list(run.glob(".minidem*"))
 
 
 def test_folders_without_frames_and_what_is_not_installed(run, tmp_path, monkeypatch, capsys):

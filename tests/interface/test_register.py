@@ -6,9 +6,8 @@ import custom_integrator
 import custom_law as example
 import numpy as np
 import pytest
-import scenes
 from bit_systems import SYSTEMS, bits, python_scheme
-from user_functions import BALL, COMPILED, GLASS, LAW, POINTER, capsule, functions_of, rods, same, two_balls
+from user_functions import BALL, CFUNC, COMPILED, GLASS, LAW, POINTER, capsule, functions_of, rods, same, two_balls
 
 import minidem as md
 from minidem.core.parameters import Count, NonNegative, Positive
@@ -65,7 +64,7 @@ def test_a_contact_ends_with_its_overlap_whatever_the_law_says(own_law):
 
 
 def test_describe(own_law):
-    """Without it energies are zero; its errors are raised by what reads them, and the simulation goes on."""
+    """Without it energies are zero; its errors are raised by what reads them, and the simulation can continue."""
     own_law("mine", example.force, **example.RECORD)
     contact, = two_balls(LAW, steps=3).contacts()
     assert contact["energy"] == contact["energy_tangential"] == contact["energy_rolling"] == 0.0
@@ -89,7 +88,7 @@ def test_python_and_c_receive_the_same(own_law):
         seen.append(contacts)
         given.append((gain, mode, count))
         contacts.force = 10.0 * contacts.normal
-    @ctypes.CFUNCTYPE(None, *4 * [POINTER])
+    @CFUNC
     def c(contact, history, result, parameters):
         rows.append(np.ctypeslib.as_array(contact, (26, 8)).copy())
         given.append(tuple(parameters[:3]))
@@ -209,7 +208,7 @@ def pulling(contacts, stiffness):
     contacts.force = stiffness * contacts.overlap[:, None] * contacts.normal
 
 
-@ctypes.CFUNCTYPE(None, *4 * [POINTER])
+@CFUNC
 def compiled_pulling(contact, history, result, parameters):
     rows, results = np.ctypeslib.as_array(contact, (26, 8)), np.ctypeslib.as_array(result, (10, 8))
     results[:] = 0.0
@@ -250,30 +249,9 @@ class Method:
         return -v, 0.0 * w
 
 
-WRONG_CALLS = {
-    "a callback": (lambda sim: sim.run(1, every=1, callback=lambda: None), r"callback = .*\(simulation\)"),
-    "a class": (lambda sim: sim.run(1, every=1, callback=scenes.rod), r"callback = .*\(simulation\)"),
-    "a force": (lambda sim: sim.add_force(lambda t, x, v: None), r"function = .*w\), and takes \(t, x, v\)"),
-    "parameters": (lambda sim: sim.add_force(Method().force, [1.0]), r"function = .*\(t, x, v, q, w, p0\)"),
-    "a law": (lambda sim: md.contact.register("no", lambda c: None, parameters={"k": 1.0}),
-              r"force = .*\(contacts, k\)"),
-    "describe": (lambda sim: md.contact.register("no", lambda c: None, lambda: 1), r"describe = .*\(contacts\)"),
-    "coefficients": (lambda sim: md.contact.register("no", lambda c: None, coefficients=lambda pair: ()),
-                     r"coefficients = .*\(pair, values\)"),
-    "a scheme": (lambda sim: md.rotation.register("no", lambda bodies, dt: None), r"move = .*\(bodies, dt, stage\)"),
-    "a motion": (lambda sim: md.Plane((0, 0, 0), (0, 0, 1), motion=lambda: None), r"motion = .*\(t\), and takes \(\)"),
-    "a torque": (lambda sim: md.rotation.integrate("spiral", (1, 2, 3), (1, 0, 0, 0), (0, 0, 1), lambda t: 0, 0.1, 1),
-                 r"torque = .*\(t, q, w\)")}
-
-
-@pytest.mark.parametrize("name", WRONG_CALLS)
-def test_numbers_of_arguments_are_checked(name):
-    """Functions of many kinds are accepted, if they can be called."""
-    call, words = WRONG_CALLS[name]
+def test_functions_of_many_kinds():
+    """They are accepted if they can be called."""
     sim, seen = two_balls("hertz"), []
-    with pytest.raises(ValueError, match=f"{words}.*(missing|too many)"):
-        call(sim)
-    assert "no" not in md.contact.available() + md.rotation.available()
     sim.add_force(Method().force)
     sim.add_force(functools.partial(lambda a, t, x, v, q, w: (a * v, 0.0 * w), -1.0))
     sim.add_force(lambda *everything: (0.0 * everything[2], 0.0 * everything[2]), [1.0, 2.0])
@@ -281,7 +259,7 @@ def test_numbers_of_arguments_are_checked(name):
     assert seen == [sim, sim]
 
 
-@ctypes.CFUNCTYPE(None, *4 * [POINTER])
+@CFUNC
 def third_parameter(time, clumps, wrenches, parameters):
     wrenches[0] = -parameters[2] * clumps[3 * 8]
 
@@ -385,7 +363,7 @@ def test_stages_and_parameters_arrive(own, in_c):
         seen.append((dt, stage, gain, mode, count))
         assert (bodies.q.shape, bodies.w.shape, bodies.scratch.shape) == ((8, 4), (8, 3), (8, 3))
         assert type(stage) is type(mode) is type(count) is int
-    compiled = ctypes.CFUNCTYPE(None, *4 * [POINTER])(lambda block, torque, fixed, step: seen.append(tuple(step[:5])))
+    compiled = CFUNC(lambda block, torque, fixed, step: seen.append(tuple(step[:5])))
     own("staged", compiled if in_c else move, stages=(0.5, 1.0), n_scratch=3,
         parameters={"gain": 2.5, "mode": ("plain", "odd"), "count": 4})
     md.rotation.integrate("staged:mode=odd,count=7", INERTIA, (1, 0, 0, 0), SPIN,

@@ -31,12 +31,7 @@ def ball(young, walls, dt=1e-4, position=(0, 0, 1.01 * RADIUS), velocity=(0, 0, 
 
 
 def said_in(run):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run()
-    assert all(warning.category is UserWarning for warning in caught)
-    assert all(warning.filename == __file__ for warning in caught)
-    return [str(warning.message) for warning in caught]
+    return scenes.warnings_of(run, __file__)[0]
 
 
 @pytest.fixture
@@ -139,7 +134,7 @@ WARNINGS = {        # name: (simulation, its steps, what is said of some of the 
     "periodic": (lambda: above_plate([], periodic=(*BOX, (True, False, True))), 1050, [], "fall"),
     "force below": (lambda: above_plate([ON_PLATE], force=lambda t, x, v, q, w: (50.0 * np.maximum(-15.0 - x, 0.0),
                                                                                 0 * x)), 1050, [], "fall"),
-    # the velocity of a mesh moves all of it; once it is away it is said
+    # the velocity of a mesh moves the whole mesh; a warning comes once it is away
     "belt that leaves": (lambda: on_belt((2.0, 0, 0)), 1000, [LEFT], "left all"),
     "belt that rises": (lambda: on_belt((0, 0, 2.0)), 1000, [], "left all"),
     "slow belt": (lambda: on_belt((0.01, 0, 0)), 1000, [], "left all"),

@@ -8,10 +8,11 @@ import meshio
 import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
-from scenes import ROLLING, settling
+from scenes import BALL, ELASTIC, ROLLING, settling
 
 import minidem as md
 from minidem.analysis.energy import DISSIPATED
+from minidem.initial import Inlet
 from minidem.output.table import Table
 from minidem.scenario import Scenario, plot
 from minidem.scenario.record import ENERGIES
@@ -85,7 +86,7 @@ def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
     assert files(broken) == files(whole)
 
 
-def test_a_longer_time_goes_on_from_a_finished_run(uninterrupted, tmp_path, capsys):
+def test_a_longer_time_continues_a_finished_run(uninterrupted, tmp_path, capsys):
     """Rows and frames continue at the pace of the first run; the state is that of one long run."""
     assert main(tmp_path, "--time", "0.05", "--frames", "3") == 0 and main(tmp_path, "--resume") == 0
     ours, long = files(tmp_path), files(uninterrupted)
@@ -116,7 +117,7 @@ def test_changed_physics_is_refused(arguments, named, uninterrupted, capsys):
 
 
 def test_comparisons(tmp_path, capsys, monkeypatch):
-    """All runs start from the same state; one that is interrupted goes on where it was."""
+    """All runs start from the same state; an interrupted comparison continues where it was."""
     names = ["spiral", "omelyan:iterations=20", "fincham"]
     words = ["--time", "0.05", "--frames", "2", "--compare", ",".join(names)]
     def spin(sim):
@@ -202,3 +203,16 @@ def test_the_energy_limit_applies_to_the_balance(tmp_path, capsys):
     alone = dataclasses.replace(DISSIPATIVE, forces=None)
     assert alone.main([*words, "0.01"]) == 0 and alone.main([*words, "1e-7"]) == 1
     assert "is beyond --energy-limit 1e-07" in capsys.readouterr().err
+
+
+def test_new_clumps_are_no_energy_error(tmp_path):
+    """Of an inlet, without a contact: the total energy grows, and its balance stays."""
+    def build(options):
+        sim = md.Simulation(ELASTIC, dt=1e-4)
+        sim.add_clumps(BALL, (-1, -1, -1), velocity=(0, 0, -3))
+        return sim
+    fed = Scenario("fed", "", build, {"time": 0.02, "frames": 0}, exchange=lambda options: (
+        20, Inlet(BALL, (0, 0, 0), (9, 9, 9), rate=1000.0, velocity=(0, 0, 3), every=20, seed=1)))
+    assert fed.main(["--quiet", "--out", str(tmp_path), "--energy-limit", "1e-9"]) == 0
+    total = columns(tmp_path / "energy.csv")["total"]
+    assert total[-1] == pytest.approx(20 * total[0], rel=0.1)

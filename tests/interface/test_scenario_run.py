@@ -142,7 +142,7 @@ def blowing_up(options):
 
 @overflows
 def test_unstable_runs_end(tmp_path, capsys):
-    """They overflow within twenty steps: rows of every step see it come, of every 200th not. A comparison goes on."""
+    """They overflow within twenty steps: rows of every step show it, of every 200th do not. Comparisons continue."""
     wild = dataclasses.replace(RODS, build=blowing_up, observables=())
     for time, most in (("0.2", 20), ("200", 1)):
         assert wild.main(["--time", time, "--frames", "3", "--out", str(tmp_path), "--integrator", "euler"]) == 1
@@ -244,24 +244,22 @@ PARTICLES = {"nothing": "", "short": "0.001 0 0\n0.001 0 0 0\n", "words": "0.001
 
 
 @pytest.mark.parametrize("name, arguments, messages", [(name, words, messages) for name, words, *messages in REFUSED])
-def test_bad_arguments_are_refused_before_anything_is_written(name, arguments, messages, tmp_path, monkeypatch, capsys):
+def test_bad_arguments_are_refused_before_anything_is_written(name, arguments, messages, here, capsys):
     for file, rows in PARTICLES.items():
-        (tmp_path / f"{file}.txt").write_text("radius x y z\n" + rows)
-    monkeypatch.chdir(tmp_path)
+        (here / f"{file}.txt").write_text("radius x y z\n" + rows)
     assert module_of(name).main([*arguments.split(), "--out", "out"]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(f"{name}: error: ") and said.err.count("\n") == 1
     for word in messages:
         assert word in said.err
-    assert all(path.suffix == ".txt" for path in tmp_path.iterdir())
+    assert all(path.suffix == ".txt" for path in here.iterdir())
 
 
-def test_folders_that_are_refused(tmp_path, monkeypatch, capsys):
+def test_folders_that_are_refused(here, capsys):
     """Before any work: names that are none, files, and what cannot be made."""
     def never(options):
         raise AssertionError("work was begun")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("mine")
+    (here / "file").write_text("mine")
     scenario = Scenario("never", "Never built.", never, {"time": 1.0, "integrator": "spiral", "dt": 1e-5})
     for main in (scenario.main, lambda words: scenario.main([*words, "--compare", "spiral,rk4"]), EXPERIMENT.main,
                  paper_report.main):
@@ -271,4 +269,4 @@ def test_folders_that_are_refused(tmp_path, monkeypatch, capsys):
     for main in (RODS.main, EXPERIMENT.main):
         for place in ("file", "file/below", "/proc/nosuch/below"):
             assert main(["--out", place]) == 2 and "--out" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["file"] and (tmp_path / "file").read_text() == "mine"
+    assert [path.name for path in here.iterdir()] == ["file"] and (here / "file").read_text() == "mine"

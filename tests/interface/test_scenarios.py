@@ -129,7 +129,7 @@ def test_thermalised_state_does_not_depend_on_the_integrator():
     for name in ("position", "orientation", "velocity", "angular_velocity"):
         assert np.array_equal(getattr(one, name), getattr(other, name))
         assert np.any(getattr(one, name) != getattr(still, name))
-    # The same energy, but for the little that is elastic when the speeds change.
+    # The same energy, except the little that is elastic when the speeds change.
     assert one.energy().total == pytest.approx(still.energy().total, rel=0.04)
 
 

@@ -3,8 +3,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 
 import benchmark_cases
 import compare_shear
@@ -13,6 +11,7 @@ import pytest
 from examples import ROOT
 from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
+from processes import python
 
 import minidem as md
 from minidem import isa
@@ -37,11 +36,10 @@ WARMUP, STEPS, REPEATS = 50, 300, 3
     ("compare_repose --time 0.001", "at least 0.02 s"), ("compare_repose --clump cube", "--clump"),
     ("compare_friction --steps 200,100", "two ascending"), ("compare_friction --speed 0", "above 0"),
     ("compare_shear --count 10", "at least 500"), ("compare_shear --strain 0", "above 0")])
-def test_a_bad_argument_is_named(words, complaint, run_tool, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_bad_argument_is_named(words, complaint, run_tool, here):
     tool, *arguments = words.split()
     done = run_tool(tool, *arguments)
-    assert done.returncode == 2 and complaint in done.stderr and not list(tmp_path.iterdir())
+    assert done.returncode == 2 and complaint in done.stderr and not list(here.iterdir())
 
 
 # --- benchmark.py ---
@@ -49,10 +47,8 @@ def test_a_bad_argument_is_named(words, complaint, run_tool, tmp_path, monkeypat
 def test_rows_of_a_measurement(tmp_path):
     """One per number of threads; calls of run() and threads change no bit, and so not the energy."""
     file = tmp_path / "new" / "rows.jsonl"
-    done = subprocess.run([sys.executable, ROOT / "tools" / "benchmark.py", "--cases", "A", "--threads", "1,2",
-                           "--warmup", str(WARMUP), "--steps", str(STEPS), "--repeats", str(REPEATS), "--json", file],
-                          capture_output=True, text=True, cwd=ROOT, timeout=300)
-    assert done.returncode == 0, done.stderr
+    done = python(ROOT / "tools" / "benchmark.py", "--cases", "A", "--threads", "1,2", "--warmup", WARMUP,
+                  "--steps", STEPS, "--repeats", REPEATS, "--json", file, cwd=ROOT)
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert [row["threads_asked"] for row in rows] == [1, 2]
     for row in rows:
@@ -95,9 +91,7 @@ def test_every_scheme_is_listed():
 @pytest.mark.slow
 def test_orders_are_those_measured():
     """In a separate process, where no other test has registered a scheme."""
-    done = subprocess.run([sys.executable, ROOT / "tools" / "order_table.py", "--check"], capture_output=True,
-                          text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    python(ROOT / "tools" / "order_table.py", "--check")
 
 
 # --- paraview_view.py ---
@@ -109,20 +103,13 @@ def test_orders_are_those_measured():
 def test_views_are_refused(words, told, tmp_path):
     for name in ("run.pvd", "0.vtu"):
         (tmp_path / name).write_text("")
-    done = subprocess.run([sys.executable, ROOT / "tools" / "paraview_view.py", *words.split()], cwd=tmp_path,
-                          capture_output=True, text=True)
-    assert done.returncode != 0 and told in done.stderr and "Traceback" not in done.stderr
+    done = python(ROOT / "tools" / "paraview_view.py", *words.split(), cwd=tmp_path, fails=True)
+    assert told in done.stderr and "Traceback" not in done.stderr
 
 
 # --- compare_*.py: other codes, which are missing, fail or agree ---
 
 PROGRAMS = {"yade": "yade", "lammps": "lmp", "liggghts": "liggghts"}
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize("tool", ["drum", "impact", "repose", "friction", "shear", "peers"])
@@ -167,10 +154,8 @@ def test_a_sheared_gas_beside_lammps():
 @pytest.mark.parametrize("case, steps", [("A", "--steps 2000"), ("B", "--warmup 4000 --steps 100")])
 def test_peers_agree(name, case, steps, tmp_path):
     """Rods; and chess pieces, with three different moments, up to after the first contacts."""
-    tool = ROOT / "tools" / "compare_peers.py"
-    words = ["--peers", name, "--case", case, *steps.split(), "--repeats", "1", "--json", tmp_path / "out.json"]
-    done = subprocess.run([sys.executable, tool, *words], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    python(ROOT / "tools" / "compare_peers.py", "--peers", name, "--case", case, *steps.split(), "--repeats", 1,
+           "--json", tmp_path / "out.json")
     [report] = json.loads((tmp_path / "out.json").read_text())["reports"]
     [theirs], [ours] = report["peer_runs"], report["minidem_runs"]
     assert report["ratio"] == theirs["us_per_step"] / ours["us_per_step"]

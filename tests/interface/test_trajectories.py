@@ -6,7 +6,6 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
-from scenes import unit_vectors
 from trajectory_files import SINGLE, content, frames_of, needs_gsd
 
 import minidem as md
@@ -16,17 +15,6 @@ from minidem.scenario import run as scenario_run
 
 pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 FORMATS = [pytest.param("a.gsd", marks=needs_gsd), "a.csv"]
-
-
-@pytest.fixture
-def sim(rod, lumpy):
-    rng = np.random.default_rng(3)
-    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5, gravity=(0, 0, -9.81))
-    sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
-    for k, template in enumerate((rod.template, sphere, lumpy.template)):
-        sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)], unit_vectors(rng, 2, 4),
-                       rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
-    return sim
 
 
 @needs_gsd
@@ -137,30 +125,12 @@ def test_chosen_clumps(bonded, tmp_path):
         bonded.run(1)
         bonded.remove_clumps([0, 1, 2])
         trajectory(bonded)
-        bonded.add_clumps(PAIR, [(0.1, 0.1, 0.05)])
+        bonded.add_clumps(bonded.templates[0], [(0.1, 0.1, 0.05)])
         bonded.run(1)
         trajectory(bonded)
     frames = frames_of(tmp_path / "a.gsd")
     assert [frame.log["particles/clump"].tolist() for frame in frames] == [[1, 2, 2, 2], [], [4, 4, 4]]
     assert [frame.bonds.group.tolist() for frame in frames] == [[[0, 3]], [], []]
-
-
-BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=1000.0)
-PAIR = md.ClumpTemplate([(0, 0, 0), (0, 0.02, 0)], [0.01, 0.01], density=1000.0)
-EDGE = 0.2
-
-
-@pytest.fixture
-def bonded():
-    """Pair, ball, pair and ball in a row through a face of a periodic box, of which the last is pulled off."""
-    sim = md.Simulation(md.Material(young=1e6, poisson=0.3, restitution=0.5, friction=0.5), dt=1e-6,
-                        contact="hertz-mindlin:bonds=parallel", periodic=((0, 0, 0), (EDGE,) * 3, (True, True, True)))
-    for k, template in enumerate((PAIR, BALL, PAIR, BALL)):
-        sim.add_clumps(template, [(0.17 + 0.019 * k, 0.1, 0.1)], velocity=(5.0 * (k == 3), 0, 0),
-                       angular_velocity=(30.0 * k, 0, 0))
-    sim.add_bonds([(0, 2), (2, 4)], young=1e7, tensile=2e5)
-    sim.add_bonds([(4, 5), (3, 5)], young=1e7, tensile=1e5)
-    return sim
 
 
 def particle_pairs(sim):
@@ -175,7 +145,7 @@ def particle_pairs(sim):
 @needs_gsd
 def test_bonds_of_a_trajectory(bonded, tmp_path):
     """Pairs and distances as of the simulation, across a face too, and in each frame those that hold."""
-    expected = []
+    expected, edge = [], bonded.box.length[0]
     with md.Trajectory(tmp_path / "a.gsd") as trajectory:
         for _ in range(6):
             trajectory(bonded)
@@ -187,9 +157,9 @@ def test_bonds_of_a_trajectory(bonded, tmp_path):
         assert bonds.group.tolist() == pairs and bonds.N == len(pairs)
         assert bonds.types == ["parallel"] and bonds.typeid.tolist() == len(pairs) * [0]
         between = position[bonds.group[:, 0]] - position[bonds.group[:, 1]]
-        between -= EDGE * np.round(between / EDGE)
+        between -= edge * np.round(between / edge)
         np.testing.assert_allclose(np.linalg.norm(between, axis=1), apart, rtol=0, atol=SINGLE)
-    assert np.ptp(position[bonds.group], axis=1).max() > 0.5 * EDGE
+    assert np.ptp(position[bonds.group], axis=1).max() > 0.5 * edge
 
 
 # --- continued files ---

@@ -1,10 +1,9 @@
 """User forces, compiled and in Python: interfaces, agreement, order, work, restarts, and continuing without them."""
-import ctypes
-
 import numpy as np
 import pytest
 import scenes
-from user_functions import GLASS, POINTER, capsule, same, state
+from scenes import drag
+from user_functions import CFUNC, GLASS, capsule, rods, same, state
 
 import minidem as md
 from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
@@ -25,7 +24,6 @@ void force(const double *time, const double *clumps, double *wrenches, const dou
 """
 SIGNATURE = b"void (const double *, const double *, double *, const double *)"
 PARAMETERS = (-40.0, 3.0, 0.05, 1e-3)
-DT = 2e-5
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +46,8 @@ def in_python(sim):
     return force
 
 
-def rods(contact="hertz", threads=1, **options):
-    scene = scenes.packed_rods(2, (3, 3, 5), speed=5.0, spin=20.0).changed(gravity=(0, 0, -9.81))
-    return scene.simulation(DT, GLASS, contact=contact, threads=threads, **options)
-
-
-def pushed(function, steps, parameters=PARAMETERS, **options):
-    sim = rods(**options)
+def pushed(function, steps, parameters=PARAMETERS, contact="hertz", **options):
+    sim = rods(contact, gravity=(0, 0, -9.81), **options)
     sim.add_force(function(sim) if function is in_python else function, parameters)
     sim.run(steps)
     return sim
@@ -84,7 +77,7 @@ def test_interfaces_give_the_same_bits(compiled, interface):
 def test_what_a_function_receives():
     """Rows of three clumps; the other lanes repeat the first, and what they return is ignored."""
     seen = []
-    @ctypes.CFUNCTYPE(None, *4 * [POINTER])
+    @CFUNC
     def look(time, clumps, wrenches, parameters):
         rows, results = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
         assert np.all(results == 0.0)
@@ -133,10 +126,6 @@ def test_continuing_without_the_forces(compiled, tmp_path, in_c, steps):
 
 def few(**changes):
     return scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).changed(**changes).simulation(38e-6)
-
-
-def drag(t, x, v, q, w):
-    return -0.1 * v, -1e-3 * w
 
 
 def test_functions_get_separate_arrays():

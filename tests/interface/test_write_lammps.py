@@ -1,13 +1,13 @@
 """sim.write_lammps and Simulation.read_lammps: files, springs of friction, errors, and runs of LAMMPS on two ranks."""
 import copy
 import shutil
-import subprocess
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
+from processes import run
 from scenes import unit_vectors, warnings_of
 
 import minidem as md
@@ -53,10 +53,7 @@ def grid(sim, templates, materials=SOFT):
 
 
 def lammps(folder, ranks=2):
-    done = subprocess.run(["mpirun", "-np", str(ranks), "lmp", "-in", "in.minidem"], cwd=folder, capture_output=True,
-                          text=True, timeout=300)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert f"on {ranks} procs" in done.stdout
+    assert f"on {ranks} procs" in run("mpirun", "-np", ranks, "lmp", "-in", "in.minidem", cwd=folder).stdout
     return md.Simulation.read_lammps(folder, threads=1)
 
 
@@ -249,7 +246,7 @@ def frictional(walls=(), **options):
 
 @lru_cache
 def settled(walls):
-    """45 rods over nine balls, at rest but for balls that roll."""
+    """45 rods over nine balls, at rest except for balls that roll."""
     sim, rng = frictional(VESSELS[walls]), np.random.default_rng(2)
     across = SIDE * (np.arange(3) + 0.5) / 3
     places = np.array(np.meshgrid(across, across, 0.03 + 0.041 * np.arange(6))).T.reshape(-1, 3)
@@ -353,7 +350,7 @@ def test_springs_are_read(tmp_path):
 @pytest.mark.parametrize("options", [{"walls": BOX}, {"periodic": SIDES, "walls": [FLOOR]}, {}],
                          ids=["box", "periodic", "open"])
 def test_elastic_rods_agree(options, tmp_path):
-    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two, and go on so."""
+    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two, and later."""
     sim = grid(simulation(contact="hertz", **options), [ROD, ROD])
     sim.run(5000)
     sim.write_lammps(tmp_path, steps=100)

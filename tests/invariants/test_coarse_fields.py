@@ -251,7 +251,7 @@ def test_symmetry(how):
 
 
 def test_images_do_not_matter():
-    """In a sheared box, clumps that begin whole boxes away have the same fields, but for rounding."""
+    """In a sheared box, clumps that begin whole boxes away have the same fields, except for rounding."""
     sims = [gas(MOTIONS["shear"], n=100, solid_fraction=0.18, speed=1.0) for _ in range(2)]
     start, box = sims[0], sims[0].box
     position, state = start.position, (start.orientation, start.velocity, start.angular_velocity)

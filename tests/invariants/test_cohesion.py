@@ -4,6 +4,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from bit_systems import STICKY, bumps, sticky
+from oblique_impacts import duration
 
 import minidem as md
 from minidem.contact.parts.jkr import jkr_curves, jkr_limits, sticking_speed
@@ -31,7 +32,7 @@ def head_on(bodies, times, steps, phases=(0.3,), material=CLEAN, contact=LAW):
     """
     mass, radius, sticking, _ = scales(bodies)
     speed = sticking * np.broadcast_to(times, len(phases))
-    dt = 2.868 * (mass**2 / (radius * MODULUS**2 * speed[0])) ** 0.2 / steps
+    dt = duration(mass, radius, MODULUS, speed[0]) / steps
     sim = md.Simulation(material, WALLS[bodies], contact=contact, dt=dt)
     gap, n = np.array(phases) * speed * dt, len(phases)
     place, velocity = np.zeros((2, n, 3)), np.zeros((2, n, 3))
@@ -46,7 +47,7 @@ def head_on(bodies, times, steps, phases=(0.3,), material=CLEAN, contact=LAW):
 
 
 def rebounds(sim, speed, steps=None):
-    """Speeds of separation over those of approach, NaN of those that stick."""
+    """Speeds of separation over speeds of approach, NaN for bodies that stick."""
     sim.run(steps)
     velocity, contacts = sim.velocity[:, 0].reshape(-1, len(speed)), sim.contacts()
     found = (velocity[-1] - velocity[0] if len(velocity) == 2 else -velocity[0]) / speed

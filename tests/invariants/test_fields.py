@@ -96,12 +96,17 @@ def test_insertion_and_removal():
     assert heat(sim) == pytest.approx(total, rel=1e-9)
 
 
-def test_walls_with_and_without_a_value():
+def between_plates(of_wall, contact="hertz-mindlin", **options):
+    """A ball that touches two walls, of which the second has no temperature."""
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 0.0199), (0, 0, -1))], dt=1e-5,
-                        contact="hertz-mindlin")
+                        contact=contact)
     sim.add_clumps(BALL, [(0, 0, 0.00995)])
-    sim.add_field("temperature", 300.0, walls=[350.0, np.nan])
-    seen = []
+    sim.add_field("temperature", 300.0, walls=[of_wall, np.nan], **options)
+    return sim
+
+
+def test_walls_with_and_without_a_value():
+    sim, seen = between_plates(350.0), []
     def flux(contacts):
         seen.append((contacts.ids.copy(), contacts.fields["temperature"].copy()))
         conduction(contacts, 1.0)
@@ -162,16 +167,25 @@ def compiled_decay():
     return force
 
 
-@pytest.mark.filterwarnings("ignore:dt = ", "ignore:contact law")
-@pytest.mark.parametrize("language", ["python", "numba"])
-@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
+def decaying(contact, language, rate, dt):
+    """Two spheres apart whose activities decay at half the rate: the capacity is 2."""
+    sim = two_spheres(contact, dt, distance=1.0, material=md.Material(1e7, 0.3))
+    sim.add_field("activity", [1.0, 2.0], capacity=2.0)
+    sim.add_force(decay if language == "python" else compiled_decay(), [rate])
+    return sim
+
+
+each_language = pytest.mark.parametrize("language", ["python", "numba"])
+each_contact = pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
+
+
+@pytest.mark.filterwarnings("ignore:dt = ")
+@each_language
+@each_contact
 def test_rates_of_forces_are_of_second_order(language, contact):
     errors = []
     for dt in (0.02, 0.01):
-        sim = md.Simulation(MATERIAL, contact=contact, dt=dt)
-        sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)])
-        sim.add_field("activity", [1.0, 2.0], capacity=2.0)
-        sim.add_force(decay if language == "python" else compiled_decay(), [2.0])
+        sim = decaying(contact, language, 2.0, dt)
         sim.run_until(1.0)
         errors.append(np.abs(sim.field("activity") - np.exp(-1.0) * np.array([1.0, 2.0])).max())
     assert 1.85 < np.log2(errors[0] / errors[1]) < 2.15 and errors[1] < 1e-4
@@ -239,44 +253,6 @@ def test_files_have_the_fields(tmp_path):
     assert np.ptp(temperature) > 10.0 and np.array_equal(log["particles/temperature"], expected)
     np.testing.assert_allclose(data["temperature"], temperature[sim.sphere_clump], rtol=1e-6)
     assert all(np.all(values == (1.0, 2.0, 3.0)) for values in (data["dipole"], log["particles/dipole"]))
-
-
-def without_field(contact="hertz-mindlin"):
-    sim = md.Simulation(MATERIAL, dt=1e-5, contact=contact)
-    sim.add_clumps(ROD, [(0, 0, 0)])
-    return sim
-
-
-def with_wetness(contact="hertz-mindlin"):
-    sim = without_field(contact)
-    sim.add_field("wetness", np.zeros(1))
-    return sim
-
-
-@pytest.mark.parametrize("act, words", [
-    (lambda: with_wetness().add_clumps(ROD, [(0.1, 0, 0)]), "'wetness' has no value for new clumps"),
-    (lambda: without_field().add_field("temperature", 300.0, walls=300.0),
-     "walls = 300.0: the simulation has no walls; leave walls out"),
-    (lambda: with_wetness().write_lammps("rods", steps=10), "fields cannot be given to LAMMPS: wetness"),
-    (lambda: without_field().field("temperature"), "no such field; known are none"),
-    (lambda: without_field().add_flux(conduction, [1.0]), "no field"),
-    (lambda: with_wetness("hertz").add_flux(conduction, [1.0]), "'hertz' keeps no records"),
-    (lambda: with_wetness().add_flux(lambda: None), "takes")])
-def test_refused(act, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=words):
-        act()
-
-
-def test_a_callback_that_raises_leaves_fields_as_they_were():
-    def callback(sim):
-        sim.set_field("temperature", 0.0)
-        raise RuntimeError
-    sim = box_of_rods()
-    before = sim.field("temperature")
-    with pytest.raises(RuntimeError):
-        sim.run(10, every=5, callback=callback)
-    assert np.array_equal(sim.field("temperature"), before)
 
 
 # ---------------------------------------------------------------- amounts that contacts transfer
@@ -428,14 +404,11 @@ def test_a_step_that_a_flux_does_not_allow(product, late):
 
 
 @pytest.mark.parametrize("product", [0.9, 1.05, 1.5])
-@pytest.mark.parametrize("language", ["python", "numba"])
-@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
+@each_language
+@each_contact
 def test_a_step_that_a_force_does_not_allow(product, language, contact):
     """Noticed once the field has grown, from the growth in a step."""
-    sim = md.Simulation(md.Material(1e7, 0.3), contact=contact, dt=0.02)
-    sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)])
-    sim.add_field("activity", [1.0, 2.0], capacity=2.0)
-    sim.add_force(decay if language == "python" else compiled_decay(), [2.0 * product / 0.02])
+    sim = decaying(contact, language, 2.0 * product / 0.02, 0.02)
     texts = said(lambda: sim.run(100))
     assert (np.abs(sim.field("activity")).max() > 2.0) == (product > 1.0) == len(texts)
     if texts:
@@ -446,10 +419,7 @@ def test_a_step_that_a_force_does_not_allow(product, language, contact):
 def test_the_rate_of_a_law_and_fluxes_together(own_law):
     """With walls: half of the sphere's own rate, of which the wall without a value has none."""
     exchanging_law()
-    walls = [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 0.0199), (0, 0, -1))]
-    sim = md.Simulation(MATERIAL, walls, dt=1e-5, contact="exchanging:rate=70")
-    sim.add_clumps(BALL, [(0, 0, 0.00995)])
-    sim.add_field("temperature", 300.0, walls=[300.0, np.nan], capacity=2.0)
+    sim = between_plates(300.0, "exchanging:rate=70", capacity=2.0)
     sim.add_flux(exchange, [30.0])
     sim.run(1)
     rate, clump, name = exchange_rate(sim)
@@ -492,7 +462,7 @@ def test_random_numbers_are_those_of_numpy():
         seen[round(t / 1e-5)] = random
         return np.zeros(3), np.zeros(3)
     sim = md.Simulation(md.Material(young=1e7, poisson=0.3), dt=1e-5)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), np.arange(5)[:, None] * [1.0, 0, 0])
+    sim.add_clumps(BALL, np.arange(5)[:, None] * [1.0, 0, 0])
     sim.remove_clumps([1])
     sim.add_force(force, random=6, seed=2 ** 40 + 17)
     sim.run(3)
@@ -517,10 +487,3 @@ def test_languages_have_equal_bits(language, tmp_path):
     for sim in sims:
         sim.run(1500)
     assert same(*sims)
-
-
-def test_random_needs_an_argument():
-    sim = box_of_rods()
-    for function, arguments in ((noise(1.0), {}), (lambda t, x, v, q, w: (0.0 * v, 0.0 * w), {"random": 3})):
-        with pytest.raises(ValueError, match="random = "):
-            sim.add_force(function, **arguments)

@@ -6,7 +6,7 @@ import pytest
 import scenes
 from isolated_collisions import STEP
 from page_tables import rows_of
-from scenes import Scene, quaternion, unit_vectors
+from scenes import Scene, drag, quaternion, unit_vectors
 from user_functions import same
 
 import minidem as md
@@ -15,10 +15,6 @@ from minidem.scenarios.rotating_bodies.driven_bodies import rms
 ONSET = "hertz:onset=corrected"
 SCHEMES = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
 FEW_SCHEMES = ["spiral", "velocity-verlet", "improved-pcdm"]    # velocities half a step behind, with `finish`, ahead
-
-
-def drag(t, x, v, q, w):
-    return -0.1 * v, -1e-3 * w
 
 
 @pytest.mark.parametrize("scheme", FEW_SCHEMES)

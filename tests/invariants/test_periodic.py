@@ -40,7 +40,7 @@ def collision(shift, contact, material):
                                                ("hertz-mindlin:rolling=epsd", MATERIAL)])
 @pytest.mark.parametrize("shift", [(0.5, 0.0, 0.0), (0.49, 0.505, -0.505), (0.0, 0.0, 0.5)])
 def test_collision_across_faces(shift, contact, material):
-    """As in the middle of the box, but for the rounding of coordinates; friction and its history included."""
+    """As in the middle of the box, except for the rounding of coordinates; with friction and its history."""
     middle, across = collision(np.zeros(3), contact, material), collision(np.array(shift), contact, material)
     assert np.count_nonzero(middle[:, -1]) > 3 and np.array_equal(middle[:, -1], across[:, -1])
     assert np.abs(middle[-1, 14:17] - middle[0, 14:17]).max() > 0.3         # velocities have changed

@@ -105,16 +105,12 @@ def test_pose_velocities_and_forces(contact, force):
     assert np.abs(sim.force - before["force"][~gone]).max() < tolerance * np.abs(before["force"]).max()
 
 
-@pytest.mark.parametrize("ids, message", [
-    ([3, 100], "there is no clump with the id 100"), ([-1], "no clump with the id -1"), ([7], "no clump with the id 7"),
-    ([4, 5, 4], "4 is given 2 times"), (3, "give a list"), ([[1]], "give a list"), ([1.0], "give a list"),
-    ([True, False], "give a list"), ("a", "give a list"), (None, "give a list")])
-def test_errors(ids, message):
+def test_what_is_refused_removes_nothing():
     sim = settling(contact="hertz")
     sim.remove_clumps([7])
     loop = sim.loop
-    with pytest.raises(ValueError, match=f"^ids.*{message}"):
-        sim.remove_clumps(ids)
+    with pytest.raises(ValueError, match="ids.* no clump with the id 7"):
+        sim.remove_clumps([4, 7])
     sim.remove_clumps([])
     assert sim.loop is loop
 

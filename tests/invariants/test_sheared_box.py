@@ -76,7 +76,7 @@ def test_collision_across_the_face_as_in_unbounded_space(n, flow, gradient, cont
     for contact in ("hertz", "hertz-mindlin", *CORRECTED)
     if contact != "hertz-mindlin" or name not in ("stretched", "faces"))])
 def test_balance_of_second_order(name, contact):
-    """total + dissipated - work is constant but for an error of order two."""
+    """total + dissipated - work is constant except for an error of order two."""
     errors = []
     for dt in (4e-5, 2e-5, 1e-5):
         sim = gas(MOTIONS[name], contact, dt=dt)

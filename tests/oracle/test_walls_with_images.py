@@ -12,8 +12,6 @@ from minidem.walls.mesh_grid import PART, divided
 LENGTH = np.array([1.0, 0.7, 0.0])      # periodic along x and y
 LOW, HIGH = np.array([0.2, -0.3, -1.0]), np.array([1.2, 0.4, 1.0])
 BOX = LOW, HIGH, (True, True, False)
-
-
 BUMPS, COARSE = bumps(LOW, LENGTH), bumps(LOW, LENGTH, 3)
 
 
@@ -87,7 +85,7 @@ def thrown(walls, contact=MINDLIN, velocity=(2.0, 1.3, 0.0), periodic=BOX, n=1, 
 
 @pytest.mark.parametrize("contact", [MINDLIN, ROLLING])
 def test_a_ball_rolls_over_faces_as_on_a_plane(contact):
-    """Through two boxes; the friction spring goes on over all seams."""
+    """Through two boxes; the friction spring persists over all seams."""
     on_mesh, on_plane = thrown([md.MeshWall(flat())], contact), thrown([md.Plane((0, 0, 0), (0, 0, 1))], contact)
     for sim in on_mesh, on_plane:
         sim.run(100_000)

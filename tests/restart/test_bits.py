@@ -1,7 +1,6 @@
 """Equal bits of every system of bit_systems: threads, looks, files, copies, sorts, undone steps, signals."""
 import copy
 import pickle
-import signal
 import time
 from functools import cache, partial, wraps
 from itertools import cycle
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import scenes
 from bit_systems import CASES, ERRORS, ONSET, SYSTEMS, WRAP, begun, bits, trap, undisturbed
+from operations import interrupted
 from random_scenes import RandomScene, differences
 from reference_walls import ROLLING
 from user_functions import COMPILED, functions_of, two_balls
@@ -99,18 +99,9 @@ def signalled(sim, k, system, folder):
     """Ctrl-C, from a timer, while a piece is run, until it is through."""
     if SPRING in sim.user_forces:                           # ctypes ignores errors in Python functions
         return sim
-    before, end, delay = signal.signal(signal.SIGALRM, signal.default_int_handler), sim.step_count + 10, 1e-5 * (1 + k)
-    try:
-        while sim.step_count < end:
-            try:
-                signal.setitimer(signal.ITIMER_REAL, delay)
-                sim.run(end - sim.step_count)
-                signal.setitimer(signal.ITIMER_REAL, 0.0)
-            except KeyboardInterrupt:
-                delay *= 2.0
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+    end, delay = sim.step_count + 10, 1e-5 * (1 + k)
+    while interrupted(lambda: sim.run(end - sim.step_count), delay):
+        delay *= 2.0
     return sim
 
 
@@ -311,17 +302,9 @@ def test_run_from_the_start_beyond_a_table_of_poses(tmp_path):
 
 
 def test_ctrl_c_ends_a_long_run():
-    sim = begun("dilute", "hertz")
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        began = time.perf_counter()
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(KeyboardInterrupt):
-            sim.run(10**9)
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    sim, began = begun("dilute", "hertz"), time.perf_counter()
+    assert interrupted(lambda: sim.run(10**9), 0.2) and 0 < sim.step_count < 10**9
     assert time.perf_counter() - began < 10.0               # 0.2 s on an idle machine
-    assert 0 < sim.step_count < 10**9
 
 
 @pytest.mark.filterwarnings("ignore")

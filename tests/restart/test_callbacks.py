@@ -1,4 +1,4 @@
-"""A callback of `run` that raises: the simulation goes on with the bits and files of an undisturbed run."""
+"""A callback of `run` that raises: the simulation continues with the bits and files of an undisturbed run."""
 
 import numpy as np
 import pytest
@@ -16,21 +16,26 @@ def silo():
     inlet = Inlet(ball, (0, 0, 0.6), (0.6, 0.6, 1.0), rate=1.5e4, velocity=(0, 0, -3), every=EVERY, seed=3)
     sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.6, 0.6, 1.2)), contact="hertz-mindlin", dt=1e-4,
                         gravity=(0, 0, -9.81), threads=1)
+    sim.add_field("age", 0.0, new=0.0)
     return sim, inlet, Outlet((0, 0, 0), (0.6, 0.6, 0.62))
 
 
+def older(sim):
+    sim.set_field("age", sim.field("age") + 1.0)
+
+
 class Raising:
-    """An exchange that raises in some of its calls, in turn before, between and after its two parts."""
+    """An exchange that raises in some of its calls, in turn before, between and after its parts."""
     def __init__(self, inlet, outlet, rng=None):
-        self.parts, self.rng, self.raised, self.steps = [outlet, inlet], rng, 0, []
+        self.parts, self.rng, self.raised, self.steps = [outlet, inlet, older], rng, 0, []
 
     def __call__(self, sim):
-        breaks = -1 if self.rng is None or self.rng.random() < 0.5 else int(self.rng.integers(3))
-        for k in range(3):
+        breaks = -1 if self.rng is None or self.rng.random() < 0.5 else int(self.rng.integers(4))
+        for k in range(4):
             if k == breaks:
                 self.raised += 1
                 raise KeyboardInterrupt
-            if k < 2:
+            if k < 3:
                 self.parts[k](sim)
         self.steps.append(sim.step_count)
 

@@ -55,7 +55,7 @@ def flipped(data):
 
 
 def other_position(good):
-    """One bit of a position, and the archive's own sum of it put right."""
+    """One bit of a position, with the archive's own checksum corrected."""
     with np.load(good) as file:
         blocks = file["blocks"].copy()
     blocks.view(np.uint64)[0, COLUMNS["position"][0], 0] ^= np.uint64(1)

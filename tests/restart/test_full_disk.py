@@ -1,4 +1,4 @@
-"""A full disk: errors name the file, old files stay, and a trajectory that goes on has every frame once."""
+"""A full disk: errors name the file, old files stay, and a continued trajectory has every frame once."""
 import os
 import re
 import resource
@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
+from processes import run
 from trajectory_files import content, needs_gsd
 
 import minidem as md
@@ -52,7 +53,7 @@ def test_the_error_names_the_file(method, name, file, size, tmp_path):
 @pytest.mark.parametrize("name, how", [
     *(pytest.param("a.gsd", how, marks=needs_gsd) for how in ("full", "full within a frame", "raises after a frame")),
     ("a.csv", "full"), ("a.csv", "raises after a frame")])
-def test_trajectory_goes_on_with_every_frame(name, how, tmp_path, monkeypatch):
+def test_a_continued_trajectory_has_every_frame(name, how, tmp_path, monkeypatch):
     """The callback fails at several sizes of the file, or by Ctrl-C after a frame, and is called again at its step."""
     if how == "full within a frame":                    # another program has taken the room that was there before
         monkeypatch.setattr("minidem.output.trajectory_gsd._reserve", lambda path, size=0: None)
@@ -116,7 +117,5 @@ def test_a_full_disk_does_not_end_the_process(tmp_path):
              'mount -t tmpfs -o size=256k minidem disk && exec "$@"', "sh"]
     if subprocess.run([*mount, "true"], cwd=tmp_path, capture_output=True).returncode:
         pytest.skip("this user may not mount a disk of their own")
-    done = subprocess.run([*mount, sys.executable, "-c", ON_A_SMALL_DISK], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    *lines, steps = done.stdout.splitlines()
+    *lines, steps = run(*mount, sys.executable, "-c", ON_A_SMALL_DISK, cwd=tmp_path).stdout.splitlines()
     assert lines == 2 * ["full: disk/a.gsd"] + 2 * ["written"] and steps == str([*range(1, 121), 123, 124])

@@ -2,7 +2,6 @@
 import copy
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scenes
-from operations import DT, OPERATIONS, bits, finished
+from operations import DT, OPERATIONS, bits, finished, interrupted
+from processes import python
 
 from minidem.core.threads import has_openmp
 
@@ -19,26 +19,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExcepti
               pytest.mark.usefixtures("many_threads_and_sorts")]
 
 
-@pytest.fixture(autouse=True)
-def answered_as_ctrl_c():
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0.0)
-    signal.signal(signal.SIGALRM, before)
-
-
-def interrupted(act, after):
-    """Call act(), with a signal after so many seconds [s]; whether it came in time."""
-    try:
-        try:
-            signal.setitimer(signal.ITIMER_REAL, after)
-            act()
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-        time.sleep(0.0)                     # a signal that came last is answered here
-    except (KeyboardInterrupt, TypeError):      # where NumPy compares structured arrays, it makes one of the other
-        return True
-    return False
+ERRORS = KeyboardInterrupt, TypeError       # NumPy makes one of the other where it compares structured arrays
 
 
 @pytest.mark.parametrize("instants", [20, pytest.param(1000, marks=pytest.mark.slow)])
@@ -55,7 +36,7 @@ def test_interrupted_operations_are_atomic(name, instants, tmp_path):
     for part in np.linspace(0.001, 1.0, instants):
         sim = copy.deepcopy(start)
         for again in 1.0, 0.5:
-            hits += interrupted(lambda: act(sim, path), again * part * duration)
+            hits += interrupted(lambda: act(sim, path), again * part * duration, ERRORS)
         assert finished(sim, act, path) == expected, f"after an interrupt at {part:.3f} of {duration:.3g} s"
     assert hits > 0.2 * instants
 
@@ -123,10 +104,8 @@ def test_every_allocation_is_refused_in_turn(name, threads, every, preloaded, tm
     if threads > 1 and not has_openmp():
         pytest.skip("compiled without OpenMP")
     paths = [str(HERE.parent), str(HERE.parents[1])]
-    done = subprocess.run([sys.executable, HERE / "exhausted_memory.py", name, str(threads), tmp_path, str(every)],
-                          capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(preloaded),
-                                                               "PYTHONPATH": os.pathsep.join(paths)})
-    assert done.returncode == 0, done.stderr[-3000:]
+    done = python(HERE / "exhausted_memory.py", name, threads, tmp_path, every, timeout=None, env={
+        **os.environ, "LD_PRELOAD": str(preloaded), "PYTHONPATH": os.pathsep.join(paths)})
     results = json.loads(done.stdout)
     assert results["tried"] > 5 and results["raised"] > 0, results
     fewest = {"run": 5, "friction": 1, "many runs": 1}      # contacts that stay in place rarely need memory

@@ -4,14 +4,13 @@ import fcntl
 import os
 import resource
 import signal
-import subprocess
-import sys
 import time
 
 import killed_runs
 import pytest
 import rods_in_box
-from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, resumable
+from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, options_of, resumable
+from processes import python
 
 from minidem.output.table import Table
 from minidem.scenario.run import Run
@@ -22,14 +21,8 @@ FEWER = 4           # times the period between checkpoints of the tool
 pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
-def options(name, out, *more):
-    given, period = SHORT[name]
-    return [*given, "--frames", "6", "--threads", "1", "--quiet", "--checkpoint-every",
-            repr(FEWER * period * float(given[-1])), "--out", str(out), *more]
-
-
 def run(out, *more, scenario=RODS):
-    return scenario.main(options(scenario.name, out, *more))
+    return scenario.main([*options_of(scenario.name, out, 6, FEWER), *more])
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +78,8 @@ def test_a_signal_while_the_initial_state_is_made(number, tmp_path, capsys):
 @pytest.mark.parametrize("room", [pytest.param(1100, marks=pytest.mark.slow), 70_000])
 def test_no_room_for_a_file_that_grows(room, uninterrupted, tmp_path):
     """The kernel's own refusal, in the middle of a line too: no file may be larger than `room` bytes."""
-    command = [sys.executable, rods_in_box.__file__, *options("rods_in_box", tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+    done = python(rods_in_box.__file__, *options_of("rods_in_box", tmp_path, 6, FEWER), fails=True,
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
     assert done.returncode == 1 and "Traceback" not in done.stderr and "failed" in done.stderr
     Reader(uninterrupted(), RODS.name).assert_beginning(tmp_path)
     saved = resumable(tmp_path)
@@ -152,8 +144,7 @@ def test_two_runs_in_one_folder_are_refused(uninterrupted, capsys):
 
 @pytest.mark.parametrize("kills", [5, pytest.param(500, marks=pytest.mark.slow)])
 def test_random_kills(kills):
-    done = subprocess.run([sys.executable, killed_runs.__file__, str(kills)], capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.startswith(f"{kills} kills of "), done.stderr
+    assert python(killed_runs.__file__, kills, timeout=None).stdout.startswith(f"{kills} kills of ")
 
 
 @pytest.mark.parametrize("there", [b"", b"x,y\n", b"time,a\n1\n", b"time,a\n1,2,3\n", b"time,a\n1,two\n",

@@ -61,7 +61,7 @@ def test_walls_at_half_steps():
 
 @pytest.mark.parametrize("fails_at", [0.2, 0.19, 0.1802])
 def test_motion_that_raises(fails_at):
-    """The state is the one before; the run goes on when the function works again."""
+    """The state is that before the step; the run continues when the function works again."""
     def motion(t):
         if t > end[0]:
             raise ZeroDivisionError

@@ -47,7 +47,7 @@ def short_runs(sim, warmup, steps, repeats):
 
 
 def trace_minidem(sim, steps, every, report, sample):
-    """Step and sample(sim) every so many steps, and the time per step [us]."""
+    """Rows of the step and sample(sim), one every `every` steps, and the time per step [us]."""
     rows = []
 
     def record(sim):
@@ -95,7 +95,7 @@ def kept_trace(path, key, label, steps, trace):
 
 
 def write_traces(path, names, traces):
-    """A CSV file: the time, and behind it the other columns of all traces, arrays of rows with these names."""
+    """Write a CSV file of the time and the other columns of all traces, arrays of rows with these names."""
     table = np.column_stack([traces[0][:, 0], *(rows[:, 1:] for rows in traces)])
     lines = [",".join(map(repr, row)) for row in table.tolist()]
     replace_text(path, "\n".join([",".join(["time", *names]), *lines, ""]))

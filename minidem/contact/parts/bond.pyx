@@ -5,14 +5,14 @@ bonds, a disk of radius R between the spheres with the area A = pi R^2 and the m
 
     normal force    F_n = k_n (d - d_0)                      overlap d, of the bond that has just been made d_0
     shear force     dF_s = -k_s ds                           turned with the bond, like the springs of friction
-    bending         dM_b = -k_n I/A d(theta), likewise
+    bending         dM_b = -k_n I/A d(theta)                 turned with the bond
     torsion         dM_t = -k_s J/A d(theta_t)
     dashpots        2 beta sqrt(m k) beside each spring, with the effective mass, or the effective rolling inertia
     breaks where    |M_b| R/I - F_n/A >= tensile strength, |F_s|/A + |M_t| R/J >= shear strength, or -d beyond the range
 
 A bond that breaks exerts no force at this pose. The energy of fracture is what its springs hold and half of the work of
-their force in the last step: with the force half a kick less is done. The last four records, but for their fourth
-numbers, are those of dashpots, and zero without damping: a block without damped bonds leaves them alone.
+their force in the last step: with the force half a kick less is done. The last four records, except their fourth
+numbers, belong to the dashpots, and are zero without damping: a block without damped bonds leaves them alone.
 """
 from libc.math cimport M_SQRT2, fabs, pi, sqrt
 
@@ -42,7 +42,7 @@ cdef struct BondHistory:            # all numbers are zero where there is no bon
     Row shear_strength              # [Pa]
     Row rate[3]                     # relative angular velocity, half a step before the pose [rad/s]
     Row tensile_strength            # [Pa]
-    Row slip[3]                     # velocity at the contact point, likewise [m/s]
+    Row slip[3]                     # velocity at the contact point, half a step before the pose [m/s]
     Row beta
     Row dashpot[3]                  # force on i, of all directions [N]
     Row known                       # 1 if slip, rate and dashpots are known, else 0

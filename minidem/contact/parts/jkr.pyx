@@ -151,7 +151,7 @@ cdef inline void correct_edge(GivenContact contact, OwnFriction history, OwnNorm
     """Means over the step where a contact begins or ends, of force and damping coefficient; energy lost by the jump.
 
     The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
-    touch on, the last one until tear-off. If it goes on after tear-off was predicted, its force from there on acts.
+    touch on, the last one until tear-off. If it continues after tear-off was predicted, its force acts from there.
     """
     cdef Adhesive c = contact_in(contact, history, result.goes_on[lane], lane)
     cdef double overlap = contact.overlap[lane], mass = contact.mass[lane]
@@ -178,7 +178,7 @@ cdef inline void correct_edge(GivenContact contact, OwnFriction history, OwnNorm
         lost[lane] = lost_at_touch(&c)
     if step > 0.0 and c.s > 0.0 and not c.lasts and kept != 0.0:
         lost[lane] = lost_at_tear_off(&c)
-        if overlap < -1e99:                            # another triangle goes on with it, which has lost this before
+        if overlap < -1e99:                            # another triangle has taken over and lost this already
             lost[lane] = -lost_at_touch(&c)
     approach = -step * dot(load3(contact.velocity, lane), load3(contact.middle_normal, lane))
     normal.stretched[lane] = overlap / (approach if approach > overlap else overlap) \

@@ -10,8 +10,8 @@ velocity and the force follow in closed form.
 
 The coefficient c rises from zero like d^(1/4) as a contact begins. Sampled by whole steps, that leaves an error of
 order 5/4. Its mean over the overlaps of the step is taken instead: by a series, and where the contact begins or ends in
-the step, by the integral. Whether it ends is predicted; if it goes on nevertheless, the damping until lift-off has
-acted and is not repeated.
+the step, by the integral. Whether it ends is predicted; if it continues nevertheless, the damping until lift-off
+has acted and is not repeated.
 
 L = max(F_n, 0): while the damped force attracts, before lift-off, there is no friction. With friction_limit=magnitude
 L = |F_n|. Either is zero where F_n changes its sign. The springs are then gone, and are stretched by the rest of the
@@ -78,7 +78,7 @@ cdef inline void correct_edges(bint hertzian, GivenContact contact, OwnFriction 
     the touch.
 
     The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
-    touch on, the last one until lift-off. If it goes on after lift-off was predicted, damping acts from there on.
+    touch on, the last one until lift-off. If it continues after lift-off was predicted, damping acts from there.
     """
     cdef double overlap, step, coefficient, mass, radius, kept, rate, half, first, last, mean, largest, approach, c
     cdef bint begins, ends, repeats

@@ -39,7 +39,7 @@ def loading(sim):
 
 
 def springs(sim):
-    """Of all contacts: spheres (n, 2), the second -1 - k for wall k; normals (n, 3) from the second to the first;
+    """Springs of contacts: spheres (n, 2), the second -1 - k for wall k; normals (n, 3) from the second to the first;
     T (n, 3) on the first [N]; stiffness k a in LAMMPS (n,) [N/m]."""
     history, row, contacts = stored(sim)
     ends, normal, spring = ends_of(contacts), contacts["normal"], history["records"][0, row]
@@ -55,7 +55,7 @@ def springs(sim):
 
 
 def stored(sim):
-    """The history of contacts; of those now, by ascending `pair_keys`: rows of it (n,), as of `contacts`."""
+    """The history of contacts; its rows (n,) for the present contacts, by ascending `pair_keys`; these contacts."""
     contacts, history = sim.contacts(), sim.loop.history()
     number = np.append(np.arange(sim.n_spheres), -1 - sim.loop.walls.wall_of[::-1])   # primitives: from the end
     known = np.column_stack([history["spheres"][:, 0], number[history["spheres"][:, 1]]])
@@ -114,7 +114,7 @@ def restore(sim, ends, force):
 
 
 def go_on(sim, state, step, history=None):
-    """Let `sim` go on from another state, with the same clumps and the same box; sums begin at zero."""
+    """Let `sim` continue from another state, with the same clumps and the same box; sums begin at zero."""
     now = sim.loop.snapshot()
     sim.continue_from(Snapshot(state, now.pair_table, step, history=history, box_state=now.box_state,
                                population=Population(now.population.ids, now.population.next_id)))

@@ -32,7 +32,7 @@ class MassProperties(NamedTuple):
 
 
 def possible_moments(low, middle, high):
-    """Whether these, ascending, are principal moments of a rigid body, but for rounding."""
+    """Whether these, ascending, are principal moments of a rigid body, except for rounding."""
     return 0.0 < low <= middle <= high <= (low + middle) * (1.0 + 1e-9)
 
 

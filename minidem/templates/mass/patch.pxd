@@ -171,7 +171,7 @@ cdef inline Patch exposed_patch(Vec3 center, const Cap* caps, int count,
     patch.two = patch.three = sym_zero()
     sym_add(&patch.two, 1.0 / 6.0, edge.two)
     sym_add_unit(&patch.two, patch.area / 3.0)
-    # u_a u_b u_c is harmonic but for (delta_ab u_c + delta_bc u_a + delta_ca u_b) / 5, of degree 1
+    # u_a u_b u_c is harmonic except for (delta_ab u_c + delta_bc u_a + delta_ca u_b) / 5, of degree 1
     sym_add(&patch.three, 1.0 / 12.0, edge.three)
     sym_add_unit(&patch.three, dot(center, patch.one) / 6.0)
     sym_add_both(&patch.three, 1.0 / 6.0, center, patch.one)
