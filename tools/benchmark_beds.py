@@ -33,14 +33,15 @@ def bed(spheres: int, number: int, fraction: float) -> Callable:
         template = md.ClumpTemplate([(2.0 * RADIUS * k, 0.0, 0.0) for k in range(spheres)], [RADIUS] * spheres, DENSITY)
         return without_history(kept_bed(
             FOLDER / f"{number}-clumps-{spheres}-spheres-seed-{seed}.npz",
-            lambda: settled_bed(template, number, LOW, HIGH, md.Material(YOUNG, **MATERIAL), STEP, contact=CONTACT,
+            lambda: settled_bed(template, number, LOW, HIGH, md.Material(YOUNG, **MATERIAL), STEP, rotation="spiral", contact=CONTACT,
                                 fraction=fraction, seed=seed)))
     return simulation
 
 
 def without_history(sim):
     """New simulation of the same clumps, on one thread; its contacts have no history, as in other programs."""
-    new = md.Simulation(sim.material, walls=sim.walls, contact=CONTACT, dt=STEP, gravity=GRAVITY, threads=1)
+    new = md.Simulation(sim.material, walls=sim.walls, rotation="spiral", contact=CONTACT, dt=STEP, gravity=GRAVITY,
+                        threads=1)
     new.add_clumps(sim.templates[0], sim.position, sim.orientation, sim.velocity, sim.angular_velocity)
     return new
 
@@ -50,8 +51,8 @@ def drums(copies: int) -> Callable:
     def simulation(seed, clumps):
         one = drum.build(drum.SCENARIO.parse(["--soft", "--seed", str(seed), "--threads", "1"]))
         walls = drum.walls(copies * drum.LENGTH, drum.RATE, one.walls[0].material)
-        sim = md.Simulation(one.material, walls, contact=CONTACT, dt=one.dt, gravity=one.gravity, pairs=one.pairs,
-                            threads=1)
+        sim = md.Simulation(one.material, walls, rotation="spiral", contact=CONTACT, dt=one.dt, gravity=one.gravity,
+                            pairs=one.pairs, threads=1)
         aside = drum.LENGTH * (np.arange(copies) - 0.5 * (copies - 1))
         for k, template in enumerate(one.templates):
             mine = one.template_index == k
