@@ -48,11 +48,17 @@ cdef struct FacetVector:
     Py_ssize_t size
     Py_ssize_t capacity
 
-cdef struct Room:                   # for eight contacts
+cdef extern from *:
+    """
+    typedef double minidem_aligned_row[MINIDEM_LANES] __attribute__((aligned(64)));
+    """
+    ctypedef double AlignedRow "minidem_aligned_row"[LANES]
+
+cdef struct Room:                   # for eight contacts; on cache lines of its own, since a store across two costs twice
     Contact contact
     Result result
     Bodies sides[2]
-    double images[6 * LANES]
+    AlignedRow images[6]
     uint64_t keys[2][LANES]         # of the units of the sums on both sides
 
 cdef struct Contacts:
@@ -98,7 +104,7 @@ cdef struct Contacts:
     IntVector found_pairs           # room
     IntVector found_wall_pairs
     FacetVector facets              # the triangles near one sphere
-    Room *room                      # on cache lines of its own: a store across two costs twice
+    Room room
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...

@@ -372,7 +372,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     history : a constant, whether the law has one.  b : number of the block in its group.  n : lanes; others are free.
     """
     cdef const Law *law = contacts.law
-    cdef Room *room = contacts.room
+    cdef Room *room = &contacts.room
     cdef Contact *contact = &room.contact
     cdef Result *result = &room.result
     cdef double magnitude[LANES]
@@ -382,13 +382,13 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     cdef int ended = 0, lane
     if law.only_material < 0:
         load_keys(law, block.materials, room.keys)      # long before they are read as a vector
-    crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images)
+    crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images[0])
     if not history:
         call_central(law, contact, magnitude, force)
         if stores_block(contacts, walls):
             memcpy(block.force, force, sizeof(block.force))
         if law.corrects_onsets:
-            list_onsets(contacts, state, group, block, b, contact, room.images if crosses else NULL)
+            list_onsets(contacts, state, group, block, b, contact, room.images[0] if crosses else NULL)
     elif b >= contacts.n_kept[group]:
         preset(contacts, law, b, walls, contact, result)
         call_law(contacts, law, state, block, contact, result, stores_block(contacts, walls))
@@ -405,7 +405,7 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
     add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
                free_slot_of(state), walls, n)
     if crosses:
-        add_image_work(contacts, block.first, free_slot_of(state), force, room.images)
+        add_image_work(contacts, block.first, free_slot_of(state), force, room.images[0])
     for lane in range(LANES if ended else 0):
         if ended >> lane & 1 and block.first[lane] != free_slot_of(state):
             check_ended(contacts, block, result, law.has_couples, lane)

@@ -289,7 +289,7 @@ cdef void load_room(const Law *law, const StateView *state, const ContactBlock *
     """As load_block, into a room of zeros."""
     memset(room, 0, sizeof(Room))
     load_only_pair(law, &room.contact)
-    load_block(law, state, block, walls, LANES, &room.contact, room.sides, room.images)
+    load_block(law, state, block, walls, LANES, &room.contact, room.sides, room.images[0])
 
 
 cdef void write_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
@@ -421,7 +421,7 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
         mine = contacts + blocks[k, 0]
         block = block_at(&mine.groups[blocks[k, 1]], blocks[k, 2])
         gather_contacts(False, mine.law, view, block.first, block.second, blocks[k, 1] == <int> WALLS, LANES,
-                        &room.contact, room.sides, room.images)
+                        &room.contact, room.sides, room.images[0])
         for lane in range(LANES):
             if block.first[lane] != free_slot_of(view):
                 deepest = max(deepest, room.contact.overlap[lane])

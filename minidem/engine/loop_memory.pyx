@@ -23,7 +23,7 @@ from minidem.contact.blocks cimport (
     Blocks, ContactBlock, block_of, history_of, reserve_blocks, set_bodies, set_stride, take_lane,
 )
 from minidem.contact.contact cimport Fields, Flux, FluxFunction
-from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts, Room, own_slots, release_contacts
+from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts, own_slots, release_contacts
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.law cimport Law, pair_of, set_properties, set_units
@@ -125,7 +125,6 @@ cdef class LoopMemory:
         prepare_broadphase(broad, state)
         require_memory("the lists of the time loop")
         for t in range(n_threads):
-            self.loop.contacts[t].room = <Room *> self.zeros(sizeof(Room) + APART)
             prepare_contacts(self.loop.contacts + t, &self.loop.law, state)
             own_slots(self.loop.contacts + t, self.loop.broad.threads + t, state)
         self.loop.broad.reach = self.loop.law.reach
