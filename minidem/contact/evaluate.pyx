@@ -50,6 +50,7 @@ cdef enum:
     FEW_ROWS = 16                   # member rows of a block that are looked at one by one
     ROWS_AHEAD = 12                 # member rows whose sums are prefetched
     SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
+    SPHERES_IN_CACHE = 8192         # with more, centres, motions and sums of spheres are a megabyte and more
 
 cdef extern from *:
     """
@@ -497,7 +498,7 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
     for b in range(n_blocks):
         block = block_at(blocks, b)
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law, block)
-        if group == <int> SPHERES and b + <int> AHEAD < n_blocks:
+        if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> AHEAD < n_blocks:
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
         evaluate_block(True, contacts, mine, state, group, block, b, LANES)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
