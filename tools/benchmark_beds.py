@@ -33,8 +33,8 @@ def bed(spheres: int, number: int, fraction: float) -> Callable:
         template = md.ClumpTemplate([(2.0 * RADIUS * k, 0.0, 0.0) for k in range(spheres)], [RADIUS] * spheres, DENSITY)
         return without_history(kept_bed(
             FOLDER / f"{number}-clumps-{spheres}-spheres-seed-{seed}.npz",
-            lambda: settled_bed(template, number, LOW, HIGH, md.Material(YOUNG, **MATERIAL), STEP, rotation="spiral",
-                                contact=CONTACT, fraction=fraction, seed=seed)))
+            lambda: settled_bed(template, number, LOW, HIGH, md.Material(YOUNG, **MATERIAL), STEP, contact=CONTACT,
+                                fraction=fraction, seed=seed)))
     return simulation
 
 

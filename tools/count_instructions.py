@@ -63,7 +63,7 @@ def save_states(folder):
     """Save the state in which each case begins. The bits of these do not depend on the processor."""
     ball = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], DENSITY)
     bed = settled_bed(ball, 2000, (0.0, 0.0, 0.0), (0.024, 0.024), md.Material(YOUNG, **MATERIAL), STEP,
-                      rotation="spiral", contact=CONTACT, fraction=0.45)
+                      contact=CONTACT, fraction=0.45)
     for name, sim in zip(STEPS, (CASES["A"].simulation(1, None), rods(dense_rods, 2000)(1, None), bed)):
         sim.save(folder / name)
 
