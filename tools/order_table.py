@@ -78,8 +78,8 @@ other non-spherical grains. `spiral` and `pfc4`, of 2024, are in the table. Thes
 
 ## Left out
 
-* **Force gradients**: HOA and GIER4 (van Zon, Omelyan and Schofield, arXiv 0710.3390) and the scheme
-  of Takahashi and Imada are of higher order between the kicks of a smooth potential, whose second
+* **Force gradients**: HOA and GIER4 (van Zon, Omelyan and Schofield, arXiv 0710.3390) and the
+  scheme of Takahashi and Imada are of higher order between the kicks of a smooth potential, whose second
   derivatives, or further evaluations of the force, they need. Dashpots and friction have no
   potential. The gradient of Hertz's force is not smooth where a contact begins or ends, and most of
   the error comes from there: the
