@@ -54,7 +54,7 @@ cdef extern from *:
     """
     ctypedef double AlignedRow "minidem_aligned_row"[LANES]
 
-cdef struct Room:                   # for eight contacts; on cache lines of its own, since a store across two costs twice
+cdef struct Room:                   # for eight contacts; begins at a cache line, since a store across two costs twice
     Contact contact
     Result result
     Bodies sides[2]
