@@ -79,11 +79,11 @@ other non-spherical grains. `spiral` and `pfc4`, of 2024, are in the table. Thes
 ## Left out
 
 * **Force gradients**: HOA and GIER4 (van Zon, Omelyan and Schofield, arXiv 0710.3390) and the
-  scheme of Takahashi and Imada are of higher order between the kicks of a smooth potential, whose second
-  derivatives, or further evaluations of the force, they need. Dashpots and friction have no
+  scheme of Takahashi and Imada are of higher order between the kicks of a smooth potential, whose
+  second derivatives, or further evaluations of the force, they need. Dashpots and friction have no
   potential. The gradient of Hertz's force is not smooth where a contact begins or ends, and most of
-  the error comes from there: the
-  [onset correction](../contact/ONSET.md) removes it with one force evaluation per step.
+  the error comes from there: the [onset correction](../contact/ONSET.md) removes it with one force
+  evaluation per step.
 * **Splittings of the free rotation of higher order**, with general coefficients or with those of
   Laskar and Vaillant (10.1007/s10569-019-9886-4), which depend on the moments of inertia, need more
   than the five rotations of `dlm`. `exact` takes less time than these five and has no error left.
