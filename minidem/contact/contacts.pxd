@@ -60,6 +60,8 @@ cdef struct Room:                   # for eight contacts; begins at a cache line
     Bodies sides[2]
     AlignedRow images[6]
     uint64_t keys[2][LANES]         # of the units of the sums on both sides
+    Py_ssize_t block                # number in its group
+    int n                           # contacts; the other lanes are free
 
 cdef struct Contacts:
     Law own_law                     # with the walls at the pose of this thread
@@ -104,7 +106,7 @@ cdef struct Contacts:
     IntVector found_pairs           # room
     IntVector found_wall_pairs
     FacetVector facets              # the triangles near one sphere
-    Room room
+    Room rooms[2]                   # the second one for laws without history
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...

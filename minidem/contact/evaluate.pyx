@@ -154,21 +154,15 @@ cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const C
              sides[side].sphere + 3 * LANES, n, index, contacts.sums)
 
 
-cdef inline void add_forces(bint moments, Contacts *contacts, const ContactBlock *block, const double *force,
-                            const double *couple, const Contact *contact, const Bodies *sides,
-                            const uint64_t[2][LANES] keys, int free_slot, bint walls, int n) noexcept nogil:
-    """Add the forces of the first n contacts of a block to its spheres; a wall gets none."""
-    add_to_side(moments, 0, contacts, block, force, couple, contact, sides, keys, free_slot, walls, n)
-    if not walls:
-        add_to_side(moments, 1, contacts, block, force, couple, contact, sides, keys, free_slot, walls, n)
-
-
 cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
                       bint walls, int n) noexcept nogil:
-    """The same of a law without history."""
+    """Add central forces (3, LANES) on the first bodies of the first n contacts of a block to its spheres."""
     cdef uint64_t keys[2][LANES]
+    cdef int side
     load_keys(contacts.law, block.materials, keys)
-    add_forces(False, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot, walls, n)
+    for side in range(1 if walls else 2):
+        add_to_side(False, side, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot,
+                    walls, n)
 
 
 cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
@@ -183,6 +177,17 @@ cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, cons
         contacts.pair_after_end[0], contacts.pair_after_end[1] = block.first[lane], block.second[lane]
         for k in range(3):
             contacts.force_after_end[k] = result.force[k][lane]
+
+
+cdef void end_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, int group, Py_ssize_t b,
+                       int ended) noexcept nogil:
+    """End the contacts of a block that have a bit in `ended`."""
+    cdef const ContactBlock *block = block_at(&contacts.groups[group], b)
+    cdef int lane
+    for lane in range(LANES):
+        if ended >> lane & 1 and block.first[lane] != free_slot_of(state):
+            check_ended(contacts, block, &contacts.rooms[0].result, contacts.law.has_couples, lane)
+            end_contact(contacts, mine, state, group, b * LANES + lane)
 
 
 cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
@@ -366,28 +371,26 @@ cdef inline bint stores_block(const Contacts *contacts, bint walls) noexcept nog
     return contacts.stores_forces or contacts.law.corrects_onsets or walls and contacts.walls.any_moves
 
 
-cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mine, const StateView *state, int group,
-                                ContactBlock *block, Py_ssize_t b, int n) noexcept nogil:
-    """Evaluate eight contacts: see above.
+cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView *state, int group, ContactBlock *block,
+                               Py_ssize_t b, int n, Room *room) noexcept nogil:
+    """Evaluate eight contacts: see above. Their forces are in the room, to be added; returns bits of those that end.
 
     history : a constant, whether the law has one.  b : number of the block in its group.  n : lanes; others are free.
     """
     cdef const Law *law = contacts.law
-    cdef Room *room = &contacts.room
     cdef Contact *contact = &room.contact
     cdef Result *result = &room.result
     cdef double magnitude[LANES]
-    cdef double *force = &result.force[0][0]
-    cdef double *couple = &result.couple[0][0]
     cdef bint walls = group == <int> WALLS, crosses
-    cdef int ended = 0, lane
+    cdef int ended = 0
+    room.n, room.block = n, b
     if law.only_material < 0:
         load_keys(law, block.materials, room.keys)      # long before they are read as a vector
     crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images[0])
     if not history:
-        call_central(law, contact, magnitude, force)
+        call_central(law, contact, magnitude, result.force[0])
         if stores_block(contacts, walls):
-            memcpy(block.force, force, sizeof(block.force))
+            memcpy(block.force, result.force, sizeof(block.force))
         if law.corrects_onsets:
             list_onsets(contacts, state, group, block, b, contact, room.images[0] if crosses else NULL)
     elif b >= contacts.n_kept[group]:
@@ -398,59 +401,77 @@ cdef inline void evaluate_block(bint history, Contacts *contacts, Neighbours *mi
                                                 load_eight(result.goes_on)))
         ended = bits_below(result.goes_on, 0.5)
     else:
-        force, couple = block.force[0], block.couple[0]
-        if law.fields.sums != NULL:
-            describe_known(law, block, contact, result)
+        describe_known(law, block, contact, result)
     if history and law.fields.sums != NULL:
         add_rates(contacts, law, state, block, contact, result)
-    add_forces(history, contacts, block, force, couple if law.has_couples else NULL, contact, room.sides, room.keys,
-               free_slot_of(state), walls, n)
     if crosses:
-        add_image_work(contacts, block.first, free_slot_of(state), force, room.images[0])
-    for lane in range(LANES if ended else 0):
-        if ended >> lane & 1 and block.first[lane] != free_slot_of(state):
-            check_ended(contacts, block, result, law.has_couples, lane)
-            end_contact(contacts, mine, state, group, b * LANES + lane)
+        add_image_work(contacts, block.first, free_slot_of(state), result.force[0], room.images[0])
+    return ended
+
+
+cdef inline void add_forces(bint moments, Contacts *contacts, const StateView *state, int group,
+                            const Room *room) noexcept nogil:
+    """Add the forces of a block that has been evaluated to its spheres; a wall gets none.
+
+    moments : a constant, whether there are moments about the centres.
+    """
+    cdef const ContactBlock *block = block_at(&contacts.groups[group], room.block)
+    cdef const double *couple = room.result.couple[0] if contacts.law.has_couples else NULL
+    cdef bint walls = group == <int> WALLS
+    add_to_side(moments, 0, contacts, block, room.result.force[0], couple, &room.contact, room.sides, room.keys,
+                free_slot_of(state), walls, room.n)
+    if not walls:
+        add_to_side(moments, 1, contacts, block, room.result.force[0], couple, &room.contact, room.sides, room.keys,
+                    free_slot_of(state), walls, room.n)
 
 
 cdef void prepare_room(Contacts *contacts) noexcept nogil:
     """Load what is the same for all blocks."""
-    load_only_pair(contacts.law, &contacts.room.contact)
-    if contacts.law.only_material >= 0:
-        load_keys(contacts.law, NULL, contacts.room.keys)
+    cdef int k
+    for k in range(2):
+        load_only_pair(contacts.law, &contacts.rooms[k].contact)
+        if contacts.law.only_material >= 0:
+            load_keys(contacts.law, NULL, contacts.rooms[k].keys)
 
 
-cdef void evaluate_few(Contacts *contacts, Neighbours *mine, const StateView *state, int group, const int *pairs,
-                       int n) noexcept nogil:
+cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int group, const int *pairs, int n,
+                       Room *room) noexcept nogil:
     """Pack n <= LANES contacts (n, 2) of a law without history into a block, and evaluate it."""
     cdef Blocks *blocks = &contacts.groups[group]
     cdef const Law *law = contacts.law
     cdef bint walls = group == <int> WALLS, stores = stores_block(contacts, walls)
+    cdef Py_ssize_t b = blocks.n_blocks if stores else room - contacts.rooms
     cdef ContactBlock *block
     cdef int lane
-    if not reserve_blocks(blocks, blocks.n_blocks + 1):
+    if not reserve_blocks(blocks, b + 2):
         return
-    block = block_at(blocks, blocks.n_blocks)
+    block = block_at(blocks, b)
     if stores:
         memset(block.couple, 0, sizeof(block.couple))
         blocks.n_blocks += 1
-    for lane in range(LANES):
-        block.first[lane], block.second[lane] = pairs[2 * lane], pairs[2 * lane + 1]
-    for lane in range(n, LANES):
-        block.first[lane], block.second[lane], block.materials[lane] = blocks.free_slot, blocks.free_second, 0
+    for lane in range(LANES):                           # as vectors: who reads them need not wait for parts of them
+        block.first[lane] = pairs[2 * lane] if lane < n else blocks.free_slot
+        block.second[lane] = pairs[2 * lane + 1] if lane < n else blocks.free_second
+    if n < LANES:
+        memset(block.materials, 0, sizeof(block.materials))
     for lane in range(0 if of_one_pair(law, walls) else n):
         block.materials[lane] = pair_of(law, state, block.first[lane], block.second[lane])
-    evaluate_block(False, contacts, mine, state, group, block, blocks.n_blocks - stores, n)
+    evaluate_block(False, contacts, state, group, block, b, n, room)
 
 
-cdef inline void evaluate_pairs(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
-                                const int *pairs, Py_ssize_t n) noexcept nogil:
-    """Evaluate n ints of contacts of a law without history, two by two."""
-    cdef Py_ssize_t k, n_blocks = n // (2 * LANES)
-    for k in range(n_blocks):
-        evaluate_few(contacts, mine, state, group, pairs + 2 * LANES * k, LANES)
-    if n > 2 * LANES * n_blocks:
-        evaluate_few(contacts, mine, state, group, pairs + 2 * LANES * n_blocks, <int> (n // 2 - LANES * n_blocks))
+cdef void evaluate_pairs(Contacts *contacts, const StateView *state, int group, const int *pairs,
+                         Py_ssize_t n) noexcept nogil:
+    """Evaluate n ints of contacts of a law without history, two by two.
+
+    A block is added while the next is evaluated, since what is added waits for two roots and a division.
+    """
+    cdef Py_ssize_t k, n_blocks = (n + 2 * LANES - 1) // (2 * LANES)
+    for k in range(n_blocks + 1 if n > 0 else 0):
+        if k < n_blocks:
+            evaluate_few(contacts, state, group, pairs + 2 * LANES * k,
+                         <int> min(<Py_ssize_t> LANES, n // 2 - LANES * k), contacts.rooms + k % 2)
+        if k > 0:
+            add_forces(False, contacts, state, group, contacts.rooms + (k - 1) % 2)
 
 
 cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
@@ -473,7 +494,7 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
                                            <unsigned int> contacts.n_slots))
         contacts.n_found += <int> n
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
-        evaluate_pairs(contacts, mine, state, SPHERES, pairs, whole)
+        evaluate_pairs(contacts, state, SPHERES, pairs, whole)
         contacts.n_found -= <int> whole
         memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
 
@@ -481,9 +502,9 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
 cdef void evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Forces of the contacts of a law without history that have not been found yet."""
     find_contacts(contacts, mine, state, mine.pairs.size)
-    evaluate_pairs(contacts, mine, state, SPHERES, contacts.found_pairs.data, contacts.n_found)
+    evaluate_pairs(contacts, state, SPHERES, contacts.found_pairs.data, contacts.n_found)
     if mine.wall_pairs.size > 0 and reserve(&contacts.found_pairs, mine.wall_pairs.size + 2 * LANES):
-        evaluate_pairs(contacts, mine, state, WALLS, contacts.found_pairs.data,
+        evaluate_pairs(contacts, state, WALLS, contacts.found_pairs.data,
                        2 * find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, NULL, 0.0))
 
 
@@ -495,12 +516,16 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
     cdef const Blocks *blocks = &contacts.groups[group]
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
     cdef ContactBlock *block
+    cdef int ended
     for b in range(n_blocks):
         block = block_at(blocks, b)
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law, block)
         if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> AHEAD < n_blocks:
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
-        evaluate_block(True, contacts, mine, state, group, block, b, LANES)
+        ended = evaluate_block(True, contacts, state, group, block, b, LANES, contacts.rooms)
+        add_forces(True, contacts, state, group, contacts.rooms)
+        if ended:
+            end_contacts(contacts, mine, state, group, b, ended)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
     fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
@@ -536,7 +561,7 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
         evaluate_group(contacts, mine, state, SPHERES)
         evaluate_group(contacts, mine, state, WALLS)
     if contacts.law.log_materials > 0:                  # coefficients are those of walls
-        load_only_pair(contacts.law, &contacts.room.contact)
+        prepare_room(contacts)
 
 
 cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
@@ -581,7 +606,7 @@ cdef inline void reduce_in(bint moments, Contacts *contacts, const StateView *st
     """
     cdef double matrices[9 * LANES], on_spheres[3 * LANES], moment[3 * LANES]
     cdef uint64_t of_lanes[LANES]
-    cdef const uint64_t *keys = contacts.room.keys[0]   # of one material
+    cdef const uint64_t *keys = contacts.rooms[0].keys[0]      # of one material
     cdef Py_ssize_t first_row = row_of(contacts.first_slot), last = state.first_member[b + 1] - first_row
     cdef const double *spheres
     cdef Eight3 force, torque

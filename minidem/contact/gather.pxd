@@ -1,8 +1,11 @@
 """Contacts at the present pose: eight as laws and fluxes see them (contact.h), and all of them for Python."""
+from libc.string cimport memcpy
+
 from minidem.contact.blocks cimport ContactBlock
 from minidem.contact.contact cimport Bodies, Contact, Result
 from minidem.contact.contacts cimport Contacts
 from minidem.contact.law cimport Law
+from minidem.core.eight cimport load_eight, load_eight3, scale3, store_eight3
 from minidem.state.state cimport State, StateView
 
 
@@ -14,12 +17,35 @@ cdef inline bint of_one_pair(const Law *law, bint walls) noexcept nogil:
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
                           int n, Contact *contact, Bodies *sides, double *images) noexcept nogil
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil
-cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,
-                     Contact *contact, Bodies *sides, double *images) noexcept nogil
-cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil
+cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil
+cdef void load_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
+                      Contact *contact) noexcept nogil
 cdef void describe_known(const Law *law, const ContactBlock *block, const Contact *contact,
                          Result *result) noexcept nogil
 cdef void call_flux(const Law *law, int k, const Contact *contact, Result *result) noexcept nogil
 cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads)
 cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_threads, const double[::1] changes)
 cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads)
+
+
+cdef inline bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,
+                            Contact *contact, Bodies *sides, double *images) noexcept nogil:
+    """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one pair of
+    materials, the coefficients are loaded before."""
+    cdef bint moves = law.history != NULL
+    cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, n, contact, sides, images)
+    if moves:
+        memcpy(contact.mass, block.mass, sizeof(block.mass))
+    if law.has_couples:
+        memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
+    if not of_one_pair(law, walls):
+        load_coefficients(law, block.materials, contact)
+    if law.fields.ids != NULL:
+        load_bodies(law, state, block.first, block.second, walls, contact)
+    return crosses
+
+
+cdef inline void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil:
+    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES)."""
+    law.central(contact, magnitude)
+    store_eight3(force, scale3(load_eight(magnitude), load_eight3(contact.normal[0])))

@@ -85,6 +85,14 @@ cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, dou
     store(b.motion + 4 * LANES + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
 
 
+cdef inline void put(double *row, int lane, double value) noexcept nogil:
+    """Write a number; the first one into all lanes, so that who reads the row need not wait for a part of it."""
+    if lane == 0:
+        store_eight(row, eight_of(value))
+    else:
+        row[lane] = value
+
+
 cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const Bodies *a,
                                double half, Bodies *b, OwnContact contact, Bending *bending, int n) noexcept nogil:
     """Of the first n contacts, with walls. half : of the step.
@@ -103,10 +111,12 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const i
             for k in range(4):
                 sphere[k] = a.sphere[k * LANES + lane]
             touch = touch_wall(law.walls, primitive, sphere)
-        store3(contact.normal, lane, touch.normal)
+        put(contact.normal[0], lane, touch.normal.x)
+        put(contact.normal[1], lane, touch.normal.y)
+        put(contact.normal[2], lane, touch.normal.z)
+        put(contact.overlap, lane, sphere[3] - touch.height)
+        put(contact.radius, lane, sphere[3])
         store(bending.straight + lane, touch.straight)
-        contact.overlap[lane] = sphere[3] - touch.height
-        contact.radius[lane] = sphere[3]
         bending.curvature[lane] = touch.curvature
         if moves and law.walls.moves[wall]:
             move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.motion + lane), half, b, lane)
@@ -193,7 +203,7 @@ cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil:
             contact.coefficients[k][lane] = of_pair[k]
 
 
-cdef inline void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil:
+cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil:
     """Coefficients of pairs of materials (LANES,)."""
     cdef int records[LANES]
     cdef int lane, k
@@ -227,29 +237,6 @@ cdef void load_bodies(const Law *law, const StateView *state, const int *i, cons
                 contact.ids[side][lane] = law.fields.ids[state.clump_number[clump]]
                 for c in range(n):
                     values[c * LANES] = field_of(state, row_of(clump), c, n).value[lane_of(clump)]
-
-
-cdef bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,
-                     Contact *contact, Bodies *sides, double *images) noexcept nogil:
-    """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one pair of
-    materials, the coefficients are loaded before."""
-    cdef bint moves = law.history != NULL
-    cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, n, contact, sides, images)
-    if moves:
-        memcpy(contact.mass, block.mass, sizeof(block.mass))
-    if law.has_couples:
-        memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
-    if not of_one_pair(law, walls):
-        load_coefficients(law, block.materials, contact)
-    if law.fields.ids != NULL:
-        load_bodies(law, state, block.first, block.second, walls, contact)
-    return crosses
-
-
-cdef void call_central(const Law *law, const Contact *contact, double *magnitude, double *force) noexcept nogil:
-    """Forces of a law without history: magnitudes (LANES,) along the normals, and vectors (3, LANES)."""
-    law.central(contact, magnitude)
-    store_eight3(force, scale3(load_eight(magnitude), load_eight3(contact.normal[0])))
 
 
 cdef void describe_known(const Law *law, const ContactBlock *block, const Contact *contact,

@@ -10,6 +10,21 @@ cdef extern from *:
 cdef extern from "stdlib.h" nogil:
     int posix_memalign(void **address, size_t alignment, size_t size)
 
+cdef extern from *:
+    """
+    #ifdef __linux__
+    #include <sys/mman.h>
+    #endif
+    static void minidem_use_large_pages(void *data, size_t size) {
+    #ifdef MADV_HUGEPAGE
+        const size_t page = 4096, begin = ((size_t) data + page - 1) / page * page;
+        if (size >= (size_t) 1 << 22)
+            madvise((void *) begin, (size_t) data + size - begin, MADV_HUGEPAGE);
+    #endif
+    }
+    """
+    void use_large_pages "minidem_use_large_pages"(void *data, size_t size) nogil
+
 cdef enum:
     CACHE_LINE = 64                 # bytes
 
@@ -39,6 +54,7 @@ cdef void *aligned_memory(size_t size) noexcept nogil:
     if posix_memalign(&data, CACHE_LINE, size) != 0:
         memory_refused()[0] = True
         return NULL
+    use_large_pages(data, size)
     return data
 
 
@@ -52,6 +68,7 @@ cdef bint grow(void *vector, Py_ssize_t wanted, size_t item) noexcept nogil:
         if data == NULL:
             memory_refused()[0] = True
             return False
+        use_large_pages(data, capacity * item)
         a.data, a.capacity = data, capacity
     return True
 
