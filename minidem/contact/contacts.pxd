@@ -60,8 +60,8 @@ cdef struct Room:                   # for eight contacts; begins at a cache line
     Bodies sides[2]
     AlignedRow images[6]
     uint64_t keys[2][LANES]         # of the units of the sums on both sides
-    Py_ssize_t block                # number in its group
-    int n                           # contacts; the other lanes are free
+    Py_ssize_t block                # its number in the group
+    int n                           # of a law without history: number of contacts in the block
 
 cdef struct Contacts:
     Law own_law                     # with the walls at the pose of this thread

@@ -383,7 +383,7 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
     cdef double magnitude[LANES]
     cdef bint walls = group == <int> WALLS, crosses
     cdef int ended = 0
-    room.n, room.block = n, b
+    room.block = b
     if law.only_material < 0:
         load_keys(law, block.materials, room.keys)      # long before they are read as a vector
     crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images[0])
@@ -409,9 +409,9 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
     return ended
 
 
-cdef inline void add_forces(bint moments, Contacts *contacts, const StateView *state, int group,
-                            const Room *room) noexcept nogil:
-    """Add the forces of a block that has been evaluated to its spheres; a wall gets none.
+cdef inline void add_forces(bint moments, Contacts *contacts, const StateView *state, int group, const Room *room,
+                            int n) noexcept nogil:
+    """Add the forces of the first n contacts of a block that has been evaluated to its spheres; a wall gets none.
 
     moments : a constant, whether there are moments about the centres.
     """
@@ -419,10 +419,10 @@ cdef inline void add_forces(bint moments, Contacts *contacts, const StateView *s
     cdef const double *couple = room.result.couple[0] if contacts.law.has_couples else NULL
     cdef bint walls = group == <int> WALLS
     add_to_side(moments, 0, contacts, block, room.result.force[0], couple, &room.contact, room.sides, room.keys,
-                free_slot_of(state), walls, room.n)
+                free_slot_of(state), walls, n)
     if not walls:
         add_to_side(moments, 1, contacts, block, room.result.force[0], couple, &room.contact, room.sides, room.keys,
-                    free_slot_of(state), walls, room.n)
+                    free_slot_of(state), walls, n)
 
 
 cdef void prepare_room(Contacts *contacts) noexcept nogil:
@@ -435,7 +435,7 @@ cdef void prepare_room(Contacts *contacts) noexcept nogil:
 
 
 cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int group, const int *pairs, int n,
-                       Room *room) noexcept nogil:
+                              Room *room) noexcept nogil:
     """Pack n <= LANES contacts (n, 2) of a law without history into a block, and evaluate it."""
     cdef Blocks *blocks = &contacts.groups[group]
     cdef const Law *law = contacts.law
@@ -443,8 +443,10 @@ cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int gr
     cdef Py_ssize_t b = blocks.n_blocks if stores else room - contacts.rooms
     cdef ContactBlock *block
     cdef int lane
+    room.n = 0
     if not reserve_blocks(blocks, b + 2):
         return
+    room.n = n
     block = block_at(blocks, b)
     if stores:
         memset(block.couple, 0, sizeof(block.couple))
@@ -466,12 +468,14 @@ cdef void evaluate_pairs(Contacts *contacts, const StateView *state, int group, 
     A block is added while the next is evaluated, since what is added waits for two roots and a division.
     """
     cdef Py_ssize_t k, n_blocks = (n + 2 * LANES - 1) // (2 * LANES)
+    cdef Room *room
     for k in range(n_blocks + 1 if n > 0 else 0):
         if k < n_blocks:
             evaluate_few(contacts, state, group, pairs + 2 * LANES * k,
                          <int> min(<Py_ssize_t> LANES, n // 2 - LANES * k), contacts.rooms + k % 2)
         if k > 0:
-            add_forces(False, contacts, state, group, contacts.rooms + (k - 1) % 2)
+            room = contacts.rooms + (k - 1) % 2
+            add_forces(False, contacts, state, group, room, room.n)
 
 
 cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
@@ -523,7 +527,7 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
         if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> AHEAD < n_blocks:
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
         ended = evaluate_block(True, contacts, state, group, block, b, LANES, contacts.rooms)
-        add_forces(True, contacts, state, group, contacts.rooms)
+        add_forces(True, contacts, state, group, contacts.rooms, LANES)
         if ended:
             end_contacts(contacts, mine, state, group, b, ended)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
