@@ -73,7 +73,7 @@ class Monitor:
         if speed > self._limits["speed"] and "speed" not in self.issued:
             self._warn("speed", _speed(sim))
         if overlap > self._least_limit():
-            self.check(sim, sim.contacts())
+            self.check(sim, sim.loop.deep_contacts(self._least_limit()))
         near, has_fields = overlap > 0.0 or sim.settings.law.range, bool(sim.loop.population.fields)
         if (near or has_fields) and sim.n_spheres <= MOST_LISTED \
                 and (step >= self._rates_due or overlap > self._rates_overlap):

@@ -23,7 +23,7 @@ cdef void load_bodies(const Law *law, const StateView *state, const int *i, cons
 cdef void describe_known(const Law *law, const ContactBlock *block, const Contact *contact,
                          Result *result) noexcept nogil
 cdef void call_flux(const Law *law, int k, const Contact *contact, Result *result) noexcept nogil
-cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads)
+cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads, double above)
 cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_threads, const double[::1] changes)
 cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads)
 

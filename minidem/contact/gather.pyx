@@ -5,7 +5,7 @@ do not depend on the rotation scheme, and a spring that is stretched by them is 
 contact point, and split along the normal, half a step before the pose as well.
 """
 from libc.math cimport isnan, sqrt
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 import numpy as np
 
@@ -322,23 +322,30 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
         row.energy_rolling, row.sliding = energies.rolling_energy[lane], energies.sliding[lane] > 0.0
 
 
-cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads):
-    """All contacts, a structured array of CONTACT by ascending sphere_i and sphere_j, walls first; spheres are posed.
+cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads, double above):
+    """All contacts with an overlap above a limit [m], a structured array of CONTACT by ascending sphere_i and sphere_j,
+    walls first; spheres are posed.
 
     Compiled, because a scenario lists all contacts a thousand times in a run.
     """
     cdef const Py_ssize_t[:, ::1] blocks = all_blocks(contacts, n_threads)
     cdef const Contacts *mine
-    cdef Py_ssize_t k
-    found = np.zeros(LANES * len(blocks) + 1, dtype=CONTACT)
-    cdef unsigned char[::1] rows = found.view(np.uint8)
+    cdef Listed *rows
+    cdef Py_ssize_t k, n = 0
+    cdef int lane
+    found = np.zeros(LANES * len(blocks) + 1, dtype=CONTACT)        # takes memory only where it is written
+    cdef unsigned char[::1] memory = found.view(np.uint8)
     for k in range(len(blocks)):
-        mine = contacts + blocks[k, 0]
+        mine, rows = contacts + blocks[k, 0], <Listed *> &memory[0] + n
         write_block(mine.law, view, block_at(&mine.groups[blocks[k, 1]], blocks[k, 2]), blocks[k, 1] == <int> WALLS,
-                    <Listed *> &rows[0] + LANES * k)
+                    rows)
+        for lane in range(LANES):
+            if rows[lane].sphere_i >= 0 and not rows[lane].overlap <= above:        # no free lane
+                memmove(<Listed *> &memory[0] + n, rows + lane, sizeof(Listed))
+                n += 1
     (<LawKernels> contacts[0].law.parameters.context).raise_error()
-    order = np.argsort((found["sphere_i"][:-1].astype(np.int64) << 32) + found["sphere_j"][:-1])
-    found = found.take(order[np.count_nonzero(found["sphere_i"] < 0):])        # with its padding; free lanes are first
+    found = found[:n]
+    found = found.take(np.argsort((found["sphere_i"].astype(np.int64) << 32) + found["sphere_j"]))  # with its padding
     if state.box is not None:                           # points in unbounded space
         found["point"] += state.shift[found["clump_i"]] * state.box.start.length
     return found

@@ -13,7 +13,7 @@ typedef int64_t minidem_eight_long __attribute__((vector_size(MINIDEM_LANES * si
 
 #define MINIDEM_EIGHT(address) (*(minidem_eight *) (address))
 #define MINIDEM_EIGHT_LONG(address) (*(minidem_eight_long *) (address))
-#define MINIDEM_EIGHT_OF(number) ((number) + (minidem_eight) {0.0})
+#define MINIDEM_EIGHT_OF(number) ((number) - (minidem_eight) {0.0})        /* plus zero would change -0.0 */
 #define MINIDEM_MAGNITUDE(eight) ((minidem_eight) ((minidem_eight_long) (eight) & INT64_MAX))
 
 /* Bits 1 << lane of the lanes whose number is below a limit; a NaN is not. */

@@ -349,7 +349,7 @@ cdef class Driver:
 
     cdef bint new_touch_started(self):
         """Whether a clump not yet started is in contact with a started one."""
-        pairs = self.listed_contacts()
+        pairs = self.deep_contacts(-np.inf)
         pairs = pairs[pairs["clump_j"] >= 0]
         return bool(np.any(self.started[pairs["clump_i"]] != self.started[pairs["clump_j"]]))
 
@@ -476,12 +476,13 @@ cdef class Driver:
         history."""
         if not self.contacts_known:
             self.evaluate()
-        return self.listed_contacts()
-
-    cdef object listed_contacts(self):
-        """The same; contacts must be known."""
-        found = self.of_walls(list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
+        found = self.deep_contacts(-np.inf)
         return with_history(found, self.history()["records"]) if self.memory.law_kernels.sees_bodies else found
+
+    def deep_contacts(self, double above):
+        """Those with an overlap above a limit [m], without history; contacts must be known."""
+        return self.of_walls(list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads,
+                                           above))
 
     def rate_slopes(self, changes):
         """Derivatives of the rates of fields in the present contacts, see list_slopes; None: they change no field."""
