@@ -45,9 +45,7 @@ def refuse_deep_overlaps(loop, first):
         return
     loop.evaluate()
     radii = loop.state.spheres[:, :, 3].take(loop.state.sphere_slot)
-    if loop.extremes()[1] <= DEEPEST_START * radii.min():
-        return                          # without a list of contacts, which takes more memory than the state
-    contacts = loop.contacts()
+    contacts = loop.deep_contacts(DEEPEST_START * radii.min())      # a list of all takes more memory than the state
     relative = relative_overlap(contacts, radii)
     for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
