@@ -2,7 +2,7 @@
 from dataclasses import KW_ONLY, dataclass, fields
 from math import pi, sqrt
 
-from minidem.core.checks import non_negative, number, positive, short_repr
+from minidem.core.checks import flag, non_negative, number, positive, short_repr
 
 # of contacts of two bodies, beside the moduli
 PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction", "adhesion")
@@ -135,6 +135,8 @@ class Pair:
         The two materials, in any order.
     restitution, friction, rolling_friction, adhesion : float
         As of a `Material`.
+    contact : bool
+        False: clumps of a and b, or clumps of one and walls of the other, pass through each other.
 
     Raises
     ------
@@ -148,9 +150,11 @@ class Pair:
     friction: float = 0.0
     rolling_friction: float = 0.0
     adhesion: float = 0.0
+    contact: bool = True
 
     def __post_init__(self):
         require_materials(a=self.a, b=self.b)
+        object.__setattr__(self, "contact", flag("contact", self.contact))
         if self.a == self.b:
             raise ValueError(f"b = {short_repr(self.b)}: equals a; give {', '.join(PAIR_PROPERTIES)} of contacts "
                              "of a material with itself to the Material")

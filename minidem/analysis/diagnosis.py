@@ -40,7 +40,7 @@ def format_above(value, limit):
 
 def refuse_deep_overlaps(loop, first):
     """Raise DeepOverlap for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
-    if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected:
+    if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected and loop.pair_table.apart is None:
         _refuse_deep_among_few(loop, first)
         return
     loop.evaluate()

@@ -356,6 +356,9 @@ class Enclosure:
         if len(new):
             points = self._in_wall(sim, sim.sphere_centers()[(np.cumsum(sizes) - sizes)[new]])
             within = ((self.low <= points) & (points <= self.high)).all(axis=1)
+            if sim.loop.pair_table.apart is not None:
+                of_wall = sim.loop.pair_table.wall_index[self.number]
+                within &= ~sim.loop.pair_table.apart[state.material_index[new], of_wall]
             self.ids = np.append(self.ids, ids[new[within]])
             self.points = np.append(self.points, points[within], axis=0)
 

@@ -1,6 +1,6 @@
 """The broad phase: all that the threads share about the neighbor pairs."""
 from minidem.broadphase.cell_grid cimport Levels
-from minidem.broadphase.neighbours cimport Neighbours
+from minidem.broadphase.neighbours cimport Apart, Neighbours
 from minidem.core.clock cimport clock
 from minidem.core.openmp cimport Barrier, barrier_wait
 from minidem.state.periodic_box cimport BoxPose
@@ -38,6 +38,7 @@ cdef struct Broadphase:
     bint fixed_shares                   # no load balance
     bint rebalanced                     # the last outer rebuild changed the shares
     Levels levels
+    Apart apart
     unsigned char *marks                # (n_members, 2): see mark_rows of neighbours.pyx
     double *reference_poses             # (n_blocks, REFERENCE_ROWS, LANES): at the last outer rebuild
     BoxPose reference_box               # that moves, at the last outer rebuild

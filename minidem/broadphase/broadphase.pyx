@@ -405,7 +405,8 @@ cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *
     if reported & <int> LOST or (outer or reported & <int> OUTER_SKIN_EXCEEDED) \
             and not rebuild_outer(broad, thread, state, walls, box):
         return False
-    prune(broad.threads, thread, broad.n_threads, walls, box, state, broad.marks, broad.inner_skin + broad.reach)
+    prune(broad.threads, thread, broad.n_threads, walls, box, state, &broad.apart, broad.marks,
+          broad.inner_skin + broad.reach)
     if wait(broad, thread, 0) & <int> FAILED:
         return False
     collect_active(mine, state, broad.marks)

@@ -6,6 +6,11 @@ from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
+cdef struct Apart:              # materials that never touch each other
+    const unsigned char *pairs  # of materials, whether they never touch; NULL: all may
+    const int *materials        # (n_blocks * LANES,) of the clumps by slot
+    int log_materials           # the pair of materials a and b has the number (a << log_materials) + b
+
 cdef struct Neighbours:         # of one thread: its blocks and the lists for them
     Py_ssize_t first_block, last_block
     IntVector *found            # (threads,): outer pairs that this thread found, by their owners
@@ -58,7 +63,7 @@ cdef extern from "broadphase/near_pairs.h" nogil:
 
 cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil
 cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
-                const StateView *state, unsigned char *marks, double skin) noexcept nogil
+                const StateView *state, const Apart *apart, unsigned char *marks, double skin) noexcept nogil
 cdef void collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil
 cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
                        const BoxPose *box, const double *items, double skin, bint clumps_first) noexcept nogil

@@ -28,6 +28,7 @@ from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.core.vectors cimport push_pair, release, reserve
 from minidem.state.periodic_box cimport across_lengths, box_moves, nearest_image, rounded, wrap_position
+from minidem.state.state cimport clump_of
 from minidem.walls.surface cimport PLANE, Shape, find_triangles, simple_height, touch_wall
 
 
@@ -86,7 +87,23 @@ cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *st
             push_pair(&mine.outer_wall_pairs, <int> slot, mine.triangles.data[k])
 
 
-cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil:
+cdef inline bint never_touch(const Apart *apart, const StateView *state, int sphere, int material) noexcept nogil:
+    """Whether a sphere never touches what is of a material."""
+    return apart.pairs != NULL \
+        and apart.pairs[(apart.materials[clump_of(state, sphere)] << apart.log_materials) + material]
+
+
+cdef Py_ssize_t without_apart(const Apart *apart, const StateView *state, int *pairs, Py_ssize_t n) noexcept nogil:
+    """Remove from n ints of pairs of spheres those that never touch; returns how many ints remain."""
+    cdef Py_ssize_t k, kept = 0
+    for k in range(0, n, 2):
+        pairs[kept], pairs[kept + 1] = pairs[k], pairs[k + 1]
+        kept += 2 * (not never_touch(apart, state, pairs[k], apart.materials[clump_of(state, pairs[k + 1])]))
+    return kept
+
+
+cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *state, const Apart *apart,
+                      double skin) noexcept nogil:
     """The inner list of spheres near walls; there is room."""
     cdef Py_ssize_t k, primitive, kept = 0
     cdef const double *sphere
@@ -100,7 +117,8 @@ cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *sta
         mine.wall_pairs.data[kept + 1] = <int> primitive
         height = simple_height(walls, primitive, sphere) if k < mine.n_outer_simple \
             else touch_wall(walls, primitive, sphere).height
-        kept += 2 * (height < sphere[3] + skin)
+        kept += 2 * (height < sphere[3] + skin and not never_touch(
+            apart, state, mine.outer_wall_pairs.data[k], <int> walls.materials[walls.wall_of[primitive]]))
         if k < mine.n_outer_simple:
             mine.n_simple = kept
     mine.wall_pairs.size = kept
@@ -157,7 +175,7 @@ cdef void mark_rows(Neighbours *mine, const StateView *state, unsigned char *mar
 
 
 cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
-                const StateView *state, unsigned char *marks, double skin) noexcept nogil:
+                const StateView *state, const Apart *apart, unsigned char *marks, double skin) noexcept nogil:
     """Inner lists from the outer ones, and room for what collect_active lists.
 
     marks : see mark_rows; zero before. When all threads have set theirs, collect_active reads them.
@@ -175,12 +193,12 @@ cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, 
     for source in range(n_threads):
         found = all[source].found + thread
         kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept)
-    mine.pairs.size = kept
+    mine.pairs.size = without_apart(apart, state, mine.pairs.data, kept) if apart.pairs != NULL else kept
     if mine.log_slab:
         sort_by_slab(mine, state)
     mine.previous_lifetime = mine.steps
     mine.steps = 0
-    prune_walls(mine, walls, state, skin)
+    prune_walls(mine, walls, state, apart, skin)
     mark_rows(mine, state, marks)
 
 

@@ -90,6 +90,14 @@ class PairTable:
                         table[row, self._index[other]] = getattr(pair, name)
         return tables
 
+    @property
+    def apart(self):
+        """(n, n) bool, which two materials have a pair without contact; None: no two."""
+        if all(pair.contact for pair in self.pairs):
+            return None
+        return np.array([[a in self._others.get(b, ()) and not self._others[b][a].contact for a in self.materials]
+                         for b in self.materials])
+
     def coefficients(self, law, values):
         """Coefficients (size, size, width) of a contact law, the first ones those of `materials`.
 

@@ -153,6 +153,12 @@ cdef class LoopMemory:
         self.arrays += set_properties(&self.loop.law, self.loop.walls, kernels, law, values, self.pair_table,
                                       self.state)
         self.own(set_units(&self.loop.law, law, values, self.pair_table, self.state))
+        if self.pair_table.apart is not None:
+            apart = np.zeros((1 << self.loop.law.log_materials,) * 2, np.uint8)
+            apart[:len(self.pair_table.apart), :len(self.pair_table.apart)] = self.pair_table.apart
+            self.loop.broad.apart.pairs = <const unsigned char *> self.own(apart)
+            self.loop.broad.apart.materials = self.loop.law.materials
+            self.loop.broad.apart.log_materials = self.loop.law.log_materials
         self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
