@@ -73,7 +73,6 @@ def test_mass_flow_through_a_box():
     """What a mass rate pours in leaves the box at this rate, which the recorded mass gives with its error."""
     grains = Mixture([BALL, CLUMP], [0.5, 0.5], sizes=Lognormal(0.06, 0.2))
     inlet = Inlet(grains, (0, 0, 0.5), (0.9, 0.9, 1.0), mass_rate=50.0, velocity=(0, 0, -3), every=50, seed=1)
-    assert Inlet(BALL, LOW, HIGH, mass_rate=37.0 * BALL.mass).due(1000, 1e-3) in (36, 37)
     outlet = Outlet((0, 0, 0), (0.9, 0.9, 1.0), name="fallen", outside=True)
     sim, rows = md.Simulation(ELASTIC, dt=1e-4, gravity=(0, 0, -9.81)), []
     sim.run(20000, every=50, callback=lambda sim: (outlet(sim), inlet(sim), rows.append((sim.time, outlet.mass))))
@@ -92,8 +91,6 @@ def test_error_of_a_rate():
         assert rate == pytest.approx(count[-1] / 100.0)
         found.append((rate - 20.0) / error)
     assert abs(np.mean(found)) < 0.15 and np.var(found) == pytest.approx(9.0 / 7.0, rel=0.2)
-    times = np.cumsum(rng.uniform(0.1, 1.0, 200))
-    assert mean_rate(times, 3.0 * times) == (pytest.approx(3.0), pytest.approx(0.0, abs=1e-12))
 
 
 def test_what_has_left_is_counted(tmp_path):
