@@ -118,11 +118,10 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     def simulation(softer, step, factor, states):
         soft = {m: replace(m, young=m.young / softer)
                 for m in (first, *(group.material for group in groups), *(w.material for w in walls if w.material))}
-        box = periodic and (*(corner + (1.0 - factor) * (origin - corner) for corner in np.array(periodic.corners[:2])),
-                            periodic.corners[2])
         sim = Simulation(soft[first], [scaled(replace(wall, material=soft[wall.material or first]), factor, origin)
                                        for wall in walls],
-                         contact=contact, dt=step, gravity=(0.0, 0.0, -gravity), threads=threads, periodic=box,
+                         contact=contact, dt=step, gravity=(0.0, 0.0, -gravity), threads=threads,
+                         periodic=_scaled_box(periodic, factor, origin),
                          pairs=[replace(pair, a=soft[pair.a], b=soft[pair.b]) for pair in pairs
                                 if pair.a in soft and pair.b in soft])
         for group, state in zip(groups, states):
@@ -181,7 +180,7 @@ def settled_bed(template: ClumpTemplate | Mixture, number: int | None, low: Arra
         Solid volume fraction of the placement.
     seed : int
     mass : float, optional
-        Of all clumps, if `number` is None [kg]. It is met within half a clump, or the largest one of a Mixture.
+        Of all clumps, if `number` is None [kg]. The bed has it within half a clump, or about the largest of a Mixture.
     periodic : (2,) of bool
         Whether the box is periodic along x and y, instead of having walls there.
     **others
@@ -227,6 +226,15 @@ def kept_bed(file: Path, make: Callable[[], Simulation]) -> Simulation:
     file.parent.mkdir(parents=True, exist_ok=True)
     bed.save(file)
     return bed
+
+
+def _scaled_box(periodic, factor, origin):
+    """A periodic box at rest, or None, with all lengths multiplied by `factor`, about the point `origin` (3,)."""
+    if periodic is None:
+        return None
+    *corners, axes = periodic.corners
+    low, high = (corner + (factor - 1.0) * (corner - origin) for corner in np.array(corners))
+    return low, high, axes
 
 
 def _run(sim, steps, report):

@@ -37,7 +37,7 @@ def _free(poses, centers, radii, sim):
 
 @dataclass(frozen=True)
 class Outlet:
-    """A box that removes the clumps whose centres of mass are inside, when it is called with the simulation.
+    """A box that removes the clumps whose centres of mass are inside, or outside, when called with the simulation.
 
     In a periodic box of the simulation, `wrapped_position` counts.
 
@@ -204,12 +204,15 @@ class Inlet:
         n = max(1, most)                                # more cannot fit; one, to find out
         scales = [scale[:n][which[:n] == k] for k in range(len(grains.templates))]
         low, high, rng = np.array(self.low), np.array(self.high), np.random.default_rng([self.seed, sim.step_count])
-        centers, radii, box, beyond = sim.sphere_centers(), np.asarray(sim.sphere_radii), None, np.zeros(3)
+        centers, radii, box = sim.sphere_centers(), np.asarray(sim.sphere_radii), None
+        beyond = np.zeros(3)                            # how far new clumps reach out of the region [m]
         if sim.loop.box is not None:
             box = sim.loop.box.spanned(low, high)
             reach = max(t.bounding_radius * s.max(initial=0.0) for t, s in zip(grains.templates, scales))
             centers, index = sim.loop.box.images(centers, reach + radii.max(initial=0.0))
-            radii, beyond = radii[index], beyond if box is None else reach * box.axes
+            radii = radii[index]
+            if box is not None:
+                beyond = reach * box.axes
         near = np.all((centers + radii[:, None] > low - beyond) & (centers - radii[:, None] < high + beyond), axis=1)
         found = [propose(Shape(template), 0, low, high, rng, scale, box) for template in grains.templates]
         for k, of_class in size_classes(grains.templates, scales):
