@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import finite_array, whole
+from minidem.core.checks import finite_array, refuse, whole
 
 
 class Mean(NamedTuple):
@@ -39,3 +39,37 @@ def block_mean(samples: ArrayLike, blocks: int = 10) -> Mean:
         raise ValueError(f"samples: {len(samples)} are fewer than blocks = {blocks}; give more, or fewer blocks")
     means = [block.mean() for block in np.array_split(samples, blocks)]
     return Mean(float(samples.mean()), float(np.std(means, ddof=1) / np.sqrt(blocks)))
+
+
+def mean_rate(times: ArrayLike, totals: ArrayLike, blocks: int = 10) -> Mean:
+    """Mean rate of a total that grows, with the standard error of the rates over blocks of equal duration.
+
+    For the flow through an Outlet, whose counts since the start are the columns of a table. Leave out the time before
+    the flow is steady; the error is right if a block is long compared with the correlation time of the flow.
+
+    Parameters
+    ----------
+    times : (n,) array_like
+        Ascending [s]. Between them totals are interpolated: take many in a block.
+    totals : (n,) array_like
+        Number or mass [kg], for example `table["outlet_mass"]`.
+    blocks : int
+        At least 2, and below n.
+
+    Returns
+    -------
+    Mean
+        Rate and its error [1/s, kg/s].
+
+    Raises
+    ------
+    ValueError
+        For values that are not finite, times that do not ascend, or fewer intervals than blocks.
+    """
+    times, blocks = finite_array("times", times, (-1,)), whole("blocks", blocks, 2)
+    totals = finite_array("totals", totals, (len(times),))
+    refuse("times", times, np.diff(times, prepend=-np.inf) <= 0.0, "give ascending times")
+    if len(times) <= blocks:
+        raise ValueError(f"times: {len(times)} have fewer intervals than blocks = {blocks}; give more, or fewer blocks")
+    ends = np.linspace(times[0], times[-1], blocks + 1)
+    return block_mean(np.diff(np.interp(ends, times, totals)) / np.diff(ends), blocks)

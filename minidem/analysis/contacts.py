@@ -13,8 +13,11 @@ def pair_keys(pairs):
 
 
 def to_nearest_image(box, vectors):
-    """Vectors (n, 3) between spheres, those to the nearest images in a periodic box, or None."""
-    return vectors if box is None else vectors - box.displacement(box.lengths_in(vectors))
+    """Vectors (..., 3) between spheres, those to the nearest images in a periodic box, or None."""
+    if box is None:
+        return vectors
+    rows = vectors.reshape(-1, 3)
+    return (rows - box.displacement(box.lengths_in(rows))).reshape(vectors.shape)
 
 
 def bounding_radii(sim):

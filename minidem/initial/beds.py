@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import DEEPEST_START, DeepOverlap
-from minidem.core.checks import finite_array, list_of, positive, whole
+from minidem.core.checks import finite_array, flag, list_of, positive, short_repr, whole
 from minidem.initial.dense_placement import place_densely
 from minidem.initial.random_placement import solid_volume
 from minidem.initial.sizes import Mixture
@@ -20,6 +21,7 @@ from minidem.material import Material, Pair
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Wall, box, scaled
+from minidem.walls.periodic_box import periodic_box
 
 SOFTER, SLOWER = 100.0, 10.0        # in the first stage: Young's moduli, and the step that they allow
 FALLS, HARD = 2.0, 0.1          # durations: first stage / fall from the top, second stage / first
@@ -57,7 +59,8 @@ class Group:
 
 def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Iterable[Pair] = (),
            contact: str = "hertz-mindlin", gravity: float = 9.81, softer: float = SOFTER, slower: float = SLOWER,
-           threads: int | None = None, report: Callable[[float], None] | None = None) -> Simulation:
+           threads: int | None = None, report: Callable[[float], None] | None = None,
+           periodic: Any = None) -> Simulation:
     """Clumps that fell to the bottom of a container and came to rest except for slow creep.
 
     They fall and settle with smaller moduli and a longer step, in a container that is smaller by about the largest
@@ -83,6 +86,8 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     threads : int, optional
     report : callable, optional
         report(part) is called about a hundred times with the part of the steps that is done.
+    periodic : PeriodicBox or (low, high, axes), optional
+        As for `md.Simulation`, at rest; `Simulation.deform` lets it move afterwards.
 
     Returns
     -------
@@ -99,7 +104,10 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
         ("dt", dt), ("gravity", gravity), ("softer", softer), ("slower", slower)))
     if not list_of(Group, "groups", groups):
         raise ValueError(f"groups = {groups!r}: give at least one")
-    first, walls = groups[0].material, tuple(walls)
+    first, walls, periodic = groups[0].material, tuple(walls), periodic_box(periodic)
+    if periodic is not None and periodic.moves:
+        raise ValueError(f"periodic = {periodic!r}: clumps settle in a box at rest; give one, and let it move "
+                         "afterwards, by sim.deform")
     centres = np.concatenate([finite_array(f"groups[{k}].position", group.position, (-1, 3))
                               for k, group in enumerate(groups)])
     origin, height = centres.min(axis=0), np.ptp(centres[:, 2])
@@ -113,6 +121,7 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
         sim = Simulation(soft[first], [scaled(replace(wall, material=soft[wall.material or first]), factor, origin)
                                        for wall in walls],
                          contact=contact, dt=step, gravity=(0.0, 0.0, -gravity), threads=threads,
+                         periodic=_scaled_box(periodic, factor, origin),
                          pairs=[replace(pair, a=soft[pair.a], b=soft[pair.b]) for pair in pairs
                                 if pair.a in soft and pair.b in soft])
         for group, state in zip(groups, states):
@@ -147,15 +156,16 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     return sim
 
 
-def settled_bed(template: ClumpTemplate | Mixture, number: int, low: ArrayLike, high: ArrayLike, material: Material,
-                dt: float, wall: Material | None = None, fraction: float = 0.3, seed: int = 1, **others) -> Simulation:
+def settled_bed(template: ClumpTemplate | Mixture, number: int | None, low: ArrayLike, high: ArrayLike,
+                material: Material, dt: float, wall: Material | None = None, fraction: float = 0.3, seed: int = 1,
+                mass: float | None = None, periodic: Any = (False, False), **others) -> Simulation:
     """Clumps that were placed at random and settled in a box, see `settle`.
 
     Parameters
     ----------
     template : ClumpTemplate or Mixture
-    number : int
-        Clumps. Those of a Mixture follow its shares and sizes.
+    number : int or None
+        Clumps. Those of a Mixture follow its shares and sizes. None: as many as have the `mass`.
     low : (3,) array_like
         Corner of the box, lab frame [m]; low[2] is its bottom.
     high : (2,) array_like
@@ -169,6 +179,10 @@ def settled_bed(template: ClumpTemplate | Mixture, number: int, low: ArrayLike, 
     fraction : float
         Solid volume fraction of the placement.
     seed : int
+    mass : float, optional
+        Of all clumps, if `number` is None [kg]. The bed has it within half a clump, or about the largest of a Mixture.
+    periodic : (2,) of bool
+        Whether the box is periodic along x and y, instead of having walls there.
     **others
         Further arguments of `settle`.
 
@@ -183,17 +197,24 @@ def settled_bed(template: ClumpTemplate | Mixture, number: int, low: ArrayLike, 
     """
     low, high, rng = finite_array("low", low, (3,)), finite_array("high", high, (2,)), np.random.default_rng(
         whole("seed", seed, 0))
-    number, fraction = whole("number", number, 1), positive("fraction", fraction)
-    if isinstance(template, Mixture):
-        templates, (numbers, scales) = template.templates, template.draw(number, rng)
-    else:
-        templates, numbers, scales = [template], [number], [np.ones(number)]
+    fraction = positive("fraction", fraction)
+    if (number is None) == (mass is None):
+        raise ValueError(f"number = {short_repr(number)}, mass = {short_repr(mass)}: give one, and None for the other")
+    grains = template if isinstance(template, Mixture) else Mixture([template])
+    number = whole("number", number, 1) if mass is None else max(1, round(positive("mass", mass) / grains.mean_mass))
+    if np.shape(periodic) != (2,):
+        raise ValueError(f"periodic = {short_repr(periodic)}: give two times True or False, for x and y")
+    axes = (*(flag(f"periodic[{axis}]", one) for axis, one in enumerate(periodic)), False)
+    templates = grains.templates
+    numbers, scales = grains.draw(number, rng) if grains is template else ([number], [np.ones(number)])
     height = solid_volume(templates, scales) / (fraction * np.prod(high - low[:2]))
     largest = max(one.bounding_radius * scale.max(initial=0.0) for one, scale in zip(templates, scales))
     top = np.append(high, low[2] + max(height, 2.0 * largest))
-    poses = place_densely(templates, numbers, low, top, rng, scales)
+    walls = [side for k, side in enumerate(box(low, top, material=wall or material)) if not axes[k // 2]]
+    connected = (low, top, axes) if any(axes) else None
+    poses = place_densely(templates, numbers, low, top, rng, scales, connected)
     groups = [Group(one, *pose, material, scale) for one, pose, scale in zip(templates, poses, scales) if len(scale)]
-    return settle(groups, box(low, top, material=wall or material), dt, **others)
+    return settle(groups, walls, dt, periodic=connected, **others)
 
 
 def kept_bed(file: Path, make: Callable[[], Simulation]) -> Simulation:
@@ -205,6 +226,15 @@ def kept_bed(file: Path, make: Callable[[], Simulation]) -> Simulation:
     file.parent.mkdir(parents=True, exist_ok=True)
     bed.save(file)
     return bed
+
+
+def _scaled_box(periodic, factor, origin):
+    """A periodic box at rest, or None, with all lengths multiplied by `factor`, about the point `origin` (3,)."""
+    if periodic is None:
+        return None
+    *corners, axes = periodic.corners
+    low, high = (corner + (factor - 1.0) * (corner - origin) for corner in np.array(corners))
+    return low, high, axes
 
 
 def _run(sim, steps, report):

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from minidem.analysis.contacts import to_nearest_image
 from minidem.core.quaternions import cross, multiply, rotate
 from minidem.initial.random_placement import add_at_random, check_placement, pairs_within, solid_volume
 from minidem.templates.clump_template import ClumpTemplate
@@ -29,8 +31,8 @@ OVERSHOOT = 1.3         # successive over-relaxation, for fewer iterations
 
 
 def place_densely(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: ArrayLike, high: ArrayLike,
-                  rng: np.random.Generator,
-                  scales: Sequence[ArrayLike] | None = None) -> list[tuple[np.ndarray, np.ndarray]]:
+                  rng: np.random.Generator, scales: Sequence[ArrayLike] | None = None,
+                  periodic: Any = None) -> list[tuple[np.ndarray, np.ndarray]]:
     """Place clumps without overlap at higher solid fractions than `place`.
 
     Arguments and result are those of `place`, and so are the poses at solid fractions below 0.04. 340 000 rods of three
@@ -41,17 +43,16 @@ def place_densely(templates: Sequence[ClumpTemplate], numbers: Sequence[int], lo
     ValueError
         If overlaps remain after the last round.
     """
-    scales = check_placement(templates, numbers, rng, scales)
-    low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    low, high, scales, box = check_placement(templates, numbers, low, high, rng, scales, periodic)
     solid_fraction = solid_volume(templates, scales) / np.prod(high - low)
     if not DILUTE < solid_fraction < 1.0:       # dilute, or an error that `add_at_random` reports
-        return add_at_random(templates, numbers, low, high, rng, scales)
+        return add_at_random(templates, numbers, low, high, rng, scales, box)
     size = (DILUTE / solid_fraction) ** (1 / 3)
     reduced = [ClumpTemplate(t.centers, size * t.radii, t.density) for t in templates]
-    placed = add_at_random(reduced, numbers, low, high, rng, scales)
+    placed = add_at_random(reduced, numbers, low, high, rng, scales, box)
     poses = [(position + scale[:, None] * rotate(orientation, t.center_of_mass - s.center_of_mass), orientation)
              for (position, orientation), t, s, scale in zip(placed, templates, reduced, scales)]
-    relaxation = OverlapRelaxation(templates, poses, scales, low, high)
+    relaxation = OverlapRelaxation(templates, poses, scales, low, high, box)
     for _ in range(ROUNDS):
         near = relaxation.near(NEAR)
         if not relaxation.push_apart(near):
@@ -67,11 +68,11 @@ class OverlapRelaxation:
     """Clumps of `templates` in a box; poses: (position (n, 3), orientation (n, 4)), scales: (n,), for each template.
 
     Each iteration moves all clumps at once: every overlapping pair, or clump and wall, so that its deepest overlap
-    vanishes, in inverse proportion to mass and moment of inertia.
+    vanishes, in inverse proportion to mass and moment of inertia. Clumps may leave a periodic `box` through its faces.
     """
 
-    def __init__(self, templates, poses, scales, low, high):
-        self.low, self.high = low, high
+    def __init__(self, templates, poses, scales, low, high, box):
+        self.low, self.high, self.box = low, high, box
         self.numbers = [len(position) for position, _ in poses]
         position, orientation = (np.concatenate(arrays) for arrays in zip(*poses))
         scale = np.concatenate(scales)
@@ -96,7 +97,8 @@ class OverlapRelaxation:
     def poses(self):
         """The current poses, in the form and order of the argument."""
         position, orientation = np.empty_like(self.position), np.empty_like(self.orientation)
-        position[self.order], orientation[self.order] = self.position, self.orientation
+        position[self.order] = self.position if self.box is None else self.box.wrapped(self.position)
+        orientation[self.order] = self.orientation
         splits = np.cumsum(self.numbers)[:-1]
         return list(zip(np.split(position, splits), np.split(orientation, splits)))
 
@@ -105,7 +107,7 @@ class OverlapRelaxation:
         found = []
         for of_a, of_b in combinations_with_replacement(self.levels, 2):
             cutoff = (1.0 + gap) * (self.radii[of_a].max() + self.radii[of_b].max())
-            i, j = pairs_within(cutoff, self.centers[of_a], None if of_a is of_b else self.centers[of_b]).T
+            i, j = pairs_within(cutoff, self.centers[of_a], None if of_a is of_b else self.centers[of_b], self.box).T
             i, j = of_a[i], of_b[j]
             apart = self.clump[i] != self.clump[j]
             i, j = i[apart], j[apart]
@@ -146,7 +148,7 @@ class OverlapRelaxation:
         i, j = i[changed], j[changed]
         close = self._closer_than(LEAST_GAP, i, j)
         i, j = i[close], j[close]
-        between = self.centers[i] - self.centers[j]
+        between = to_nearest_image(self.box, self.centers[i] - self.centers[j])
         distance = np.linalg.norm(between, axis=1)
         depth = (1.0 + GAP) * (self.radii[i] + self.radii[j]) - distance
         deepest = _deepest(self.clump[i], self.clump[j], depth)
@@ -155,8 +157,8 @@ class OverlapRelaxation:
 
     def _wall_overlaps(self):
         """The deepest sphere of each clump in each wall, normal of the wall, distance to GAP."""
-        found = []
-        for axis in range(3):
+        found = [(np.zeros(0, dtype=np.intp), np.zeros((0, 3)), np.zeros(0))]
+        for axis in np.flatnonzero(np.ones(3) if self.box is None else ~self.box.axes):
             for sign, wall in ((1.0, self.low[axis]), (-1.0, self.high[axis])):
                 height = sign * (self.centers[:, axis] - wall)
                 low = np.flatnonzero(height < (1.0 + LEAST_GAP) * self.radii)
@@ -168,7 +170,7 @@ class OverlapRelaxation:
         return tuple(np.concatenate(parts) for parts in zip(*found))
 
     def _closer_than(self, gap, i, j):
-        between = self.centers[i] - self.centers[j]
+        between = to_nearest_image(self.box, self.centers[i] - self.centers[j])
         return np.einsum("ij,ij->i", between, between) < ((1.0 + gap) * (self.radii[i] + self.radii[j])) ** 2
 
     def _sum(self, clump, vectors):

@@ -10,13 +10,16 @@ rod at 0.20, 105 at 0.22, 580 at 0.24). For higher solid fractions see dense_pla
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from minidem.analysis.contacts import to_nearest_image
 from minidem.core.checks import finite_array, list_of, refuse, short_repr, whole
 from minidem.templates.clump_template import ClumpTemplate
+from minidem.walls.periodic_box import Box, periodic_box
 
 BATCH = 8192            # largest number of proposals in a batch while few clumps are missing
 PATIENCE = 100_000      # number of proposals after which the box counts as full, plus ...
@@ -39,7 +42,8 @@ def random_orientations(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: ArrayLike, high: ArrayLike,
-          rng: np.random.Generator, scales: Sequence[ArrayLike] | None = None) -> list[tuple[np.ndarray, np.ndarray]]:
+          rng: np.random.Generator, scales: Sequence[ArrayLike] | None = None,
+          periodic: Any = None) -> list[tuple[np.ndarray, np.ndarray]]:
     """Place clumps at random in a box, without overlap between clumps or with the walls.
 
     Orientations are isotropic (if a clump is longer than the box: among those that fit), positions uniform over the
@@ -55,6 +59,10 @@ def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: Array
     rng : numpy.random.Generator
     scales : sequence of (n,) or float, optional
         Of the clumps of each template, as for `Simulation.add_clumps`, for example from `Mixture.draw`. Default: 1.
+    periodic : PeriodicBox, (low, high, axes) or Box, optional
+        Periodic box of the simulation, as for `md.Simulation`, or as it is now, `sim.box`. Where low and high are on
+        two of its faces, clumps reach across them, and their centres of mass are uniform up to them. Default: clumps
+        are inside on all sides.
 
     Returns
     -------
@@ -65,18 +73,18 @@ def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: Array
     ------
     ValueError
         For another argument than these, or if the box has no volume, or is full before all clumps are placed;
-        `place_densely` places more.
+        `place_densely` places more. For clumps that are too large for the periodic box, or corners outside of it.
     """
-    return add_at_random(templates, numbers, low, high, rng, scales,
+    low, high, scales, box = check_placement(templates, numbers, low, high, rng, scales, periodic)
+    return add_at_random(templates, numbers, low, high, rng, scales, box,
                          remedy="use place_densely, which takes the same arguments, ")
 
 
-def add_at_random(templates, numbers, low, high, rng, scales=None, remedy=""):
-    """`place`; remedy: advice in the message for a full box, besides fewer clumps or a larger box."""
-    scales = check_placement(templates, numbers, rng, scales)
-    low, high = (np.asarray(corner, dtype=float) for corner in (low, high))
-    if not (low.shape == high.shape == (3,) and np.all(np.isfinite(high - low)) and np.all(low < high)):
-        raise ValueError(f"low, high: the box from {low} to {high} has no volume; give (3,) with low < high")
+def add_at_random(templates, numbers, low, high, rng, scales, box, remedy=""):
+    """`place` of checked arguments; remedy: advice in the message for a full box, besides fewer clumps or a larger box.
+
+    box : Box of the region, None without periodic axes
+    """
     solid_fraction = solid_volume(templates, scales) / np.prod(high - low)
     wanted = (f"numbers: {sum(numbers)} clumps do not fit at random into the box of {high - low} m "
               f"(solid fraction {solid_fraction:.3g})")
@@ -91,7 +99,7 @@ def add_at_random(templates, numbers, low, high, rng, scales=None, remedy=""):
     placed = []
     found = [(np.empty((n, 3)), np.empty((n, 4))) for n in numbers]
     for k, which in classes:
-        poses = _place_one_shape(Shape(templates[k]), scales[k][which], placed, low, high, rng)
+        poses = _place_one_shape(Shape(templates[k]), scales[k][which], placed, low, high, rng, box)
         placed.append(poses)
         if len(poses.scale) < len(which):
             there = sum(len(poses.scale) for poses in placed)
@@ -117,8 +125,9 @@ def solid_volume(templates, scales):
     return sum(template.volume * np.sum(of_one ** 3) for template, of_one in zip(templates, scales))
 
 
-def check_placement(templates, numbers, rng, scales):
-    """The scales, (n,) for each template; ValueError for wrong arguments of `place`."""
+def check_placement(templates, numbers, low, high, rng, scales, periodic):
+    """Corners, scales (n,) for each template, and `box` of `add_at_random`; ValueError for wrong arguments of `place`.
+    """
     if isinstance(templates, ClumpTemplate):
         raise ValueError(f"templates = {templates}: give a list of minidem.ClumpTemplate, [template], and of numbers")
     list_of(ClumpTemplate, "templates", list(templates) if isinstance(templates, Sequence) else templates)
@@ -134,7 +143,15 @@ def check_placement(templates, numbers, rng, scales):
     scales = [finite_array(f"scales[{k}]", one, (n,), repeat=True) for k, (one, n) in enumerate(zip(scales, numbers))]
     for k, one in enumerate(scales):
         refuse(f"scales[{k}]", one, one <= 0.0, "give scales greater than 0")
-    return scales
+    low, high = (np.asarray(corner, dtype=float) for corner in (low, high))
+    if not (low.shape == high.shape == (3,) and np.all(np.isfinite(high - low)) and np.all(low < high)):
+        raise ValueError(f"low, high: the box from {low} to {high} has no volume; give (3,) with low < high")
+    if periodic is None:
+        return low, high, scales, None
+    box = periodic if isinstance(periodic, Box) else periodic_box(periodic).start
+    for template, of_one in zip(templates, scales):
+        box.refuse_large(template, of_one)
+    return low, high, scales, box.spanned(low, high)
 
 
 def require_generator(rng):
@@ -178,47 +195,53 @@ class _Poses:
         return self.shape.bounding_radius * self.scale.max(initial=0.0)
 
 
-def _place_one_shape(shape, scale, placed, low, high, rng):
+def _place_one_shape(shape, scale, placed, low, high, rng, box):
     """Up to one pose of the shape for each scale (n,), without overlap with the `placed` poses of others."""
-    poses = propose(shape, 0, low, high, rng, scale)
+    poses = propose(shape, 0, low, high, rng, scale, box)
     batch, left, missing, likely = len(scale), PATIENCE + ATTEMPTS * len(scale), scale, np.inf
     # The accepted part of the proposals falls while the box fills. So the search ends where even the present part would
     # most likely accept too few.
     while 0 < len(missing) <= likely and left > 0:
-        proposed = propose(shape, batch, low, high, rng, missing)
+        proposed = propose(shape, batch, low, high, rng, missing, box)
         free = np.ones(len(proposed.position), dtype=bool)
         for others in [poses, *placed]:
-            free[overlapping(proposed, others)[:, 0]] = False
-        accepted, missing = accept(proposed[free], missing)
+            free[overlapping(proposed, others, box)[:, 0]] = False
+        accepted, missing = accept(proposed[free], missing, box)
         poses, count, left = poses + accepted, len(accepted.scale), left - batch
         likely = (count + 4.0 * np.sqrt(count) + 16.0) / batch * left
         batch = max(len(missing), min(2 * batch, BATCH))
     return poses
 
 
-def propose(shape, number, low, high, rng, scales):
-    """Poses uniform over all inside the box, with these scales in turn; less than `number` if some do not fit."""
+def propose(shape, number, low, high, rng, scales, box):
+    """Poses uniform over all inside the box, with these scales in turn; less than `number` if some do not fit.
+
+    Along the axes on which `box` is periodic, only the centre of mass need be inside.
+    """
     orientation, scale = random_orientations(number, rng), np.resize(scales, number)
     spheres = scale[:, None, None] * np.einsum("nij,mj->nmi", _matrices(orientation), shape.centers)
     # A margin above the rounding of sphere centres computed elsewhere.
     margin = (scale[:, None] * shape.radii + rounding(low, high))[:, :, None]
     first = low - np.min(spheres - margin, axis=1)
     last = high - np.max(spheres + margin, axis=1)
+    if box is not None:
+        first, last = np.where(box.axes, low, first), np.where(box.axes, high, last)
     position = first + rng.random((number, 3)) * (last - first)
     fits = np.all(first <= last, axis=1)
     return _Poses(shape, scale[fits], position[fits], orientation[fits], (position[:, None, :] + spheres)[fits])
 
 
-def overlapping(a, b=None):
-    """Pairs (i, j) of overlapping clumps, i of a and j of b; without b: pairs i < j within a."""
+def overlapping(a, b, box):
+    """Pairs (i, j) of overlapping clumps, i of a and j of b, through faces of the box as well; b None: i < j within a.
+    """
     alone, b = b is None, a if b is None else b
-    near = pairs_within(a.bounding_radius + b.bounding_radius, a.position, None if alone else b.position)
+    near = pairs_within(a.bounding_radius + b.bounding_radius, a.position, None if alone else b.position, box)
     radii_a, radii_b = a.radii + rounding(a.spheres, b.spheres), b.radii
     overlap = np.empty(len(near), dtype=bool)
     step = max(1, PAIR_BLOCK // (len(a.shape.radii) * len(b.shape.radii)))
     for start in range(0, len(near), step):
         i, j = near[start:start + step].T
-        between = a.spheres[i][:, :, None, :] - b.spheres[j][:, None, :, :]
+        between = to_nearest_image(box, a.spheres[i][:, :, None, :] - b.spheres[j][:, None, :, :])
         square = np.einsum("pijx,pijx->pij", between, between)
         closest = radii_a[i][:, :, None] + radii_b[j][:, None, :]
         closest *= closest
@@ -226,18 +249,24 @@ def overlapping(a, b=None):
     return near[overlap]
 
 
-def pairs_within(cutoff, a, b=None):
-    """Pairs (n, 2) of points nearer than `cutoff`, i of a and j of b; without b: pairs i < j within a."""
-    tree = scipy.spatial.cKDTree(a)
-    if b is None:
+def pairs_within(cutoff, a, b, box):
+    """Pairs (n, 2) of points nearer than `cutoff`, i of a and j of b; b None: pairs i < j within a.
+
+    In a periodic box a pair is there once for each image that is near.
+    """
+    tree = scipy.spatial.cKDTree(a if box is None else box.wrapped(a))
+    if b is None and box is None:
         return tree.query_pairs(cutoff, output_type="ndarray")
-    near = tree.sparse_distance_matrix(scipy.spatial.cKDTree(b), cutoff, output_type="ndarray")
-    return np.column_stack((near["i"], near["j"]))
+    others = a if b is None else b
+    images, index = (others, np.arange(len(others))) if box is None else box.images(others, cutoff)
+    near = tree.sparse_distance_matrix(scipy.spatial.cKDTree(images), cutoff, output_type="ndarray")
+    pairs = np.column_stack((near["i"], index[near["j"]]))
+    return pairs[pairs[:, 0] < pairs[:, 1]] if b is None else pairs
 
 
-def in_order(proposed):
+def in_order(proposed, box):
     """Indices of proposals that do not overlap an earlier accepted one."""
-    pairs = overlapping(proposed)
+    pairs = overlapping(proposed, None, box)
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     keep = np.ones(len(proposed.position), dtype=bool)
     for early, late in pairs.tolist():      # ascending in `early`, whose own state is final
@@ -246,9 +275,9 @@ def in_order(proposed):
     return np.flatnonzero(keep)
 
 
-def accept(proposed, missing):
+def accept(proposed, missing, box):
     """Proposals that overlap no earlier accepted one, at most those that are missing; the scales still missing."""
-    accepted = in_order(proposed)
+    accepted = in_order(proposed, box)
     kinds, number = np.unique(missing, return_counts=True)
     kind = np.searchsorted(kinds, proposed.scale[accepted])
     order = np.argsort(kind, kind="stable")

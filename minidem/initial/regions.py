@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import near_spheres
-from minidem.core.checks import LARGEST, corners, finite_array, positive, short_repr, whole
+from minidem.core.checks import LARGEST, corners, finite_array, flag, positive, short_repr, whole
 from minidem.initial.random_placement import Shape, accept, overlapping, propose, rounding, size_classes
 from minidem.initial.sizes import Mixture
 from minidem.material import Material, require_materials
@@ -37,16 +37,18 @@ def _free(poses, centers, radii, sim):
 
 @dataclass(frozen=True)
 class Outlet:
-    """A box that removes the clumps whose centres of mass are inside, when it is called with the simulation.
+    """A box that removes the clumps whose centres of mass are inside, or outside, when called with the simulation.
 
     In a periodic box of the simulation, `wrapped_position` counts.
 
     Parameters
     ----------
     low, high : (3,) array_like
-        Corners, lab frame [m]; they belong to the box.
+        Corners, lab frame [m]; faces belong to the box.
     name : str
         Name of the outlet in `Simulation.outflow`; outlets of one name are counted together.
+    outside : bool
+        Remove the clumps that are outside of the box instead: those that have left it.
 
     Attributes
     ----------
@@ -63,6 +65,7 @@ class Outlet:
     low: ArrayLike
     high: ArrayLike
     name: str = "outlet"
+    outside: bool = False
     count: int = field(default=0, init=False, compare=False)
     mass: float = field(default=0.0, init=False, compare=False)
 
@@ -71,11 +74,13 @@ class Outlet:
         vars(self).update(low=tuple(low.tolist()), high=tuple(high.tolist()))
         if not isinstance(self.name, str):
             raise ValueError(f"name = {short_repr(self.name)}: give a text")
+        flag("outside", self.outside)
 
     def __call__(self, sim: Simulation) -> np.ndarray:
         """Remove clumps; returns their ids (n,)."""
         position = sim.wrapped_position
-        ids = sim.ids[np.all((self.low <= position) & (position <= self.high), axis=1)].copy()
+        inside = np.all((self.low <= position) & (position <= self.high), axis=1)
+        ids = sim.ids[inside != self.outside].copy()
         sim.remove_clumps(ids, self.name)
         vars(self).update(zip(("count", "mass"), sim.outflow[self.name]))
         return ids
@@ -86,17 +91,18 @@ class Inlet:
     """A box in which clumps appear at a constant rate, when it is called with the simulation every `every` steps.
 
     The grains of a Mixture come in the order of `Mixture.stream`. Positions are uniform and orientations isotropic
-    among those in which all spheres are inside the box, and overlap neither another sphere nor a wall. Clumps for which
-    none is found in a hundred trials per clump are left out, so that `rate` is an upper limit: new clumps must leave
-    the box fast enough. The first time a UserWarning tells.
+    among those in which all spheres are inside the box, and overlap neither another sphere nor a wall. Along the axes
+    on which low and high are on the faces of the periodic box of the simulation, clumps reach across these faces.
+    Clumps for which no place is found in a hundred trials per clump are left out, so that the rate is an upper limit:
+    new clumps must leave the box fast enough. The first time a UserWarning tells.
 
     Parameters
     ----------
     template : ClumpTemplate or Mixture
     low, high : (3,) array_like
         Corners, lab frame [m]; inside the periodic box of the simulation, if it has one.
-    rate : float
-        Clumps per time [1/s].
+    rate : float, optional
+        Clumps per time [1/s]. Give this or `mass_rate`.
     velocity, angular_velocity : (3,) array_like
         Of new clumps, lab frame [m/s, rad/s].
     every : int
@@ -104,9 +110,11 @@ class Inlet:
     seed : int
         The random numbers depend on it and on the number of the step.
     number : int, optional
-        The rate is 0 after the time number / rate. Default: no limit.
+        The rate is 0 once so many clumps were due. Default: no limit.
     material : Material, optional
         As for `Simulation.add_clumps`.
+    mass_rate : float, optional
+        Mass per time [kg/s], of a Mixture over times in which many clumps come.
 
     Raises
     ------
@@ -117,30 +125,40 @@ class Inlet:
     template: ClumpTemplate | Mixture
     low: ArrayLike
     high: ArrayLike
-    rate: float
+    rate: float | None = None
     velocity: ArrayLike = (0.0, 0.0, 0.0)
     angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
     every: int = 1
     seed: int = 0
     number: int | None = None
     material: Material | None = None
+    mass_rate: float | None = None
+    _grains: Mixture = field(init=False, repr=False, compare=False)
+    _clump_rate: float = field(init=False, repr=False, compare=False)       # [1/s]
 
     def __post_init__(self):
         if not isinstance(self.template, (ClumpTemplate, Mixture)):
             raise ValueError(f"template = {short_repr(self.template)}: give a minidem.ClumpTemplate or a Mixture")
+        rates = {name: positive(name, value) for name, value in (("rate", self.rate), ("mass_rate", self.mass_rate))
+                 if value is not None}
+        if len(rates) != 1:
+            raise ValueError(f"rate = {self.rate}, mass_rate = {self.mass_rate}: give one of them, clumps [1/s] or "
+                             "mass per time [kg/s]")
+        grains = self.template if isinstance(self.template, Mixture) else Mixture([self.template])
         vectors = dict(zip(("low", "high"), corners(self.low, self.high))) | {
             name: finite_array(name, getattr(self, name), (3,), limit=LARGEST)
             for name in ("velocity", "angular_velocity")}
         vars(self).update(
             {name: tuple(vector.tolist()) for name, vector in vectors.items()},
-            rate=positive("rate", self.rate), every=whole("every", self.every, 1), seed=whole("seed", self.seed, 0),
-            number=None if self.number is None else whole("number", self.number, 0))
+            **rates, every=whole("every", self.every, 1), seed=whole("seed", self.seed, 0),
+            number=None if self.number is None else whole("number", self.number, 0), _grains=grains,
+            _clump_rate=rates["rate"] if "rate" in rates else rates["mass_rate"] / grains.mean_mass)
         if self.material is not None:
             require_materials(material=self.material)
 
     def due(self, step: int, dt: float) -> int:
         """Number of clumps that the rate requires in the steps 1 to `step` of length dt [s]."""
-        required = int(self.rate * (step * dt))
+        required = int(self._clump_rate * (step * dt))
         return required if self.number is None else min(required, self.number)
 
     def __call__(self, sim: Simulation) -> np.ndarray:
@@ -168,9 +186,10 @@ class Inlet:
         count = sum(len(poses.scale) for _, poses in found)
         if count < last - first and "_has_warned" not in vars(self):
             vars(self)["_has_warned"] = True
-            warnings.warn(f"rate = {self.rate:g} 1/s of an Inlet is not reached: at step {step} there was room for "
-                          f"{count} of the {last - first} clumps that were due, and the others are left out; lower the "
-                          "rate, or take a larger box or a higher velocity", UserWarning, stacklevel=2)
+            rate = f"rate = {self.rate:g} 1/s" if self.mass_rate is None else f"mass_rate = {self.mass_rate:g} kg/s"
+            warnings.warn(f"{rate} of an Inlet is not reached: at step {step} there was room for {count} of the "
+                          f"{last - first} clumps that were due, and the others are left out; lower the rate, or "
+                          "take a larger box or a higher velocity", UserWarning, stacklevel=2)
         ids = [sim.add_clumps(self._known(template, sim), poses.position, poses.orientation, self.velocity,
                               self.angular_velocity, poses.scale, self.material)
                for template, poses in found if len(poses.scale)]
@@ -178,29 +197,34 @@ class Inlet:
 
     def _find(self, sim, first, last):
         """(template, poses) of the clumps first to last - 1, except those that find no room."""
-        grains = self.template if isinstance(self.template, Mixture) else Mixture([self.template])
+        grains = self._grains
         which, scale = grains.stream(first, last, self.seed)
         volume = np.cumsum(np.array([template.volume for template in grains.templates])[which] * scale ** 3)
         most = np.searchsorted(volume, np.prod(np.subtract(self.high, self.low)), side="right")
         n = max(1, most)                                # more cannot fit; one, to find out
         scales = [scale[:n][which[:n] == k] for k in range(len(grains.templates))]
         low, high, rng = np.array(self.low), np.array(self.high), np.random.default_rng([self.seed, sim.step_count])
-        centers, radii, periodic = sim.sphere_centers(), np.asarray(sim.sphere_radii), sim.loop.box
-        if periodic is not None:
-            periodic.refuse_outside(low, high)
-            centers, radii = periodic.images(centers, radii)
-        near = np.all((centers + radii[:, None] > low) & (centers - radii[:, None] < high), axis=1)
-        found = [propose(Shape(template), 0, low, high, rng, scale) for template in grains.templates]
+        centers, radii, box = sim.sphere_centers(), np.asarray(sim.sphere_radii), None
+        beyond = np.zeros(3)                            # how far new clumps reach out of the region [m]
+        if sim.loop.box is not None:
+            box = sim.loop.box.spanned(low, high)
+            reach = max(t.bounding_radius * s.max(initial=0.0) for t, s in zip(grains.templates, scales))
+            centers, index = sim.loop.box.images(centers, reach + radii.max(initial=0.0))
+            radii = radii[index]
+            if box is not None:
+                beyond = reach * box.axes
+        near = np.all((centers + radii[:, None] > low - beyond) & (centers - radii[:, None] < high + beyond), axis=1)
+        found = [propose(Shape(template), 0, low, high, rng, scale, box) for template in grains.templates]
         for k, of_class in size_classes(grains.templates, scales):
             missing, fits = scales[k][of_class], False
             largest = grains.templates[k].bounding_radius * missing.max()
             for _ in range(ROUNDS):
-                new = propose(found[k].shape, PROPOSALS * len(missing), low, high, rng, missing)
+                new = propose(found[k].shape, PROPOSALS * len(missing), low, high, rng, missing, box)
                 fits |= len(new.scale) > 0
                 new = new[_free(new, centers[near], radii[near], sim)]
                 for others in found:
-                    new = new[np.setdiff1d(np.arange(len(new.scale)), overlapping(new, others)[:, 0])]
-                accepted, missing = accept(new, missing)
+                    new = new[np.setdiff1d(np.arange(len(new.scale)), overlapping(new, others, box)[:, 0])]
+                accepted, missing = accept(new, missing, box)
                 found[k] = found[k] + accepted
                 if len(missing) == 0:
                     break

@@ -205,7 +205,7 @@ class Mixture:
     Attributes
     ----------
     mean_mass : float
-        Of a grain [kg]. A mass over it is the number to draw, a mass flow [kg/s] over it the `rate` of an Inlet.
+        Of a grain [kg]. A mass over it is the number to draw.
 
     Raises
     ------

@@ -200,11 +200,12 @@ def _checked_pairs(sim, pairs, bonded):
 
 def _pairs_within(sim, centers, radii, clump, gap):
     """Pairs (n, 2) of spheres of different clumps with at most this gap."""
-    inside, images = centers, (centers, radii)
+    inside, images, index = centers, centers, np.arange(len(radii))
     if sim.box is not None:
-        inside, images = sim.box.wrapped(centers), sim.box.images(centers, radii)
-    i, j = near_spheres(inside, radii, *images, gap).T
-    j = j % max(1, len(radii))
+        inside = sim.box.wrapped(centers)
+        images, index = sim.box.images(centers, gap + 2.0 * radii.max(initial=0.0))
+    i, j = near_spheres(inside, radii, images, radii[index], gap).T
+    j = index[j]
     chosen = (i < j) & (clump[i] != clump[j])
     return np.unique(np.column_stack([i, j])[chosen], axis=0)
 

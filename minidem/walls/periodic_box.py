@@ -355,6 +355,19 @@ class Box:
             refuse(name, corner, self.axes & beyond, f"stay within the periodic box, from {self.low.tolist()} to "
                    f"{self.high.tolist()} m")
 
+    def spanned(self, low, high):
+        """A region with corners low, high (3,) as a Box, periodic along the axes on which it reaches from face to face.
+
+        None without such an axis. In a tilted box it is periodic along the gradient only if it is along the flow, too.
+        ValueError for a region that extends beyond the box.
+        """
+        self.refuse_outside(low, high)
+        axes, across = self.axes & (low <= self.low) & (high >= self.high), self.across
+        if across is not None and self.lattice[across, ~axes].any():
+            axes[across], across = False, None
+        tilt = np.where(axes[:, None], self.lattice - np.diag(self.length), 0.0)
+        return Box(low, high, axes, tilt, across=across) if axes.any() else None
+
     def _counts(self, d, whole):
         """(n, 3) whole lengths in displacements d (n, 3); whole : np.rint or np.floor."""
         counts = np.zeros_like(d)
@@ -412,7 +425,15 @@ class Box:
                                for axis, (periodic, further) in enumerate(zip(self.axes, wide))), indexing="ij")
         return self.displacement(np.stack(counts, axis=-1).reshape(-1, 3))
 
-    def images(self, centers, radii):
-        """Spheres within the box and their images around it: centres (m n, 3) and radii (m n,)."""
-        shifts = self.shifts()
-        return (self.wrapped(centers) + shifts[:, None]).reshape(-1, 3), np.tile(radii, len(shifts))
+    def images(self, position, reach):
+        """Images (m, 3) of positions (n, 3), in the box and around it up to a distance `reach`, and their indices (m,).
+
+        reach : at most the shortest length of the box [m]
+        """
+        found, inside = [], self.wrapped(position)
+        for shift in self.shifts():
+            image = inside + shift
+            near = np.all(~self.axes | ((image >= self.low - reach) & (image <= self.high + reach)), axis=1)
+            found.append((image[near], np.flatnonzero(near)))
+        images, index = (np.concatenate(parts) for parts in zip(*found))
+        return images, index

@@ -17,6 +17,7 @@ from user_functions import CFUNC, POINTER, capsule
 
 import minidem as md
 from minidem import initial, shapes
+from minidem.analysis.averages import mean_rate
 from minidem.analysis.coarse import Fields
 from minidem.contact import registry as contact_laws
 from minidem.ensemble import run_ensemble
@@ -196,16 +197,19 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "mixture": (Mixture, {"templates": [ROD, BALL], "shares": [1.0, 2.0], "sizes": None, "by": "mass"}, []),
     **{how.__name__: (how, {
         "templates": [BALL], "numbers": [5], "low": (0, 0, 0), "high": (1, 1, 1), "rng": np.random.default_rng(1),
-        "scales": [np.ones(5)]}, ["low, high"]) for how in (place, place_densely)},
+        "scales": [np.ones(5)], "periodic": None}, ["low, high"]) for how in (place, place_densely)},
     "inlet": (Inlet, {
         "template": ROD, "low": (0, 0, 0), "high": (1, 1, 1), "rate": 9.0, "velocity": (0, 0, -1),
         "angular_velocity": (1, 0, 0), "every": 10, "seed": 1, "number": 5, "material": STEEL}, []),
+    "poured": (partial(Inlet, BALL, (0, 0, 0), (1, 1, 1)), {"mass_rate": 1.0}, []),
     "outlet": (initial.Outlet, {"low": (0, 0, 0), "high": (1, 1, 1), "name": "hole"}, []),
     "add_bonds": (lambda **given: bonds(**given), {"tensile": 1e6, "shear": 1e6}, []),
     "add_field": (lambda **given: field(**given), {"values": 1.0}, []),
     "settled_bed": (initial.settled_bed, {
-        "template": BALL, "number": 3, "low": (0, 0, 0), "high": (1, 1), "material": STEEL, "dt": 1e-5}, []),
+        "template": BALL, "number": 3, "low": (0, 0, 0), "high": (1, 1), "material": STEEL, "dt": 1e-5,
+        "mass": None, "periodic": (False, True)}, []),
     "settle": (settle, {"groups": [Group(BALL, np.zeros((1, 3)), (1, 0, 0, 0), STEEL)], "walls": [], "dt": 1e-5}, []),
+    "mean_rate": (mean_rate, {"times": [0, 1, 2], "totals": [0, 3, 5], "blocks": 2}, []),
     "coarse fields": (Fields, {"low": (0, 0, 0), "high": (1, 1, 1), "cells": (2, 2, 2), "width": 0.1}, []),
     "frames": (md.Frames, {"folder": "frames", "name": "run", "fields": None}, []),
     "trajectory": (md.Trajectory, {"path": "a.csv", "clumps": [1]}, []),
@@ -256,8 +260,11 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "mixture": {"templates": [BALL], "shares": [[1.0], [-1.0, 1.0], [0.0, 0.0]], "by": ["size"],
                 "sizes": [4e-3, [Lognormal(1e-3, 0.3)]]},
     **{how: {"templates": [BALL, [0.1]], "numbers": [5, [5, 6], [2.5]], "high": [(1, 1, 0), (1, np.nan, 1)],
-             "rng": [1, None], "scales": [0.5, [[1.0] * 4 + [0.0]], [[1.0]]]} for how in ("place", "place_densely")},
-    "inlet": {"high": [(0, 1, 1)], "rate": [0, -1], "every": [0], "seed": [-1], "number": [1.5, -1]},
+             "rng": [1, None], "scales": [0.5, [[1.0] * 4 + [0.0]], [[1.0]]], "periodic": [True, "x"]}
+       for how in ("place", "place_densely")},
+    "inlet": {"high": [(0, 1, 1)], "rate": [0, -1, None], "every": [0], "seed": [-1], "number": [1.5, -1]},
+    "poured": {"mass_rate": [0, -1, None]},
+    "mean_rate": {"times": [[0, 2, 1], [0, 1, 1], 3], "totals": [[0, 1]], "blocks": [1, 3]},
     "outlet": {"high": [(1, 0, 1)], "name": [3]}, "frames": {"name": ["a/b", 3], "fields": ["speed"]},
     "trajectory": {"path": ["a.xyz"], "clumps": [[0.5], [3, 0, 3], [-1], 3]},
     "coarse fields": {"low": [(-1e300, 0, 0), (0, 0)], "high": [(1, -1, 1)], "cells": [(1, 2), (1, 0, 2), (1, 1.5, 2)],
@@ -268,9 +275,11 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "add_field": {"name": ["a b", "velocity"], "components": [9, 8], "capacity": ["big", [1, 2], 0.0, 1e300],
                   "values": [[[1, 2], [3]], [1, 2], np.nan], "new": [[[1], [2, 3]]],
                   "walls": ["warm", [1.0], np.inf]},
-    "settled_bed": {"number": [0], "high": [(1, 1, 1)], "fraction": [0], "seed": ["x"]},
+    "settled_bed": {"number": [0, None], "high": [(1, 1, 1)], "fraction": [0], "seed": ["x"], "mass": [1.0],
+                    "periodic": [True, (True, 1), (True,) * 3]},
     "settle": {"groups": [[], [Group(BALL, "here", (1, 0, 0, 0), STEEL)]], "softer": [0.0], "slower": [0],
-               "gravity": [-9.81], "dt": [0.0]},
+               "gravity": [-9.81], "dt": [0.0],
+               "periodic": [True, md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, rates=(0, 0, 1.0))]},
     "register": {"name": ["spiral", "", "a:b", "a,b", "a b", "a\n"], "move": [3], "finish": ["x"], "n_scratch": [-1],
                  "stages": [(), (2.0,)], "angular_velocity_offset": ["half", np.inf]},
     "register_law": {"name": ["hertz", "", "a:b"], "force": [3], "describe": ["x"], "records": [0, 14, "x"],
@@ -281,7 +290,8 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
 FLAGS = [       # public functions with arguments that are True or False
     (function, partial(call or function, *arguments)) for function, arguments, call in (
         (md.Cylinder, ((0, 0, 0), (0, 0, 1), 1.0), None), (md.Frames, ("frames",), None),
-        (md.PeriodicBox, ((0, 0, 0), (1, 1, 1), (True,) * 3), None), (Scenario, ("name", "description"), None),
+        (md.PeriodicBox, ((0, 0, 0), (1, 1, 1), (True,) * 3), None), (initial.Outlet, ((0, 0, 0), (1, 1, 1)), None),
+        (Scenario, ("name", "description"), None),
         (Scenario.run_into, ("out",), Scenario("name", "description", study=print).run_into),
         (md.Simulation.add_field, (), lambda **flags: one_rod().add_field("T", 1.0, **flags)),
         (md.Simulation.coordination_number, (), lambda **flags: one_rod().coordination_number(**flags)),

@@ -8,7 +8,8 @@ from bit_systems import bits
 from scenes import BALL, CLUMP, ELASTIC, MATERIAL
 
 import minidem as md
-from minidem.initial import Inlet, Outlet
+from minidem.analysis.averages import mean_rate
+from minidem.initial import Inlet, Lognormal, Mixture, Outlet
 
 LOW, HIGH = (0.1, 0.1, 0.45), (0.5, 0.5, 0.8)
 STEPS = 2500
@@ -66,6 +67,30 @@ def test_outlet():
     sim.add_clumps(BALL, [[x, 0.0, z] for x in (0.0, 1.0) for z in (-1.0, 0.0, 1.0, 2.0)])
     assert Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == [1, 2]
     assert sim.ids.tolist() == [0, 3, 4, 5, 6, 7] and Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == []
+
+
+def test_mass_flow_through_a_box():
+    """What a mass rate pours in leaves the box at this rate, which the recorded mass gives with its error."""
+    grains = Mixture([BALL, CLUMP], [0.5, 0.5], sizes=Lognormal(0.06, 0.2))
+    inlet = Inlet(grains, (0, 0, 0.5), (0.9, 0.9, 1.0), mass_rate=50.0, velocity=(0, 0, -3), every=50, seed=1)
+    outlet = Outlet((0, 0, 0), (0.9, 0.9, 1.0), name="fallen", outside=True)
+    sim, rows = md.Simulation(ELASTIC, dt=1e-4, gravity=(0, 0, -9.81)), []
+    sim.run(20000, every=50, callback=lambda sim: (outlet(sim), inlet(sim), rows.append((sim.time, outlet.mass))))
+    assert np.all((sim.position >= 0.0) & (sim.position <= (0.9, 0.9, 1.0)))
+    flow = mean_rate(*np.array(rows)[80:].T)
+    assert abs(flow.value - 50.0) < 3.0 * flow.error < 6.0
+    assert outlet.mass + sim.mass.sum() == pytest.approx(50.0 * sim.time, abs=2.0 * sim.mass.max())
+
+
+def test_error_of_a_rate():
+    """Of counts without correlation: differences over errors follow Student's t of ten blocks, of variance 9 / 7."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(1000):
+        count = np.append(0, np.cumsum(rng.poisson(2.0, 1000)))
+        rate, error = mean_rate(0.1 * np.arange(1001), count)
+        assert rate == pytest.approx(count[-1] / 100.0)
+        found.append((rate - 20.0) / error)
+    assert abs(np.mean(found)) < 0.15 and np.var(found) == pytest.approx(9.0 / 7.0, rel=0.2)
 
 
 def test_what_has_left_is_counted(tmp_path):
