@@ -1,4 +1,4 @@
-"""Forces of contacts: eight are evaluated at a time, and their forces added at once.
+"""Forces of contacts, eight at a time.
 
     load        geometry of the two bodies, and their motion if the law has a history (gather.pyx); coefficients
     law         force, energies, history of this step
@@ -7,7 +7,8 @@
     end         contacts of a law with history that do not go on: their pairs return to the neighbor list
 
 Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at
-each pose, among the pairs of the inner list, and packed into blocks of eight as they are found.
+each pose, among the pairs of the inner list, and packed into blocks of eight as they are found; a block is added after
+the next has been evaluated.
 
 What a law or a flux does to the fields of clumps is added exactly, to sums that have no unit.
 
