@@ -13,7 +13,7 @@ from minidem.contact.blocks cimport block_at, history_of
 from minidem.contact.contact cimport Energies, MAX_RECORDS, OwnContact, Row, load3, store3
 from minidem.contact.contacts cimport GROUPS, WALLS, Room
 from minidem.contact.law cimport LawKernels
-from minidem.core.eight cimport eight_of, load_eight, load_eight3, scale3, store_eight, store_eight3
+from minidem.core.eight cimport eight_of, store_eight
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3

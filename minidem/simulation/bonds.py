@@ -189,11 +189,11 @@ def _checked_pairs(sim, pairs, bonded):
     if again.any():
         raise ValueError(f"pairs: spheres {pairs[again][0].tolist()} have a bond, or are given twice; give each pair "
                          "once")
-    table, material = sim.loop.pair_table, sim.material_index[clump[pairs]]
-    if table.apart is not None and table.apart[material[:, 0], material[:, 1]].any():
-        apart = pairs[table.apart[material[:, 0], material[:, 1]]]
-        raise ValueError(f"pairs: the materials of spheres {apart[0].tolist()} have a Pair with contact=False, and cannot "
-                         "be bonded; leave them out")
+    apart = sim.loop.pair_table.apart
+    if apart is not None:
+        of_pairs = apart[tuple(sim.material_index[clump[pairs]].T)]
+        refuse("pairs", pairs, of_pairs, "the materials of these spheres have a Pair with contact=False, and cannot be "
+                                         "bonded; leave them out")
     between = _between(sim, centers, pairs)
     return pairs, between, np.linalg.norm(between, axis=1) - radii[pairs].sum(axis=1)
 

@@ -46,7 +46,7 @@ def test_messages():
     with pytest.raises(ValueError, match="contact = 1: give True or False"):
         md.Pair(RED, BLUE, contact=1)
     sim = rods([RED, BLUE], "hertz-mindlin:bonds=parallel")
-    with pytest.raises(ValueError, match=r"spheres \[0, 2048\] have a Pair with contact=False"):
+    with pytest.raises(ValueError, match=r"pairs\[0\] = \[   0 2048\]: the materials of these"):
         sim.add_bonds([[0, 2048]], young=1e7)
     with pytest.raises(ValueError, match="clump 0: it overlaps clump 1024 by"):
         sim.add_clumps(ROD, sim.position[:1], material=RED)
