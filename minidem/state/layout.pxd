@@ -1,4 +1,6 @@
 """Layout of clumps and spheres in memory, and the pointers to it for compiled code."""
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock
 
@@ -56,8 +58,14 @@ cdef inline WrenchBlock *wrench_of(const StateView *state, Py_ssize_t block) noe
 
 
 cdef inline void *pointer_to(array):
-    """First item of a contiguous array of NumPy, which somebody else keeps."""
-    return <void *> <size_t> array.ctypes.data
+    """First item of a contiguous array of NumPy, which somebody else keeps.
+
+    No Python code runs here, so that Ctrl-C cannot come between two pointers.
+    """
+    cdef Py_buffer buffer
+    PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
+    PyBuffer_Release(&buffer)
+    return buffer.buf
 
 
 cdef class Layout:
