@@ -1,0 +1,284 @@
+"""Files of other codes with the spheres of a state: LAMMPS, LIGGGHTS, exaDEM, xyz, GSD, columns of text."""
+from __future__ import annotations
+
+import re
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from minidem.core.checks import existing_file, foreign, opened, refuse, short_repr, whole
+from minidem.core.interpreter import this_python
+from minidem.core.quaternions import conjugate, multiply, rotate
+from minidem.initial.particles import Particles
+
+NAMES = {       # of columns in files, by what they are; of several the first
+    "position": ("x y z", "xu yu zu", "position_x position_y position_z", "points:0 points:1 points:2"),
+    "velocity": ("vx vy vz", "velocity_x velocity_y velocity_z", "v:0 v:1 v:2"),
+    "angular_velocity": ("omegax omegay omegaz", "wx wy wz", "omega:0 omega:1 omega:2",
+                         "angular_velocity_x angular_velocity_y angular_velocity_z"),
+    "orientation": ("quatw quati quatj quatk", "qw qx qy qz",
+                    "orientation_w orientation_x orientation_y orientation_z"),
+    "radius": ("radius", "r"), "diameter": ("diameter", "d"), "density": ("density", "rho"), "mass": ("mass", "m"),
+    "molecule": ("mol", "molecule", "id_multisphere", "body"), "id": ("id",), "time": ("time",)}
+WORDS = "type", "species", "element"
+VECTORS = {     # of Properties in xyz files
+    "pos": "x y z", "velo": "vx vy vz", "vel": "vx vy vz", "omega": "wx wy wz", "vrot": "wx wy wz"}
+STYLES = {"sphere": "id type diameter density x y z", "bpm/sphere": "id mol type diameter density x y z"}
+TABLES = {4: "x y z r", 7: "x y z r vx vy vz", 10: "x y z r vx vy vz wx wy wz", 11: "x y z r vx vy vz qw qx qy qz"}
+READABLE = ("give a data file or text dump of LAMMPS or LIGGGHTS, an xyz or GSD file, or columns x y z r of text, as "
+            "ParaView saves of VTK files")
+
+
+def read_particles(path: str | Path, columns: str | None = None, frame: int = -1) -> Particles:
+    """Read spheres and their motion from a file of another code, to start a simulation from.
+
+    It reads data files (atom_style sphere, bpm/sphere) and text dumps of LAMMPS and LIGGGHTS, xyz files, extended ones
+    and those of exaDEM, GSD files, and columns of text, separated by blanks, commas or semicolons: with names in the
+    line before them, or x y z r, then vx vy vz, then wx wy wz or qw qx qy qz. The content decides. Files that end in
+    .gz are decompressed.
+
+    Parameters
+    ----------
+    path : path
+    columns : str, optional
+        Names of the columns, if the file has none or others: "type x y z radius".
+    frame : int
+        Which state of a file with several; negative ones count from the end.
+
+    Returns
+    -------
+    Particles
+        Spheres by id, and what there is of box, step and time.
+
+    Raises
+    ------
+    ValueError
+        For a file of another kind, damaged or cut off, or with numbers that are not finite, with line and column.
+    FileNotFoundError
+    ModuleNotFoundError
+        For a GSD file without the package gsd (extra `trajectories`).
+
+    Notes
+    -----
+    Numbers remain as they are, in SI units for minidem; a warning says if the file has others. Histories of contacts
+    are in no such file: springs of friction begin at zero.
+    """
+    path = existing_file("path", path, READABLE)
+    whole("frame", frame, -2 ** 53)
+    kind = "a file"
+    try:
+        kind = foreign(path) or "a table"
+        if kind not in READERS:
+            raise ValueError(f"it is not read; {READABLE}")
+        with opened(path) as file:
+            lines = path if kind == "a GSD file" else file.read().decode("utf-8-sig").splitlines()
+        found = READERS[kind](lines, columns and columns.split(), frame)
+        if "position" not in found:
+            raise ValueError(f"no columns x y z among {' '.join(found['unread'])}; give their names, such as "
+                             "columns='id x y z radius'")
+        if (np.diff(found.get("id", [])) == 0).any():
+            raise ValueError("two spheres have the same id; give a file of one state, or other names of the columns")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a file of text; {READABLE}") from None
+    except (ValueError, EOFError, zlib.error, OSError, RuntimeError) as error:      # of text, gzip, GSD
+        raise ValueError(f"{path}: this is {kind}; {error}") from None
+    except (LookupError, AttributeError, TypeError):
+        raise ValueError(f"{path}: this is {kind}, whose header is not whole; {READABLE}") from None
+    if (units := found.pop("units", "si")) != "si":
+        warnings.warn(f"{path} has units {units}: minidem takes its numbers as SI units", UserWarning, stacklevel=2)
+    if "diameter" in found:
+        found["radius"] = 0.5 * found.pop("diameter")
+    return Particles(**found, kind=kind)
+
+
+def _columns(names, first, rows, count):
+    """What is in `count` rows of text from line `first` on, by id."""
+    lower = [name.lower() for name in names]
+    places = {what: [lower.index(name) for name in choice.split()] for what, choices in NAMES.items()
+              for choice in choices[::-1] if set(choice.split()) <= set(lower)}
+    used, word = sum(places.values(), []), next((lower.index(name) for name in WORDS if name in lower), None)
+    kinds = [(str(k), float if k in used else "U32" if k == word else "U1") for k in range(len(names))]
+    try:
+        table = np.loadtxt(rows, kinds, comments=None, ndmin=1)
+    except ValueError:
+        for number, row in enumerate(rows, first):
+            try:
+                np.loadtxt([row], kinds, comments=None)
+            except ValueError as error:
+                raise ValueError(f"line {number}: {str(error).partition(' at row')[0]}, in {short_repr(row)}; the "
+                                 f"columns are {' '.join(names)}; give other ones by columns='...'") from None
+    if len(table) != count:
+        raise ValueError(f"it has {len(table)} rows of spheres from line {first} on, not {count}: it was cut off; of "
+                         "several frames give a whole one, such as frame=-2")
+    found = {what: np.stack([table[str(k)] for k in columns], axis=-1) for what, columns in places.items()}
+    for what, values in found.items():
+        refuse(what, values, ~np.isfinite(values), f"give finite numbers; 0 is line {first}")
+    found = {what: values[:, 0].astype(np.int64) if what in ("id", "molecule") else
+             values[:, 0] if values.shape[1] == 1 else values for what, values in found.items()}
+    if word is not None:
+        words = table[str(word)]
+        found["type"] = words.astype(int) if np.char.isdecimal(words).all() else words
+    order = np.argsort(found.get("id", np.arange(count)), kind="stable")
+    return {what: values[order] for what, values in found.items()} | {
+        "unread": [name for k, name in enumerate(names) if k not in [*used, word]]}
+
+
+def _one_of(frames, frame):
+    """The frame of this number."""
+    if not -len(frames) <= frame < len(frames):
+        raise ValueError(f"frame = {frame}: there are {len(frames)}; give a number from {-len(frames)} to "
+                         f"{len(frames) - 1}")
+    return frames[frame]
+
+
+def _is_number(word):
+    try:
+        return bool(np.isfinite(float(word)))
+    except ValueError:
+        return False
+
+
+def _data(lines, columns, frame):
+    """A data file of LAMMPS or LIGGGHTS."""
+    _one_of([lines], frame)
+    starts = [k for k, line in enumerate(lines) if k and line[:1].isalpha()] + [len(lines)]
+    header, sections = "\n".join(lines[:starts[0]]), {}
+    for k, end in zip(starts, starts[1:]):
+        rows = [line.partition("#")[0] for line in lines[k + 1:end]]
+        filled = [j for j, row in enumerate(rows) if row.strip()] or [0]
+        name, _, style = lines[k].partition("#")
+        sections[name.strip()] = style.strip(), k + 2 + filled[0], rows[filled[0]:filled[-1] + 1]
+    style, first, rows = sections.pop("Atoms", ("", 0, []))
+    count, width = int(re.search(r"^\s*(\d+)\s+atoms\b", header, re.M)[1]), len("".join(rows[:1]).split())
+    names = columns or STYLES.get(style or (width in (7, 10)) * "sphere", "").split()
+    if not names:
+        raise ValueError(f"line {first}: {width} columns of Atoms, of the style {style or '?'}; give their names, "
+                         "such as columns='id type x y z diameter density mol'")
+    found = _columns(names + ["ix", "iy", "iz"] * (width == len(names) + 3), first, rows, count)
+    # Simulation.write_lammps has Motion, where Velocities stretch the springs of contacts
+    motion = "Motion" if "Motion" in sections else "Velocities"
+    if motion in sections:
+        _, first, rows = sections.pop(motion)
+        names = ["id", "vx", "vy", "vz", "wx", "wy", "wz"][:len("".join(rows[:1]).split())]
+        moving = _columns(names, first, rows, count)
+        if not np.array_equal(moving.pop("id"), found["id"]):
+            raise ValueError(f"line {first}: the ids of {motion} are not those of Atoms; give a file in which they are")
+        found = moving | found
+    sides = [re.search(rf"^(.*)\s{axis}lo\s+{axis}hi", header, re.M)[1].split() for axis in "xyz"]
+    low, high = np.array(sides, float).T
+    tilts = re.search(r"^(.*)\sxy\s+xz\s+yz", header, re.M)
+    step, units = (re.search(rf"{name} = (\w+)", lines[0]) for name in ("timestep", "units"))
+    return found | {"low": low, "high": high, "tilts": np.array(tilts[1].split() if tilts else [0] * 3, float),
+                    "step": int(step[1]) if step else None, "units": units[1] if units else "si",
+                    "unread": found["unread"] + list(sections)}
+
+
+def _dump(lines, columns, frame):
+    """A text dump of LAMMPS or LIGGGHTS."""
+    starts = [k for k, line in enumerate(lines) if line.startswith("ITEM: ")] + [len(lines)]
+    frames, units = [], "si"
+    for k, end in zip(starts, starts[1:]):
+        name, words = re.match(r"ITEM: ([A-Z ]*)(.*)", lines[k]).groups()
+        if name == "UNITS":
+            units = lines[k + 1]
+        elif not frames or "ATOMS" in frames[-1]:
+            frames.append({})
+        if frames:
+            frames[-1][name.strip()] = words.split(), k + 2, lines[k + 1:end]
+    items = _one_of(frames, frame)
+    count, (names, first, rows) = int(items["NUMBER OF ATOMS"][2][0]), items.get("ATOMS", ([], len(lines), []))
+    sides, _, bounds = items["BOX BOUNDS"]
+    low, high, tilts = np.array([[*row.split(), 0.0][:3] for row in bounds], float).T
+    if tilts.any():                                     # the bounds are those of the tilted cell
+        xy, xz, yz = tilts
+        low -= min(0.0, xy, xz, xy + xz), min(0.0, yz), 0.0
+        high -= max(0.0, xy, xz, xy + xz), max(0.0, yz), 0.0
+    return _columns(columns or names, first, rows, count) | {
+        "low": low, "high": high, "tilts": tilts, "units": units, "step": int(items["TIMESTEP"][2][0]),
+        "axes": np.array([side == "pp" for side in sides[-3:]]) if len(sides) >= 3 else None,
+        "time": float(items["TIME"][2][0]) if "TIME" in items else None}
+
+
+def _xyz(lines, columns, frame):
+    """An xyz file, extended, or of exaDEM, with the lengths of the box in its second line."""
+    starts = [0]
+    while starts[-1] < len(lines) and lines[starts[-1]].strip().isdecimal():
+        starts.append(starts[-1] + 2 + int(lines[starts[-1]]))
+    start = _one_of(starts[:-1], frame)
+    count, comment = int(lines[start]), lines[start + 1]
+    given = {key.lower(): quoted or word for key, quoted, word in re.findall(r'(\w+)=(?:"([^"]*)"|(\S+))', comment)}
+    names = columns or ["type", "x", "y", "z"]
+    if "properties" in given and not columns:
+        parts = given["properties"].split(":")
+        names = [name for word, size in zip(parts[::3], map(int, parts[2::3])) for name in VECTORS.get(
+            word.lower(), word if size == 1 else " ".join(f"{word}_{k}" for k in range(size))).split()]
+    found = _columns(names, start + 3, lines[start + 2:start + 2 + count], count)
+    lattice = np.zeros((3, 3))
+    if "lattice" in given:
+        lattice = np.array(given["lattice"].split(), float).reshape(3, 3)
+        if np.triu(lattice, 1).any():
+            raise ValueError(f"line {start + 2}: Lattice = {given['lattice']!r}; give a state that is rotated so that "
+                             "its first vector is along x, its second one in the plane of x and y")
+    elif len(comment.split()) == 3 and all(map(_is_number, comment.split())):
+        lattice = np.diag(np.array(comment.split(), float))
+    if lattice.any():
+        low = np.array(given.get("origin", "0 0 0").split(), float)
+        found |= {"low": low, "high": low + np.diag(lattice), "tilts": lattice[[1, 2, 2], [0, 0, 1]]}
+    if "pbc" in given:
+        found["axes"] = np.array([word[0] in "Tt1" for word in given["pbc"].split()])
+    return found | {"time": float(given["time"]) if "time" in given else None}
+
+
+def _table(lines, columns, frame):
+    """Columns of text; of several times in a column `time` one is chosen."""
+    lines = [re.sub(r'[,;"]', " ", line) for line in lines]
+    start = next((k for k, line in enumerate(lines) if sum(map(_is_number, line.split())) >= 3), None)
+    if start is None:
+        raise ValueError(f"no row of three numbers in it; {READABLE}")
+    width, title = len(lines[start].split()), lines[start - 1].lstrip("#% ").split() if start else []
+    bare = all(line.lstrip()[:1] in ("", "#", "%") for line in lines[:start])
+    names = columns or (title if len(title) == width else bare * TABLES.get(width, "").split())
+    if not names:
+        raise ValueError(f"line {start + 1}: {width} columns without names; give them, such as columns='id x y z "
+                         "radius'")
+    rows = "\n".join(lines[start:]).rstrip().splitlines()
+    found = _columns(names, start + 1, rows, len(rows))
+    times = found.pop("time", None)
+    if times is None:
+        return found
+    time = _one_of(np.unique(times), frame)
+    return {what: values if what == "unread" else values[times == time] for what, values in found.items()} | {
+        "time": float(time)}
+
+
+def _gsd(path, columns, frame):
+    """A GSD file of HOOMD-blue or minidem. Central particles of rigid bodies are no spheres; they have the rotation."""
+    try:
+        import gsd.hoomd
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(f"GSD files need the package gsd: {this_python()} -m pip install gsd") from None
+    with gsd.hoomd.open(path, "r") as file:
+        state = _one_of(file, frame)
+    particles, log, box = state.particles, state.log, state.configuration.box.astype(float)
+    origin, n = log.get("origin", np.zeros(3)), particles.N
+    inertia, turn = particles.moment_inertia.astype(float), particles.orientation.astype(float)
+    momentum = 0.5 * multiply(conjugate(turn), particles.angmom)[:, 1:]
+    spin = rotate(turn, np.divide(momentum, inertia, where=inertia > 0.0, out=np.zeros((n, 3))))
+    body = particles.body.astype(np.int64)
+    spin[body >= 0] = spin[body[body >= 0]]
+    spheres = body != np.arange(n)
+    found = {"position": particles.position + origin, "velocity": particles.velocity.astype(float), "orientation": turn,
+             "angular_velocity": spin, "radius": 0.5 * particles.diameter.astype(float), "id": np.arange(n),
+             "mass": particles.mass.astype(float), "molecule": np.maximum(body + 1, 0),
+             "type": np.array(particles.types)[particles.typeid]}
+    return {what: values[spheres] for what, values in found.items()} | {
+        "low": origin - 0.5 * box[:3], "high": origin + 0.5 * box[:3], "tilts": box[3:] * box[[1, 2, 2]],
+        "axes": np.asarray(log.get("periodic", [True] * 3), dtype=bool), "step": int(state.configuration.step),
+        "time": float(log["time"][0]) if "time" in log else None,
+        "unread": [f"{n - spheres.sum()} central particles of rigid bodies"] * (not spheres.all())}
+
+
+READERS = {"a data file of LAMMPS": _data, "a dump of LAMMPS": _dump, "an xyz file": _xyz, "a GSD file": _gsd,
+           "a table": _table}
