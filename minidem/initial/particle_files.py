@@ -27,6 +27,10 @@ VECTORS = {     # of Properties in xyz files
     "pos": "x y z", "velo": "vx vy vz", "vel": "vx vy vz", "omega": "wx wy wz", "vrot": "wx wy wz"}
 STYLES = {"sphere": "id type diameter density x y z", "bpm/sphere": "id mol type diameter density x y z"}
 TABLES = {4: "x y z r", 7: "x y z r vx vy vz", 10: "x y z r vx vy vz wx wy wz", 11: "x y z r vx vy vz qw qx qy qz"}
+SECTION = re.compile(r"^([A-Z][A-Za-z ]*)(?:#\s*(\S*).*)?\n\s*", re.M)      # of a data file
+STATE = re.compile(     # of a dump, up to its rows
+    r"ITEM: TIMESTEP\n(.*)\nITEM: NUMBER OF ATOMS\n(.*)\nITEM: BOX BOUNDS(.*)\n(.*\n.*\n.*)\nITEM: ATOMS (.*)\n")
+NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?", re.I)
 READABLE = ("give a data file or text dump of LAMMPS or LIGGGHTS, an xyz or GSD file, or columns x y z r of text, as "
             "ParaView saves of VTK files")
 
@@ -73,8 +77,8 @@ def read_particles(path: str | Path, columns: str | None = None, frame: int = -1
         if kind not in READERS:
             raise ValueError(f"it is not read; {READABLE}")
         with opened(path) as file:
-            lines = path if kind == "a GSD file" else file.read().decode("utf-8-sig").splitlines()
-        found = READERS[kind](lines, columns and columns.split(), frame)
+            text = path if kind == "a GSD file" else file.read().decode("utf-8-sig").replace("\r", "")
+        found = READERS[kind](text, columns and columns.split(), frame)
         if "position" not in found:
             raise ValueError(f"no columns x y z among {' '.join(found['unread'])}; give their names, such as "
                              "columns='id x y z radius'")
@@ -84,7 +88,7 @@ def read_particles(path: str | Path, columns: str | None = None, frame: int = -1
         raise ValueError(f"{path}: not a file of text; {READABLE}") from None
     except (ValueError, EOFError, zlib.error, OSError, RuntimeError) as error:      # of text, gzip, GSD
         raise ValueError(f"{path}: this is {kind}; {error}") from None
-    except (LookupError, AttributeError, TypeError):
+    except (LookupError, TypeError, AttributeError):
         raise ValueError(f"{path}: this is {kind}, whose header is not whole; {READABLE}") from None
     if (units := found.pop("units", "si")) != "si":
         warnings.warn(f"{path} has units {units}: minidem takes its numbers as SI units", UserWarning, stacklevel=2)
@@ -93,19 +97,20 @@ def read_particles(path: str | Path, columns: str | None = None, frame: int = -1
     return Particles(**found, kind=kind)
 
 
-def _columns(names, first, rows, count):
-    """What is in `count` rows of text from line `first` on, by id."""
+def _rows(text, start, names, count):
+    """What is in `count` lines of the text from `start` on, in columns of these names, by id."""
+    first, rows = text.count("\n", 0, start) + 1, text[start:].split("\n", count)[:count]
     lower = [name.lower() for name in names]
     places = {what: [lower.index(name) for name in choice.split()] for what, choices in NAMES.items()
               for choice in choices[::-1] if set(choice.split()) <= set(lower)}
     used, word = sum(places.values(), []), next((lower.index(name) for name in WORDS if name in lower), None)
     kinds = [(str(k), float if k in used else "U32" if k == word else "U1") for k in range(len(names))]
     try:
-        table = np.loadtxt(rows, kinds, comments=None, ndmin=1)
+        table = np.loadtxt(rows, kinds, ndmin=1)
     except ValueError:
         for number, row in enumerate(rows, first):
             try:
-                np.loadtxt([row], kinds, comments=None)
+                np.loadtxt([row], kinds)
             except ValueError as error:
                 raise ValueError(f"line {number}: {str(error).partition(' at row')[0]}, in {short_repr(row)}; the "
                                  f"columns are {' '.join(names)}; give other ones by columns='...'") from None
@@ -127,103 +132,75 @@ def _columns(names, first, rows, count):
 
 def _one_of(frames, frame):
     """The frame of this number."""
+    if len(frames) == 0:
+        raise LookupError
     if not -len(frames) <= frame < len(frames):
-        raise ValueError(f"frame = {frame}: there are {len(frames)}; give a number from {-len(frames)} to "
+        raise ValueError(f"frame = {frame}: it has {len(frames)}; give a number from {-len(frames)} to "
                          f"{len(frames) - 1}")
     return frames[frame]
 
 
-def _is_number(word):
-    try:
-        return bool(np.isfinite(float(word)))
-    except ValueError:
-        return False
-
-
-def _data(lines, columns, frame):
+def _data(text, columns, frame):
     """A data file of LAMMPS or LIGGGHTS."""
-    _one_of([lines], frame)
-    starts = [k for k, line in enumerate(lines) if k and line[:1].isalpha()] + [len(lines)]
-    header, sections = "\n".join(lines[:starts[0]]), {}
-    for k, end in zip(starts, starts[1:]):
-        rows = [line.partition("#")[0] for line in lines[k + 1:end]]
-        filled = [j for j, row in enumerate(rows) if row.strip()] or [0]
-        name, _, style = lines[k].partition("#")
-        sections[name.strip()] = style.strip(), k + 2 + filled[0], rows[filled[0]:filled[-1] + 1]
-    style, first, rows = sections.pop("Atoms", ("", 0, []))
-    count, width = int(re.search(r"^\s*(\d+)\s+atoms\b", header, re.M)[1]), len("".join(rows[:1]).split())
+    sections = {found[1].strip(): found for found in SECTION.finditer(text, text.index("\n"))}
+    atoms, count = sections.pop("Atoms"), int(re.search(r"^\s*(\d+)\s+atoms\b", text, re.M)[1])
+    _one_of([text], frame)
+    style, width = atoms[2], len(text[atoms.end():].partition("\n")[0].split())
     names = columns or STYLES.get(style or (width in (7, 10)) * "sphere", "").split()
     if not names:
-        raise ValueError(f"line {first}: {width} columns of Atoms, of the style {style or '?'}; give their names, "
-                         "such as columns='id type x y z diameter density mol'")
-    found = _columns(names + ["ix", "iy", "iz"] * (width == len(names) + 3), first, rows, count)
+        raise ValueError(f"{width} columns of Atoms # {style or '?'}; give their names, such as columns='id type x y z "
+                         "diameter density mol'")
+    found = _rows(text, atoms.end(), names + ["ix", "iy", "iz"] * (width == len(names) + 3), count)
     # Simulation.write_lammps has Motion, where Velocities stretch the springs of contacts
-    motion = "Motion" if "Motion" in sections else "Velocities"
-    if motion in sections:
-        _, first, rows = sections.pop(motion)
-        names = ["id", "vx", "vy", "vz", "wx", "wy", "wz"][:len("".join(rows[:1]).split())]
-        moving = _columns(names, first, rows, count)
+    motion = sections.pop("Motion", None) or sections.pop("Velocities", None)
+    if motion:
+        width = len(text[motion.end():].partition("\n")[0].split())
+        moving = _rows(text, motion.end(), ["id", "vx", "vy", "vz", "wx", "wy", "wz"][:width], count)
         if not np.array_equal(moving.pop("id"), found["id"]):
-            raise ValueError(f"line {first}: the ids of {motion} are not those of Atoms; give a file in which they are")
+            raise ValueError(f"the ids of {motion[1].strip()} are not those of Atoms; give a file in which they are")
         found = moving | found
-    sides = [re.search(rf"^(.*)\s{axis}lo\s+{axis}hi", header, re.M)[1].split() for axis in "xyz"]
-    low, high = np.array(sides, float).T
-    tilts = re.search(r"^(.*)\sxy\s+xz\s+yz", header, re.M)
-    step, units = (re.search(rf"{name} = (\w+)", lines[0]) for name in ("timestep", "units"))
-    return found | {"low": low, "high": high, "tilts": np.array(tilts[1].split() if tilts else [0] * 3, float),
-                    "step": int(step[1]) if step else None, "units": units[1] if units else "si",
-                    "unread": found["unread"] + list(sections)}
+    low, high = np.array([re.search(rf"^(.*)\s{x}lo\s+{x}hi", text, re.M)[1].split() for x in "xyz"], float).T
+    tilts = re.search(r"^(.*)\sxy\s+xz\s+yz", text, re.M) or ["", "0 0 0"]
+    title = dict(re.findall(r"(timestep|units) = (\w+)", text.partition("\n")[0]))
+    return found | {"low": low, "high": high, "tilts": np.array(tilts[1].split(), float),
+                    "step": int(title["timestep"]) if "timestep" in title else None,
+                    "units": title.get("units", "si"), "unread": found["unread"] + list(sections)}
 
 
-def _dump(lines, columns, frame):
+def _dump(text, columns, frame):
     """A text dump of LAMMPS or LIGGGHTS."""
-    starts = [k for k, line in enumerate(lines) if line.startswith("ITEM: ")] + [len(lines)]
-    frames, units = [], "si"
-    for k, end in zip(starts, starts[1:]):
-        name, words = re.match(r"ITEM: ([A-Z ]*)(.*)", lines[k]).groups()
-        if name == "UNITS":
-            units = lines[k + 1]
-        elif not frames or "ATOMS" in frames[-1]:
-            frames.append({})
-        if frames:
-            frames[-1][name.strip()] = words.split(), k + 2, lines[k + 1:end]
-    items = _one_of(frames, frame)
-    count, (names, first, rows) = int(items["NUMBER OF ATOMS"][2][0]), items.get("ATOMS", ([], len(lines), []))
-    sides, _, bounds = items["BOX BOUNDS"]
-    low, high, tilts = np.array([[*row.split(), 0.0][:3] for row in bounds], float).T
+    start = _one_of([found.start() for found in re.finditer("ITEM: TIMESTEP", text)], frame)
+    state = STATE.match(text, start)
+    step, count, sides, bounds, names = state.groups()
+    low, high, tilts = np.array([[*row.split(), 0.0][:3] for row in bounds.split("\n")], float).T
     if tilts.any():                                     # the bounds are those of the tilted cell
         xy, xz, yz = tilts
         low -= min(0.0, xy, xz, xy + xz), min(0.0, yz), 0.0
         high -= max(0.0, xy, xz, xy + xz), max(0.0, yz), 0.0
-    return _columns(columns or names, first, rows, count) | {
-        "low": low, "high": high, "tilts": tilts, "units": units, "step": int(items["TIMESTEP"][2][0]),
-        "axes": np.array([side == "pp" for side in sides[-3:]]) if len(sides) >= 3 else None,
-        "time": float(items["TIME"][2][0]) if "TIME" in items else None}
+    units = re.match(r"ITEM: UNITS\n(.*)", text)
+    time = re.search(r"ITEM: TIME\n(.*)\n$", text[max(0, start - 80):start])
+    return _rows(text, state.end(), columns or names.split(), int(count)) | {
+        "low": low, "high": high, "tilts": tilts, "units": units[1] if units else "si", "step": int(step),
+        "axes": np.array([side == "pp" for side in sides.split()[-3:]]) if sides.strip() else None,
+        "time": float(time[1]) if time else None}
 
 
-def _xyz(lines, columns, frame):
+def _xyz(text, columns, frame):
     """An xyz file, extended, or of exaDEM, with the lengths of the box in its second line."""
-    starts = [0]
-    while starts[-1] < len(lines) and lines[starts[-1]].strip().isdecimal():
-        starts.append(starts[-1] + 2 + int(lines[starts[-1]]))
-    start = _one_of(starts[:-1], frame)
-    count, comment = int(lines[start]), lines[start + 1]
-    given = {key.lower(): quoted or word for key, quoted, word in re.findall(r'(\w+)=(?:"([^"]*)"|(\S+))', comment)}
-    names = columns or ["type", "x", "y", "z"]
-    if "properties" in given and not columns:
-        parts = given["properties"].split(":")
-        names = [name for word, size in zip(parts[::3], map(int, parts[2::3])) for name in VECTORS.get(
-            word.lower(), word if size == 1 else " ".join(f"{word}_{k}" for k in range(size))).split()]
-    found = _columns(names, start + 3, lines[start + 2:start + 2 + count], count)
-    lattice = np.zeros((3, 3))
-    if "lattice" in given:
-        lattice = np.array(given["lattice"].split(), float).reshape(3, 3)
+    state = _one_of([*re.finditer(r"^[ \t]*(\d+)[ \t]*$\n?(.*)\n?", text, re.M)], frame)
+    given = {key.lower(): quoted or word for key, quoted, word in re.findall(r'(\w+)=(?:"([^"]*)"|(\S+))', state[2])}
+    parts = given.get("properties", "type:S:1:pos:R:3").split(":")
+    names = columns or [name for word, size in zip(parts[::3], map(int, parts[2::3])) for name in VECTORS.get(
+        word.lower(), word if size == 1 else " ".join(f"{word}_{k}" for k in range(size))).split()]
+    found = _rows(text, state.end(), names, int(state[1]))
+    lengths, lattice = state[2].split(), given.get("lattice", "").split()
+    if len(lengths) == 3 and all(map(NUMBER.fullmatch, lengths)):
+        lattice = np.diag(np.array(lengths, float))
+    if len(lattice):
+        lattice = np.array(lattice, float).reshape(3, 3)
         if np.triu(lattice, 1).any():
-            raise ValueError(f"line {start + 2}: Lattice = {given['lattice']!r}; give a state that is rotated so that "
-                             "its first vector is along x, its second one in the plane of x and y")
-    elif len(comment.split()) == 3 and all(map(_is_number, comment.split())):
-        lattice = np.diag(np.array(comment.split(), float))
-    if lattice.any():
+            raise ValueError(f"Lattice = {given['lattice']!r}; give a state that is rotated, the first vector to x, "
+                             "the second into the plane of x and y")
         low = np.array(given.get("origin", "0 0 0").split(), float)
         found |= {"low": low, "high": low + np.diag(lattice), "tilts": lattice[[1, 2, 2], [0, 0, 1]]}
     if "pbc" in given:
@@ -231,20 +208,21 @@ def _xyz(lines, columns, frame):
     return found | {"time": float(given["time"]) if "time" in given else None}
 
 
-def _table(lines, columns, frame):
+def _table(text, columns, frame):
     """Columns of text; of several times in a column `time` one is chosen."""
-    lines = [re.sub(r'[,;"]', " ", line) for line in lines]
-    start = next((k for k, line in enumerate(lines) if sum(map(_is_number, line.split())) >= 3), None)
-    if start is None:
+    text = re.sub(r'[,;"]', " ", text).rstrip() + "\n"
+    lines = text.splitlines()
+    k = next((k for k, line in enumerate(lines) if sum(map(bool, map(NUMBER.fullmatch, line.split()))) >= 3), None)
+    if k is None:
         raise ValueError(f"no row of three numbers in it; {READABLE}")
-    width, title = len(lines[start].split()), lines[start - 1].lstrip("#% ").split() if start else []
-    bare = all(line.lstrip()[:1] in ("", "#", "%") for line in lines[:start])
+    before, width = lines[:k], len(lines[k].split())
+    title = before[-1].lstrip("#% ").split() if before else []
+    bare = all(line.lstrip()[:1] in ("", "#", "%") for line in before)
     names = columns or (title if len(title) == width else bare * TABLES.get(width, "").split())
     if not names:
-        raise ValueError(f"line {start + 1}: {width} columns without names; give them, such as columns='id x y z "
+        raise ValueError(f"line {k + 1}: {width} columns without names; give them, such as columns='id x y z "
                          "radius'")
-    rows = "\n".join(lines[start:]).rstrip().splitlines()
-    found = _columns(names, start + 1, rows, len(rows))
+    found = _rows(text, sum(map(len, before)) + k, names, len(lines) - k)
     times = found.pop("time", None)
     if times is None:
         return found
