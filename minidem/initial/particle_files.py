@@ -71,6 +71,8 @@ def read_particles(path: str | Path, columns: str | None = None, frame: int = -1
     """
     path = existing_file("path", path, READABLE)
     whole("frame", frame, -2 ** 53)
+    if not isinstance(columns, str | None):
+        raise ValueError(f"columns = {short_repr(columns)}: give names in one str, 'id x y z radius'")
     kind = "a file"
     try:
         kind = foreign(path) or "a table"
@@ -83,7 +85,7 @@ def read_particles(path: str | Path, columns: str | None = None, frame: int = -1
             raise ValueError(f"no columns x y z among {' '.join(found['unread'])}; give their names, such as "
                              "columns='id x y z radius'")
         if (np.diff(found.get("id", [])) == 0).any():
-            raise ValueError("two spheres have the same id; give a file of one state, or other names of the columns")
+            raise ValueError("two spheres have the same id; give a file without, or other names of the columns")
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a file of text; {READABLE}") from None
     except (ValueError, EOFError, zlib.error, OSError, RuntimeError) as error:      # of text, gzip, GSD
@@ -223,12 +225,10 @@ def _table(text, columns, frame):
         raise ValueError(f"line {k + 1}: {width} columns without names; give them, such as columns='id x y z "
                          "radius'")
     found = _rows(text, sum(map(len, before)) + k, names, len(lines) - k)
-    times = found.pop("time", None)
-    if times is None:
-        return found
-    time = _one_of(np.unique(times), frame)
-    return {what: values if what == "unread" else values[times == time] for what, values in found.items()} | {
-        "time": float(time)}
+    times = found.get("time", np.zeros(len(lines) - k))
+    now = times == _one_of(np.unique(times), frame)
+    found = {what: values if what == "unread" else values[now] for what, values in found.items()}
+    return found | {"time": float(found["time"][0]) if "time" in found else None}
 
 
 def _gsd(path, columns, frame):

@@ -478,7 +478,8 @@ MESSAGES = [        # (call, what its message says)
      ["motions['periodic'] = PeriodicBox", "'function'"]),
     (lambda: loaded({"periodic": None}, periodic=box(shear=("x", "y", lambda t: 1.0))), ["motions['periodic'] = None"]),
     *((lambda read=read, file=file: read(file), [file, kind, "md.read_particles("])
-      for file, (kind, _) in FOREIGN.items() for read in (md.ClumpTemplate.from_file, md.Simulation.load, md.Simulation.read_lammps)),
+      for file, (kind, _) in FOREIGN.items()
+      for read in (md.ClumpTemplate.from_file, md.Simulation.load, md.Simulation.read_lammps)),
     (lambda: md.Simulation.read_lammps("."), ["folder = '.'", "there is no start.npz in it", "md.read_particles("]),
     (lambda: md.Simulation.read_lammps("nosuch"), ["folder = 'nosuch': there is no such folder"]),
     (lambda: md.Simulation.load("arrays.npz"), ["arrays.npz: an .npz file with x, but not a minidem checkpoint"]),

@@ -112,6 +112,9 @@ def test_xyz_and_tables(tmp_path):
     for text in ("#format x_y_z_r\n0 0 0 .1\n1 0 0 .2\n", "0,0,0,.1\n1,0,0,.2", "z;y;x;d\n0;0;0;.2\n0;0;1;.4\n",
                  '"radius","Points:0","Points:1","Points:2"\n.1,0,0,0\n.2,1,0,0\n'):
         assert read(text).radius.tolist() == [0.1, 0.2] and read(text).position[:, 0].tolist() == [0.0, 1.0], text
+    for wrong in ({"columns": 4}, {"frame": 0.5}, {"frame": 1}):
+        with pytest.raises(ValueError, match=f"{min(wrong)} = "):
+            read("0 0 0 1\n", **wrong)
     (tmp_path / "a.gz").write_bytes(gzip.compress((STATES / "tilted.dump").read_bytes()))
     assert len(md.read_particles(tmp_path / "a.gz")) == 6
 
