@@ -174,6 +174,8 @@ def _dump(text, columns, frame):
     start = _one_of([found.start() for found in re.finditer("ITEM: TIMESTEP", text)], frame)
     state = STATE.match(text, start)
     step, count, sides, bounds, names = state.groups()
+    if "abc" in sides:
+        raise ValueError("its box has three vectors in any direction; give a dump without triclinic/general")
     low, high, tilts = np.array([[*row.split(), 0.0][:3] for row in bounds.split("\n")], float).T
     if tilts.any():                                     # the bounds are those of the tilted cell
         xy, xz, yz = tilts
