@@ -6,7 +6,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
     md.Material             elastic constants, restitution, friction
     md.Pair                 restitution and friction between two materials
-    md.Plane, md.Cylinder, md.Cone, md.MeshWall      walls; the six of a box: md.box
+    md.Plane, md.box, md.Cylinder, md.Cone, md.MeshWall     walls; md.box makes the six of a box
     md.Oscillation, md.Servo               motions of walls
     md.PeriodicBox, md.Pressure            a periodic box that is sheared, stretched, or held under a pressure
     md.read_particles       the spheres of a state of LAMMPS, LIGGGHTS, exaDEM, ... as a start
