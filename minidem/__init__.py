@@ -6,10 +6,10 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
     md.Material             elastic constants, restitution, friction
     md.Pair                 restitution and friction between two materials
-    md.Plane, md.box        a wall, and the six of a box
-    md.Cylinder, md.Cone, md.MeshWall      other walls
+    md.Plane, md.box, md.Cylinder, md.Cone, md.MeshWall     walls; md.box makes the six of a box
     md.Oscillation, md.Servo               motions of walls
     md.PeriodicBox, md.Pressure            a periodic box that is sheared, stretched, or held under a pressure
+    md.read_particles       the spheres of a state of LAMMPS, LIGGGHTS, exaDEM, ... as a start
     md.Energy               what sim.energy() returns
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
@@ -65,6 +65,7 @@ except ImportError as error:
 from minidem import contact, rotation
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
+from minidem.initial.particle_files import read_particles
 from minidem.material import Material, Pair, effective_modulus, effective_shear_modulus
 from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory
@@ -79,8 +80,8 @@ from minidem.walls.periodic_box import PeriodicBox, Pressure
 __version__ = "0.18.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", "MeshWall", "Oscillation", "Pair",
            "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box", "build_info",
-           "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include", "mesh_report", "rotation",
-           "shapes", "show", "view"]
+           "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include", "mesh_report",
+           "read_particles", "rotation", "shapes", "show", "view"]
 
 
 

@@ -4,6 +4,7 @@ Each function takes the argument's name, for the message, and its value. It retu
 ValueError with the name, the offending value (with its index in an array) and the remedy.
 """
 import errno
+import gzip
 import inspect
 import re
 import warnings
@@ -21,12 +22,13 @@ UNIT_ROUNDING = 1e-15        # largest error of the squared length of a vector t
 LARGEST = 1e60
 FOREIGN = {     # files of other programs by a pattern of their first lines
     "a data file of LAMMPS": r"^\s*\d+\s+atoms\b(?=[\s\S]*\bxlo\s+xhi\b)",
-    "a dump of LAMMPS": r"\AITEM: TIMESTEP",
+    "a dump of LAMMPS": r"\AITEM: (TIMESTEP|UNITS|TIME)\b",
     "an xyz file": r"\A\s*\d+[ \t]*\r?\n.*\n\s*\w+(\s+[-+.\deE]+){3}",
     "a VTK file": r"\A# vtk DataFile|<VTKFile ",
-    "a GSD file": "\\A(\xdf\x65){4}"}
-ADD = ("read its columns with NumPy and add the grains, for spheres of one template by sim.add_clumps(ball, position, "
-       "velocity=velocity, scale=radius / ball.radii[0])")
+    "a GSD file": "\\A(\xdf\x65){4}",
+    "a restart file of LAMMPS": r"\ALammpS RestartT",
+    "an HDF5 file": r"\A\x89HDF"}
+ADD = "read it with md.read_particles(path), and add its clumps (guide, coming from other codes)"
 MOST_SPHERES = 10 ** 6      # of one clump
 MOST_THREADS = 4096
 
@@ -209,9 +211,14 @@ def existing_file(name, value, remedy):
     return path
 
 
+def opened(path):
+    """Open a file for reading bytes, decompressed if its name ends in .gz."""
+    return (gzip.open if Path(path).suffix == ".gz" else open)(path, "rb")
+
+
 def foreign(path):
     """Return what the file `path` of another program is, out of FOREIGN; None if it is not known."""
-    with open(path, "rb") as file:
+    with opened(path) as file:
         start = file.read(4096).decode("latin-1")
     return next((kind for kind, pattern in FOREIGN.items() if re.search(pattern, start, re.MULTILINE)), None)
 

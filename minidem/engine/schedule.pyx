@@ -115,6 +115,8 @@ cdef class Schedule:
         self.servo_states, self.box_states = (
             np.zeros((1, *shape)) if state is None else np.array(state, dtype=float).reshape(1, *shape)
             for state, shape in ((snapshot.servo_states, (len(walls), 2)), (snapshot.box_state, (10,))))
+        if snapshot.box_state is None and self.box is not None and self.box.tilt:
+            self.box_states[0, 3] = self.box.tilt / self.box.start.length[self.box.shear[0]]
         servos = np.array([(k, walls[k].center, walls[k].velocity, *astuple(walls[k].motion))
                            for k in (self.walls.servos if walls else ())] + [0], SERVO)[:-1]
         course.n_servos, course.walls = len(servos), len(walls) + 1 if any(wall.moves for wall in walls) else 0

@@ -116,6 +116,8 @@ class PeriodicBox:
         Clumps take part in each change of the rates, the start before the first step included, as if they were points
         of the box: their velocities change by that of the flow at their centres, which those of the start are without;
         `Simulation.run` warns if they had it. False: they feel the box by contacts across its faces alone.
+    tilt : float
+        Displacement along the flow axis of the image along the gradient axis, before the first step [m].
 
     Raises
     ------
@@ -140,7 +142,7 @@ class PeriodicBox:
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, axes: Any, shear: Any = None, rates: Any = (0.0, 0.0, 0.0),
-                 affine: bool = True):
+                 affine: bool = True, tilt: float = 0.0):
         low, high = corners(low, high, "periodic: ")
         if np.shape(axes) != (3,) or not np.array_equal(axes, np.array(axes, dtype=bool)):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: give three times True or False")
@@ -148,7 +150,9 @@ class PeriodicBox:
             raise ValueError(f"periodic: axes = {short_repr(axes)}: no axis is periodic; leave periodic out")
         self._axes = np.array(axes, dtype=bool)
         self.shear, self.rates = self._checked_shear(shear), self._checked_rates(rates)
-        self.affine = flag("affine", affine)
+        self.affine, self.tilt = flag("affine", affine), number("periodic: tilt", tilt)
+        if self.tilt and self.shear is None:
+            raise ValueError(f"periodic: tilt = {tilt}: give the axes of the tilt too, such as shear=('x', 'y', 0.0)")
         self.start = Box(low, high, self._axes, across=self.shear and self.shear[1])
         self.servos = [axis for axis, rate in enumerate(self.rates) if isinstance(rate, Pressure)]
         self.functions = [rate for rate in (*self.rates, *(self.shear or ())[2:]) if callable(rate)]
@@ -210,7 +214,8 @@ class PeriodicBox:
         more = "" if self.shear is None else \
             f", shear={(AXES[self.shear[0]], AXES[self.shear[1]], self.shear[2])!r}"
         more += f", rates={self.rates!r}" if any(rate != 0.0 for rate in self.rates) else ""
-        return f"PeriodicBox({low}, {high}, {axes}{more}{'' if self.affine else ', affine=False'})"
+        more += ("" if self.affine else ", affine=False") + (f", tilt={self.tilt!r}" if self.tilt else "")
+        return f"PeriodicBox({low}, {high}, {axes}{more})"
 
     @property
     def corners(self):

@@ -487,9 +487,10 @@ MESSAGES = [        # (call, what its message says)
     (lambda: loaded({"periodic": box(shear=("x", "y", 2.0))}, periodic=box(shear=("x", "y", lambda t: 1.0))),
      ["motions['periodic'] = PeriodicBox", "'function'"]),
     (lambda: loaded({"periodic": None}, periodic=box(shear=("x", "y", lambda t: 1.0))), ["motions['periodic'] = None"]),
-    *((lambda read=read, file=file: read(file), [file, kind, "sim.add_clumps("]) for file, (kind, _) in FOREIGN.items()
+    *((lambda read=read, file=file: read(file), [file, kind, "md.read_particles("])
+      for file, (kind, _) in FOREIGN.items()
       for read in (md.ClumpTemplate.from_file, md.Simulation.load, md.Simulation.read_lammps)),
-    (lambda: md.Simulation.read_lammps("."), ["folder = '.'", "there is no start.npz in it", "sim.add_clumps("]),
+    (lambda: md.Simulation.read_lammps("."), ["folder = '.'", "there is no start.npz in it", "md.read_particles("]),
     (lambda: md.Simulation.read_lammps("nosuch"), ["folder = 'nosuch': there is no such folder"]),
     (lambda: md.Simulation.load("arrays.npz"), ["arrays.npz: an .npz file with x, but not a minidem checkpoint"]),
     (lambda: md.Simulation.load("nosuch.npz"), ["path = 'nosuch.npz': there is no such file in /"]),
