@@ -8,7 +8,6 @@ cdef class Schedule:
     cdef Course course                  # the loop points to it
     cdef BoxSpec spec
     cdef WallPrimitives walls             # None: free bodies
-    cdef object motions                 # Servo of each wall that a force moves
     cdef object box, clumps             # PeriodicBox or None: no axis is periodic; State
     cdef Guard guard
     cdef long long known                # steps of the course for which poses are known

@@ -61,8 +61,8 @@ cdef double load_of(const Course *course, long long n, int m) noexcept nogil:
     cdef double load = course.loads[n * course.n_servos + m]
     cdef int k
     for k in range(2):
-        load *= servo.distances[k] + (poses[servo.beside[k][1]].position[servo.axes[k]]
-                                      - poses[servo.beside[k][0]].position[servo.axes[k]])
+        load *= fmax(0.0, servo.distances[k] + (poses[servo.beside[k][1]].position[servo.axes[k]]
+                                                - poses[servo.beside[k][0]].position[servo.axes[k]]))
     return load
 
 
@@ -140,7 +140,6 @@ cdef class Schedule:
             for state, shape in ((snapshot.servo_states, (len(walls), 2)), (snapshot.box_state, (10,))))
         length = np.zeros(3) if self.box is None else self.box.at_rest[0]
         servos = [(k, walls[k], walls[k].motion) for k in (self.walls.servos if walls else ())]
-        self.motions = [motion for *_, motion in servos]
         servos = np.array([(k, wall.since, wall.center, wall.velocity, motion.direction, motion.mass, motion.damping,
                             *beside(walls, k, length)) for k, wall, motion in servos] + [0], SERVO)[:-1]
         course.n_servos, course.walls = len(servos), len(walls) + 1 if any(wall.moves for wall in walls) else 0
@@ -194,7 +193,8 @@ cdef class Schedule:
                 steps = len(table) // 2 if course.walls else steps
                 moved = moved - moved[0] + loop.contacts[0].walls.travelled
             loads = np.column_stack([np.zeros((steps, 0))] + [
-                motion.loads((step + np.arange(steps)) * self.spec.dt) for motion in self.motions])
+                self.walls.walls[course.servos[m].wall].motion.loads((step + np.arange(steps)) * self.spec.dt)
+                for m in range(course.n_servos)])
             if course.boxes:                            # one step more, for the rates with which it begins
                 rates = self.box.rates_at((step + np.arange(steps + 1) + 0.5) * self.spec.dt)
         finally:

@@ -150,8 +150,8 @@ class Boundaries(Topic):
         for k, was in enumerate(origin):
             if not same[k]:
                 motions = walls[k].motion, self.walls[was].motion if was >= 0 else None
-                goes_on = all(isinstance(motion, Servo) for motion in motions)
-                share = np.dot(*(motion.direction for motion in motions)) if goes_on else 0.0
+                both = all(isinstance(motion, Servo) for motion in motions)
+                share = np.dot(*(motion.direction for motion in motions)) if both else 0.0
                 servo_states[k] = 0.0, share * servo_states[k, 1]
         snapshot = old.snapshot().copy().with_walls(primitives, origin, servo_states)
         new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)

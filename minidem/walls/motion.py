@@ -98,8 +98,7 @@ class Servo:
 
     def __post_init__(self):
         if self.direction is not None:
-            direction = unit_vector("direction", self.direction, "give the direction of the force")
-            vars(self)["direction"] = tuple(direction.tolist())
+            vars(self)["direction"] = tuple(unit_vector("direction", self.direction, "give that of the force").tolist())
         if (self.force is None) == (self.pressure is None):
             raise ValueError(f"force = {self.force}, pressure = {self.pressure}: give one of them")
         if self.area is not None and self.pressure is None:
