@@ -117,9 +117,10 @@ class Boundaries(Topic):
             the contact law or the periodic box cannot have. Nothing is added then.
         """
         list_of(Wall, "wall", [wall], "Plane, Cylinder, Cone or MeshWall")
-        n = len(self.walls)
-        self._change_walls([*self.walls, wall.with_changes(since=self.loop.step_count * self.dt)], [*range(n), -1])
-        return n
+        self._change_walls([*self.walls, wall.with_changes(since=self.loop.step_count * self.dt)],
+                           [*range(len(self.walls)), -1])
+        self.monitor.check_materials(self, [self.materials[self.loop.pair_table.wall_index[-1]]])
+        return len(self.walls) - 1
 
     @exclusive
     def remove_wall(self, wall: int | str) -> None:
@@ -150,9 +151,8 @@ class Boundaries(Topic):
         for k, was in enumerate(origin):
             if not same[k]:
                 motions = walls[k].motion, self.walls[was].motion if was >= 0 else None
-                both = all(isinstance(motion, Servo) for motion in motions)
-                share = np.dot(*(motion.direction for motion in motions)) if both else 0.0
-                servo_states[k] = 0.0, share * servo_states[k, 1]
+                directions = [motion.direction for motion in motions if isinstance(motion, Servo)]
+                servo_states[k] = 0.0, np.dot(*directions) * servo_states[k, 1] if len(directions) == 2 else 0.0
         snapshot = old.snapshot().copy().with_walls(primitives, origin, servo_states)
         new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)
         refuse_deep_overlaps(new, old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])

@@ -36,7 +36,7 @@ def in_box(wall, length, repeated):
 
 
 cdef class WallPrimitives:
-    """Primitives of walls in the frames of their walls, see surface.pxd: what all time loops of a simulation share.
+    """Primitives of walls in the frames of their walls, see surface.pxd, which time loops share until walls change.
 
     Nothing of it changes but `ahead`, the last table of poses.
 
