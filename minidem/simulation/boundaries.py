@@ -119,7 +119,8 @@ class Boundaries(Topic):
         list_of(Wall, "wall", [wall], "Plane, Cylinder, Cone or MeshWall")
         self._change_walls([*self.walls, wall.with_changes(since=self.loop.step_count * self.dt)],
                            [*range(len(self.walls)), -1])
-        self.monitor.check_materials(self, [self.materials[self.loop.pair_table.wall_index[-1]]])
+        table = self.loop.pair_table
+        self.monitor.check_materials(self, [table.materials[table.wall_index[-1]]])
         return len(self.walls) - 1
 
     @exclusive
