@@ -94,8 +94,8 @@ class Boundaries(Topic):
 
         Notes
         -----
-        Contacts keep their history. Clumps that touch the wall begin the next step with half a step back, as new ones
-        do, since the forces on them depend on its velocity.
+        Contacts keep their history, and clumps the forces of this instant. The new velocity counts from the next step
+        on.
         """
         k, old = self._number_of("wall", wall), self.loop
         new = at_rest(self.walls[k], old.step_count, self.dt, old.servo_states[k])
@@ -146,20 +146,19 @@ class Boundaries(Topic):
         old = self.loop
         old.user_forces.check()
         primitives = checked_primitives(tuple(walls), old.state.box, self.contact, self.settings)
-        same = np.array([was >= 0 and wall is self.walls[was] for wall, was in zip(walls, origin)], dtype=bool)
         origin = np.array(origin, dtype=int)
         servo_states = np.append(old.servo_states, np.zeros((1, 2)), axis=0)[origin]
         for k, was in enumerate(origin):
-            if not same[k]:
+            if was < 0 or walls[k] is not self.walls[was]:
                 motions = walls[k].motion, self.walls[was].motion if was >= 0 else None
                 directions = [motion.direction for motion in motions if isinstance(motion, Servo)]
                 servo_states[k] = 0.0, np.dot(*directions) * servo_states[k, 1] if len(directions) == 2 else 0.0
         snapshot = old.snapshot().copy().with_walls(primitives, origin, servo_states)
         new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)
         refuse_deep_overlaps(new, old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])
-        for loop, kept in (old, origin[same]), (new, np.flatnonzero(same)):
+        for loop, kept in (old, origin), (new, np.flatnonzero(origin >= 0)):
             contacts = loop.contacts()
-            changed = (contacts["clump_j"] < 0) & ~np.isin(-1 - contacts["clump_j"], kept)
+            changed = (contacts["clump_j"] < 0) & ~np.isin(-1 - contacts["clump_j"], kept)      # come or gone
             touched[contacts["clump_i"][changed]] = True
         if touched.any():
             snapshot = snapshot.begun_again(self._with_changing_forces(touched, 0), *old.last_rates())
