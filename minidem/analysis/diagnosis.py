@@ -38,22 +38,26 @@ def format_above(value, limit):
     return next(text for text in (f"{value:.{digits}g}" for digits in range(3, 18)) if float(text) > limit)
 
 
-def refuse_deep_overlaps(loop, first):
-    """Raise DeepOverlap for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
-    if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected and loop.pair_table.apart is None:
-        _refuse_deep_among_few(loop, first)
+def refuse_deep_overlaps(loop, first, limit=DEEPEST_START, walls=()):
+    """Raise DeepOverlap for a contact of a clump from number `first` on, or of one of the walls with these numbers.
+
+    limit : of the overlap over the smaller radius
+    """
+    if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected and not walls \
+            and loop.pair_table.apart is None:
+        _refuse_deep_among_few(loop, first, limit)
         return
     loop.evaluate()
     radii = loop.state.spheres[:, :, 3].take(loop.state.sphere_slot)
-    contacts = loop.deep_contacts(DEEPEST_START * radii.min())      # a list of all takes more memory than the state
+    contacts = loop.deep_contacts(limit * radii.min(initial=np.inf))        # a list of all takes much memory
     relative = relative_overlap(contacts, radii)
-    for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
+    for contact, part in zip(contacts[relative > limit], relative[relative > limit]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
-        if max(i, j) >= first:
-            _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part)
+        if max(i, j) >= first or -1 - j in walls:
+            _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part, limit)
 
 
-def _refuse_deep_among_few(loop, first):
+def _refuse_deep_among_few(loop, first, limit):
     """The same for a few new clumps: by comparison with all others, which is faster than a list of contacts."""
     loop.pose()
     state, box, spheres = loop.state, loop.box, loop.spheres()
@@ -66,13 +70,13 @@ def _refuse_deep_among_few(loop, first):
         overlap = np.append(radius + others[:, 3] - np.sqrt(np.sum(between ** 2, axis=1)), depth)
         part = overlap / np.minimum(np.append(others[:, 3], radius), radius)
         j = int(np.argmax(part))
-        if part[j] > DEEPEST_START and j < len(others):
-            _refuse_overlap(clump[j], f"clump {clump[k]}", overlap[j], part[j])
-        elif part[j] > DEEPEST_START:
-            _refuse_overlap(clump[k], f"wall {wall}", depth, part[j])
+        if part[j] > limit and j < len(others):
+            _refuse_overlap(clump[j], f"clump {clump[k]}", overlap[j], part[j], limit)
+        elif part[j] > limit:
+            _refuse_overlap(clump[k], f"wall {wall}", depth, part[j], limit)
 
 
-def refuse_coincidence(template, position, orientation, scale, first):
+def refuse_coincidence(template, position, orientation, scale, first, limit):
     """Raise DeepOverlap for two new clumps in nearly the same place, whose number is `first` on.
 
     A fast test of at most SAMPLED of them, before all contacts are listed, which may be as many as pairs: spheres of
@@ -84,21 +88,21 @@ def refuse_coincidence(template, position, orientation, scale, first):
     centers = position + scale[:, None] * rotate(orientation, template.offsets[nearest])
     radii = scale * template.radii[nearest]
     with np.errstate(invalid="ignore"):
-        cells = np.floor(centers * (np.sqrt(3.0) / ((2.0 - DEEPEST_START) * radii.min()))).astype(np.int64)
+        cells = np.floor(centers * (np.sqrt(3.0) / ((2.0 - limit) * radii.min()))).astype(np.int64)
     keys = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
     order = np.argsort(keys, kind="stable")
     i, j = order[1:], order[:-1]
     i, j = i[keys[i] == keys[j]], j[keys[i] == keys[j]]
     overlap = radii[i] + radii[j] - np.sqrt(np.sum((centers[i] - centers[j]) ** 2, axis=1))
     part = overlap / np.minimum(radii[i], radii[j])
-    for k in np.flatnonzero(part > DEEPEST_START)[:1]:
-        _refuse_overlap(first + step * int(i[k]), f"clump {first + step * int(j[k])}", overlap[k], part[k])
+    for k in np.flatnonzero(part > limit)[:1]:
+        _refuse_overlap(first + step * int(i[k]), f"clump {first + step * int(j[k])}", overlap[k], part[k], limit)
 
 
-def _refuse_overlap(clump, other, overlap, part):
+def _refuse_overlap(clump, other, overlap, part, limit):
     raise DeepOverlap(f"position of clump {clump}: it overlaps {other} by {overlap:.6g} m at the start, "
-                      f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. "
-                      "Move them apart")
+                      f"{format_above(part, limit)} of the smaller radius; the limit is {limit:g}. Move them apart, or "
+                      "give add_clumps(..., overlap=...) for a state that a simulation has reached")
 
 
 def warn_of_large_step(sim, loop, first):

@@ -57,6 +57,10 @@ class Monitor:
         self._rates_due, self.due = 0, sim.step_count + 1
         self.ready = min(self.ready, self.due)
 
+    def expect_walls(self):
+        """Find what depends on walls anew, since they have changed."""
+        self._enclosures = self._abyss = None
+
     def look(self, sim):
         """Check the present instant, the end of a step, whose contacts are known."""
         step = sim.step_count
@@ -455,7 +459,7 @@ def _departed(sim, carried, low, high):
     """One of the `carried` walls that has left all clumps. low, high : box of their centres."""
     for k, extent in carried:
         wall = sim.walls[k]
-        moved = np.multiply(wall.velocity, sim.time)
+        moved = np.multiply(wall.velocity, sim.time - wall.since)
         center, distance = wall.center + moved, np.linalg.norm(moved)
         reach = extent + bounding_radii(sim).max()
         gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - reach

@@ -1,4 +1,6 @@
 """Materials of a simulation by index, and the properties of contacts between each two of them."""
+from copy import copy
+
 import numpy as np
 
 from minidem.core.checks import short_repr
@@ -41,10 +43,9 @@ class PairTable:
     """
 
     def __init__(self, material, walls=(), pairs=()):
-        of_walls = [wall.material or material for wall in walls]
-        self.materials = tuple(dict.fromkeys([material, *of_walls]))
+        self.materials = tuple(dict.fromkeys([material, *(wall.material or material for wall in walls)]))
         self._index = {known: k for k, known in enumerate(self.materials)}
-        self.wall_index = np.array([self._index[m] for m in of_walls], dtype=np.int32)
+        self.wall_index = self._indices_of(walls)
         self.pairs, self._others = tuple(pairs), {}     # of each material, the others with a pair
         for k, pair in enumerate(self.pairs):
             if pair.b in self._others.setdefault(pair.a, {}):
@@ -64,6 +65,17 @@ class PairTable:
                            _index=self._index | {material: len(self.materials)},
                            _own={name: np.append(own, getattr(material, name)) for name, own in self._own.items()})
         return table
+
+    def with_walls(self, walls):
+        """The table of these walls instead, with their materials appended."""
+        table = copy(self)
+        for wall in walls:
+            table = table.with_material(wall.material or self.materials[0])
+        vars(table).update(wall_index=table._indices_of(walls), _checked=set())
+        return table
+
+    def _indices_of(self, walls):
+        return np.array([self._index[wall.material or self.materials[0]] for wall in walls], dtype=np.int32)
 
     def index(self, material):
         """Index of a material in `materials`; KeyError for another one."""

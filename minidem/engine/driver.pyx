@@ -105,7 +105,7 @@ cdef class Driver:
             snapshot.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
         self.memory = LoopMemory(settings, snapshot, None if like is None else like.memory)
         self.schedule = Schedule(settings, snapshot)
-        self.loop, self.walls, self.pair_table = &self.memory.loop, settings.walls, snapshot.pair_table
+        self.loop, self.walls, self.pair_table = &self.memory.loop, snapshot.walls, snapshot.pair_table
         self.dt, self.first_step, self.threads = settings.dt, snapshot.step, self.loop.n_threads
         self.loop.course = &self.schedule.course
         self.schedule.prepare(self.loop, 0)
@@ -463,7 +463,7 @@ cdef class Driver:
         """The simulation at this instant. Its state is that of the loop, which the next step changes."""
         return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
                         self.due == self.step_count, self.population, self.user_forces, self.history(),
-                        self.keep_onsets(), **self.ledger(),
+                        self.keep_onsets(), walls=self.walls, **self.ledger(),
                         servo_states=self.servo_states.copy() if self.loop.course.n_servos else None,
                         box_state=self.schedule.box_state(self.step_count) if self.loop.course.boxes else None)
 

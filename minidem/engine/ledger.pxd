@@ -9,6 +9,12 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil
 cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil
 cdef object take_fractures(Loop *loop, known, driver)
+cdef extern from *:
+    """
+    #define MINIDEM_RESISTANCE_UNIT 0x1p24
+    """
+    const double RESISTANCE_UNIT "MINIDEM_RESISTANCE_UNIT"      # of sums over that of energies
+
 cdef enum:
     N_SUMS = 16                         # of a pressure, in add_steering_forces
 

@@ -7,12 +7,12 @@ compiled_forces.pyx.
 """
 import numpy as np
 
-from libc.math cimport sqrt
+from libc.math cimport fmax, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of
+from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of
 from minidem.contact.contact cimport Bodies, Contact, load3
 from minidem.contact.evaluate cimport add_image_work
 from minidem.contact.fixed_point cimport add_energies, fold, join_wide, rounded_wide, split_wide
@@ -41,11 +41,9 @@ cdef extern from *:
     """
     #define MINIDEM_LEAST_LENGTH 1e-150
     #define MINIDEM_STRESS_UNIT 0x1p14
-    #define MINIDEM_RESISTANCE_UNIT 0x1p24
     """
     const double LEAST_LENGTH "MINIDEM_LEAST_LENGTH"        # [m]
     const double STRESS_UNIT "MINIDEM_STRESS_UNIT"          # units of sums over that of energies
-    const double RESISTANCE_UNIT "MINIDEM_RESISTANCE_UNIT"
 
 cdef extern from "core/eight.h" nogil:
     Eight magnitude "MINIDEM_MAGNITUDE"(Eight x)
@@ -231,25 +229,41 @@ cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b,
              loop.law.per_energy / STRESS_UNIT, totals)
 
 
+cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, const ContactBlock *block,
+                         Wide *sums) noexcept nogil:
+    """Add forces and resistances of eight contacts with walls to those of the walls that a force moves."""
+    cdef Contact contact
+    cdef Bodies sides[2]
+    cdef Eight along, across
+    cdef double resistance[2 * LANES]
+    cdef int axis, lane, m
+    gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, LANES, &contact, sides, NULL)
+    find_resistances(contacts.law, block, load_eight(contact.overlap), &along, &across)
+    store_eight(resistance, along)
+    store_eight(resistance + LANES, across)
+    for lane in range(LANES):
+        for m in range(loop.course.n_servos if block.first[lane] != contacts.groups[WALLS].free_slot else 0):
+            if loop.course.servos[m].wall == contacts.law.walls.wall_of[-1 - block.second[lane]]:
+                for axis in range(3):
+                    sums[4 * m + axis] += rounded_wide(block.force[axis][lane] / loop.law.force_unit)
+                sums[4 * m + 3] += rounded_wide(fmax(resistance[lane], resistance[LANES + lane])
+                                                * (contacts.law.per_energy / RESISTANCE_UNIT))
+
+
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
     """Sum over own contacts and clumps what moves walls and axes of the box.
 
-    sums : (servos, 3) forces of the walls; behind them, if an axis is under a pressure, (N_TOTALS, 4)
+    sums : (servos, 4) forces and resistances of the walls; behind them, if an axis is under a pressure, (N_TOTALS, 4)
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef const Blocks *blocks = &contacts.groups[WALLS]
-    cdef const ContactBlock *block
     cdef Totals totals[N_TOTALS]
     cdef Py_ssize_t k
-    cdef int axis, lane, m
+    cdef int m
     memset(sums, 0, loop.course.n_sums * sizeof(Wide))
-    for k in range(LANES * blocks.n_blocks if loop.course.n_servos > 0 else 0):
-        block, lane = block_of(blocks, k), lane_of(k)
-        for m in range(loop.course.n_servos if block.first[lane] != blocks.free_slot else 0):
-            if loop.course.servos[m].wall == contacts.law.walls.wall_of[-1 - block.second[lane]]:
-                for axis in range(3):
-                    sums[3 * m + axis] += rounded_wide(block.force[axis][lane] / loop.law.force_unit)
+    for k in range(blocks.n_blocks if loop.course.n_servos > 0 else 0):
+        add_servo_sums(loop, contacts, block_at(blocks, k), sums)
     if loop.course.presses:
         memset(totals, 0, sizeof(totals))
         for k in range(contacts.groups[SPHERES].n_blocks):
@@ -259,7 +273,7 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
             add_kinetic(loop, contacts.law.box, k, totals + KINETIC)
         for m in range(N_TOTALS):
             fold(totals[m].sums, 4, totals[m].totals)
-            memcpy(sums + 3 * loop.course.n_servos + 4 * m, totals[m].totals, 4 * sizeof(Wide))
+            memcpy(sums + 4 * loop.course.n_servos + 4 * m, totals[m].totals, 4 * sizeof(Wide))
 
 
 cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil:

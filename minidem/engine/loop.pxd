@@ -44,10 +44,14 @@ cdef struct UserForce:              # compiled
 
 cdef struct ServoWall:              # a wall that a force moves
     long long wall
-    double center[3]                # at time 0 [m]
+    double since                    # when it was at its centre [s]
+    double center[3]                # [m]
     double velocity[3]              # that the force does not change [m/s]
     double direction[3]             # unit
-    double force, mass, damping     # [N], [kg], [N s/m]
+    double mass, damping            # [kg], [N s/m]
+    long long axes[2]               # across
+    long long beside[2][2]          # walls at the low and high end of each; the number of walls, which is at rest: none
+    double distances[2]             # of these without their displacements [m]; 1 where a load is a force
 
 cdef struct ServoState:             # of a wall at a whole step, along the direction of its force
     double displacement             # [m]
@@ -63,6 +67,8 @@ cdef struct Course:                 # of walls and box (schedule.pyx): entries f
     bint steered                    # forces move some of this
     int n_servos, n_sums
     const ServoWall *servos         # (n_servos,)
+    const double *loads             # (steps, n_servos): Servo.loads
+    double top_speed                # of these walls [m/s]
     ServoState *servo_states        # (steps + 1, number of walls)
     const BoxSpec *box
     BoxState *box_states            # (steps + 1,)

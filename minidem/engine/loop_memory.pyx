@@ -71,7 +71,7 @@ cdef class LoopMemory:
 
     def __cinit__(self, settings, snapshot, LoopMemory like=None):
         cdef State state = snapshot.state
-        self.state, self.walls, self.arrays = state, settings.walls, []
+        self.state, self.walls, self.arrays = state, snapshot.walls, []
         self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, snapshot.step, settings.dt
         self.set_body_force(settings.gravity)
         self.set_scheme(settings.scheme, settings.scheme_values)

@@ -57,7 +57,7 @@ class Population:
     ----------
     ids : (n,) int64, ascending
     next_id : id of the next new clump; an id is never used again
-    work : work of user forces on removed clumps [J]
+    work : work of user forces on removed clumps, and of walls and box before a change of walls [J]
     exchanged : energy of added clumps minus that of removed ones since the first step [J]
     fields : tuple of Field, whose values are in the blocks of the state
     outflow : dict, name of an outlet -> (number, mass [kg]) of the clumps that it has removed since the start

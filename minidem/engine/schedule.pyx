@@ -5,16 +5,17 @@ Motions that are known in advance are tabulated for many steps, and time loops t
 forces move, walls with a `Servo` and axes of the box under a `Pressure`, is steered in the loop: at the beginning of a
 step all threads sum these forces, and one writes the poses of the next two half steps.
 """
-from dataclasses import astuple
-
 import numpy as np
 
+from libc.math cimport fmax, fmin
+
 from minidem.state.layout import aligned
+from minidem.walls.motion import beside
 
 from minidem.broadphase.broadphase cimport FAILED, wait
 from minidem.contact.contacts cimport WALL_POWER
 from minidem.contact.fixed_point cimport Wide
-from minidem.engine.ledger cimport N_SUMS, add_steering_forces, set_box_power, virial_of, walls_work
+from minidem.engine.ledger cimport N_SUMS, RESISTANCE_UNIT, add_steering_forces, set_box_power, virial_of, walls_work
 from minidem.engine.loop cimport ServoState, ServoWall, place
 from minidem.state.box_motion cimport (
     BoxState, accelerate_box, advance_box, begin_box, box_in, refuse_box, specify_box,
@@ -25,24 +26,44 @@ from minidem.walls.surface cimport WallPose
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
 MOST_POSES = 2 ** 17                # of walls in one table, 25 MB
-SERVO = np.dtype([("wall", np.int64), ("center", float, 3), ("velocity", float, 3), ("direction", float, 3),
-                  ("force", float), ("mass", float), ("damping", float)])       # ServoWall
+SERVO = np.dtype([("wall", np.int64), ("since", float), ("center", float, 3), ("velocity", float, 3),
+                  ("direction", float, 3), ("mass", float), ("damping", float), ("axes", np.int64, 2),
+                  ("beside", np.int64, (2, 2)), ("distances", float, 2)])       # ServoWall
+MOST_RADII = 0.1                    # of the smallest sphere, by which a servo moves a wall in a step
 
 
 cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil:
     """A wall that a force has moved by `along` [m], with a speed [m/s]."""
     cdef int axis
     for axis in range(3):
-        pose.position[axis] = servo.center[axis] + time * servo.velocity[axis] + along * servo.direction[axis]
+        pose.position[axis] = (servo.center[axis] + (time - servo.since) * servo.velocity[axis]
+                               + along * servo.direction[axis])
         pose.velocity[axis] = pose.velocity_now[axis] = servo.velocity[axis] + speed * servo.direction[axis]
 
 
-cdef double accelerated(const ServoWall *servo, double speed, const double *of_clumps, double dt) noexcept nogil:
-    """The speed half a step later, from that half a step earlier [m/s]; of_clumps : (3,) their force [N]."""
-    cdef double drag = 0.5 * dt * servo.damping / servo.mass
-    cdef double force = servo.force + (of_clumps[0] * servo.direction[0] + of_clumps[1] * servo.direction[1]
-                                       + of_clumps[2] * servo.direction[2])
-    return ((1.0 - drag) * speed + dt / servo.mass * force) / (1.0 + drag)
+cdef double accelerated(const ServoWall *servo, double speed, double load, const double *of_clumps, double resistance,
+                        double dt) noexcept nogil:
+    """The speed half a step later, from that half a step earlier [m/s].
+
+    load, of_clumps, resistance : force of the servo, that of the clumps (3,) [N], bound of c / dt + k / 4 [N/m]
+    """
+    cdef double mass = fmax(servo.mass, fmax(2.0 * dt * dt * resistance, 0.5 * dt * servo.damping))
+    cdef double drag = 0.5 * dt * servo.damping / mass
+    cdef double force = load + (of_clumps[0] * servo.direction[0] + of_clumps[1] * servo.direction[1]
+                                + of_clumps[2] * servo.direction[2])
+    return ((1.0 - drag) * speed + dt / mass * force) / (1.0 + drag)
+
+
+cdef double load_of(const Course *course, long long n, int m) noexcept nogil:
+    """Force of a servo at step n of the course [N]."""
+    cdef const ServoWall *servo = course.servos + m
+    cdef const WallPose *poses = course.wall_poses + 2 * n * course.walls
+    cdef double load = course.loads[n * course.n_servos + m]
+    cdef int k
+    for k in range(2):
+        load *= fmax(0.0, servo.distances[k] + (poses[servo.beside[k][1]].position[servo.axes[k]]
+                                                - poses[servo.beside[k][0]].position[servo.axes[k]]))
+    return load
 
 
 cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
@@ -63,8 +84,10 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
         old = course.servo_states + n * loop.walls.count + servo.wall
         new = old + loop.walls.count
         for k in range(3):
-            of_clumps[k] = -(sums[3 * m + k] * loop.law.force_unit)
-        new.velocity = accelerated(servo, old.velocity, of_clumps, dt)
+            of_clumps[k] = -(sums[4 * m + k] * loop.law.force_unit)
+        new.velocity = accelerated(servo, old.velocity, load_of(course, n, m), of_clumps,
+                                   sums[4 * m + 3] * (RESISTANCE_UNIT * loop.law.energy_unit), dt)
+        new.velocity = fmax(-course.top_speed, fmin(new.velocity, course.top_speed))
         new.displacement = old.displacement + new.velocity * dt
         fastest = max(fastest, new.velocity, -new.velocity)
         for k in range(3):
@@ -73,10 +96,10 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
     course.servo_travel += fastest * dt
     if not course.presses:
         return True
-    virial_of(loop, sums + 3 * course.n_servos, virial)
+    virial_of(loop, sums + 4 * course.n_servos, virial)
     accelerate_box(course.box, course.box_states + n, virial, course.rates + 4 * n)
     fine = advance_box(course.box, course.rates + 4 * n, course.box_states + n, course.box_poses + 2 * n)
-    set_box_power(loop, sums + 3 * course.n_servos, course.box_poses + 2 * n)
+    set_box_power(loop, sums + 4 * course.n_servos, course.box_poses + 2 * n)
     return fine
 
 
@@ -109,23 +132,27 @@ cdef class Schedule:
 
     def __cinit__(self, settings, snapshot):
         cdef Course *course = &self.course
-        walls = [] if settings.walls is None else settings.walls.walls
-        self.walls, self.guard, self.known, course.first = settings.walls, settings.guard, -1, snapshot.step
+        walls = [] if snapshot.walls is None else snapshot.walls.walls
+        self.walls, self.guard, self.known, course.first = snapshot.walls, settings.guard, -1, snapshot.step
         self.box, self.clumps = snapshot.state.box, snapshot.state
         self.servo_states, self.box_states = (
             np.zeros((1, *shape)) if state is None else np.array(state, dtype=float).reshape(1, *shape)
             for state, shape in ((snapshot.servo_states, (len(walls), 2)), (snapshot.box_state, (10,))))
         if snapshot.box_state is None and self.box is not None and self.box.tilt:
             self.box_states[0, 3] = self.box.tilt / self.box.start.length[self.box.shear[0]]
-        servos = np.array([(k, walls[k].center, walls[k].velocity, *astuple(walls[k].motion))
-                           for k in (self.walls.servos if walls else ())] + [0], SERVO)[:-1]
+        length = np.zeros(3) if self.box is None else self.box.at_rest[0]
+        servos = [(k, walls[k], walls[k].motion) for k in (self.walls.servos if walls else ())]
+        servos = np.array([(k, wall.since, wall.center, wall.velocity, motion.direction, motion.mass, motion.damping,
+                            *beside(walls, k, length)) for k, wall, motion in servos] + [0], SERVO)[:-1]
         course.n_servos, course.walls = len(servos), len(walls) + 1 if any(wall.moves for wall in walls) else 0
         course.servos = <const ServoWall *> pointer_to(servos)
         self.spec.dt = settings.dt
         if self.box is not None:
             specify_box(&self.spec, self.box, self.clumps)
             course.box, course.boxes, course.presses = &self.spec, self.spec.moves, bool(self.box.servos)
-        course.steered, course.n_sums = course.n_servos > 0 or course.presses, (3 * course.n_servos + 3 & ~3) + N_SUMS
+        course.steered, course.n_sums = course.n_servos > 0 or course.presses, 4 * course.n_servos + N_SUMS
+        radii = self.clumps.scale * self.clumps.bodies.smallest.take(self.clumps.template_index)
+        course.top_speed = MOST_RADII * radii.min(initial=np.inf) / settings.dt
         sums = aligned((settings.threads, course.n_sums * sizeof(Wide) // sizeof(double)))
         course.sums, self.arrays = <Wide *> pointer_to(sums), (servos, sums)
 
@@ -167,6 +194,9 @@ cdef class Schedule:
                 table, moved = self.walls.tabulate(step, least, steps if course.walls else 0, 0.5 * self.spec.dt)
                 steps = len(table) // 2 if course.walls else steps
                 moved = moved - moved[0] + loop.contacts[0].walls.travelled
+            loads = np.column_stack([np.zeros((steps, 0))] + [
+                self.walls.walls[course.servos[m].wall].motion.loads((step + np.arange(steps)) * self.spec.dt)
+                for m in range(course.n_servos)])
             if course.boxes:                            # one step more, for the rates with which it begins
                 rates = self.box.rates_at((step + np.arange(steps + 1) + 0.5) * self.spec.dt)
         finally:
@@ -182,6 +212,7 @@ cdef class Schedule:
             begin_box(&self.spec, <BoxState *> pointer_to(states), course.box_poses)
         if self.walls is not None:
             course.wall_poses, course.travel = <WallPose *> pointer_to(table), <const double *> pointer_to(moved)
+        course.loads = <const double *> pointer_to(loads)
         course.first, course.servo_travel, course.rates = step, 0.0, <double *> pointer_to(rates)
         course.box_states = <BoxState *> pointer_to(states)
         course.servo_states = <ServoState *> pointer_to(servo_states)
@@ -195,7 +226,7 @@ cdef class Schedule:
                         course.servo_states[course.servos[m].wall].displacement,
                         course.servo_states[course.servos[m].wall].velocity, course.wall_poses + course.servos[m].wall)
         self.box_states, self.servo_states = states, servo_states
-        self.arrays = *self.arrays[:2], boxes, rates, table, moved
+        self.arrays = *self.arrays[:2], boxes, rates, table, moved, loads
 
     def servo_state(self, long long step):
         """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, at a step."""

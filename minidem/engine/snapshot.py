@@ -34,7 +34,6 @@ class Settings:
     scheme, scheme_values : Scheme of the rotation, and the values of its parameters
     dt : step [s]
     law, law_values : ContactLaw, and the values of its parameters; None: free bodies, without contacts
-    walls : WallPrimitives; None: free bodies
     gravity : (3,) [m/s2]
     threads : largest number of threads
     loads : of free bodies, function of the Driver and the number of steps since it was made, called at every pose after
@@ -47,7 +46,6 @@ class Settings:
     dt: float
     law: Any = None
     law_values: Any = ()
-    walls: Any = None
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     threads: int = 1
     loads: Any = None
@@ -81,6 +79,7 @@ class Snapshot:
     force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
     servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves
     box_state : (10,) strains and rates of a box that moves, see box_motion.pxd
+    walls : WallPrimitives; None: free bodies
     """
 
     state: State
@@ -100,6 +99,7 @@ class Snapshot:
     force_work: np.ndarray | None = None
     servo_states: np.ndarray | None = None
     box_state: np.ndarray | None = None
+    walls: Any = None
 
     def __post_init__(self):
         if self.started is None:
@@ -127,16 +127,47 @@ class Snapshot:
         lost = self._of_clumps(lambda rows: float(rows[gone, 0].sum()))
         population = replace(self.population, ids=self.population.ids[~gone],
                              work=self.population.work + sum(lost.values()))
+        return replace(self, state=self.state.without(gone), started=self.started[~gone], population=population,
+                       **self._of_contacts(lambda pairs: _kept(pairs, spheres)),
+                       **self._of_clumps(lambda rows: rows[~gone]))
+
+    def with_walls(self, walls, origin, servo_states):
+        """Replace the walls. Contacts with walls that remain keep their history, also if numbers change.
+
+        walls : WallPrimitives
+        origin : (n_walls,) number that each wall had before, -1 for a new one
+        servo_states : (n_walls, 2)
+        """
+        gone = len(walls.wall_of)
+        number = np.full(len(self.walls.wall_of) + 1, gone)     # of each primitive, and the last for clumps
+        for wall, old in enumerate(origin):
+            if old >= 0:
+                number[np.flatnonzero(self.walls.wall_of == old)] = np.flatnonzero(walls.wall_of == wall)
+
+        def kept(pairs):
+            at_wall, new = pairs[:, 1] < 0, number[np.maximum(-1 - pairs[:, 1], -1)]
+            keep = ~at_wall | (new < gone)
+            second = np.where(at_wall, -1 - new, pairs[:, 1])
+            return keep, np.column_stack([pairs[:, 0], second])[keep].astype(np.int32)
+
+        population, moved = self.population, 0.0 if self.wall_work is None else float(self.wall_work[0].sum())
+        fields = tuple(replace(one, walls=np.append(one.walls, np.full((1, one.components), np.nan), axis=0)[origin])
+                       for one in population.fields)
+        return replace(self, walls=walls, pair_table=self.pair_table.with_walls(walls.walls), servo_states=servo_states,
+                       wall_work=None, population=replace(population, fields=fields, work=population.work + moved),
+                       **self._of_contacts(kept))
+
+    def _of_contacts(self, kept):
+        """History and onset corrections of contacts; kept : function of pairs (n, 2), as `_kept`."""
         history, onsets = self.history, self.onsets
         if history is not None:
-            keep, renumbered = _kept(history["spheres"], spheres)
+            keep, renumbered = kept(history["spheres"])
             history = {name: np.ascontiguousarray(values[:, keep] if name == "records" else values[keep])
                        for name, values in history.items()} | {"spheres": renumbered}
         if onsets is not None:
-            keep, renumbered = _kept(onsets[:, :2].astype(np.int32), spheres)
+            keep, renumbered = kept(onsets[:, :2].astype(np.int32))
             onsets = np.column_stack([renumbered, onsets[keep, 2]])
-        return replace(self, state=self.state.without(gone), started=self.started[~gone], population=population,
-                       history=history, onsets=onsets, **self._of_clumps(lambda rows: rows[~gone]))
+        return {"history": history, "onsets": onsets}
 
     def begun_again(self, clumps, velocity, angular_velocity):
         """Give the clumps where `clumps` (n_clumps,) is true these velocities at the instant of the pose.

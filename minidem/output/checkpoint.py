@@ -8,6 +8,7 @@ from dataclasses import fields
 
 import numpy as np
 
+from minidem.contact.pair_table import PairTable
 from minidem.core.checks import existing_file, file_path, non_negative, short_repr, whole
 from minidem.engine.population import Field, Population
 from minidem.engine.snapshot import Snapshot
@@ -45,7 +46,7 @@ def pack(sim, snapshot=None):
     """Settings of `sim` in types of JSON, and arrays by name, of a snapshot without its user forces."""
     snapshot = sim.loop.snapshot() if snapshot is None else snapshot
     state, population = snapshot.state, snapshot.population
-    walls, meshes = pack_walls(sim.walls)
+    walls, meshes = pack_walls(snapshot.walls.walls)
     settings = {
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
         "gravity": sim.gravity, "periodic": state.box and state.box.record,
@@ -68,7 +69,8 @@ def pack_walls(walls):
     """(settings of walls, list of dicts; arrays of meshes, empty without any)."""
     records, none = [], (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
     for wall in walls:
-        motion = wall.motion and (vars(wall.motion) if isinstance(wall.motion, Oscillation | Servo) else FUNCTION)
+        motion = wall.motion and (FUNCTION if callable(getattr(wall.motion, "area", None)) or not isinstance(
+            wall.motion, Oscillation | Servo) else vars(wall.motion))
         record = {field.name: getattr(wall, field.name) for field in fields(wall) if field.name != "surface"}
         records.append(record | {"kind": type(wall).__name__, "material": wall.material and vars(wall.material),
                                  "motion": motion})
@@ -176,9 +178,10 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     sim = make(materials[0], unpack_walls(records, meshes, motions), settings["rotation"], settings["contact"],
                settings["dt"], settings["gravity"], threads, pairs, box)
     empty, law, values = sim.loop, sim.settings.law, sim.settings.law_values
-    pair_table, box = empty.pair_table, empty.state.box
-    for material in materials:
+    pair_table, box = PairTable(materials[0], (), pairs), empty.state.box
+    for material in materials:                          # in this order, whichever walls have them now
         pair_table = pair_table.with_material(material)
+    pair_table = pair_table.with_walls(sim.walls)
     expected = whole("user_forces", settings["user_forces"], 0)
     fields = tuple(map(Field.restored, settings["fields"]))
     known = validated(arrays, {
@@ -201,6 +204,6 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     snapshot = Snapshot(
         state, pair_table, whole("step_count", settings["step_count"], 0), known["started"],
         bool(settings["forces_known"]), bool(settings["callback_due"]), population, UserForces((), expected),
-        history or None, **{name: known[name] for name in SUMS if name in known})
+        history or None, walls=empty.walls, **{name: known[name] for name in SUMS if name in known})
     sim.continue_from(snapshot)
     return sim

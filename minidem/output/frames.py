@@ -56,7 +56,7 @@ class Frames:
         self.reach: list | None = None          # of infinite walls in walls.vtu
         self.last: float | None = None          # time of the last frame
         self._series: Any = None
-        self._walls_drawn = False
+        self._walls_drawn: Any = False          # or the walls in walls.vtu
 
     def __call__(self, sim) -> None:
         if self._series is None:
@@ -94,9 +94,9 @@ class Frames:
         extra = {name: _of_clumps(name, function, sim) for name, function in self.extra.items()}
         self.last = sim.time                    # not before: a call whose function has failed can be repeated
         file = self.file(sim.step_count)
-        walls = wall_mesh(sim) if sim.loop.moves else None
+        walls = wall_mesh(sim) if sim.loop.moves or self._walls_drawn not in (True, False, sim.walls) else None
         if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
-            self.reach, self._walls_drawn = reach(sim, self.reach), True        # beyond the clumps of all frames so far
+            self.reach, self._walls_drawn = reach(sim, self.reach), sim.walls   # beyond the clumps of all frames so far
             write_walls(self.walls, sim, self.reach)
         contacts = vtu.contact_mesh(sim) if self.contacts else None
         parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))

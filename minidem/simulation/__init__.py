@@ -26,7 +26,7 @@ from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint
 from minidem.rotation import registry as rotation_schemes
 from minidem.simulation.bonds import Bonds
-from minidem.simulation.boundaries import Boundaries
+from minidem.simulation.boundaries import Boundaries, checked_primitives
 from minidem.simulation.clumps import Clumps
 from minidem.simulation.contacts import Contacts, Energies
 from minidem.simulation.fields import Fields
@@ -34,9 +34,8 @@ from minidem.simulation.files import Files
 from minidem.simulation.forces import Forces
 from minidem.simulation.pace import Pacer, steps_to_reach
 from minidem.state.state import State
-from minidem.walls import Wall, require_planes_at_rest
+from minidem.walls import Wall
 from minidem.walls.periodic_box import PeriodicBox, periodic_box
-from minidem.walls.wall_table import WallPrimitives
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
@@ -48,7 +47,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
 
         Simulation    run, run_until, save, load; time, step_count
         Clumps        add_clumps, remove_clumps; position, orientation, velocity, force ... as arrays
-        Boundaries    walls: wall_force, wall_torque ...; periodic box: deform, box, strain
+        Boundaries    walls: move_wall, add_wall, remove_wall, wall_force ...; periodic box: deform, box, strain
         Contacts      contacts, coordination_number, stress
         Energies      energy, linear_momentum, angular_momentum
         Bonds         add_bonds, bonds, broken_bonds
@@ -113,26 +112,21 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
                              "is its usual upper limit")
         box, walls = periodic_box(periodic), tuple(list_of(
             Wall, "walls", walls, "Plane, Cylinder, Cone and MeshWall, or those of minidem.box(low, high)"))
-        if box is not None:
-            box.refuse_walls(walls)
-        vars(self).update(material=material, walls=walls, dt=positive("dt", dt),
+        vars(self).update(material=material, dt=positive("dt", dt),
                           gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
-        self._begin(rotation, contact, checked_threads(threads), box)
-        law, law_values = self.settings.law, self.settings.law_values
-        self.continue_from(Snapshot(State(self.settings.scheme.n_scratch, box), PairTable(material, walls, self.pairs)))
-        if law.corrects_onsets(law_values):
-            require_planes_at_rest(self.contact, self.walls)
+        self._begin(rotation, contact, checked_threads(threads))
+        primitives = checked_primitives(walls, box, self.contact, self.settings)
+        self.continue_from(Snapshot(State(self.settings.scheme.n_scratch, box), PairTable(material, walls, self.pairs),
+                                    walls=primitives))
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
         self.monitor.check_parameters(self)
 
-    def _begin(self, rotation, contact, threads, box, issued=()):
+    def _begin(self, rotation, contact, threads, issued=()):
         """Set all attributes but those that a user has given, and the loop; issued : warnings of the original."""
         scheme, scheme_values = rotation_schemes.select(rotation)
         law, law_values = contact_laws.select(contact, scheme)
-        primitives = WallPrimitives(self.walls, box and box.start.length)
-        vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values, primitives, self.gravity,
-                                            threads),
+        vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values, self.gravity, threads),
                           monitor=Monitor(issued), calls_every=None, inlets_called={})
         self._pacer = Pacer()
 
@@ -145,7 +139,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     def __setstate__(self, state):
         given, threads, snapshot, issued = state
         vars(self).update(given)
-        self._begin(self.rotation, self.contact, threads, snapshot.state.box, issued)
+        self._begin(self.rotation, self.contact, threads, issued)
         self.continue_from(snapshot)
 
     def __copy__(self):

@@ -148,9 +148,9 @@ class Bonds(Topic):
         Returns
         -------
         structured array (n,)
-            id_i, id_j of the clumps, or -1 - k of wall k; place_i, place_j of the spheres in their templates; number of
-            the first step after which the bond does not hold, and its time [s]; energy of fracture [J]. Contacts of
-            laws of your own are listed where they report one (`minidem.contact.registry.register`).
+            id_i, id_j of the clumps, or -1 - k of what was wall k then; place_i, place_j of the spheres in their
+            templates; number of the first step after which the bond does not hold, and its time [s]; energy of fracture
+            [J]. Contacts of laws of your own are listed where they report one (`minidem.contact.registry.register`).
         """
         rows = self.loop.ledger().get("fractures", np.zeros((0, 6)))
         return np.array([(*row[:5], row[4] * self.dt, row[5]) for row in rows.tolist()], BROKEN)

@@ -8,13 +8,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import wall_wrenches
-from minidem.core.checks import finite_array, whole
+from minidem.analysis.diagnosis import refuse_deep_overlaps
+from minidem.core.checks import finite_array, list_of, whole
 from minidem.core.guard import exclusive
 from minidem.core.read_only import observable
 from minidem.simulation.topic import Topic
+from minidem.walls import Servo, Wall, require_planes_at_rest
 from minidem.walls.motion import at_rest
 from minidem.walls.periodic_box import Box, PeriodicBox
-from minidem.walls.wall_table import rounding_errors
+from minidem.walls.wall_table import WallPrimitives, rounding_errors
+
+
+def checked_primitives(walls, box, contact, settings):
+    """WallPrimitives of walls, a tuple; ValueError for what names, the box or the contact law cannot have."""
+    names = [wall.name for wall in walls if wall.name is not None]
+    if len(set(names)) < len(names):
+        raise ValueError(f"walls: two of them have one name, of {', '.join(names)}; give each another one")
+    if box is not None:
+        box.refuse_walls(walls)
+    if settings.law.corrects_onsets(settings.law_values):
+        require_planes_at_rest(contact, walls)
+    return WallPrimitives(walls, box and box.start.length)
 
 
 class Boundaries(Topic):
@@ -44,20 +58,114 @@ class Boundaries(Topic):
         return self.loop.deepest_in_walls(spheres)[0] > -rounding_errors(spheres)
 
     @exclusive
-    def wall_force(self, k: int) -> np.ndarray:
-        """(3,) force of all clumps on wall number k of `walls`, lab frame [N]."""
+    def wall_force(self, k: int | str) -> np.ndarray:
+        """(3,) force of all clumps on the wall with the number or name k, lab frame [N]."""
         return self._wall_wrench(k)[:3]
 
     @exclusive
-    def wall_torque(self, k: int, about: ArrayLike | None = None) -> np.ndarray:
+    def wall_torque(self, k: int | str, about: ArrayLike | None = None) -> np.ndarray:
         """(3,) its torque about the point `about` (3,) [m], default: the wall's centre now, lab frame [N m]."""
         return self._wall_wrench(k, None if about is None else finite_array("about", about, (3,)))[3:]
 
     def _wall_wrench(self, k, about=None):
-        k = whole("k", k, 0)
-        if k >= len(self.walls):
-            raise ValueError(f"k = {k}: there are {len(self.walls)} walls, numbered from 0")
+        k = self._number_of("k", k)
         return wall_wrenches(self.loop.contacts(), self.walls_at_rest, self.loop.box, about)[k]
+
+    @exclusive
+    def move_wall(self, wall: int | str, motion: Any = None, velocity: ArrayLike = (0.0, 0.0, 0.0),
+                  angular_velocity: ArrayLike = (0.0, 0.0, 0.0), center: ArrayLike | None = None) -> None:
+        """Give a wall another motion from its present place on: start, stop, change a rate, let a `Servo` take over.
+
+        Parameters
+        ----------
+        wall : int or str
+            Number or name.
+        motion, velocity, angular_velocity
+            As of `Plane`; without them the wall stays where it is. A function or `Oscillation` is called with the time
+            of the simulation, and the wall is displaced by what has changed since now: nothing jumps. A `Servo` begins
+            at rest, or with the velocity of the `Servo` that it replaces.
+        center : (3,) array_like, optional
+            A point of the axis of rotation now, lab frame [m]. Default: the present centre of the wall.
+
+        Raises
+        ------
+        ValueError
+            For an unknown wall, or an argument out of range. The wall keeps its motion then.
+
+        Notes
+        -----
+        Contacts keep their history, and clumps the forces of this instant. The new velocity counts from the next step
+        on.
+        """
+        k, old = self._number_of("wall", wall), self.loop
+        new = at_rest(self.walls[k], old.step_count, self.dt, old.servo_states[k])
+        new = new.with_changes(motion=motion, velocity=velocity, angular_velocity=angular_velocity,
+                               center=new.center if center is None else center, since=old.step_count * self.dt)
+        self._change_walls([*self.walls[:k], new, *self.walls[k + 1:]], list(range(len(self.walls))))
+
+    @exclusive
+    def add_wall(self, wall: Wall) -> int:
+        """Add a wall, which is where it is given at this instant. Returns its number, the last one.
+
+        Its motion begins now, as in `move_wall`. It has no values of fields. The energy of contacts that begin at once
+        is in `energy().exchanged`.
+
+        Raises
+        ------
+        ValueError
+            For a name in use, a missing pair, an overlap with a clump of more than a tenth of a radius, or a wall that
+            the contact law or the periodic box cannot have. Nothing is added then.
+        """
+        list_of(Wall, "wall", [wall], "Plane, Cylinder, Cone or MeshWall")
+        self._change_walls([*self.walls, wall.with_changes(since=self.loop.step_count * self.dt)],
+                           [*range(len(self.walls)), -1])
+        table = self.loop.pair_table
+        self.monitor.check_materials(self, [table.materials[table.wall_index[-1]]])
+        return len(self.walls) - 1
+
+    @exclusive
+    def remove_wall(self, wall: int | str) -> None:
+        """Remove the wall with this number or name, and its contacts. The numbers of walls behind it close up.
+
+        The energy of its contacts leaves by `energy().exchanged`. ValueError for an unknown wall.
+        """
+        k = self._number_of("wall", wall)
+        self._change_walls([*self.walls[:k], *self.walls[k + 1:]], [n for n in range(len(self.walls)) if n != k])
+
+    def _number_of(self, argument, wall):
+        """Number of the wall that has this number or name."""
+        names = [one.name for one in self.walls]
+        numbers = {name: k for k, name in enumerate(names)} if isinstance(wall, str) else range(len(names))
+        if (wall if isinstance(wall, str) else whole(argument, wall, 0)) not in numbers:
+            raise ValueError(f"{argument} = {wall!r}: there are {len(names)} walls, numbered from 0, with the names "
+                             f"{', '.join(filter(None, names)) or 'none; md.Plane(..., name=...) gives one'}")
+        return numbers[wall]
+
+    def _change_walls(self, walls, origin):
+        """Continue with these walls; origin : the number that each had before, -1 of a new one."""
+        old = self.loop
+        old.user_forces.check()
+        primitives = checked_primitives(tuple(walls), old.state.box, self.contact, self.settings)
+        origin = np.array(origin, dtype=int)
+        servo_states = np.append(old.servo_states, np.zeros((1, 2)), axis=0)[origin]
+        for k, was in enumerate(origin):
+            if was < 0 or walls[k] is not self.walls[was]:
+                motions = walls[k].motion, self.walls[was].motion if was >= 0 else None
+                directions = [motion.direction for motion in motions if isinstance(motion, Servo)]
+                servo_states[k] = 0.0, np.dot(*directions) * servo_states[k, 1] if len(directions) == 2 else 0.0
+        snapshot = old.snapshot().copy().with_walls(primitives, origin, servo_states)
+        new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)
+        refuse_deep_overlaps(new, old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])
+        for loop, kept in (old, origin), (new, np.flatnonzero(origin >= 0)):
+            contacts = loop.contacts()
+            changed = (contacts["clump_j"] < 0) & ~np.isin(-1 - contacts["clump_j"], kept)      # come or gone
+            touched[contacts["clump_i"][changed]] = True
+        if touched.any():
+            snapshot = snapshot.begun_again(self._with_changing_forces(touched, 0), *old.last_rates())
+            new = self._loop_from(replace(snapshot, forces_known=False))
+        new.evaluate()                      # the power of walls in the coming half step
+        self.monitor.expect_walls()
+        self._exchange(new)
 
     @exclusive
     def deform(self, shear: Any = None, rates: Any = (0.0, 0.0, 0.0), affine: bool = True) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import FEW, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
-from minidem.core.checks import LARGEST, as_array, finite_array, short_repr, unit_quaternions
+from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.core.read_only import observable
@@ -25,7 +25,7 @@ class Clumps(Topic):
     @exclusive
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
                    velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
-                   scale: ArrayLike = 1.0, material: Material | None = None) -> np.ndarray:
+                   scale: ArrayLike = 1.0, material: Material | None = None, overlap: float = 0.1) -> np.ndarray:
         """Add clumps of one template, many in one call: each call takes 3 to 6 us for each clump that is there.
 
         Parameters
@@ -44,6 +44,9 @@ class Clumps(Topic):
             fifth power.
         material : Material, optional
             Of these clumps; default: the simulation's.
+        overlap : float
+            Largest overlap with another clump or a wall, over the smaller radius, below 2; more than the default for a
+            state that a simulation has reached. Springs of friction begin at zero.
 
         Returns
         -------
@@ -53,20 +56,21 @@ class Clumps(Topic):
         Raises
         ------
         ValueError
-            For a bad value, an overlap with another clump or a wall of more than a tenth of the smaller radius, a
-            missing pair, a template of another density than the material, or a clump too large for the periodic box.
-            Nothing is added then.
+            For a bad value, a larger overlap, a missing pair, a template of another density than the material, or a
+            clump too large for the periodic box. Nothing is added then.
         """
         material = self.material if material is None else material
         columns = _columns(template, position, orientation, velocity, angular_velocity, scale, material)
+        if not non_negative("overlap", overlap) < 2.0:
+            raise ValueError(f"overlap = {overlap}: give a number below 2, the overlap of spheres in one place")
         old, n = self.loop, len(columns[0])
         first = old.state.n_clumps
         if old.box is not None:
             old.box.refuse_large(template, columns[-1])
         if n > FEW:
-            refuse_coincidence(template, columns[0], columns[1], columns[-1], first)
+            refuse_coincidence(template, columns[0], columns[1], columns[-1], first, overlap)
         new = self._loop_from(old.snapshot().with_clumps(template, material, columns))
-        refuse_deep_overlaps(new, first)
+        refuse_deep_overlaps(new, first, overlap)
         warn_of_large_step(self, new, first)
         self.monitor.check_materials(self, [material])
         self._exchange(new)
@@ -100,7 +104,7 @@ class Clumps(Topic):
         if not gone.any():
             return
         self.loop.user_forces.check()
-        changed, left = self._with_changing_forces(gone), self.loop.state.column("mass")[gone]
+        changed, left = self._with_changing_forces(gone, 1), self.loop.state.column("mass")[gone]
         snapshot = self.loop.snapshot().begun_again(changed, *self.loop.last_rates()).without(gone)
         if outlet is not None:
             snapshot = replace(snapshot, population=snapshot.population.with_outflow(outlet, left))
@@ -212,17 +216,16 @@ class Clumps(Topic):
         self.loop.pose()
         return self.loop.spheres()[:, :3].copy()
 
-    def _with_changing_forces(self, gone):
-        """(n_clumps,) bool, the clumps on which forces change if those marked in `gone` vanish.
+    def _with_changing_forces(self, clumps, far):
+        """(n_clumps,) bool, `clumps` and those up to `far` contacts away, on which forces change with them.
 
         An onset correction depends on the other forces on both clumps.
         """
         law, contacts = self.settings.law, self.loop.contacts()
         i, j = (contacts[name][contacts["clump_j"] >= 0] for name in ("clump_i", "clump_j"))
-        changed = np.full(len(gone), self.loop.user_forces.expected > 0)
-        for _ in range(2 if law.corrects_onsets(self.settings.law_values) else 1):
-            reached = gone | changed
-            changed[np.concatenate([j[reached[i]], i[reached[j]]])] = True
+        changed = clumps | (self.loop.user_forces.expected > 0)
+        for _ in range(far + law.corrects_onsets(self.settings.law_values)):
+            changed[np.concatenate([j[changed[i]], i[changed[j]]])] = True
         return changed
 
     def _exchange(self, new):

@@ -17,7 +17,6 @@ class Topic:
 
     if TYPE_CHECKING:
         material: Material
-        walls: tuple[Wall, ...]
         rotation: str
         contact: str
         dt: float
@@ -28,6 +27,11 @@ class Topic:
         monitor: Monitor
         calls_every: int | None         # steps between the calls of the callback that is running
         inlets_called: dict             # (Inlet, step of its last call) by its id(); not in copies and files
+
+    @property
+    def walls(self) -> tuple[Wall, ...]:
+        """The walls by their numbers. `move_wall`, `add_wall` and `remove_wall` change them."""
+        return self.loop.walls.walls
 
     def continue_from(self, snapshot: Snapshot, like: Driver | None = None) -> None:
         """Continue from a `Snapshot` (minidem.engine.snapshot) with these settings; like : as of `Driver`."""

@@ -25,7 +25,7 @@ class Cylinder(Wall):
         [m]
     outside : bool
         The clumps are outside.
-    material, velocity, angular_velocity, center, motion
+    material, velocity, angular_velocity, center, motion, name
         As of `Plane`. A cylinder turns about its own axis, on which the centre of rotation is.
 
     Raises

@@ -31,7 +31,7 @@ class MeshWall(Wall):
         File with triangles (STL, OBJ, PLY, VTU and others), or points [m] and triangles as indices of points.
     scale : float
         Factor of all coordinates; 0.001 for a file in mm.
-    material, velocity, angular_velocity, center, motion
+    material, velocity, angular_velocity, center, motion, name
         As of `Plane`, but of the whole mesh, which moves away with the velocity and may turn about any axis. The
         default of `center` is that of the bounding box.
     feature_angle : float
@@ -84,11 +84,15 @@ class MeshWall(Wall):
     def triangles(self) -> np.ndarray:
         return read_only("triangles", self.surface[1])
 
-    def mapped(self, moved, factor=1.0, **changes):
-        """See `Wall.mapped`; the points are not cleaned again."""
+    def with_changes(self, **changes):
+        """See `Wall.with_changes`; the points are not cleaned again."""
         wall = object.__new__(MeshWall)
-        vars(wall).update(vars(self), surface=(moved(self.surface[0]), self.surface[1]), **changes)
+        vars(wall).update(vars(self), **changes)
+        wall._check_motion(wall.center)
         return wall
+
+    def mapped(self, moved, factor=1.0, **changes):
+        return self.with_changes(surface=(moved(self.surface[0]), self.surface[1]), **changes)
 
     def limits(self):
         return Limits(extent=np.sqrt(((self.surface[0] - self.center) ** 2).sum(axis=1).max()))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array, non_negative, number, positive, unit_vector
+from minidem.core.checks import LARGEST, check_call, finite_array, non_negative, number, positive, unit_vector
 
 POSE = np.dtype([("position", float, 3), ("matrix", float, (3, 3)), ("velocity", float, 3), ("turning", float, 3),
                  ("velocity_now", float, 3), ("turning_now", float, 3)])        # WallPose of surface.pxd
@@ -56,38 +56,90 @@ class Oscillation:
 
 @dataclass(frozen=True)
 class Servo:
-    """A motion under a constant force, which the clumps balance in the end: a pressure or a force is held.
+    """A motion under a given force or pressure, which the clumps balance in the end: it is held.
 
     The wall moves along a line, with mass * acceleration = force + force of the clumps - damping * velocity, integrated
-    by leapfrog. It starts at rest.
+    by leapfrog. It starts at rest. With a pressure the force is pressure * area in each step.
 
     Parameters
     ----------
-    direction : (3,) array_like
-        Of the line and the force, lab frame, of any length but zero.
+    direction : (3,) array_like, optional
+        Of the line and the force, lab frame, of any length but zero. Default: the normal of a plane, to the clumps.
     force : float
-        [N]; for a pressure, that times the area.
+        [N]. Give force or pressure.
     mass : float
-        Of the wall [kg]. The lighter, the faster it answers; sqrt(mass / stiffness of all its contacts) must be above
-        the time step.
+        Of the wall [kg]. The lighter, the faster it answers.
     damping : float
         [N s/m]
+    pressure : float
+        [Pa], positive along the direction.
+    area : float or callable, optional
+        Of the wall under the pressure [m2], a number or a function of the time [s]. Default: the present area of a
+        plane normal to an axis, between the two planes or periodic faces along each of the other axes.
 
     Raises
     ------
     ValueError
-        For an argument out of range.
+        For an argument out of range; in `Simulation`, for an area that does not follow from the other walls.
+
+    Notes
+    -----
+    The wall is stable for any mass: it counts as 2 dt^2 r at least, with the sum r of c / dt + k / 4 over its contacts,
+    of dashpots c and springs k (see `Pressure`), and as dt * damping / 2. It moves by at most a tenth of the smallest
+    radius in a step.
     """
 
-    direction: Any
-    force: float
-    mass: float
+    direction: Any = None
+    force: float | None = None
+    mass: float | None = None
     damping: float = 0.0
+    pressure: float | None = None
+    area: Any = None
 
     def __post_init__(self):
-        direction = unit_vector("direction", self.direction, "give the direction of the force")
-        vars(self).update(direction=tuple(direction.tolist()), force=number("force", self.force),
-                          mass=positive("mass", self.mass), damping=non_negative("damping", self.damping))
+        if self.direction is not None:
+            vars(self)["direction"] = tuple(unit_vector("direction", self.direction, "give that of the force").tolist())
+        if (self.force is None) == (self.pressure is None):
+            raise ValueError(f"force = {self.force}, pressure = {self.pressure}: give one of them")
+        if self.area is not None and self.pressure is None:
+            raise ValueError(f"area = {self.area}: a force needs none; give pressure instead of force, or leave it out")
+        if callable(self.area):
+            check_call("area", self.area, "t")
+        elif self.area is not None:
+            vars(self)["area"] = positive("area", self.area)
+        name = "force" if self.pressure is None else "pressure"
+        vars(self).update({name: number(name, getattr(self, name))}, mass=positive("mass", self.mass),
+                          damping=non_negative("damping", self.damping))
+
+    def loads(self, times):
+        """Forces [N] at times (n,), or pressures [Pa] where the area follows from other walls."""
+        if self.area is None:
+            return np.full(len(times), self.force if self.pressure is None else self.pressure)
+        return self.pressure * np.array([positive("the area that a function of md.Servo returned", self.area(t))
+                                         if callable(self.area) else self.area for t in times.tolist()])
+
+
+def beside(walls, k, length):
+    """By which other walls the area of wall k is bounded, which has a Servo.
+
+    Returns the two axes across, numbers (2, 2) of the walls at the low and high end of each, len(walls): none, and
+    their distances (2,) without the displacements of those that move [m]; 1 where no area follows from other walls.
+
+    length : (3,) of a periodic box, 0 along open axes and axes that move [m]
+    """
+    if walls[k].motion.pressure is None or walls[k].motion.area is not None:
+        return (0, 0), len(walls), 1.0
+    faces, numbers, distances = [wall.face() or (-1, 0.0, 0.0) for wall in walls], [], []
+    places = [place - (walls[n].center[axis] if walls[n].moves else 0.0) for n, (axis, _, place) in enumerate(faces)]
+    axes = [axis for axis in range(3) if axis != faces[k][0]]
+    for axis in axes:
+        low, high = ([n for n, face in enumerate(faces) if face[:2] == (axis, sign)] for sign in (1.0, -1.0))
+        if len(axes) != 2 or length[axis] == 0.0 and (len(low), len(high)) != (1, 1):
+            raise ValueError(f"walls[{k}]: its area does not follow from one plane at each end of the axes across; "
+                             "give md.Servo(pressure=..., area=...)")
+        numbers.append([len(walls)] * 2 if length[axis] > 0.0 else low + high)
+        distances.append(length[axis] or places[high[0]] - places[low[0]])
+    return axes, numbers, distances
 
 
 def placed(wall, step, dt, servo_state):
@@ -103,7 +155,7 @@ def at_rest(wall, step, dt, servo_state):
         return wall
     position, matrix = placed(wall, step, dt, servo_state)
     still = {"velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0), "motion": None,
-             "center": tuple(position.tolist())}
+             "center": tuple(position.tolist()), "since": 0.0}
 
     def moved(points):
         return position + (np.asarray(points) - wall.center) @ matrix.T
@@ -168,17 +220,23 @@ class Motions:
 
 
 def _poses_of(wall, times):
-    """Positions (n, 3) of the centre, and matrices (n, 3, 3), wall frame -> lab, at times (n,) without a Servo."""
-    motion, times = None if isinstance(wall.motion, Servo) else wall.motion, times[:, None]
-    position = wall.center + times * wall.velocity
-    matrix = _rotations(times * wall.angular_velocity) if any(wall.angular_velocity) else np.tile(
+    """Positions (n, 3) of the centre, and matrices (n, 3, 3), wall frame -> lab, at times (n,) without a Servo.
+
+    The motion of a wall that began to move later counts from its own value at this time, so that nothing jumps.
+    """
+    motion, elapsed = None if isinstance(wall.motion, Servo) else wall.motion, (times - wall.since)[:, None]
+    position = wall.center + elapsed * wall.velocity
+    matrix = _rotations(elapsed * wall.angular_velocity) if any(wall.angular_velocity) else np.tile(
         np.eye(3), (len(times), 1, 1))
+    times = ([wall.since] if wall.since > 0.0 else []) + times.tolist()
     if isinstance(motion, Oscillation):
-        position += np.array(motion.parts(times[:, 0].tolist()))[:, None] * motion.amplitude
+        moved = np.array(motion.parts(times))[:, None] * motion.amplitude
+        position += moved[-len(position):] - (moved[0] if wall.since > 0.0 else 0.0)
     elif motion is not None:
-        moved = np.array([_moved(motion, t) for t in times[:, 0].tolist()])
-        position += moved[:, 0]
-        matrix = _product(_rotations(moved[:, 1]), matrix)
+        moved = np.array([_moved(motion, t) for t in times])
+        turns = _rotations(moved[:, 1])
+        position += moved[-len(position):, 0] - (moved[0, 0] if wall.since > 0.0 else 0.0)
+        matrix = _product(turns[-len(matrix):], matrix if wall.since == 0.0 else _product(turns[0].T, matrix))
     return position, matrix + 0.0                       # without -0.0
 
 

@@ -36,6 +36,8 @@ class Plane(Wall):
         An `Oscillation`, a `Servo`, or a function of the time [s] that returns the displacement (3,) [m] and the
         rotation vector (3,) [rad] since time 0, in addition to the motion by the velocities. It is also called for
         times up to a step before 0 and after the end of a run.
+    name : str, optional
+        By which `Simulation.move_wall`, `remove_wall`, `wall_force` and others find the wall.
 
     Raises
     ------

@@ -1,10 +1,13 @@
 """What all walls have in common: a material, a motion, and what the package asks of a shape."""
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, check_call, finite_array, short_repr, unit_vector
+from minidem.core.checks import LARGEST, check_call, finite_array, non_negative, short_repr, unit_vector
 from minidem.material import Material
 from minidem.walls.motion import Servo
 
@@ -20,6 +23,7 @@ class Limits(NamedTuple):
     extent: float = 0.0             # largest distance of the surface from the centre, if it may turn about any axis [m]
 
 
+@dataclass(frozen=True, eq=False)
 class Wall:
     """Base class of `Plane`, `Cylinder`, `Cone` and `MeshWall`.
 
@@ -29,20 +33,23 @@ class Wall:
 
     Attributes
     ----------
+    since : float
+        Time at which the wall is where its coordinates say, from which its motion counts [s]; set by `Simulation`.
     surface : points (n, 3) and triangles (m, 3), or None
     half_space : point and normal of a plane, both (3,), or None
     encloses : whether it is an infinite cylinder around the clumps
     """
 
-    point: Any
-    material: Material | None
-    motion: Any
-    velocity: tuple
-    angular_velocity: tuple
-    center: tuple | None
-    surface: Any = None
-    half_space: Any = None
+    name: str | None = field(default=None, kw_only=True)
+    since: float = field(default=0.0, kw_only=True, repr=False)
+
+    surface = None
+    half_space = None
     encloses = False
+
+    def with_changes(self, **changes):
+        """The wall with other attributes."""
+        return replace(self, **changes)
 
     def primitives(self) -> list[dict]:
         """Members of the struct Shape (surface.pxd) of each primitive, lab frame at time 0.
@@ -95,8 +102,15 @@ class Wall:
         if not (self.motion is None or isinstance(self.motion, Servo | Callable)):
             raise ValueError(f"motion = {short_repr(self.motion)}: give md.Oscillation, md.Servo, or a function of the "
                              "time that returns (displacement (3,), rotation vector (3,))")
+        if isinstance(self.motion, Servo) and self.motion.direction is None:
+            if self.half_space is None:
+                raise ValueError(f"motion = {self.motion}: give a direction; only a Plane has a normal to take for it")
+            vars(self)["motion"] = replace(self.motion, direction=self.half_space[1])
         if callable(self.motion):
             check_call("motion", self.motion, "t")
+        if not (self.name is None or isinstance(self.name, str) and self.name):
+            raise ValueError(f"name = {short_repr(self.name)}: give a text, or None")
+        vars(self)["since"] = non_negative("since", self.since)
         for name in ("velocity", "angular_velocity"):
             self._set(name, finite_array(name, getattr(self, name), (3,), limit=LARGEST))
         self._set("center", finite_array("center", reference if self.center is None else self.center, (3,),
@@ -113,7 +127,7 @@ class Wall:
         object.__setattr__(self, name, tuple(array.tolist()))
 
     @property
-    def moves(self) -> bool:
+    def moves(self):
         """Whether a motion is given."""
         return self.motion is not None or any(self.velocity) or any(self.angular_velocity)
 

@@ -3,7 +3,7 @@ from minidem.walls.surface cimport Walls
 
 cdef class WallPrimitives:
     cdef Walls view                     # without properties and poses
-    cdef readonly object walls
+    cdef readonly object walls, periodic
     cdef readonly object wall_of        # (n_primitives,) int32
     cdef readonly object moving         # numbers of the walls that move
     cdef readonly object servos         # numbers of the walls that a force moves

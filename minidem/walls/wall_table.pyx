@@ -36,7 +36,7 @@ def in_box(wall, length, repeated):
 
 
 cdef class WallPrimitives:
-    """Primitives of walls in the frames of their walls, see surface.pxd: what all time loops of a simulation share.
+    """Primitives of walls in the frames of their walls, see surface.pxd, which time loops share until walls change.
 
     Nothing of it changes but `ahead`, the last table of poses.
 
@@ -51,7 +51,7 @@ cdef class WallPrimitives:
         simple = [(k, primitive) for k, wall in enumerate(walls) for primitive in wall.primitives()]
         repeated = np.array([bool(wall.uneven(length > 0.0)[0].any()) for wall in walls] + [False])
         meshes = [(k, *in_box(wall, length, repeated[k])) for k, wall in enumerate(walls) if wall.surface is not None]
-        self._keep, self.walls, self.ahead = [], walls, (0, (), ())
+        self._keep, self.walls, self.periodic, self.ahead = [], walls, periodic, (0, (), ())
         self.moving = [k for k, wall in enumerate(walls) if wall.moves]
         self.motions = Motions([walls[k] for k in self.moving], [
             walls[k].without_images(length, turns=True) if length.any() else None for k in self.moving])
@@ -74,6 +74,9 @@ cdef class WallPrimitives:
         self._keep += [wall_of, moves, repeats]
         self._fill_shapes(simple)
         self._fill_references(simple, self._fill_meshes(meshes, len(simple)))
+
+    def __reduce__(self):
+        return WallPrimitives, (self.walls, self.periodic)
 
     def __dealloc__(self):
         free(<void *> self.view.shapes)
