@@ -176,8 +176,6 @@ def test_output_of_make_clump(tmp_path, run_tool, coarse_fits):
     assert "no clump" not in done.stdout and not (tmp_path / "open.txt").exists()
 
 
-# --- damaged files ---
-
 @pytest.fixture(params=[100, pytest.param(2500, marks=pytest.mark.slow)])
 def generators(request):
     return map(np.random.default_rng, range(request.param))

@@ -90,8 +90,6 @@ def test_bad_arguments(words, message, capsys):
     assert "minidem: error: " in said and message in said
 
 
-# --- self-test ---
-
 @pytest.mark.filterwarnings("error")
 def test_selftest_passes(capsys):
     assert command_line.main(["selftest"]) == 0
@@ -120,8 +118,6 @@ def test_selftest_fails_for_wrong_results(check, fault, message, monkeypatch, ca
     line, last = capsys.readouterr().out.splitlines()
     assert line.startswith("FAILED") and name in line and message in line and last.startswith("0 of 1 checks passed")
 
-
-# --- progress ---
 
 NOON = 1_700_049_600.0          # 2023-11-15 12:00:00 UTC
 
@@ -154,8 +150,6 @@ def test_progress(monkeypatch):
     assert shown(io.StringIO(), 0.1, quiet=True) == shown(Terminal(), 0.1, quiet=True) == ""
 
 
-# --- help and builds ---
-
 def test_help_begins_with_the_public_names():
     """Before pydoc's list of all modules, each with a line of its own."""
     first, _, rest = pydoc.plain(pydoc.render_doc(md)).partition("PACKAGE CONTENTS")
@@ -166,8 +160,6 @@ def test_help_begins_with_the_public_names():
     for name in listed:
         assert pydoc.locate(name.replace("md.", "minidem.", 1) if name.startswith("md.") else name) is not None, name
 
-
-# --- the default number of threads: affinity mask, quota of the control group ---
 
 @pytest.mark.parametrize("files, expected", [
     ({}, []), ({"proc/self/cgroup": "0::/\n"}, []),                                # not Linux; no quota

@@ -22,8 +22,6 @@ def made(folder):
     return {file: file.stat().st_mtime_ns for file in folder.rglob("*.json") if file.parent.name == "runs"}
 
 
-# --- rods ---
-
 INTEGRATORS = "omelyan:iterations=4", "fincham-published"
 
 
@@ -91,8 +89,6 @@ def test_uncertain_drifts_give_no_verdict(error, apart, verdict):
     assert [finding.verdict for finding in found] == ["reproduced", "reproduced", verdict] and "1%" in found[-1].note
 
 
-# --- error against processor time ---
-
 def test_pictures_without_any_survivor(tmp_path):
     words = ("--system rods --integrators johnson --steps 152e-6 --time 0.5 --seeds 1 --workers 1 --contact hertz "
              f"--quiet --out {tmp_path}")
@@ -113,8 +109,6 @@ def test_front_orders_and_survivors():
     for failed, left in ((0, 4), (2, 2), (3, 0)):
         assert len(PARETO.survivors([{"failed": int(k < failed)} for k in range(4)])) == left
 
-
-# --- chess pieces ---
 
 PIECES = {"king": 95, "queen": 85, "bishop": 70, "knight": 60, "rook": 55, "pawn": 50}     # heights [mm]
 

@@ -214,8 +214,6 @@ def test_a_killed_study_continues(study, sent):
     assert len(study.table()) == 8 and sum(study.calls().values()) <= 8 + 2 * 2
 
 
-# --- time limits, clusters ---
-
 def test_a_time_limit(study):
     rows = study({"a": ["stopped", 1]}, timeout=4.0)
     assert [row["error"] for row in rows] == ["the run was ended after timeout = 4 s", None]
@@ -239,8 +237,6 @@ def test_cluster(study):
     cluster.close()
     study.leaves_no_orphans()
 
-
-# --- functions ---
 
 KINDS = """
 import functools, sys

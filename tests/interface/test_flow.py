@@ -85,8 +85,6 @@ def test_rattlers():
     assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0 and rattlers(sim, 7).all()
 
 
-# --- coarse-grained fields ---
-
 def measured(sim, high, cells):
     fields = Fields((2, 2, 0), high, cells, 0.4)
     fields.measure(sim)

@@ -127,8 +127,6 @@ def test_interrupted_while_a_frame_is_written(signals, synchronous, writing, tmp
     assert files(tmp_path) == files(synchronous)
 
 
-# --- callbacks of scripts ---
-
 def test_files_of_a_script(synchronous, tmp_path):
     """Those of a scenario, and its energies; after a restart the series continues, and later frames are replaced."""
     sim, out, expected = RODS.build(RODS.parse(RUN)), tmp_path / "rods_in_box", files(synchronous)

@@ -137,8 +137,6 @@ def test_too_few_grains_are_reported():
         SAND.draw(115, np.random.default_rng(1))
 
 
-# --- random placement ---
-
 def spheres(template, position, orientation):
     """Lab centres (n * m, 3), radii and clump numbers, by way of a simulation."""
     sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-9)

@@ -73,8 +73,6 @@ def test_friction_of_each_contact(contact):
     assert len(met) == 3 + 2 * len(walls)
 
 
-# --- templates, materials and walls in every form ---
-
 TWO = [[0, 0, 0], [1, 0, 0]]
 
 

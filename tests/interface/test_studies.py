@@ -55,8 +55,6 @@ def test_verdicts(finding, change, verdict):
     assert replace(finding, **change).verdict == verdict
 
 
-# --- a run ---
-
 def test_files_and_lines(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert EXPERIMENT.main(["--out", str(tmp_path), "--quick", "--dt", "0.05"]) == 0

@@ -42,8 +42,6 @@ def test_a_bad_argument_is_named(words, complaint, run_tool, here):
     assert done.returncode == 2 and complaint in done.stderr and not list(here.iterdir())
 
 
-# --- benchmark.py ---
-
 def test_rows_of_a_measurement(tmp_path):
     """One per number of threads; calls of run() and threads change no bit, and so not the energy."""
     file = tmp_path / "new" / "rows.jsonl"
@@ -81,8 +79,6 @@ def test_what_cannot_be_measured(tmp_path, run_tool):
         assert done.returncode == 1 and complaint in done.stderr
 
 
-# --- order_table.py ---
-
 def test_every_scheme_is_listed():
     listed = {name.partition(":")[0] for name in re.findall(r"^\| `([\w:=-]+)` \|", ORDERS, re.M)}
     assert set(md.rotation.available()) == listed, "run: python tools/order_table.py"
@@ -94,8 +90,6 @@ def test_orders_are_those_measured():
     python(ROOT / "tools" / "order_table.py", "--check")
 
 
-# --- paraview_view.py ---
-
 @pytest.mark.parametrize("words, told", [
     ("none.pvd", "no file none.pvd"), ("run.pvd --pgn a.png", "--pgn"), ("0.vtu --time 1", "--time"),
     ("run.pvd --png picture", "--png"), ("run.pvd --png no/such/folder/a.png", "no/such/folder"),
@@ -106,8 +100,6 @@ def test_views_are_refused(words, told, tmp_path):
     done = python(ROOT / "tools" / "paraview_view.py", *words.split(), cwd=tmp_path, fails=True)
     assert told in done.stderr and "Traceback" not in done.stderr
 
-
-# --- compare_*.py: other codes, which are missing, fail or agree ---
 
 PROGRAMS = {"yade": "yade", "lammps": "lmp", "liggghts": "liggghts"}
 

@@ -162,8 +162,6 @@ def test_bonds_of_a_trajectory(bonded, tmp_path):
     assert np.ptp(position[bonds.group], axis=1).max() > 0.5 * edge
 
 
-# --- continued files ---
-
 @pytest.mark.parametrize("name", FORMATS)
 def test_continued_file_equals_an_uninterrupted_one(name, bonded, tmp_path):
     """Through frames of fewer clumps and of more bonds, of none, and of as many as the first; then a new file."""

@@ -29,8 +29,6 @@ def read_by_vtk(path):
     return reader.GetOutput()
 
 
-# --- spheres ---
-
 @pytest.mark.parametrize("float32", [False, True])
 def test_spheres(sim, tmp_path, float32):
     vtu.write_spheres(tmp_path / "a.vtu", sim, float32=float32)
@@ -108,8 +106,6 @@ def test_vtk_opens_all_files(sim, tmp_path):
     assert not (tmp_path / "no_walls.vtu").exists()
 
 
-# --- walls ---
-
 @pytest.mark.parametrize("normal", [(0.3, 0, 1), (1, 0, 1), (1, 1, 1), (-1, 0.2, 0)])
 def test_infinite_planes_cover_the_clumps(normal, tmp_path):
     """The foot of the perpendicular from any sphere is in the polygon, a tenth of the extent within its edges."""
@@ -124,8 +120,6 @@ def test_infinite_planes_cover_the_clumps(normal, tmp_path):
         aside = np.cross(inward, after - corner) / np.linalg.norm(after - corner)
         assert np.min((feet - corner) @ aside) > 0.099
 
-
-# --- contacts and bonds ---
 
 @pytest.mark.parametrize("between", ["clumps", "spheres"])
 def test_contacts_as_lines(between, dimers_on_floor, tmp_path):
@@ -186,8 +180,6 @@ def test_bonds_as_lines(bonded, tmp_path):
     for name in ("clump_i", "clump_j"):
         assert mesh.cell_data[name][0].tolist() == sim.ids[bonds[name]].tolist()
 
-
-# --- series ---
 
 def test_a_series(tmp_path):
     """It is whole after every frame, can be continued, and others are refused."""
