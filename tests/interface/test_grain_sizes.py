@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 import minidem as md
 from minidem import initial
+from minidem.core.quaternions import rotate
 from minidem.initial import Lognormal, Mixture, RosinRammler, SieveCurve, passing, place, place_densely
 
 SAND = Lognormal(4e-3, 0.3)
@@ -19,7 +20,7 @@ CURVES = [SAND, Lognormal(4e-3, 0.7), Lognormal(4e-3, 0.7, by="number"), Lognorm
           RosinRammler(4e-3, 1.2, low=1e-3, high=2e-2), SieveCurve([(2e-3, 0.0), (4e-3, 0.35), (8e-3, 1.0)]),
           SieveCurve(GAP_GRADED), SieveCurve(GAP_GRADED, by="number"), SieveCurve([(1e-3, 0.0), (2e-2, 1.0)])]
 STIFF = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
-ROD = scenes.rod().template
+ROD, X_AXIS = scenes.rod().template, np.array([1.0, 0.0, 0.0])
 
 
 def error(grains, sizes, by="mass"):
@@ -190,17 +191,11 @@ def check_isotropic(vectors):
     assert abs(np.mean(np.sum(vectors ** 4, axis=1)) - 3 / 5) < 5 * np.sqrt(16 / 525 / n)
 
 
-def body_axes(q):
-    """The body's x axis in the lab, (n, 3): first column of the rotation matrix of q (n, 4)."""
-    w, x, y, z = q.T
-    return np.column_stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
-
-
 def test_random_directions_and_rotations():
     """Rotations follow the Haar measure: the density of the angle t is (1 - cos t) / pi, so cos t has variance 1/4."""
     check_isotropic(initial.random_directions(20_000, np.random.default_rng(7)))
     q = initial.random_orientations(20_000, np.random.default_rng(8))
-    check_isotropic(body_axes(q))
+    check_isotropic(rotate(q, X_AXIS))
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=4 * np.finfo(float).eps)
     assert abs(np.mean(2.0 * q[:, 0] ** 2 - 1.0) + 0.5) < 5 * np.sqrt(0.25 / len(q))
 
@@ -209,7 +204,8 @@ def test_orientations_stay_isotropic_near_walls():
     """In a box hardly wider than a fibre is long: those along its edges fit more easily, but are not preferred."""
     fibre = md.ClumpTemplate([(x, 0, 0) for x in (-2, -1, 0, 1, 2)], [0.5] * 5)
     high, rng = np.full(3, 2.02 * fibre.bounding_radius), np.random.default_rng(11)
-    check_isotropic(body_axes(np.concatenate([place([fibre], [1], np.zeros(3), high, rng)[0][1] for _ in range(1000)])))
+    found = np.concatenate([place([fibre], [1], np.zeros(3), high, rng)[0][1] for _ in range(1000)])
+    check_isotropic(rotate(found, X_AXIS))
 
 
 @pytest.mark.parametrize("how, number, fraction, words", [
@@ -241,7 +237,7 @@ def test_dense_rods_are_apart_and_isotropic(rod):
     assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
     touching = cKDTree(centers).query_pairs(2.0 * radii[0], output_type="ndarray")
     assert np.all(clump[touching[:, 0]] == clump[touching[:, 1]])
-    check_isotropic(body_axes(orientation))
+    check_isotropic(rotate(orientation, X_AXIS))
     near = 2.0 * rod.template.bounding_radius
     inner = np.flatnonzero(np.all((position > 2.0 * near) & (position < edge - 2.0 * near), axis=1))
     i, j = cKDTree(position).query_pairs(near, output_type="ndarray").T

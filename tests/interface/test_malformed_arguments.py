@@ -424,6 +424,10 @@ def stays(t):
     return (0, 0, 0), (0, 0, 0)
 
 
+def idle(bodies, dt, stage):
+    pass
+
+
 def becomes_infinite(t, x, v, q, w):
     return np.where(t > 4.5e-7, np.inf, 0.0 * x), 0.0 * x
 
@@ -535,6 +539,7 @@ MESSAGES = [        # (call, what its message says)
         *((wrong, "return a tuple (displacement") for wrong in (None, 3, [(0, 0, 0)] * 2)),
         (((0, 0, np.nan), (0, 0, 0)), "nan"), (((0, 0), (0, 0)), "shape (2, 2)"))),
     (lambda: md.Cone((0, 0, 0), (0, 0, 1), (1, 1), 0.0), ["a surface without area"]),
+    *((lambda row=row: alone().overlap_walls([row]), ["spheres"]) for row in ((0, 0, 0), (0, 0, 0, np.nan))),
     # inlets
     (lambda: Inlet(BALL, (0, 0, 0), (0.1, 0.1, 0.1), rate=1.0, every=2)(row(3)), ["every = 2: the simulation is at "]),
     (lambda: Inlet(BALL, (0, 0, 0), (0.019, 0.1, 0.1), rate=1e9, every=3)(row(3)),
@@ -593,6 +598,9 @@ MESSAGES = [        # (call, what its message says)
         ({"describe": lambda: 1}, "describe = ", "(contacts)", "too many"),
         ({"coefficients": lambda pair: ()}, "coefficients = ", "(pair, values)", "too many"))),
     (lambda: md.rotation.register("no", lambda bodies, dt: None), ["move = ", "(bodies, dt, stage)", "too many"]),
+    *((lambda given=given, offset=offset: md.rotation.register("no", idle, **given, **{offset: -0.5}),
+       [f"{offset} = -0.5: ", f"needs {missing}, too"]) for offset in ("angular_velocity_offset", "orientation_offset")
+      for given, missing in (({}, "start and sync"), ({"start": idle}, "sync"), ({"sync": idle}, "start"))),
     (lambda: md.Plane((0, 0, 0), (0, 0, 1), motion=lambda: None), ["motion = ", "(t), and takes ()", "too many"]),
     (lambda: md.rotation.integrate("spiral", (1, 2, 3), (1, 0, 0, 0), (0, 0, 1), lambda t: 0, 0.1, 1),
      ["torque = ", "(t, q, w)", "too many"]),

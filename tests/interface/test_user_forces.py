@@ -3,37 +3,24 @@ import numpy as np
 import pytest
 import scenes
 from scenes import drag
+from scipy import LowLevelCallable
 from user_functions import CFUNC, GLASS, capsule, rods, same, state
 
 import minidem as md
-from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
 
 pytestmark = pytest.mark.filterwarnings("ignore:contact law")    # hertz does not read restitution and friction
-SOURCE = """
-#include <math.h>
-void force(const double *time, const double *clumps, double *wrenches, const double *p) {
-    for (int k = 0; k < 8; k++, clumps++, wrenches++) {
-        double r = sqrt(1.0 + clumps[0] * clumps[0] + clumps[8] * clumps[8] + clumps[16] * clumps[16]);
-        for (int m = 0; m < 3; m++) {
-            wrenches[8 * m] = p[0] * clumps[8 * m] / r - p[1] * clumps[8 * 13] * clumps[8 * (3 + m)];
-            wrenches[8 * (3 + m)] = p[2] * clumps[8 * (7 + m)] * clumps[8 * 6] - p[3] * clumps[8 * (10 + m)];
-        }
-        wrenches[8] = wrenches[8] + 1000.0 * time[0] * (1.0 + clumps[8 * 14] / 100.0);
-    }
-}
-"""
 SIGNATURE = b"void (const double *, const double *, double *, const double *)"
 PARAMETERS = (-40.0, 3.0, 0.05, 1e-3)
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    path = tmp_path_factory.mktemp("c") / "force.c"
-    path.write_text(SOURCE)
-    functions = ctypes_functions(path, ("force",))
-    if functions is None:
-        pytest.skip("no C compiler")
-    return functions | {"scipy": scipy_functions(path, ("force",))["force"]}
+@CFUNC
+def compiled(time, clumps, wrenches, p):
+    """What `in_python` returns a function for, as a pointer to a function of C."""
+    rows, results = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
+    x, v, q, w, mass, ids = rows[:3], rows[3:6], rows[6:10], rows[10:13], rows[13], rows[14]
+    results[:3] = p[0] * x / np.sqrt(1.0 + np.sum(x * x, axis=0)) - p[1] * mass * v
+    results[1] += 1000.0 * time[0] * (1.0 + ids / 100.0)
+    results[3:] = p[2] * q[1:] * q[0] - p[3] * w
 
 
 def in_python(sim):
@@ -58,8 +45,8 @@ CONTACTS = ["hertz", "hertz:onset=corrected", "hertz-mindlin"]
 
 @pytest.mark.parametrize("contact, rotation", [*((contact, "spiral") for contact in CONTACTS), ("hertz", "rk4"),
                                                ("hertz", "no-squish")])
-def test_agreement_with_python(compiled, contact, rotation):
-    one = pushed(compiled["force"], 150, contact=contact, rotation=rotation)
+def test_agreement_with_python(contact, rotation):
+    one = pushed(compiled, 150, contact=contact, rotation=rotation)
     other = pushed(in_python, 150, contact=contact, rotation=rotation)
     assert len(one.contacts()) > 10
     for a, b in zip(state(one)[:6], state(other)[:6]):
@@ -69,9 +56,9 @@ def test_agreement_with_python(compiled, contact, rotation):
 
 
 @pytest.mark.parametrize("interface", ["scipy", "capsule"])
-def test_interfaces_give_the_same_bits(compiled, interface):
-    other = compiled["scipy"] if interface == "scipy" else capsule(compiled["force"], SIGNATURE)
-    assert same(pushed(other, 80), pushed(compiled["force"], 80))
+def test_interfaces_give_the_same_bits(interface):
+    other = LowLevelCallable(compiled) if interface == "scipy" else capsule(compiled, SIGNATURE)
+    assert same(pushed(other, 80), pushed(compiled, 80))
 
 
 def test_what_a_function_receives():
@@ -105,9 +92,9 @@ def test_what_a_function_receives():
 
 
 @pytest.mark.parametrize("in_c, steps", [(True, 0), (True, 1), (True, 100), (False, 100)])
-def test_continuing_without_the_forces(compiled, tmp_path, in_c, steps):
+def test_continuing_without_the_forces(tmp_path, in_c, steps):
     """Dropped forces: positions, velocities, work and balance stay; from there on as a new simulation."""
-    sim = pushed(compiled["force"] if in_c else in_python, steps, contact="hertz-mindlin")
+    sim = pushed(compiled if in_c else in_python, steps, contact="hertz-mindlin")
     sim.save(tmp_path / "state.npz")
     free = md.Simulation.load(tmp_path / "state.npz", forces="drop")
     assert free.user_forces == () and free.step_count == steps
