@@ -98,13 +98,6 @@ def test_a_user_force_may_not_use_its_simulation(tmp_path):
     assert not (tmp_path / "file").exists()
 
 
-def test_callback_may_use_its_simulation(tmp_path):
-    sim = scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT)
-    for name, use in USES.items():
-        if name not in ("run", "run_until", "add_force"):
-            sim.run(4, every=2, callback=lambda sim, use=use: sim.n_clumps < 7 and use(sim, tmp_path / "f.vtu"))
-
-
 @pytest.mark.parametrize("setting, default, requested", [
     ("OMP_THREAD_LIMIT=1", 1, 1),
     *(pytest.param(*case, marks=pytest.mark.slow) for case in (("OMP_STACKSIZE=64k", None, 2),
