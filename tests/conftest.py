@@ -67,20 +67,16 @@ def bonded():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def import_path_of_child_processes():
-    """Child processes import this project's modules, also those of another Python (ParaView, Yade)."""
+def surroundings():
+    """Child processes import this project's modules, also those of another Python (ParaView, Yade). Ctrl-C, which a
+    shell lets its background jobs ignore, and a timer raise KeyboardInterrupt. Pictures are coarse."""
     root = Path(__file__).parents[1]
     own = [entry for entry in sys.path if Path(entry).is_relative_to(root) and "site-packages" not in entry]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGALRM)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")])]))
+        patch.setitem(plot.LOOK, "savefig.dpi", 20)
         yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def interrupts_arrive():
-    """Ctrl-C, which a shell lets its background jobs ignore, and a timer raise KeyboardInterrupt."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGALRM)}
-    yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -101,26 +97,11 @@ def few_rows():
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def coarse_pictures():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(plot.LOOK, "savefig.dpi", 20)
-        yield
-
-
 @pytest.fixture
 def coarse_fits(monkeypatch):
     """Fits to meshes with fewer cells, which take most of the time."""
     monkeypatch.setattr(fit_mesh, "CELLS", 10_000)
     monkeypatch.setattr(fit_mesh, "MOST_CELLS", 60_000)
-
-
-@pytest.fixture(scope="session")
-def path_without_matplotlib(tmp_path_factory):
-    """PYTHONPATH for processes that shall find all but matplotlib, as where it is not installed."""
-    folder = tmp_path_factory.mktemp("path")
-    (folder / "matplotlib.py").write_text('raise ModuleNotFoundError("No module named matplotlib")')
-    return os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
 
 
 @pytest.fixture

@@ -86,7 +86,6 @@ def test_inlet_and_outlet():
 
 # --- boxes that move ---
 
-CUBE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (True, True, True)
 BOTH = {"shear": ("x", "y", 5.0), "rates": (0.0, 0.0, -2.0)}
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
 
