@@ -19,16 +19,6 @@ from minidem.scenario import plot, run as scenario_run
 from minidem.templates import fit_mesh
 
 
-@pytest.fixture(scope="session")
-def rod():
-    return scenes.rod()
-
-
-@pytest.fixture(scope="session")
-def lumpy():
-    return scenes.lumpy()
-
-
 @pytest.fixture
 def dimers_on_floor():
     dimer = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0.3, 0, 0)], radii=[0.5, 0.5], density=1000.0)
@@ -40,12 +30,12 @@ def dimers_on_floor():
 
 
 @pytest.fixture
-def sim(rod, lumpy):
+def sim():
     """Six clumps of three templates and two sizes that fly and spin in a large box, without contacts."""
     rng = np.random.default_rng(3)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5)
     sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
-    for k, template in enumerate((rod.template, sphere, lumpy.template)):
+    for k, template in enumerate((scenes.rod().template, sphere, scenes.lumpy().template)):
         sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)], scenes.unit_vectors(rng, 2, 4),
                        rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
     return sim

@@ -1,10 +1,10 @@
 """One simulation in several Python threads, forked processes and callbacks: a result or a clear error."""
-import contextlib
 import hashlib
 import multiprocessing
 import os
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -46,34 +46,23 @@ def test_forked_processes_run_on_two_threads_too():
     assert after_a_run() == expected                                # and so does the parent, afterwards
 
 
-@contextlib.contextmanager
-def background_run(sim):
-    """A run in another thread that has begun and lasts until the end of the block."""
-    end, failures, step = threading.Event(), [], sim.step_count
-    def run():
-        try:
-            while not end.is_set():
-                sim.run(2000)
-        except BaseException as error:
-            failures.append(error)
-    thread = threading.Thread(target=run)
-    thread.start()
-    while sim.step_count < step + 5:
-        pass
-    yield
-    end.set()
-    thread.join()
-    assert not failures
-
-
 def test_concurrent_use_is_refused(tmp_path):
-    sim, uninterrupted = many_rods(1), many_rods(1)
-    with background_run(sim):
-        for _ in range(3):
-            for name, use in USES.items():
+    sim, uninterrupted, end = many_rods(1), many_rods(1), threading.Event()
+    def run():
+        while not end.is_set():
+            sim.run(2000)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run)
+        try:
+            while sim.step_count < 5:
+                pass
+            for name, use in 3 * list(USES.items()):
                 with pytest.raises(RuntimeError, match="another thread is using this simulation"):
                     use(sim, tmp_path / name)
-        assert sim.time > 0.0 and sim.n_clumps == 1400 and "1400 clumps" in repr(sim)           # what can be read
+            assert sim.time > 0.0 and sim.n_clumps == 1400 and "1400 clumps" in repr(sim)       # what can be read
+        finally:
+            end.set()
+        running.result()
     uninterrupted.run(sim.step_count)
     assert sim.energy() == uninterrupted.energy() and np.array_equal(sim.position, uninterrupted.position)
     assert list(tmp_path.iterdir()) == []

@@ -145,34 +145,28 @@ def spheres(template, position, orientation):
     return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
 
 
-def check_free(parts, low, high):
-    """Every sphere inside the box and clear of the spheres of all other clumps; plain all-pairs."""
-    centers, radii, clump = (np.concatenate(arrays) for arrays in zip(*parts))
-    assert np.all(centers - radii[:, None] > low) and np.all(centers + radii[:, None] < high)
-    for k in range(len(centers)):
-        others = clump != clump[k]
-        assert np.all(np.linalg.norm(centers[others] - centers[k], axis=1) > radii[others] + radii[k])
-
-
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
-def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction, rod, lumpy):
+def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction):
     ball = md.ClumpTemplate([(0, 0, 0)], [0.11])  # reaches farthest, though it is not the first
-    templates, numbers = [lumpy.template, ball, rod.template, ball], [60, 15, 60, 0]
+    templates, numbers = [scenes.lumpy().template, ball, ROD, ball], [60, 15, 60, 0]
     edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / solid_fraction) ** (1 / 3)
     poses = how(templates, numbers, np.zeros(3), np.full(3, edge), np.random.default_rng(2))
     assert [len(position) for position, _ in poses] == numbers
     parts = [list(spheres(*part)) for part in zip(templates, *zip(*poses))]
     parts[1][2] += numbers[0]
     parts[2][2] += numbers[0] + numbers[1]
-    check_free(parts, 0.0, edge)
+    centers, radii, clump = (np.concatenate(arrays) for arrays in zip(*parts))
+    assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
+    gaps = np.linalg.norm(centers[:, None] - centers, axis=2) - radii[:, None] - radii
+    assert np.all(gaps[clump[:, None] != clump] > 0.0)
 
 
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
-def test_same_seed_same_poses_and_no_absolute_length(how, solid_fraction, rod):
+def test_same_seed_same_poses_and_no_absolute_length(how, solid_fraction):
     """In units 2^-20 times as large every bit of the poses is the same, up to that factor."""
     def placed(seed, unit=1.0):
-        template = md.ClumpTemplate(rod.template.centers * unit, rod.template.radii * unit)
-        high = np.full(3, unit * (100 * rod.template.volume / solid_fraction) ** (1 / 3))
+        template = md.ClumpTemplate(ROD.centers * unit, ROD.radii * unit)
+        high = np.full(3, unit * (100 * ROD.volume / solid_fraction) ** (1 / 3))
         return how([template], [100], np.zeros(3), high, np.random.default_rng(seed))[0]
     (x, q), same, other, small = placed(5), placed(5), placed(6), placed(5, 2.0 ** -20)
     assert np.array_equal(same[0], x) and np.array_equal(same[1], q) and not np.any(other[0] == x)
@@ -214,31 +208,31 @@ def test_orientations_stay_isotropic_near_walls():
     (place, 2000, 0.51, ["solid fraction 0.51", "random addition ends below 0.5", "use place_densely"]),
     (place, 300, 0.45, ["300 clumps", "larger box", "use place_densely"]),      # where some find room
     (place_densely, 300, 0.9, ["300 clumps", "larger box"])])
-def test_too_full(how, number, fraction, words, rod):
+def test_too_full(how, number, fraction, words):
     """The error has a remedy, which is not the function itself."""
-    edge = (number * rod.template.volume / fraction) ** (1 / 3)
+    edge = (number * ROD.volume / fraction) ** (1 / 3)
     with pytest.raises(ValueError) as refusal:
-        how([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
+        how([ROD], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
     assert all(word in str(refusal.value) for word in words), refusal.value
     assert ("use place_densely" in str(refusal.value)) == ("use place_densely" in words)
 
 
-def test_dense_rods_are_apart_and_isotropic(rod):
+def test_dense_rods_are_apart_and_isotropic():
     """At a solid fraction of 0.3, which random addition does not reach. So are directions to neighbours, of rods whose
     neighbours are all far from walls: no order of a lattice.
 
     The directions from one rod count as one sample. Their sums are not quite independent: five standard errors of such
     samples leave room for that.
     """
-    edge = (8000 * rod.template.volume / 0.3) ** (1 / 3)
-    [(position, orientation)] = place_densely([rod.template], [8000], np.zeros(3), np.full(3, edge),
+    edge = (8000 * ROD.volume / 0.3) ** (1 / 3)
+    [(position, orientation)] = place_densely([ROD], [8000], np.zeros(3), np.full(3, edge),
                                               np.random.default_rng(1))
-    centers, radii, clump = spheres(rod.template, position, orientation)
+    centers, radii, clump = spheres(ROD, position, orientation)
     assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
     touching = cKDTree(centers).query_pairs(2.0 * radii[0], output_type="ndarray")
     assert np.all(clump[touching[:, 0]] == clump[touching[:, 1]])
     check_isotropic(rotate(orientation, X_AXIS))
-    near = 2.0 * rod.template.bounding_radius
+    near = 2.0 * ROD.bounding_radius
     inner = np.flatnonzero(np.all((position > 2.0 * near) & (position < edge - 2.0 * near), axis=1))
     i, j = cKDTree(position).query_pairs(near, output_type="ndarray").T
     direction = position[j] - position[i]

@@ -1,4 +1,4 @@
-"""Warnings in scripts, by checks of runs and for what a contact law does not read: when, and that nothing else changes."""
+"""Warnings in scripts, by checks of runs and for what a contact law does not read: when, and what else changes."""
 import copy
 import pickle
 import re
@@ -33,16 +33,6 @@ def ball(young, walls, dt=1e-4, position=(0, 0, 1.01 * RADIUS), velocity=(0, 0, 
 
 def said_in(run):
     return warnings_of(run, __file__)[0]
-
-
-@pytest.fixture
-def looks(monkeypatch):
-    steps, look = [], Monitor.look
-    def noted(self, sim):
-        steps.append(sim.step_count)
-        look(self, sim)
-    monkeypatch.setattr(Monitor, "look", noted)
-    return steps
 
 
 def flying(walls, velocity=(0, 0, 1500.0), others=()):
@@ -234,9 +224,10 @@ def test_as_an_error_it_ends_a_run_at_a_whole_step():
     assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(sim), scenes.state_of(same), strict=True))
 
 
-def test_looks_are_at_known_steps(looks, tmp_path):
+def test_looks_are_at_known_steps(monkeypatch, tmp_path):
     """Also in pieces of a thousand steps, and in a continued simulation."""
-    sim = ball(1e9, [FLOOR], dt=1e-5)
+    sim, looks, look = ball(1e9, [FLOOR], dt=1e-5), [], Monitor.look
+    monkeypatch.setattr(Monitor, "look", lambda self, sim: (looks.append(sim.step_count), look(self, sim)))
     for _ in range(20):
         sim.run(1000)
     assert looks == [1, 128, 256, 512, 1000, 1024, 2000, 2048, 3000, 4000, 4096, 6000, 8000, 8192, 11_000, 14_000,

@@ -13,12 +13,6 @@ POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (
               "template": (), "clump_center": (3,), "contact_force": (3,)}
 
 
-@pytest.fixture
-def sim(sim):
-    sim.run(10)
-    return sim
-
-
 @pytest.mark.parametrize("float32", [False, True])
 def test_spheres(sim, tmp_path, float32):
     vtu.write_spheres(tmp_path / "a.vtu", sim, float32=float32)
@@ -64,6 +58,7 @@ def test_chosen_fields(choice, found, sim, tmp_path):
 
 def test_vtk_opens_all_files(sim, tmp_path):
     read = pytest.importorskip("pyvista").read
+    sim.run(10)
     sim.write_vtu(tmp_path / "a.vtu")
     spheres = read(tmp_path / "a.vtu")
     np.testing.assert_array_equal(spheres.points, sim.sphere_centers())
