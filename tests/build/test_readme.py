@@ -10,6 +10,8 @@ import examples
 import pytest
 from processes import python
 
+import minidem as md
+
 ROOT = examples.ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BENCHMARKS = (ROOT / "tools" / "BENCHMARKS.md").read_text(encoding="utf-8")
@@ -39,6 +41,8 @@ def test_the_number_of_integrators():
     """Of the schemes that ORDERS.md measures; no more is claimed."""
     orders = (ROOT / "minidem" / "rotation" / "ORDERS.md").read_text(encoding="utf-8")
     assert len(re.findall(r"^\| `[\w-]+` \|", orders, re.M)) == 33
+    listed = {name.partition(":")[0] for name in re.findall(r"^\| `([\w:=-]+)` \|", orders, re.M)}
+    assert set(md.rotation.available()) == listed, "run: python tools/order_table.py"
     for name in ("README.md", "pyproject.toml", "minidem/guide/paper.md"):
         text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
         assert re.search("thirty-three (rotation )?integrators", text) and "every published" not in text.lower()

@@ -1,6 +1,6 @@
 """Scripts of scenarios/: short runs of all that record energies, and the physics that no other test looks at.
 
-Studies of papers are run by tests/analytic/test_published.py and test_energy_studies.py.
+Studies of papers are run by tests/analytic/test_published.py and test_studies.py.
 """
 import json
 from pathlib import Path

@@ -13,11 +13,9 @@ from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
 from processes import python
 
-import minidem as md
 from minidem import isa
 from minidem.scenarios.spiral import chess_box
 
-ORDERS = (ROOT / "minidem" / "rotation" / "ORDERS.md").read_text(encoding="utf-8")
 WARMUP, STEPS, REPEATS = 50, 300, 3
 
 
@@ -77,11 +75,6 @@ def test_what_cannot_be_measured(tmp_path, run_tool):
     for done, complaint in ((run_tool("benchmark", "--rods", "1", "--json", tmp_path / "rows"), "a larger box"),
                             (run_tool("compare_trees", tmp_path, "--cases", "A"), "build it in place")):
         assert done.returncode == 1 and complaint in done.stderr
-
-
-def test_every_scheme_is_listed():
-    listed = {name.partition(":")[0] for name in re.findall(r"^\| `([\w:=-]+)` \|", ORDERS, re.M)}
-    assert set(md.rotation.available()) == listed, "run: python tools/order_table.py"
 
 
 @pytest.mark.slow
