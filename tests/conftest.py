@@ -71,20 +71,19 @@ def surroundings():
         signal.signal(number, handler)
 
 
-@pytest.fixture(scope="module")
-def without_pictures():
-    """Scenarios draw none: they would take most of the time of short runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plot, "save", lambda *_: False)
-        yield
+def in_a_module(target, name, value):
+    """A fixture: an attribute that has another value in a module of tests."""
+    @pytest.fixture(scope="module")
+    def changed():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(target, name, value)
+            yield
+    return changed
 
 
-@pytest.fixture(scope="module")
-def few_rows():
-    """Scenarios write a tenth of the rows: looking at a simulation takes most of the time of short runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scenario_run, "ROWS", 100)
-        yield
+# Pictures, and looks at a simulation for a thousand rows, would take most of the time of short runs of scenarios.
+without_pictures = in_a_module(plot, "save", lambda *_: False)
+few_rows = in_a_module(scenario_run, "ROWS", 100)
 
 
 @pytest.fixture

@@ -105,8 +105,8 @@ def test_material_in_numbers():
     assert IRON.p_wave_step(0.01, 7800) == pytest.approx(0.01 * sqrt(7800 / 210e9), rel=1e-15)
     assert md.effective_modulus(IRON, IRON) == pytest.approx(210e9 / (2 * 0.91), rel=1e-15)
     rubber = md.Material(young=5e6, poisson=0.5)
-    assert md.effective_modulus(IRON, rubber) == md.effective_modulus(rubber, IRON)
-    assert md.effective_modulus(IRON, rubber) == pytest.approx(1 / (0.91 / 210e9 + 0.75 / 5e6), rel=1e-15)
+    for pair in (IRON, rubber), (rubber, IRON):
+        assert md.effective_modulus(*pair) == pytest.approx(1 / (0.91 / 210e9 + 0.75 / 5e6), rel=1e-15)
     first, second = md.Material(1e9, 0.2), md.Material(0.5e9, 0.2)    # Dosta et al. 2024, 10.1016/j.cpc.2023.109066
     assert md.effective_shear_modulus(first, first) == pytest.approx(115740740.74, rel=1e-10)
     assert md.effective_shear_modulus(first, second) == pytest.approx(77160493.83, rel=1e-10)

@@ -39,15 +39,6 @@ def watching(value):
     return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=value),))
 
 
-def interrupting(at):
-    """The scenario, with a Ctrl-C when it has come past the time `at`."""
-    def spin(sim):
-        if sim.time > at:
-            os.kill(os.getpid(), signal.SIGINT)
-        return RODS.observables[0].value(sim)
-    return watching(spin)
-
-
 def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
     """A rod flies a metre above a plane; walls.vtu is also the same after an interruption."""
     def build(options):
@@ -55,9 +46,13 @@ def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
         sim.add_clumps(md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.1] * 3), [(0, 0, 0.2)],
                        velocity=(5.0, 0, 0))
         return sim
+    def spin(sim):
+        if sim.time > 0.11:
+            os.kill(os.getpid(), signal.SIGINT)
+        return RODS.observables[0].value(sim)
     flying, whole, broken = dataclasses.replace(RODS, build=build), tmp_path / "whole", tmp_path / "broken"
     assert main(whole, scenario=flying) == 0
-    assert main(broken, scenario=dataclasses.replace(interrupting(0.11), build=build)) == 130
+    assert main(broken, scenario=dataclasses.replace(watching(spin), build=build)) == 130
     there, kept = content(broken)["summary.json"], md.Simulation.load(broken / "checkpoint.npz")
     assert there["ended"] == "interrupted"
     assert (kept.time, kept.energy().total) == (there["time"], there["energy_final"])

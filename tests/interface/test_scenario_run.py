@@ -22,22 +22,11 @@ def columns(path):
     return np.genfromtxt(path, delimiter=",", names=True)
 
 
-@pytest.fixture(scope="module")
-def run(without_pictures, tmp_path_factory):
-    out = tmp_path_factory.mktemp("run") / "deep" / "down"
-    assert RODS.main(["--time", "0.1", "--frames", "5", "--quiet", "--out", str(out)]) == 0
-    return out
-
-
-@pytest.fixture(scope="module")
-def unrecorded():
-    sim = RODS.build(RODS.parse([]))
-    sim.run(STEPS)
-    return sim
-
-
-def test_tables_and_summary(run, unrecorded):
+def test_tables_and_summary(tmp_path):
     """A recorded run has the bits of one that is not looked at."""
+    run, unrecorded = tmp_path / "deep" / "down", RODS.build(RODS.parse([]))
+    assert RODS.main(["--time", "0.1", "--frames", "5", "--quiet", "--out", str(run)]) == 0
+    unrecorded.run(STEPS)
     rows, summary = columns(run / "energy.csv"), json.loads((run / "summary.json").read_text())
     np.testing.assert_array_equal(rows["time"], DT * (np.arange(1001) * STEPS // 1000))
     for row, sim in (rows[0], RODS.build(RODS.parse([]))), (rows[-1], unrecorded):
