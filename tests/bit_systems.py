@@ -270,23 +270,19 @@ def materials():
     return scene.changed(materials=[glass, soft] * 150, walls=[replace(wall, material=steel) for wall in scene.walls])
 
 
-def python_law():
-    """That of custom_law.py, which uses + - * / alone: its bits depend on neither language nor compiler."""
+def python_law(asymmetric=False):
+    """That of custom_law.py, which uses + - * / alone: its bits depend on neither language nor compiler.
+
+    asymmetric : distinguish the two bodies: i is the sphere with the lower number for the life of a contact.
+    """
     def force(contacts, stiffness):
         trap()
         custom_law.force(contacts, stiffness)
-    return {"force": force, "describe": custom_law.describe}
-
-
-def asymmetric_law():
-    """A law that distinguishes its two bodies: i is the sphere with the lower number for the life of a contact."""
-    def force(contacts, stiffness):
-        trap()
-        custom_law.force(contacts, stiffness)
-        first = contacts.history[:, 0, :3] == 0.0           # zero in a new contact
-        contacts.history[:, 0, :3] = np.where(first, 1.0 + 0.1 * contacts.velocity, contacts.history[:, 0, :3])
-        touching = contacts.overlap[:, None] > 0.0
-        contacts.force = np.where(touching, contacts.force + 0.1 * contacts.history[:, 0, :3], 0.0)
+        if asymmetric:
+            first = contacts.history[:, 0, :3] == 0.0           # zero in a new contact
+            contacts.history[:, 0, :3] = np.where(first, 1.0 + 0.1 * contacts.velocity, contacts.history[:, 0, :3])
+            touching = contacts.overlap[:, None] > 0.0
+            contacts.force = np.where(touching, contacts.force + 0.1 * contacts.history[:, 0, :3], 0.0)
     return {"force": force, "describe": custom_law.describe}
 
 
@@ -355,7 +351,7 @@ def wet_grains(contact, rotation="exact", threads=1):
 
 DOWN = (0.3, -0.2, -9.81)
 BALANCED = "hertz", ONSET, ROLLING
-PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": asymmetric_law}
+PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": partial(python_law, asymmetric=True)}
 COMPILED_LAW = custom_law.INTERFACES["ctypes"]              # None without a C compiler
 OWN_LAWS = PYTHON_LAWS | {"own-ctypes": COMPILED_LAW}
 OWN_SCHEME, WET = "own-leapfrog", "own-wet"
