@@ -93,18 +93,16 @@ def coarse_fits(monkeypatch):
     monkeypatch.setattr(fit_mesh, "MOST_CELLS", 60_000)
 
 
-@pytest.fixture
-def own():
-    """md.rotation.register; schemes that are not built in are gone after the test."""
-    yield md.rotation.register
-    rotation._registry.remove_own()
+def registering(module, registry):
+    """A fixture: the function `register` of a module. What is not built in is gone after the test."""
+    @pytest.fixture
+    def register():
+        yield module.register
+        registry._registry.remove_own()
+    return register
 
 
-@pytest.fixture
-def own_law():
-    """md.contact.register; laws that are not built in are gone after the test."""
-    yield md.contact.register
-    contact._registry.remove_own()
+own, own_law = registering(md.rotation, rotation), registering(md.contact, contact)
 
 
 @pytest.fixture

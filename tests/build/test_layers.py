@@ -19,15 +19,11 @@ RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}
 ALLOWED = {("rotation", "simulation")}
 
 
-def folder(path):
-    return path.relative_to(PACKAGE).parts[0].partition(".")[0]
-
-
 def test_imports_run_downward():
     wrong = []
     sources = [p for suffix in ("py", "pyx", "pxd") for p in PACKAGE.rglob(f"*.{suffix}")]
     for path in [p for p in sources if p.parent != PACKAGE or p.stem != "__init__"]:
-        own = folder(path)
+        own = path.relative_to(PACKAGE).parts[0].partition(".")[0]
         assert own in RANK, f"{path}: say in LAYERS where {own} stands"
         for line in path.read_text().splitlines():
             match = re.match(r"\s*(?:from|import|cimport)\s+(?:minidem\.(\w+)|minidem c?import (\w+)|\.(\w+))", line)
@@ -37,15 +33,12 @@ def test_imports_run_downward():
     assert not wrong, "\n".join(wrong)
 
 
-def module_of(path):
-    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
-
-
 def test_no_file_imports_itself_through_others():
     """A cimport reads the .pxd file of a module alone, an import runs the module. Imports in functions come later."""
     sources = [path for suffix in ("py", "pyx", "pxd") for path in PACKAGE.glob(f"*/**/*.{suffix}")]
     sources += [path for path in PACKAGE.glob("*.py") if path.stem != "__init__"]
-    names = {path: module_of(path) + "|pxd" * (path.suffix == ".pxd") for path in sources}
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+             + "|pxd" * (path.suffix == ".pxd") for path in sources}
     graph = {name: set() for name in names.values()}
     for path, own in names.items():
         text = re.sub(r"\(([^()]*)\)", lambda found: found[1].replace("\n", " "), path.read_text())
@@ -103,7 +96,10 @@ def test_files_are_written_in_one_way():
     assert {name for name in OTHERS if not found.get(name)} == set()
 
 
-SCRIPT = """
+@pytest.mark.slow
+def test_types_in_a_script(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "script.py").write_text("""
 import minidem as md
 
 rod = md.ClumpTemplate(centers=[(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], radii=[0.03] * 3, density=2500.0)
@@ -116,13 +112,7 @@ reveal_type(sim.energy().total)
 reveal_type(rod.mass)
 sim.runs(100)
 sim.run("100")
-"""
-
-
-@pytest.mark.slow
-def test_types_in_a_script(tmp_path):
-    pytest.importorskip("mypy")
-    (tmp_path / "script.py").write_text(SCRIPT)
+""")
     done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", ROOT / ".mypy_cache",
                            "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     found = [line.partition(": ")[2] for line in done.stdout.splitlines()]

@@ -4,9 +4,8 @@ import math
 import meshio
 import numpy as np
 import pytest
-from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
-from processes import run
+from processes import needs_lammps, run
 
 import minidem as md
 from minidem import shapes

@@ -105,11 +105,8 @@ def summary(out):
     return json.loads((out / "summary.json").read_text())
 
 
-TOTAL = 5           # column of energy.csv
-
-
 def energies(out):
-    return np.loadtxt(out / "energy.csv", delimiter=",", skiprows=1, ndmin=2)
+    return np.genfromtxt(out / "energy.csv", delimiter=",", names=True)
 
 
 UNSTABLE = "--dt", "4e-4"       # 1.4 Rayleigh steps: the energy of the rods explodes within two seconds
@@ -120,7 +117,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
     assert main(tmp_path, *UNSTABLE, "--time", "2") == 1
     rows = energies(tmp_path)
     last, kept = rows[-1], md.Simulation.load(tmp_path / "checkpoint.npz")
-    assert (kept.time, kept.energy().total) in [(row[0], row[TOTAL]) for row in rows[-ROWS_PER_SNAPSHOT:]]
+    assert (kept.time, kept.energy().total) in rows[["time", "total"]][-ROWS_PER_SNAPSHOT:].tolist()
     with pytest.warns(UserWarning, match="Rayleigh"):
         by_hand = RODS.build(RODS.parse(UNSTABLE))
     by_hand.run(kept.step_count)
@@ -129,7 +126,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
     assert there["ended"] == "not finite" and "Rayleigh" in there["reason"] and "clump" in there["reason"]
     assert 0 < there["steps"] - kept.step_count <= 5 * ROWS_PER_SNAPSHOT               # a row is 5 steps
     said = capsys.readouterr().err
-    assert there["reason"] in said and f"up to {last[0]:g} s" in said and "Traceback" not in said
+    assert there["reason"] in said and f"up to {last['time']:g} s" in said and "Traceback" not in said
 
 
 def test_energy_limit(tmp_path, capsys):
@@ -137,7 +134,7 @@ def test_energy_limit(tmp_path, capsys):
     run, limit = (*UNSTABLE, "--time", "0.5"), 0.01
     assert main(tmp_path / "free", *run) == 0
     free = energies(tmp_path / "free")
-    errors = np.abs(free[:, TOTAL] - free[0, TOTAL]) / free[0, TOTAL]
+    errors = np.abs(free["total"] - free["total"][0]) / free["total"][0]
     first = int(np.argmax(errors > limit))
     assert 10 < first < len(free) - 10
     capsys.readouterr()
@@ -163,7 +160,7 @@ def test_energy_limit_with_body_forces(tmp_path, capsys):
     falling = replace(RODS, build=build, observables=())
     assert main(tmp_path / "free", "--time", "1", scenario=falling) == 0
     free = energies(tmp_path / "free")
-    errors, kinetic = np.abs(free[1:, TOTAL] - free[0, TOTAL]), free[1:, 1] + free[1:, 2]
+    errors, kinetic = np.abs(free["total"] - free["total"][0])[1:], (free["translational"] + free["rotational"])[1:]
     there = summary(tmp_path / "free")
     assert there["energy_scale"] == "kinetic_max"
     assert there["max_relative_energy_error"] == errors.max() / kinetic.max()

@@ -358,7 +358,6 @@ def force(c, stiffness, mode):
 
 RECORD = {"parameters": {"stiffness": None, "mode": ("dry", "wet")}, "power": 1.0, "reads_of_pairs": (),
           "reads_with": {"mode=wet": ("rolling_friction",)}}
-VISCOUS = RECORD | {"parameters": RECORD["parameters"] | {"viscosity": 0.0}, "reads_with": {"mode=wet": ("viscosity",)}}
 
 
 def test_a_law_of_a_user(own_law):
@@ -380,7 +379,8 @@ def test_a_law_of_a_user(own_law):
                            ("hertz-mindlin:rolling=epsd", "restitution, friction, rolling_friction of their pair")):
         with pytest.raises(ValueError, match=words):
             md.Simulation(PLAIN, walls, contact=contact, dt=1e-6)
-    own_law("mine", lambda c, stiffness, mode, viscosity: None, **VISCOUS)
+    own_law("mine", lambda c, stiffness, mode, viscosity: None, **RECORD | {
+        "parameters": RECORD["parameters"] | {"viscosity": 0.0}, "reads_with": {"mode=wet": ("viscosity",)}})
     [text], _ = warnings_of(lambda: md.Simulation(PLAIN, contact=f"{dry},viscosity=1", dt=1e-6))
     assert "reads viscosity with mode=wet only" in text
     assert warnings_of(lambda: md.Simulation(PLAIN, contact=f"{wet},viscosity=1", dt=1e-6))[0] == []

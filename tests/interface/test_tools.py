@@ -1,4 +1,4 @@
-"""Tools of this project: measurements, tables, pictures of ParaView, and comparisons with other codes."""
+"""Tools of this project: measurements, tables, pictures of ParaView, comparisons with other codes, emulated arm64."""
 import json
 import os
 import re
@@ -7,11 +7,11 @@ import shutil
 import benchmark_cases
 import compare_shear
 import compare_trees
+import emulate_arm64
 import pytest
 from examples import ROOT
-from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
-from processes import python
+from processes import needs_lammps, python
 
 from minidem import isa
 from minidem.scenarios.spiral import chess_box
@@ -150,3 +150,21 @@ def test_peers_agree(name, case, steps, tmp_path):
     radius = min(piece.radii.min() for piece in chess_box.templates().values())
     allowed = {"A": 0.06 * 0.01, "B": 1e-4 * 4000 * chess_box.STEP * chess_box.SPEED / radius}
     assert report["apart_in_radii"] < allowed[case]
+
+
+def test_missing_programs_of_arm64_are_named_with_a_remedy(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert emulate_arm64.main(["--folder", str(tmp_path / "made")]) == emulate_arm64.MISSING
+    assert "apt-get install gcc-aarch64-linux-gnu qemu-user" in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.slow
+def test_bits_of_arm64_are_those_of_this_machine(tmp_path, capsys):
+    """Downloads an arm64 Python, NumPy and SciPy."""
+    status = emulate_arm64.main(["--cases", "A,C", "--folder", str(tmp_path)])
+    if status == emulate_arm64.MISSING:
+        pytest.skip(capsys.readouterr().err)
+    said = capsys.readouterr().out
+    assert status == emulate_arm64.EQUAL and "aarch64: gcc" in said, said
+    assert said.count("equal") > 20 and "different" not in said

@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from installed_lammps import needs_lammps
-from processes import run
+from processes import needs_lammps, run
 from scenes import unit_vectors, warnings_of
 
 import minidem as md
