@@ -34,8 +34,7 @@ def entries(bibtex):
 NEEDED = {"article": {"author", "title", "journal", "volume", "pages", "year"},
           "book": {"author", "title", "publisher", "year"},
           "techreport": {"author", "title", "institution", "year"},
-          "software": {"author", "title", "version", "year"},
-          "misc": {"title", "doi", "url"}}
+          "software": {"author", "title", "version", "year"}, "misc": {"title", "doi", "url"}}
 
 
 @pytest.mark.parametrize("scheme", [*md.rotation.available(), "spiral:inner=rk4", "omelyan:iterations=20"])

@@ -1,5 +1,4 @@
 """Frames and tables, written in the background by scenarios and in callbacks of scripts: bytes, order, errors."""
-import dataclasses
 import errno
 import os
 import signal
@@ -9,6 +8,7 @@ import time
 import meshio
 import numpy as np
 import pytest
+from killed_runs import watching
 from rods_in_box import SCENARIO as RODS
 from sheared_scenes import MOTIONS, gas
 
@@ -97,10 +97,6 @@ def test_full_disk(synchronous, writing, tmp_path, capsys):
     assert found.pop("rods_in_box.pvd").count(b"timestep") == 2
     assert found == {name: expected[name] for name in names[:2]}
     assert not (tmp_path / "summary.json").exists() and not (tmp_path / "checkpoint.npz").exists()
-
-
-def watching(value):
-    return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=value),))
 
 
 @pytest.mark.parametrize("signals", [1, 2])

@@ -9,12 +9,11 @@ import minidem as md
 from minidem.initial import Inlet, Outlet
 
 BOX = ((0.0, 0.0, 0.0), (1.0, 0.8, 0.6), (True, False, True))
-MATERIAL = md.Material(young=1e8, poisson=0.1)
 ROD = scenes.rod().template
 
 
 def simulation(periodic=BOX, walls=None, **options):
-    return md.Simulation(MATERIAL, walls, dt=2e-5, periodic=periodic, **options)
+    return md.Simulation(md.Material(young=1e8, poisson=0.1), walls, dt=2e-5, periodic=periodic, **options)
 
 
 def test_walls():

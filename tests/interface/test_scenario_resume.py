@@ -6,7 +6,7 @@ import signal
 import meshio
 import numpy as np
 import pytest
-from killed_runs import content
+from killed_runs import columns, content, watching
 from rods_in_box import SCENARIO as RODS
 from scenes import BALL, ELASTIC, ROLLING, settling
 
@@ -33,10 +33,6 @@ def uninterrupted(few_rows, tmp_path_factory):
         patch.setattr(plot, "save", SAVE)
         assert main(out) == 0
     return out
-
-
-def watching(value):
-    return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=value),))
 
 
 def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
@@ -127,10 +123,6 @@ DISSIPATIVE = Scenario("settling", "Clumps that come to rest.",
                        lambda options: settling(options.dt, options.contact), forces=lambda options: [wind],
                        wall_forces=True, defaults={"integrator": "spiral", "contact": ROLLING, "dt": 1e-4, "time": 0.1,
                                                    "frames": 0})
-
-
-def columns(path):
-    return np.genfromtxt(path, delimiter=",", names=True)
 
 
 def test_balance_and_forces_on_walls(tmp_path, monkeypatch, capsys):

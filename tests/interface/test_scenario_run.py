@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from killed_runs import frames_of
+from killed_runs import columns, frames_of
 from rods_in_box import SCENARIO as RODS
 
 import minidem as md
@@ -16,10 +16,6 @@ from minidem.scenarios import module_of, paper_report
 DT = 38e-6
 STEPS = 2632  # the fewest that reach 0.1 s
 pytestmark = pytest.mark.usefixtures("without_pictures")
-
-
-def columns(path):
-    return np.genfromtxt(path, delimiter=",", names=True)
 
 
 def test_tables_and_summary(tmp_path):
