@@ -1,4 +1,4 @@
-"""One simulation in several Python threads, forked processes and callbacks: a result or a clear error."""
+"""One simulation in several Python threads, forked processes and user forces: a result or a clear error."""
 import hashlib
 import multiprocessing
 import os
