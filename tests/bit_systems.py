@@ -2,7 +2,7 @@
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import capillary_bridge as bridge
 import custom_integrator
@@ -220,10 +220,6 @@ def gas(contact, rotation="exact", threads=1, axes=(True, True, True), order=sli
     return sim
 
 
-def gas_between_walls(contact, **options):
-    return gas(contact, axes=(True, False, True), **options)
-
-
 def press(contact="hertz-mindlin", rotation="exact", threads=1, dt=4e-5, **servo):
     servo = md.Servo((0, 0, -1), **{"force": 20.0, "mass": 0.02, "damping": 0.5} | servo)
     edge, rod = 0.06, md.ClumpTemplate([(0, 0, 0), (0.006, 0, 0)], [0.005] * 2, density=2500.0)
@@ -274,34 +270,19 @@ def materials():
     return scene.changed(materials=[glass, soft] * 150, walls=[replace(wall, material=steel) for wall in scene.walls])
 
 
-def sheared(name):
-    def build(contact, rotation="exact", threads=1):
-        return sheared_scenes.gas(sheared_scenes.MOTIONS[name], contact, n=64, speed=3.0, rotation=rotation,
-                                  threads=threads)
-    return build
+def python_law(asymmetric=False):
+    """That of custom_law.py, which uses + - * / alone: its bits depend on neither language nor compiler.
 
-
-def rods_later(contact, rotation="exact", threads=1):
-    return rods(contact, threads, rotation=rotation)
-
-
-def python_law():
-    """That of custom_law.py, which uses + - * / alone: its bits depend on neither language nor compiler."""
+    asymmetric : distinguish the two bodies: i is the sphere with the lower number for the life of a contact.
+    """
     def force(contacts, stiffness):
         trap()
         custom_law.force(contacts, stiffness)
-    return {"force": force, "describe": custom_law.describe}
-
-
-def asymmetric_law():
-    """A law that distinguishes its two bodies: i is the sphere with the lower number for the life of a contact."""
-    def force(contacts, stiffness):
-        trap()
-        custom_law.force(contacts, stiffness)
-        first = contacts.history[:, 0, :3] == 0.0           # zero in a new contact
-        contacts.history[:, 0, :3] = np.where(first, 1.0 + 0.1 * contacts.velocity, contacts.history[:, 0, :3])
-        touching = contacts.overlap[:, None] > 0.0
-        contacts.force = np.where(touching, contacts.force + 0.1 * contacts.history[:, 0, :3], 0.0)
+        if asymmetric:
+            first = contacts.history[:, 0, :3] == 0.0           # zero in a new contact
+            contacts.history[:, 0, :3] = np.where(first, 1.0 + 0.1 * contacts.velocity, contacts.history[:, 0, :3])
+            touching = contacts.overlap[:, None] > 0.0
+            contacts.force = np.where(touching, contacts.force + 0.1 * contacts.history[:, 0, :3], 0.0)
     return {"force": force, "describe": custom_law.describe}
 
 
@@ -370,7 +351,7 @@ def wet_grains(contact, rotation="exact", threads=1):
 
 DOWN = (0.3, -0.2, -9.81)
 BALANCED = "hertz", ONSET, ROLLING
-PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": asymmetric_law}
+PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": partial(python_law, asymmetric=True)}
 COMPILED_LAW = custom_law.INTERFACES["ctypes"]              # None without a C compiler
 OWN_LAWS = PYTHON_LAWS | {"own-ctypes": COMPILED_LAW}
 OWN_SCHEME, WET = "own-leapfrog", "own-wet"
@@ -385,8 +366,8 @@ SYSTEMS = {
                          rotations=SCHEMES),
     "compiled force": System(of_scene(mixture, forces=[spring, drag], young=1e7), ("hertz", ONSET), 50, traps=True),
     "own scheme": System(of_scene(mixture, young=1e7, gravity=DOWN), (ONSET,), 50, traps=True, rotations=(OWN_SCHEME,)),
-    "own law": System(rods_later, tuple(f"{name}:stiffness=4e6" for name in PYTHON_LAWS), 80, 120, traps=True),
-    "compiled law": System(rods_later, ("own-ctypes:stiffness=4e6",) * bool(COMPILED_LAW()), 80, 120),
+    "own law": System(rods, tuple(f"{name}:stiffness=4e6" for name in PYTHON_LAWS), 80, 120, traps=True),
+    "compiled law": System(rods, ("own-ctypes:stiffness=4e6",) * bool(COMPILED_LAW()), 80, 120),
     "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
     "pieces": System(pieces, (ONSET,), 1500),
@@ -394,8 +375,9 @@ SYSTEMS = {
                    place=(0.5, 0.1, 0.55)),
     "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0)),
     "gas": System(gas, BALANCED, 400),
-    "gas between walls": System(gas_between_walls, BALANCED, 400),
-    **{f"{name} box": System(sheared(name), BALANCED, 300) for name in sheared_scenes.MOTIONS},
+    "gas between walls": System(partial(gas, axes=(True, False, True)), BALANCED, 400),
+    **{f"{name} box": System(partial(sheared_scenes.gas, motion, n=64, speed=3.0), BALANCED, 300)
+       for name, motion in sheared_scenes.MOTIONS.items()},
     "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
     "press": System(press, ("hertz", MINDLIN), 400, 500),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),

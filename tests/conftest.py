@@ -19,16 +19,6 @@ from minidem.scenario import plot, run as scenario_run
 from minidem.templates import fit_mesh
 
 
-@pytest.fixture(scope="session")
-def rod():
-    return scenes.rod()
-
-
-@pytest.fixture(scope="session")
-def lumpy():
-    return scenes.lumpy()
-
-
 @pytest.fixture
 def dimers_on_floor():
     dimer = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0.3, 0, 0)], radii=[0.5, 0.5], density=1000.0)
@@ -40,12 +30,12 @@ def dimers_on_floor():
 
 
 @pytest.fixture
-def sim(rod, lumpy):
+def sim():
     """Six clumps of three templates and two sizes that fly and spin in a large box, without contacts."""
     rng = np.random.default_rng(3)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5)
     sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
-    for k, template in enumerate((rod.template, sphere, lumpy.template)):
+    for k, template in enumerate((scenes.rod().template, sphere, scenes.lumpy().template)):
         sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)], scenes.unit_vectors(rng, 2, 4),
                        rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
     return sim
@@ -67,45 +57,33 @@ def bonded():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def import_path_of_child_processes():
-    """Child processes import this project's modules, also those of another Python (ParaView, Yade)."""
+def surroundings():
+    """Child processes import this project's modules, also those of another Python (ParaView, Yade). Ctrl-C, which a
+    shell lets its background jobs ignore, and a timer raise KeyboardInterrupt. Pictures are coarse."""
     root = Path(__file__).parents[1]
     own = [entry for entry in sys.path if Path(entry).is_relative_to(root) and "site-packages" not in entry]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGALRM)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")])]))
+        patch.setitem(plot.LOOK, "savefig.dpi", 20)
         yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def interrupts_arrive():
-    """Ctrl-C, which a shell lets its background jobs ignore, and a timer raise KeyboardInterrupt."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGALRM)}
-    yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
-@pytest.fixture(scope="module")
-def without_pictures():
-    """Scenarios draw none: they would take most of the time of short runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plot, "save", lambda *_: False)
-        yield
+def in_a_module(target, name, value):
+    """A fixture: an attribute that has another value in a module of tests."""
+    @pytest.fixture(scope="module")
+    def changed():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(target, name, value)
+            yield
+    return changed
 
 
-@pytest.fixture(scope="module")
-def few_rows():
-    """Scenarios write a tenth of the rows: looking at a simulation takes most of the time of short runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scenario_run, "ROWS", 100)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def coarse_pictures():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(plot.LOOK, "savefig.dpi", 20)
-        yield
+# Pictures, and looks at a simulation for a thousand rows, would take most of the time of short runs of scenarios.
+without_pictures = in_a_module(plot, "save", lambda *_: False)
+few_rows = in_a_module(scenario_run, "ROWS", 100)
 
 
 @pytest.fixture
@@ -115,26 +93,16 @@ def coarse_fits(monkeypatch):
     monkeypatch.setattr(fit_mesh, "MOST_CELLS", 60_000)
 
 
-@pytest.fixture(scope="session")
-def path_without_matplotlib(tmp_path_factory):
-    """PYTHONPATH for processes that shall find all but matplotlib, as where it is not installed."""
-    folder = tmp_path_factory.mktemp("path")
-    (folder / "matplotlib.py").write_text('raise ModuleNotFoundError("No module named matplotlib")')
-    return os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
+def registering(module, registry):
+    """A fixture: the function `register` of a module. What is not built in is gone after the test."""
+    @pytest.fixture
+    def register():
+        yield module.register
+        registry._registry.remove_own()
+    return register
 
 
-@pytest.fixture
-def own():
-    """md.rotation.register; schemes that are not built in are gone after the test."""
-    yield md.rotation.register
-    rotation._registry.remove_own()
-
-
-@pytest.fixture
-def own_law():
-    """md.contact.register; laws that are not built in are gone after the test."""
-    yield md.contact.register
-    contact._registry.remove_own()
+own, own_law = registering(md.rotation, rotation), registering(md.contact, contact)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import threading
 import time
 import traceback
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -42,6 +43,16 @@ def frames_of(path):
     text = read(path)
     entries = [] if text is None else ElementTree.fromstring(text).iter("DataSet")
     return [(entry.get("timestep"), entry.get("file")) for entry in entries]
+
+
+def columns(path):
+    return np.genfromtxt(path, delimiter=",", names=True)
+
+
+def watching(value):
+    """rods_in_box with another function of the simulation as its observable."""
+    rods = SCENARIOS["rods_in_box"]
+    return replace(rods, observables=(replace(rods.observables[0], value=value),))
 
 
 def resumable(folder):

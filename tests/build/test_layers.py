@@ -1,8 +1,12 @@
-"""Sources: imports run downward and in no circle, and files are written by `minidem.core.atomic` only."""
+"""Sources: imports run downward and in no circle, `minidem.core.atomic` alone writes files; types that users see."""
 import ast
 import re
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "minidem"
@@ -15,15 +19,11 @@ RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}
 ALLOWED = {("rotation", "simulation")}
 
 
-def folder(path):
-    return path.relative_to(PACKAGE).parts[0].partition(".")[0]
-
-
 def test_imports_run_downward():
     wrong = []
     sources = [p for suffix in ("py", "pyx", "pxd") for p in PACKAGE.rglob(f"*.{suffix}")]
     for path in [p for p in sources if p.parent != PACKAGE or p.stem != "__init__"]:
-        own = folder(path)
+        own = path.relative_to(PACKAGE).parts[0].partition(".")[0]
         assert own in RANK, f"{path}: say in LAYERS where {own} stands"
         for line in path.read_text().splitlines():
             match = re.match(r"\s*(?:from|import|cimport)\s+(?:minidem\.(\w+)|minidem c?import (\w+)|\.(\w+))", line)
@@ -33,15 +33,12 @@ def test_imports_run_downward():
     assert not wrong, "\n".join(wrong)
 
 
-def module_of(path):
-    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
-
-
 def test_no_file_imports_itself_through_others():
     """A cimport reads the .pxd file of a module alone, an import runs the module. Imports in functions come later."""
     sources = [path for suffix in ("py", "pyx", "pxd") for path in PACKAGE.glob(f"*/**/*.{suffix}")]
     sources += [path for path in PACKAGE.glob("*.py") if path.stem != "__init__"]
-    names = {path: module_of(path) + "|pxd" * (path.suffix == ".pxd") for path in sources}
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+             + "|pxd" * (path.suffix == ".pxd") for path in sources}
     graph = {name: set() for name in names.values()}
     for path, own in names.items():
         text = re.sub(r"\(([^()]*)\)", lambda found: found[1].replace("\n", " "), path.read_text())
@@ -97,3 +94,30 @@ def test_files_are_written_in_one_way():
     found = {name: list(writes(ast.parse(path.read_text(encoding="utf-8")))) for name, path in SOURCES.items()}
     assert {name: lines for name, lines in found.items() if lines and name not in OTHERS} == {}
     assert {name for name in OTHERS if not found.get(name)} == set()
+
+
+@pytest.mark.slow
+def test_types_in_a_script(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "script.py").write_text("""
+import minidem as md
+
+rod = md.ClumpTemplate(centers=[(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], radii=[0.03] * 3, density=2500.0)
+sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box((0, 0, 0), (1, 1, 1)), dt=1e-5)
+sim.add_clumps(rod, position=[(0.3, 0.5, 0.5)], velocity=[(1, 0, 0)])
+sim.run(100, every=10, callback=md.Trajectory("rods.csv"))
+reveal_type(sim.position)
+reveal_type(sim.dt)
+reveal_type(sim.energy().total)
+reveal_type(rod.mass)
+sim.runs(100)
+sim.run("100")
+""")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", ROOT / ".mypy_cache",
+                           "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    found = [line.partition(": ")[2] for line in done.stdout.splitlines()]
+    array, *numbers = (line for line in found if line.startswith("note: Revealed"))
+    assert "numpy.ndarray" in array and len(numbers) == 3 and all('"float"' in line or "builtins.float" in line
+                                                                  for line in numbers), found
+    errors = [line for line in found if line.startswith("error")]
+    assert len(errors) == 2 and '"runs"' in errors[0] and 'incompatible type "str"; expected "int"' in errors[1], found

@@ -1,11 +1,16 @@
-"""Commands, scripts and links of the README and the guide. .ci/run runs the test command itself in a clean clone."""
+"""Commands, scripts and links of the README and the guide, whose test command .ci/run runs in a clean clone. Files that
+GitHub, Read the Docs, pre-commit and Zenodo read: they follow their schemas, which need no network."""
+import json
 import os
 import pydoc
 import re
+import tomllib
 
 import examples
 import pytest
 from processes import python
+
+import minidem as md
 
 ROOT = examples.ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -14,6 +19,9 @@ PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "mini
 BOTH = "\n".join([README, *PAGES.values()])
 BLOCKS = examples.FENCE.findall(BOTH)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+SCHEMAS = {"github-workflows": ".github/workflows/*.yml", "github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
+           "github-issue-config": ".github/ISSUE_TEMPLATE/config.yml", "readthedocs": ".readthedocs.yaml"}
+needs_dotfiles = pytest.mark.skipif(not (ROOT / ".github").exists(), reason="a source distribution has no dotfiles")
 
 
 @pytest.mark.parametrize("script", [
@@ -33,6 +41,8 @@ def test_the_number_of_integrators():
     """Of the schemes that ORDERS.md measures; no more is claimed."""
     orders = (ROOT / "minidem" / "rotation" / "ORDERS.md").read_text(encoding="utf-8")
     assert len(re.findall(r"^\| `[\w-]+` \|", orders, re.M)) == 33
+    listed = {name.partition(":")[0] for name in re.findall(r"^\| `([\w:=-]+)` \|", orders, re.M)}
+    assert set(md.rotation.available()) == listed, "run: python tools/order_table.py"
     for name in ("README.md", "pyproject.toml", "minidem/guide/paper.md"):
         text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
         assert re.search("thirty-three (rotation )?integrators", text) and "every published" not in text.lower()
@@ -65,3 +75,32 @@ def test_the_ratios_to_the_peers_are_those_of_the_tables():
         ratios = [float(ratio) for ratio in re.findall(r"([\d.]+) times as long", table.group())]
         found.append(f"{min(ratios):g} to {max(ratios):g} times as long as one of minidem {table.group(1)}")
     assert len(found) == 2 and all(claim in " ".join(README.split()) for claim in found), found
+
+
+@needs_dotfiles
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_schemas(schema):
+    pytest.importorskip("check_jsonschema")
+    files = sorted(ROOT.glob(SCHEMAS[schema]))
+    assert files
+    python("-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files)
+
+
+@needs_dotfiles
+def test_zenodo_and_hooks():
+    record = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    assert {"title", "description", "upload_type", "license", "creators"} <= set(record)
+    assert record["upload_type"] == "software" and all(creator["name"] for creator in record["creators"])
+    yaml = pytest.importorskip("yaml")
+    repository, = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert {hook["entry"].split()[0] for hook in repository["hooks"]} == {"ruff", "cython-lint", "mypy"}
+
+
+@needs_dotfiles
+def test_commands_name_what_exists():
+    """Scripts, and extras of the package, in workflows and configuration."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    text = "\n".join(path.read_text() for path in [*ROOT.glob(".github/**/*.*"), *ROOT.glob(".*.yaml")])
+    used = re.findall(r"-e '\.\[([\w,]+)\]'", text)
+    assert used and set(",".join(used).split(",")) <= set(extras)
+    assert all((ROOT / path).is_file() for path in re.findall(r"(?:tools|minidem)/[\w/]+\.(?:py|md)|\.ci/run", text))

@@ -73,10 +73,6 @@ def environment(dist, tmp_path_factory):
     return python
 
 
-def files_below(folder):
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-
-
 def test_the_sdist_is_complete(dist, tmp_path):
     archive, = dist.glob("*.tar.gz")
     with tarfile.open(archive) as tar:
@@ -85,9 +81,11 @@ def test_the_sdist_is_complete(dist, tmp_path):
     clean = tmp_path / "clean"
     for name in FOLDERS:
         shutil.copytree(ROOT / name, clean / name, ignore=MADE)
-    wanted = files_below(clean) | set(FILES)
+    found, made = ({path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+                   for folder in (unpacked, clean))
+    wanted = made | set(FILES)
     assert len(wanted) > 150 and "scenarios/pictures/rods_in_box.png" in wanted
-    assert {name for name in files_below(unpacked) if "egg-info" not in name} == wanted | {"PKG-INFO", "setup.cfg"}
+    assert {name for name in found if "egg-info" not in name} == wanted | {"PKG-INFO", "setup.cfg"}
 
 
 def test_the_wheel_is_portable(dist, tmp_path):

@@ -7,7 +7,6 @@ import pytest
 import minidem as md
 from minidem.core.literature import article
 
-APART = [(0.0, 0.0, 0.0), (0.03, 0.0, 0.0)]
 TOUCHING = [(k * 0.02, 0.0, 0.0) for k in range(3)]
 OVERLAPPING = [(0.0, 0.0, 0.0), (0.015, 0.0, 0.0)]
 
@@ -35,8 +34,7 @@ def entries(bibtex):
 NEEDED = {"article": {"author", "title", "journal", "volume", "pages", "year"},
           "book": {"author", "title", "publisher", "year"},
           "techreport": {"author", "title", "institution", "year"},
-          "software": {"author", "title", "version", "year"},
-          "misc": {"title", "doi", "url"}}
+          "software": {"author", "title", "version", "year"}, "misc": {"title", "doi", "url"}}
 
 
 @pytest.mark.parametrize("scheme", [*md.rotation.available(), "spiral:inner=rk4", "omelyan:iterations=20"])
@@ -68,7 +66,7 @@ def test_text_numbers_its_references():
 
 @pytest.mark.parametrize("how, hertz, union", [
     ({"walls": False}, False, False), ({"walls": False, "n": 2}, True, False), ({}, True, False),
-    ({"centers": APART}, True, False), ({"centers": OVERLAPPING}, True, True)])
+    ({"centers": [(0.0, 0.0, 0.0), (0.03, 0.0, 0.0)]}, True, False), ({"centers": OVERLAPPING}, True, True)])
 def test_only_what_is_used(how, hertz, union, tmp_path):
     """Hertz only where anything could touch, the union of spheres where a template overlaps; also after a restart."""
     sim = simulation("omelyan:iterations=20", **how)

@@ -1,15 +1,11 @@
 """Files of spheres and meshes, molecules of LAMMPS, folders of MercuryDPM: invalid and damaged ones; make_clump.py."""
 import math
-import tempfile
-from functools import cache
-from pathlib import Path
 
 import meshio
 import numpy as np
 import pytest
-from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
-from processes import run
+from processes import needs_lammps, run
 
 import minidem as md
 from minidem import shapes
@@ -176,8 +172,6 @@ def test_output_of_make_clump(tmp_path, run_tool, coarse_fits):
     assert "no clump" not in done.stdout and not (tmp_path / "open.txt").exists()
 
 
-# --- damaged files ---
-
 @pytest.fixture(params=[100, pytest.param(2500, marks=pytest.mark.slow)])
 def generators(request):
     return map(np.random.default_rng, range(request.param))
@@ -233,21 +227,15 @@ def test_damaged_clump_files(generators, tmp_path):
         assert clump is None or np.all(np.isfinite(clump.inertia) & (clump.inertia > 0)) and np.all(clump.radii > 0)
 
 
-@cache
-def meshes():
-    solid, found = shapes.platonic_mesh("tetrahedron", 1.0), []
-    with tempfile.TemporaryDirectory() as folder:
-        for suffix, how in [("stl", {"binary": False}), ("stl", {"binary": True}), ("ply", {"binary": False}),
-                            ("ply", {"binary": True}), ("obj", {})]:
-            path = Path(folder, f"grain.{suffix}")
-            meshio.Mesh(solid.vertices, {"triangle": solid.triangles}).write(path, **how)
-            found.append((suffix, path.read_bytes()))
-    return found
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_damaged_mesh_files(generators, tmp_path):
+    meshes, solid = [], shapes.platonic_mesh("tetrahedron", 1.0)
+    for suffix, how in (*(("stl", {"binary": binary}) for binary in (False, True)),
+                        *(("ply", {"binary": binary}) for binary in (False, True)), ("obj", {})):
+        path = tmp_path / f"grain.{suffix}"
+        meshio.Mesh(solid.vertices, {"triangle": solid.triangles}).write(path, **how)
+        meshes.append((path, path.read_bytes()))
     for rng in generators:
-        suffix, data = meshes()[rng.integers(len(meshes()))]
-        mesh = read_or_refuse(TriangleMesh.read, tmp_path / f"grain.{suffix}", damaged(rng, data), "vertices")
+        path, data = meshes[rng.integers(len(meshes))]
+        mesh = read_or_refuse(TriangleMesh.read, path, damaged(rng, data), "vertices")
         assert mesh is None or mesh.volume > 0 and np.isfinite(mesh.moments).all() and np.isfinite(mesh.corners).all()

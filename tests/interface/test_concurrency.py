@@ -1,10 +1,10 @@
-"""One simulation in several Python threads, forked processes and callbacks: a result or a clear error."""
-import contextlib
+"""One simulation in several Python threads, forked processes and user forces: a result or a clear error."""
 import hashlib
 import multiprocessing
 import os
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -46,34 +46,23 @@ def test_forked_processes_run_on_two_threads_too():
     assert after_a_run() == expected                                # and so does the parent, afterwards
 
 
-@contextlib.contextmanager
-def background_run(sim):
-    """A run in another thread that has begun and lasts until the end of the block."""
-    end, failures, step = threading.Event(), [], sim.step_count
-    def run():
-        try:
-            while not end.is_set():
-                sim.run(2000)
-        except BaseException as error:
-            failures.append(error)
-    thread = threading.Thread(target=run)
-    thread.start()
-    while sim.step_count < step + 5:
-        pass
-    yield
-    end.set()
-    thread.join()
-    assert not failures
-
-
 def test_concurrent_use_is_refused(tmp_path):
-    sim, uninterrupted = many_rods(1), many_rods(1)
-    with background_run(sim):
-        for _ in range(3):
-            for name, use in USES.items():
+    sim, uninterrupted, end = many_rods(1), many_rods(1), threading.Event()
+    def run():
+        while not end.is_set():
+            sim.run(2000)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run)
+        try:
+            while sim.step_count < 5:
+                pass
+            for name, use in 3 * list(USES.items()):
                 with pytest.raises(RuntimeError, match="another thread is using this simulation"):
                     use(sim, tmp_path / name)
-        assert sim.time > 0.0 and sim.n_clumps == 1400 and "1400 clumps" in repr(sim)           # what can be read
+            assert sim.time > 0.0 and sim.n_clumps == 1400 and "1400 clumps" in repr(sim)       # what can be read
+        finally:
+            end.set()
+        running.result()
     uninterrupted.run(sim.step_count)
     assert sim.energy() == uninterrupted.energy() and np.array_equal(sim.position, uninterrupted.position)
     assert list(tmp_path.iterdir()) == []
@@ -96,13 +85,6 @@ def test_a_user_force_may_not_use_its_simulation(tmp_path):
     assert len(said) == 21 * len(USES) and all("during a step" in text for text in said)
     assert sim.energy() == uninterrupted.energy() and np.array_equal(sim.position, uninterrupted.position)
     assert not (tmp_path / "file").exists()
-
-
-def test_callback_may_use_its_simulation(tmp_path):
-    sim = scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT)
-    for name, use in USES.items():
-        if name not in ("run", "run_until", "add_force"):
-            sim.run(4, every=2, callback=lambda sim, use=use: sim.n_clumps < 7 and use(sim, tmp_path / "f.vtu"))
 
 
 @pytest.mark.parametrize("setting, default, requested", [

@@ -1,11 +1,16 @@
-"""Contact laws by name: their records, every combination of the parts of laws with friction, Hooke's closed form."""
+"""Contact laws by name, every combination of their parts, Hooke's closed form; materials, their pairs, and walls."""
+import warnings
+from dataclasses import replace
 from itertools import product
+from math import pi, sqrt
 
 import numpy as np
 import pytest
 from scenes import unit_vectors
 
 import minidem as md
+from minidem.contact.pair_table import PROPERTIES, PairTable
+from minidem.core.checks import unit_quaternions
 
 SPHERE = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
 
@@ -89,3 +94,125 @@ def test_every_combination(contact):
     assert abs(end.balance - start.balance) < 1e-3 * start.kinetic
     assert (end.dissipated_rolling != 0.0) == ("epsd" in contact)
     assert {md.contact.info(contact).mass_of_clumps(md.contact.registry.select(contact)[1])} == {"clump" in contact}
+
+
+# --- materials, pairs, templates and walls in every form ---
+
+STEEL = md.Material(2.1e11, 0.3, restitution=0.6, friction=0.5, name="steel")
+GLASS = md.Material(1e9, 0.2, restitution=0.5, friction=0.3, rolling_friction=0.01, adhesion=0.2)
+SOFT = md.Material(1e8, 0.45)
+IRON = md.Material(young=210e9, poisson=0.3)
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01])
+PAIR = md.Pair(GLASS, STEEL, restitution=0.4, friction=0.2, rolling_friction=0.02, adhesion=0.1)
+
+
+def test_table_of_pairs():
+    """What a law gets of each pair of materials; NaN where no pair is given."""
+    table = PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), STEEL)], [PAIR]).with_material(SOFT)
+    assert table.materials == (GLASS, STEEL, SOFT) and table.with_material(replace(SOFT)) is table
+    found = table.properties(PROPERTIES)
+    for name, function in ("modulus", md.effective_modulus), ("shear_modulus", md.effective_shear_modulus):
+        assert np.array_equal(found[name], [[function(a, b) for b in table.materials] for a in table.materials])
+    for name, glass, pair, steel, soft in (
+            ("restitution", 0.5, 0.4, 0.6, 1.0), ("friction", 0.3, 0.2, 0.5, 0.0),
+            ("rolling_friction", 0.01, 0.02, 0.0, 0.0), ("adhesion", 0.2, 0.1, 0.0, 0.0)):
+        expected = [[glass, pair, np.nan], [pair, steel, np.nan], [np.nan, np.nan, soft]]
+        assert np.array_equal(found[name], expected, equal_nan=True), name
+
+
+def test_a_missing_pair_adds_nothing(monkeypatch):
+    """It is named by its materials. Walls do not meet, and need none."""
+    monkeypatch.setitem(md.contact.registry._registry.known, "reading", replace(
+        md.contact.info("hertz"), name="reading", reads_of_pairs=("restitution", "friction")))
+    walls = [md.Plane((0, 0, 0), (0, 0, 1), wall) for wall in (STEEL, SOFT)]
+    with pytest.raises(ValueError, match="pairs: .*'steel' can meet.*'reading' reads restitution, friction"):
+        md.Simulation(GLASS, walls[:1], contact="reading", dt=1e-6)
+    sim = md.Simulation(GLASS, walls, contact="reading", dt=1e-6, pairs=[PAIR, md.Pair(GLASS, SOFT)])
+    sim.add_clumps(BALL, (0.5, 0.5, 0.5))
+    with pytest.raises(ValueError, match=r"pairs: .*young=100000000.0.*'steel' can meet"):
+        sim.add_clumps(BALL, (0.2, 0.5, 0.5), material=SOFT)
+    assert sim.n_clumps == 1 and sim.materials == (GLASS, STEEL, SOFT)
+
+
+@pytest.mark.parametrize("contact", ["hertz-mindlin", "hertz-mindlin:tangential_damping=0",
+                                     "hooke-coulomb:stiffness=1e5"])
+def test_friction_of_each_contact(contact):
+    """Spheres of two materials between walls of both and of a third one: limits and moduli are those of each pair."""
+    pairs = [PAIR, md.Pair(GLASS, SOFT, restitution=0.9, friction=0.05), md.Pair(STEEL, SOFT, friction=0.1)]
+    walls = [replace(wall, material=(STEEL, GLASS, SOFT)[k % 3]) for k, wall in enumerate(md.box([0.0] * 3, [0.1] * 3))]
+    sim = md.Simulation(GLASS, walls, contact=contact, dt=1e-5, pairs=pairs)
+    site, rng = np.argwhere(np.ones((4, 4, 4))), np.random.default_rng(1)
+    for k, material in enumerate((GLASS, SOFT)):
+        place = 0.0125 + 0.025 * site[site.sum(axis=1) % 2 == k]
+        sim.add_clumps(BALL, place, velocity=8.0 * rng.normal(size=(32, 3)), material=material)
+    known = {frozenset((pair.a, pair.b)): pair.friction for pair in pairs}
+    known, met = known | {frozenset([a]): a.friction for a in sim.materials}, set()
+    for _ in range(200):
+        sim.run(10)
+        for row in sim.contacts():
+            j, a = row["clump_j"], sim.materials[sim.material_index[row["clump_i"]]]
+            b = walls[-1 - j].material if j < 0 else sim.materials[sim.material_index[j]]
+            energy = 8.0 / 15.0 * md.effective_modulus(a, b) * np.sqrt(0.01 if j < 0 else 0.005) * row["overlap"]**2.5
+            assert row["energy"] == pytest.approx(energy if "hertz" in contact else 5e4 * row["overlap"]**2, rel=1e-12)
+            if row["sliding"]:
+                limit = known[frozenset((a, b))] * max(row["force"] @ row["normal"], 0.0)
+                assert np.linalg.norm(row["tangential"]) == pytest.approx(limit, rel=1e-9)
+                met.add((frozenset((a, b)), min(j, 0)))
+    assert len(met) == 3 + 2 * len(walls)
+
+
+TWO = [[0, 0, 0], [1, 0, 0]]
+
+
+def test_any_array_like():
+    expected = md.ClumpTemplate(np.array(TWO, dtype=float), np.array([1.0, 0.5]))
+    for centers, radii in [(TWO, [1, 0.5]), (tuple(map(tuple, TWO)), (1.0, 0.5)),
+                           (np.array(TWO, dtype=np.int8), np.array([1, 0.5], dtype=np.float32)),
+                           (np.array(TWO, dtype=float, order="F"), np.array([1, 7, 0.5, 7])[::2])]:
+        clump = md.ClumpTemplate(centers, radii)
+        assert np.array_equal(clump.inertia, expected.inertia) and clump.centers.flags.c_contiguous
+
+
+def test_quaternions_are_normalised():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")                  # printed with seven digits: no warning
+        q = unit_quaternions("orientation", [[0.5, 0.5, 0.5, 0.5], [0.7071068, 0.7071068, 0, 0]], 2)
+        one = unit_quaternions("orientation", (0, 0, 0, 1), 3)
+    assert np.abs(np.linalg.norm(q, axis=1) - 1).max() < 4 * np.finfo(float).eps
+    assert np.array_equal(one, [[0, 0, 0, 1]] * 3)
+    for tiny in (1e-200, 1e-9, 1e200):
+        with pytest.warns(UserWarning, match=r"orientation\[1\].*1 of 2"):
+            q = unit_quaternions("orientation", [[1, 0, 0, 0], [0, 3 * tiny, 0, 4 * tiny]], 2)
+        assert q[1] == pytest.approx([0, 0.6, 0, 0.8], rel=4 * np.finfo(float).eps)
+
+
+def test_material_in_numbers():
+    assert IRON.shear_modulus == pytest.approx(210e9 / 2.6, rel=1e-15)
+    assert IRON.rayleigh_step(0.01, 7800) == pytest.approx(
+        pi * 0.01 * sqrt(7800 * 2.6 / 210e9) / (0.1631 * 0.3 + 0.8766), rel=1e-15)
+    assert IRON.p_wave_step(0.01, 7800) == pytest.approx(0.01 * sqrt(7800 / 210e9), rel=1e-15)
+    assert md.effective_modulus(IRON, IRON) == pytest.approx(210e9 / (2 * 0.91), rel=1e-15)
+    rubber = md.Material(young=5e6, poisson=0.5)
+    for pair in (IRON, rubber), (rubber, IRON):
+        assert md.effective_modulus(*pair) == pytest.approx(1 / (0.91 / 210e9 + 0.75 / 5e6), rel=1e-15)
+    first, second = md.Material(1e9, 0.2), md.Material(0.5e9, 0.2)    # Dosta et al. 2024, 10.1016/j.cpc.2023.109066
+    assert md.effective_shear_modulus(first, first) == pytest.approx(115740740.74, rel=1e-10)
+    assert md.effective_shear_modulus(first, second) == pytest.approx(77160493.83, rel=1e-10)
+    with pytest.raises(AttributeError):
+        IRON.young = 1.0
+
+
+def test_planes_compare_by_value():
+    same = md.Plane((0, 0, 1.0), np.array([0, 0, 1e-200]), md.Material(210e9, 0.3))
+    assert md.Plane([0, 0, 1], [0, 0, 5], IRON) == same
+    assert md.Plane([0, 0, 0], [3, 0, 4]).normal == pytest.approx((0.6, 0, 0.8), rel=1e-15)
+    assert hash(md.Plane([0, 0, 0], [0, 0, 1])) == hash(md.Plane([0, 0, 0], [0, 0, 2]))
+
+
+def test_box_faces_inwards():
+    low, high = np.array([-1.0, 2.0, -3.0]), np.array([4.0, 5.0, 6.0])
+    walls = md.box(low, high, IRON)
+    normals = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
+    assert [list(wall.normal) for wall in walls] == normals and all(wall.material is IRON for wall in walls)
+    distances = [np.dot((low + high) / 2 - wall.point, wall.normal) for wall in walls]
+    assert distances == pytest.approx([2.5, 2.5, 1.5, 1.5, 4.5, 4.5], rel=1e-15)

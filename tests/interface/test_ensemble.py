@@ -214,8 +214,6 @@ def test_a_killed_study_continues(study, sent):
     assert len(study.table()) == 8 and sum(study.calls().values()) <= 8 + 2 * 2
 
 
-# --- time limits, clusters ---
-
 def test_a_time_limit(study):
     rows = study({"a": ["stopped", 1]}, timeout=4.0)
     assert [row["error"] for row in rows] == ["the run was ended after timeout = 4 s", None]
@@ -239,8 +237,6 @@ def test_cluster(study):
     cluster.close()
     study.leaves_no_orphans()
 
-
-# --- functions ---
 
 KINDS = """
 import functools, sys
@@ -286,20 +282,15 @@ def test_functions(tmp_path, monkeypatch):
     assert python("-m", "package.kinds", "study", cwd=tmp_path).stdout.split() == ["30"]
 
 
-UNGUARDED = """
-from minidem.ensemble import run_ensemble
-
-def function(a):
-    return {"x": a}
-
-print([row["error"] for row in run_ensemble(function, {"a": [1]}, "study", workers=1, progress=False)])
-"""
-
-
 def test_a_script_that_runs_its_study_when_it_is_imported(tmp_path):
     """No run starts a study of its own, which would start runs, and so on."""
     script = tmp_path / "script.py"
-    script.write_text(UNGUARDED)
+    script.write_text("""
+from minidem.ensemble import run_ensemble
+def function(a):
+    return {"x": a}
+print([row["error"] for row in run_ensemble(function, {"a": [1]}, "study", workers=1, progress=False)])
+""")
     done = subprocess.run([sys.executable, script], text=True, cwd=tmp_path, capture_output=True, timeout=100)
     assert "__main__" in done.stdout and "run_ensemble is called while its function is imported" in done.stdout
     with pytest.raises(ValueError, match="cannot be imported .RuntimeError: run_ensemble is called while"):

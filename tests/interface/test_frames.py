@@ -1,5 +1,4 @@
 """Frames and tables, written in the background by scenarios and in callbacks of scripts: bytes, order, errors."""
-import dataclasses
 import errno
 import os
 import signal
@@ -9,6 +8,7 @@ import time
 import meshio
 import numpy as np
 import pytest
+from killed_runs import watching
 from rods_in_box import SCENARIO as RODS
 from sheared_scenes import MOTIONS, gas
 
@@ -99,10 +99,6 @@ def test_full_disk(synchronous, writing, tmp_path, capsys):
     assert not (tmp_path / "summary.json").exists() and not (tmp_path / "checkpoint.npz").exists()
 
 
-def watching(value):
-    return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=value),))
-
-
 @pytest.mark.parametrize("signals", [1, 2])
 def test_interrupted_while_a_frame_is_written(signals, synchronous, writing, tmp_path, capsys):
     """The frame is finished, by the second signal too, and the run can be continued to the same files."""
@@ -126,8 +122,6 @@ def test_interrupted_while_a_frame_is_written(signals, synchronous, writing, tmp
     assert main(tmp_path, *options, "--resume", scenario=watching(lambda sim: 0.0)) == 0
     assert files(tmp_path) == files(synchronous)
 
-
-# --- callbacks of scripts ---
 
 def test_files_of_a_script(synchronous, tmp_path):
     """Those of a scenario, and its energies; after a restart the series continues, and later frames are replaced."""

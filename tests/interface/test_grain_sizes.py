@@ -1,16 +1,21 @@
-"""Sizes of grains, their mixtures and inlets; random placement without overlap, isotropic and reproducible."""
+"""Sizes of grains and their mixtures; random placement, isotropic and reproducible; inlets and outlets."""
+import copy
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
 import scenes
-from scenes import BALL, CLUMP, ELASTIC
+from bit_systems import bits
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL
 from scipy import stats
 from scipy.spatial import cKDTree
 
 import minidem as md
 from minidem import initial
-from minidem.initial import Lognormal, Mixture, RosinRammler, SieveCurve, passing, place, place_densely
+from minidem.analysis.averages import mean_rate
+from minidem.core.quaternions import rotate
+from minidem.initial import Inlet, Lognormal, Mixture, Outlet, RosinRammler, SieveCurve, passing, place, place_densely
 
 SAND = Lognormal(4e-3, 0.3)
 GAP_GRADED = [(1e-3, 0.0), (2e-3, 0.3), (4e-3, 0.3), (16e-3, 1.0)]
@@ -19,7 +24,7 @@ CURVES = [SAND, Lognormal(4e-3, 0.7), Lognormal(4e-3, 0.7, by="number"), Lognorm
           RosinRammler(4e-3, 1.2, low=1e-3, high=2e-2), SieveCurve([(2e-3, 0.0), (4e-3, 0.35), (8e-3, 1.0)]),
           SieveCurve(GAP_GRADED), SieveCurve(GAP_GRADED, by="number"), SieveCurve([(1e-3, 0.0), (2e-2, 1.0)])]
 STIFF = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
-ROD = scenes.rod().template
+ROD, X_AXIS = scenes.rod().template, np.array([1.0, 0.0, 0.0])
 
 
 def error(grains, sizes, by="mass"):
@@ -89,7 +94,7 @@ def test_a_stream_follows_the_curve_at_any_time():
 
 def test_an_inlet_takes_the_grains_of_the_stream():
     mixture = Mixture([CLUMP, BALL], [0.5, 0.5], sizes=Lognormal(0.06, 0.25))
-    inlet = initial.Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
+    inlet = Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
     sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4, gravity=(0, 0, -9.81))
     sim.run(1000, every=50, callback=inlet)
     assert sim.n_clumps == 100 and len(sim.templates) == 2 and len(sim.contacts()) > 0
@@ -137,8 +142,6 @@ def test_too_few_grains_are_reported():
         SAND.draw(115, np.random.default_rng(1))
 
 
-# --- random placement ---
-
 def spheres(template, position, orientation):
     """Lab centres (n * m, 3), radii and clump numbers, by way of a simulation."""
     sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-9)
@@ -146,34 +149,28 @@ def spheres(template, position, orientation):
     return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
 
 
-def check_free(parts, low, high):
-    """Every sphere inside the box and clear of the spheres of all other clumps; plain all-pairs."""
-    centers, radii, clump = (np.concatenate(arrays) for arrays in zip(*parts))
-    assert np.all(centers - radii[:, None] > low) and np.all(centers + radii[:, None] < high)
-    for k in range(len(centers)):
-        others = clump != clump[k]
-        assert np.all(np.linalg.norm(centers[others] - centers[k], axis=1) > radii[others] + radii[k])
-
-
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
-def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction, rod, lumpy):
+def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction):
     ball = md.ClumpTemplate([(0, 0, 0)], [0.11])  # reaches farthest, though it is not the first
-    templates, numbers = [lumpy.template, ball, rod.template, ball], [60, 15, 60, 0]
+    templates, numbers = [scenes.lumpy().template, ball, ROD, ball], [60, 15, 60, 0]
     edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / solid_fraction) ** (1 / 3)
     poses = how(templates, numbers, np.zeros(3), np.full(3, edge), np.random.default_rng(2))
     assert [len(position) for position, _ in poses] == numbers
     parts = [list(spheres(*part)) for part in zip(templates, *zip(*poses))]
     parts[1][2] += numbers[0]
     parts[2][2] += numbers[0] + numbers[1]
-    check_free(parts, 0.0, edge)
+    centers, radii, clump = (np.concatenate(arrays) for arrays in zip(*parts))
+    assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
+    gaps = np.linalg.norm(centers[:, None] - centers, axis=2) - radii[:, None] - radii
+    assert np.all(gaps[clump[:, None] != clump] > 0.0)
 
 
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
-def test_same_seed_same_poses_and_no_absolute_length(how, solid_fraction, rod):
+def test_same_seed_same_poses_and_no_absolute_length(how, solid_fraction):
     """In units 2^-20 times as large every bit of the poses is the same, up to that factor."""
     def placed(seed, unit=1.0):
-        template = md.ClumpTemplate(rod.template.centers * unit, rod.template.radii * unit)
-        high = np.full(3, unit * (100 * rod.template.volume / solid_fraction) ** (1 / 3))
+        template = md.ClumpTemplate(ROD.centers * unit, ROD.radii * unit)
+        high = np.full(3, unit * (100 * ROD.volume / solid_fraction) ** (1 / 3))
         return how([template], [100], np.zeros(3), high, np.random.default_rng(seed))[0]
     (x, q), same, other, small = placed(5), placed(5), placed(6), placed(5, 2.0 ** -20)
     assert np.array_equal(same[0], x) and np.array_equal(same[1], q) and not np.any(other[0] == x)
@@ -192,17 +189,11 @@ def check_isotropic(vectors):
     assert abs(np.mean(np.sum(vectors ** 4, axis=1)) - 3 / 5) < 5 * np.sqrt(16 / 525 / n)
 
 
-def body_axes(q):
-    """The body's x axis in the lab, (n, 3): first column of the rotation matrix of q (n, 4)."""
-    w, x, y, z = q.T
-    return np.column_stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
-
-
 def test_random_directions_and_rotations():
     """Rotations follow the Haar measure: the density of the angle t is (1 - cos t) / pi, so cos t has variance 1/4."""
     check_isotropic(initial.random_directions(20_000, np.random.default_rng(7)))
     q = initial.random_orientations(20_000, np.random.default_rng(8))
-    check_isotropic(body_axes(q))
+    check_isotropic(rotate(q, X_AXIS))
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=4 * np.finfo(float).eps)
     assert abs(np.mean(2.0 * q[:, 0] ** 2 - 1.0) + 0.5) < 5 * np.sqrt(0.25 / len(q))
 
@@ -211,7 +202,8 @@ def test_orientations_stay_isotropic_near_walls():
     """In a box hardly wider than a fibre is long: those along its edges fit more easily, but are not preferred."""
     fibre = md.ClumpTemplate([(x, 0, 0) for x in (-2, -1, 0, 1, 2)], [0.5] * 5)
     high, rng = np.full(3, 2.02 * fibre.bounding_radius), np.random.default_rng(11)
-    check_isotropic(body_axes(np.concatenate([place([fibre], [1], np.zeros(3), high, rng)[0][1] for _ in range(1000)])))
+    found = np.concatenate([place([fibre], [1], np.zeros(3), high, rng)[0][1] for _ in range(1000)])
+    check_isotropic(rotate(found, X_AXIS))
 
 
 @pytest.mark.parametrize("how, number, fraction, words", [
@@ -220,31 +212,31 @@ def test_orientations_stay_isotropic_near_walls():
     (place, 2000, 0.51, ["solid fraction 0.51", "random addition ends below 0.5", "use place_densely"]),
     (place, 300, 0.45, ["300 clumps", "larger box", "use place_densely"]),      # where some find room
     (place_densely, 300, 0.9, ["300 clumps", "larger box"])])
-def test_too_full(how, number, fraction, words, rod):
+def test_too_full(how, number, fraction, words):
     """The error has a remedy, which is not the function itself."""
-    edge = (number * rod.template.volume / fraction) ** (1 / 3)
+    edge = (number * ROD.volume / fraction) ** (1 / 3)
     with pytest.raises(ValueError) as refusal:
-        how([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
+        how([ROD], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
     assert all(word in str(refusal.value) for word in words), refusal.value
     assert ("use place_densely" in str(refusal.value)) == ("use place_densely" in words)
 
 
-def test_dense_rods_are_apart_and_isotropic(rod):
+def test_dense_rods_are_apart_and_isotropic():
     """At a solid fraction of 0.3, which random addition does not reach. So are directions to neighbours, of rods whose
     neighbours are all far from walls: no order of a lattice.
 
     The directions from one rod count as one sample. Their sums are not quite independent: five standard errors of such
     samples leave room for that.
     """
-    edge = (8000 * rod.template.volume / 0.3) ** (1 / 3)
-    [(position, orientation)] = place_densely([rod.template], [8000], np.zeros(3), np.full(3, edge),
+    edge = (8000 * ROD.volume / 0.3) ** (1 / 3)
+    [(position, orientation)] = place_densely([ROD], [8000], np.zeros(3), np.full(3, edge),
                                               np.random.default_rng(1))
-    centers, radii, clump = spheres(rod.template, position, orientation)
+    centers, radii, clump = spheres(ROD, position, orientation)
     assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
     touching = cKDTree(centers).query_pairs(2.0 * radii[0], output_type="ndarray")
     assert np.all(clump[touching[:, 0]] == clump[touching[:, 1]])
-    check_isotropic(body_axes(orientation))
-    near = 2.0 * rod.template.bounding_radius
+    check_isotropic(rotate(orientation, X_AXIS))
+    near = 2.0 * ROD.bounding_radius
     inner = np.flatnonzero(np.all((position > 2.0 * near) & (position < edge - 2.0 * near), axis=1))
     i, j = cKDTree(position).query_pairs(near, output_type="ndarray").T
     direction = position[j] - position[i]
@@ -253,3 +245,163 @@ def test_dense_rods_are_apart_and_isotropic(rod):
     for even in (x * x - 1 / 3, y * y - 1 / 3, x * y, y * z, z * x, x ** 4 + y ** 4 + z ** 4 - 3 / 5):
         sums = np.bincount(i, even, len(position))[inner]
         assert abs(sums.sum()) < 5.0 * np.sqrt(np.sum(sums ** 2))
+
+
+# --- inlets and outlets ---
+
+LOW, HIGH = (0.1, 0.1, 0.45), (0.5, 0.5, 0.8)
+STEPS = 2500
+
+
+def stream(threads=1):
+    """A simulation of clumps that fall through a hopper of two walls, its inlet and its outlet."""
+    walls = [md.Plane((0.1, 0.0, 0.0), (1.0, 0.0, 0.3)), md.Plane((0.5, 0.0, 0.0), (-1.0, 0.0, 0.3))]
+    sim = md.Simulation(MATERIAL, walls, contact="hertz-mindlin", dt=1e-4, gravity=(0.0, 0.0, -9.81), threads=threads)
+    inlet = Inlet(CLUMP, (0.0, 0.1, 0.45), (0.6, 0.3, 0.7), rate=100.0, velocity=(0, 0, -2.0), every=50, seed=3)
+    return sim, inlet, Outlet((-9.0, -9.0, -9.0), (9.0, 9.0, 0.1))
+
+
+def smallest_gap(sim):
+    """Between spheres of different clumps, and between spheres and walls, relative to the largest radius."""
+    x, r, clump = sim.sphere_centers(), np.asarray(sim.sphere_radii), np.asarray(sim.sphere_clump)
+    gaps = np.linalg.norm(x[:, None] - x, axis=2) - r[:, None] - r
+    gaps[clump[:, None] == clump] = np.inf
+    heights = [(x - wall.point) @ wall.normal - r for wall in sim.walls]
+    return min(gaps.min(), np.min(heights, initial=np.inf)) / r.max()
+
+
+def test_rate_and_number():
+    """Clumps that fall freely appear at the rate, each with the velocity given, in the box."""
+    sim = md.Simulation(ELASTIC, dt=1e-3)
+    inlet = Inlet(CLUMP, LOW, HIGH, rate=37.0, velocity=(0, 0, -30.0), angular_velocity=(1, 2, 3), every=8, number=12)
+    for k in range(1, 61):
+        sim.run(8)
+        new = inlet(sim)
+        assert sim.n_clumps == min(12, int(37.0 * (8e-3 * k)))
+        of_new = np.isin(sim.sphere_clump, new)
+        centers, radii = sim.sphere_centers()[of_new], sim.sphere_radii[of_new][:, None]
+        assert np.all(centers - radii > LOW) and np.all(centers + radii < HIGH)
+        for name, expected in ("velocity", (0, 0, -30.0)), ("angular_velocity", (1, 2, 3)):
+            np.testing.assert_allclose(getattr(sim, name)[new], np.tile(expected, (len(new), 1)), rtol=1e-12)
+    assert sim.n_clumps == 12
+
+
+def test_a_box_that_is_full():
+    """No overlap with walls nor with clumps of other sizes; what does not fit is left out, and reported once."""
+    sim = md.Simulation(ELASTIC, md.box((0.2, 0.0, 0.0), (0.6, 0.6, 0.7)), dt=1e-5)
+    sim.add_clumps(BALL, [[0.3, 0.3, 0.6], [0.45, 0.2, 0.5]], scale=[1.5, 0.3])
+    inlet = Inlet(CLUMP, LOW, HIGH, rate=4e5, every=10, seed=8)
+    sim.run(10)
+    with pytest.warns(UserWarning, match=r"rate = 400000 1/s .*step 10 .* (\d+) of the 40 clumps") as found:
+        new = inlet(sim)
+        assert len(new) == sim.n_clumps - 2 > 5 and 0.0 < smallest_gap(sim) < 0.3 and sim.n_clumps < 42
+        sim.run(10)
+        assert len(inlet(sim)) < 10 and smallest_gap(sim) > 0.0
+    assert len(found) == 1 and f"room for {len(new)} of" in str(found[0].message)
+
+
+def test_outlet():
+    sim = md.Simulation(ELASTIC, dt=1e-5)
+    sim.add_clumps(BALL, [[x, 0.0, z] for x in (0.0, 1.0) for z in (-1.0, 0.0, 1.0, 2.0)])
+    assert Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == [1, 2]
+    assert sim.ids.tolist() == [0, 3, 4, 5, 6, 7] and Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == []
+
+
+def test_mass_flow_through_a_box():
+    """What a mass rate pours in leaves the box at this rate, which the recorded mass gives with its error."""
+    grains = Mixture([BALL, CLUMP], [0.5, 0.5], sizes=Lognormal(0.06, 0.2))
+    inlet = Inlet(grains, (0, 0, 0.5), (0.9, 0.9, 1.0), mass_rate=50.0, velocity=(0, 0, -3), every=50, seed=1)
+    outlet = Outlet((0, 0, 0), (0.9, 0.9, 1.0), name="fallen", outside=True)
+    sim, rows = md.Simulation(ELASTIC, dt=1e-4, gravity=(0, 0, -9.81)), []
+    sim.run(20000, every=50, callback=lambda sim: (outlet(sim), inlet(sim), rows.append((sim.time, outlet.mass))))
+    assert np.all((sim.position >= 0.0) & (sim.position <= (0.9, 0.9, 1.0)))
+    flow = mean_rate(*np.array(rows)[80:].T)
+    assert abs(flow.value - 50.0) < 3.0 * flow.error < 6.0
+    assert outlet.mass + sim.mass.sum() == pytest.approx(50.0 * sim.time, abs=2.0 * sim.mass.max())
+
+
+def test_error_of_a_rate():
+    """Of counts without correlation: differences over errors follow Student's t of ten blocks, of variance 9 / 7."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(1000):
+        count = np.append(0, np.cumsum(rng.poisson(2.0, 1000)))
+        rate, error = mean_rate(0.1 * np.arange(1001), count)
+        assert rate == pytest.approx(count[-1] / 100.0)
+        found.append((rate - 20.0) / error)
+    assert abs(np.mean(found)) < 0.15 and np.var(found) == pytest.approx(9.0 / 7.0, rel=0.2)
+
+
+def test_what_has_left_is_counted(tmp_path):
+    """By name, over restarts with a new Outlet; what a callback that raises has removed has not left."""
+    sim = md.Simulation(ELASTIC, dt=1e-5)
+    sim.add_clumps(BALL, [(0, 0, z) for z in (0.0, 1.0, 2.0, 3.0)], scale=[1.0, 2.0, 1.0, 1.0])
+    high, low = Outlet((-1, -1, 2.5), (1, 1, 9), name="high"), Outlet((-1, -1, -1), (1, 1, 1.5))
+    low(sim)
+    assert (low.count, low.mass) == sim.outflow["outlet"] == (2, pytest.approx(9.0 * BALL.mass))
+    assert sim.outflow["high"] == (0, 0.0) and (high.count, high.mass) == (0, 0.0)
+    def failing(sim):
+        high(sim)
+        raise KeyError
+    with pytest.raises(KeyError):
+        sim.run(2, every=1, callback=failing)
+    assert sim.outflow["high"] == (0, 0.0)
+    sim.save(tmp_path / "state.npz")
+    for other in (md.Simulation.load(tmp_path / "state.npz"), copy.deepcopy(sim)):
+        outlet = Outlet((-1, -1, -1), (1, 1, 2.5))
+        other.remove_clumps([3])
+        assert outlet(other).tolist() == [2] and outlet(other).tolist() == [] and outlet.count == 3
+        assert other.outflow == {"outlet": (3, pytest.approx(10.0 * BALL.mass))}
+
+
+def through(sim, inlet, outlet, steps):
+    def exchange(sim):
+        outlet(sim)
+        inlet(sim)
+    sim.run(steps, every=inlet.every, callback=exchange)
+
+
+@cache
+def undisturbed():
+    sim, *regions = stream()
+    through(sim, *regions, STEPS)
+    return sim
+
+
+def test_balance_of_a_stream():
+    sim = undisturbed()
+    came, went = sim.ids[-1] + 1, sim.outflow["outlet"][0]
+    assert 20 < came <= stream()[1].due(STEPS, sim.dt) == 25 and went > 2 and sim.n_clumps == came - went
+    assert sim.energy().dissipated > 0.0 and sim.outflow["outlet"] == (went, pytest.approx(went * CLUMP.mass))
+    assert abs(sim.energy().balance) < 1e-3 * came * CLUMP.mass * 9.81 * 0.5
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
+@pytest.mark.parametrize("threads, pieces", [(2, [STEPS]), (3, [1234, 766, STEPS - 2000])])
+def test_bits_of_a_stream(threads, pieces, tmp_path):
+    """Threads, and restarts at any step, with regions made anew."""
+    sim, *regions = stream(threads)
+    for steps in pieces:
+        through(sim, *regions, steps)
+        sim.save(tmp_path / "state.npz")
+        sim, regions = md.Simulation.load(tmp_path / "state.npz", threads=threads), stream()[1:]
+    assert bits(sim) == bits(undisturbed()) and sim.outflow == undisturbed().outflow
+
+
+@pytest.mark.parametrize("every", [5, 20])
+def test_an_inlet_refuses_other_intervals_than_its_own(every):
+    """It would deliver less in silence; calls in runs, in functions and by hand, also after a copy or a restart."""
+    sim, inlet = md.Simulation(ELASTIC, dt=1e-5), Inlet(CLUMP, LOW, HIGH, rate=2e4, every=10)
+    with pytest.raises(ValueError, match=f"every = {every}: the callback acts every 10 steps .* give every=10"):
+        sim.run(2000, every=every, callback=inlet)
+    assert sim.step_count == 0
+    for other in sim, copy.deepcopy(sim):
+        with pytest.raises(ValueError, match=f"every = 10: .* (at step 5|calls of this Inlet are {every} steps apart)"):
+            other.run(200, every=every, callback=lambda sim: inlet(sim))
+        assert other.n_clumps == 0
+    sim.run(20 - sim.step_count)
+    inlet(sim)
+    assert sim.n_clumps == 2
+    sim.run(20)
+    with pytest.raises(ValueError, match="every = 10: at step 40 the calls of this Inlet are 20 steps apart"):
+        inlet(sim)
+    assert sim.n_clumps == 2

@@ -99,27 +99,29 @@ def add_clumps(**arguments):
         assert_finite_run(sim)
 
 
-def register(**record):
-    """A scheme that is accepted can be used. Errors of its own functions are passed on."""
-    scheme = md.rotation.register(**{key: value for key, value in record.items() if value is not None})
+def registered(module, registry, use, record):
+    """What is accepted can be used. Errors of its own functions are passed on."""
+    made = module.register(**{key: value for key, value in record.items() if value is not None})
     try:
-        md.rotation.integrate(scheme.name, inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(0, 0, 1),
-                              torque=(0, 0, 0), dt=1e-3, steps=2)
+        use(made.name)
     except Exception:       # noqa: BLE001, S110
         pass
     registry._registry.remove_own()
 
 
+def register(**record):
+    registered(md.rotation, registry, lambda name: md.rotation.integrate(
+        name, inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(0, 0, 1), torque=(0, 0, 0), dt=1e-3,
+        steps=2), record)
+
+
 def register_law(**record):
-    law = md.contact.register(**{key: value for key, value in record.items() if value is not None})
-    try:
-        sim = md.Simulation(STEEL, contact=law.name, dt=1e-6)
+    def collide(name):
+        sim = md.Simulation(STEEL, contact=name, dt=1e-6)
         sim.add_clumps(BALL, [(0, 0, 0), (1.99 * BALL.radii[0], 0, 0)])
         sim.run(2)
         sim.contacts()
-    except Exception:       # noqa: BLE001, S110
-        pass
-    contact_laws._registry.remove_own()
+    registered(md.contact, contact_laws, collide, record)
 
 
 CALLS = {       # name: (function, good arguments, what a message may name besides the argument)
@@ -359,7 +361,6 @@ def test_out_of_range(name, argument):
     assert (md.contact.available(), md.rotation.available()) == before
 
 
-LAW = "hertz-mindlin:bonds=parallel"
 NO_SIGNATURE = b"void (int)"            # a capsule holds its address
 NOTHING = CFUNC(lambda *pointers: None)
 FOREIGN = {     # files of other programs, and what a message says that they are
@@ -373,12 +374,11 @@ def box(**motion):
     return md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, True), **motion)
 
 
-FLOOR = md.Plane((0, 0, 0), (0, 0, 1))
 SLAB = (0, 0, 0), (1, 1, 1), (True, False, True)
 
 
 def row(steps=0, **options):
-    sim = md.Simulation(STEEL, **{"contact": LAW, "dt": 1e-7, "threads": 1} | options)
+    sim = md.Simulation(STEEL, **{"contact": "hertz-mindlin:bonds=parallel", "dt": 1e-7, "threads": 1} | options)
     sim.add_clumps(BALL, [(0.5 + 0.01999 * k, 0.5, 0.5) for k in range(3)])
     sim.add_field("heat", 300.0)
     sim.run(steps)
@@ -432,6 +432,10 @@ def measured():
 
 def stays(t):
     return (0, 0, 0), (0, 0, 0)
+
+
+def idle(bodies, dt, stage):
+    pass
 
 
 def becomes_infinite(t, x, v, q, w):
@@ -532,7 +536,7 @@ MESSAGES = [        # (call, what its message says)
     (lambda: Inlet(BALL, (0, 0, 0.2), (1, 1, 1.5), rate=5e6)(row(10, periodic=box())),
      ["high[2] = 1.5: stay within the periodic box"]),
     # walls and their motions
-    *((lambda wall=wall: row(walls=[FLOOR, wall], contact="hertz:onset=corrected"),
+    *((lambda wall=wall: row(walls=[md.Plane((0, 0, 0), (0, 0, 1)), wall], contact="hertz:onset=corrected"),
        ["walls[1] = ", "onset correction", "needs planes at rest; take onset=plain"])
       for wall in (md.Cylinder((0, 0, 0), (0, 0, 1), 9.0), md.MeshWall((CUBE, CUBE_FACES)),
                    md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 1)))),
@@ -546,6 +550,7 @@ MESSAGES = [        # (call, what its message says)
         *((wrong, "return a tuple (displacement") for wrong in (None, 3, [(0, 0, 0)] * 2)),
         (((0, 0, np.nan), (0, 0, 0)), "nan"), (((0, 0), (0, 0)), "shape (2, 2)"))),
     (lambda: md.Cone((0, 0, 0), (0, 0, 1), (1, 1), 0.0), ["a surface without area"]),
+    *((lambda row=row: alone().overlap_walls([row]), ["spheres"]) for row in ((0, 0, 0), (0, 0, 0, np.nan))),
     # inlets
     (lambda: Inlet(BALL, (0, 0, 0), (0.1, 0.1, 0.1), rate=1.0, every=2)(row(3)), ["every = 2: the simulation is at "]),
     (lambda: Inlet(BALL, (0, 0, 0), (0.019, 0.1, 0.1), rate=1e9, every=3)(row(3)),
@@ -604,6 +609,9 @@ MESSAGES = [        # (call, what its message says)
         ({"describe": lambda: 1}, "describe = ", "(contacts)", "too many"),
         ({"coefficients": lambda pair: ()}, "coefficients = ", "(pair, values)", "too many"))),
     (lambda: md.rotation.register("no", lambda bodies, dt: None), ["move = ", "(bodies, dt, stage)", "too many"]),
+    *((lambda given=given, offset=offset: md.rotation.register("no", idle, **given, **{offset: -0.5}),
+       [f"{offset} = -0.5: ", f"needs {missing}, too"]) for offset in ("angular_velocity_offset", "orientation_offset")
+      for given, missing in (({}, "start and sync"), ({"start": idle}, "sync"), ({"sync": idle}, "start"))),
     (lambda: md.Plane((0, 0, 0), (0, 0, 1), motion=lambda: None), ["motion = ", "(t), and takes ()", "too many"]),
     (lambda: md.rotation.integrate("spiral", (1, 2, 3), (1, 0, 0, 0), (0, 0, 1), lambda t: 0, 0.1, 1),
      ["torque = ", "(t, q, w)", "too many"]),

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scenes
+from killed_runs import columns
 from rods_in_box import SCENARIO as RODS
 from rods_with_fields import box_of_rods
 from sheared_scenes import gas
@@ -105,22 +106,15 @@ def summary(out):
     return json.loads((out / "summary.json").read_text())
 
 
-TOTAL = 5           # column of energy.csv
-
-
-def energies(out):
-    return np.loadtxt(out / "energy.csv", delimiter=",", skiprows=1, ndmin=2)
-
-
 UNSTABLE = "--dt", "4e-4"       # 1.4 Rayleigh steps: the energy of the rods explodes within two seconds
 
 
 def test_the_last_good_state_is_kept(tmp_path, capsys):
     """It is that of one of the last rows, to the bit, and can be continued elsewhere."""
     assert main(tmp_path, *UNSTABLE, "--time", "2") == 1
-    rows = energies(tmp_path)
+    rows = columns(tmp_path / "energy.csv")
     last, kept = rows[-1], md.Simulation.load(tmp_path / "checkpoint.npz")
-    assert (kept.time, kept.energy().total) in [(row[0], row[TOTAL]) for row in rows[-ROWS_PER_SNAPSHOT:]]
+    assert (kept.time, kept.energy().total) in rows[["time", "total"]][-ROWS_PER_SNAPSHOT:].tolist()
     with pytest.warns(UserWarning, match="Rayleigh"):
         by_hand = RODS.build(RODS.parse(UNSTABLE))
     by_hand.run(kept.step_count)
@@ -129,26 +123,26 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
     assert there["ended"] == "not finite" and "Rayleigh" in there["reason"] and "clump" in there["reason"]
     assert 0 < there["steps"] - kept.step_count <= 5 * ROWS_PER_SNAPSHOT               # a row is 5 steps
     said = capsys.readouterr().err
-    assert there["reason"] in said and f"up to {last[0]:g} s" in said and "Traceback" not in said
+    assert there["reason"] in said and f"up to {last['time']:g} s" in said and "Traceback" not in said
 
 
 def test_energy_limit(tmp_path, capsys):
     """The run ends with the first row beyond it, and can be continued from there with the same bits."""
     run, limit = (*UNSTABLE, "--time", "0.5"), 0.01
     assert main(tmp_path / "free", *run) == 0
-    free = energies(tmp_path / "free")
-    errors = np.abs(free[:, TOTAL] - free[0, TOTAL]) / free[0, TOTAL]
+    free = columns(tmp_path / "free" / "energy.csv")
+    errors = np.abs(free["total"] - free["total"][0]) / free["total"][0]
     first = int(np.argmax(errors > limit))
     assert 10 < first < len(free) - 10
     capsys.readouterr()
     for again in ([], ["--resume"]):                        # the second time at once
         assert main(tmp_path / "a", *run, "--energy-limit", str(limit), *again) == 1
-        np.testing.assert_array_equal(energies(tmp_path / "a"), free[:first + 1])
+        np.testing.assert_array_equal(columns(tmp_path / "a" / "energy.csv"), free[:first + 1])
         there, said = summary(tmp_path / "a"), capsys.readouterr().err
         assert (there["ended"], there["max_relative_energy_error"]) == ("energy limit", errors[first])
         assert f"{errors[first]:.3g}" in said and f"--energy-limit {limit}" in said and "--resume" in said
     assert main(tmp_path / "a", *run, "--resume") == 0
-    np.testing.assert_array_equal(energies(tmp_path / "a"), free)
+    np.testing.assert_array_equal(columns(tmp_path / "a" / "energy.csv"), free)
     comparison = "--compare", "euler,spiral", "--time", "0.2", "--energy-limit", "1e-5"     # runs all the same
     assert main(tmp_path, *comparison) == 0
     assert [summary(tmp_path / name)["ended"] for name in ("euler", "spiral")] == ["energy limit"] * 2
@@ -162,15 +156,15 @@ def test_energy_limit_with_body_forces(tmp_path, capsys):
         return sim
     falling = replace(RODS, build=build, observables=())
     assert main(tmp_path / "free", "--time", "1", scenario=falling) == 0
-    free = energies(tmp_path / "free")
-    errors, kinetic = np.abs(free[1:, TOTAL] - free[0, TOTAL]), free[1:, 1] + free[1:, 2]
+    free = columns(tmp_path / "free" / "energy.csv")
+    errors, kinetic = np.abs(free["total"] - free["total"][0])[1:], (free["translational"] + free["rotational"])[1:]
     there = summary(tmp_path / "free")
     assert there["energy_scale"] == "kinetic_max"
     assert there["max_relative_energy_error"] == errors.max() / kinetic.max()
     errors /= np.maximum.accumulate(kinetic)
     limit = 0.5 * errors.max()
     assert main(tmp_path / "a", "--time", "1", "--energy-limit", str(limit), scenario=falling) == 1
-    assert len(energies(tmp_path / "a")) == 2 + np.argmax(errors > limit)
+    assert len(columns(tmp_path / "a" / "energy.csv")) == 2 + np.argmax(errors > limit)
     for change in ({"conservative": False}, {"forces": lambda options: [lambda t, x, v, q, w: (0.0 * x, 0.0 * w)]}):
         assert main(tmp_path / "b", "--energy-limit", "1", scenario=replace(RODS, **change)) == 2
         assert "--energy-limit" in capsys.readouterr().err and not (tmp_path / "b").exists()

@@ -190,23 +190,19 @@ def test_values():
         assert colour.ticks("template", span).tolist() == ticks
 
 
-def snapshot(page):
-    """What the page of a view draws, {name: objects}: k3d has it as zlib of msgpack, in base64."""
-    msgpack = pytest.importorskip("msgpack")
-    data = min((found for found in re.findall(r"[A-Za-z0-9+/]{100,}={0,2}", page)), key=len)
-    return msgpack.unpackb(zlib.decompress(base64.b64decode(data)))
-
-
 def test_view(tmp_path):
     """The spheres with their diameters and speeds, the edges of a box, a mesh; nothing is loaded from a network."""
     pytest.importorskip("k3d")
+    msgpack = pytest.importorskip("msgpack")
     sim = md.Simulation(md.Material(1e9, 0.1), [*md.box((0, 0, 0), (1, 1, 1)), md.MeshWall(PLATE)], dt=1e-4)
     sim.add_clumps(BALL, [(0.5, 0.5, 0.3), (0.5, 0.5, 0.8)], velocity=[(1, 0, 0), (0, 3, 0)])
     shown = md.view(sim)
     shown.save(tmp_path / "view.html")
     assert (tmp_path / "view.html").read_text(encoding="utf-8") == shown.page
     assert not re.search(r"<(script|link|img)[^>]*(src|href)=", shown.page) and "<iframe srcdoc=" in shown._repr_html_()
-    objects = {one["type"]: one for one in snapshot(shown.page)["objects"]}
+    data = min(re.findall(r"[A-Za-z0-9+/]{100,}={0,2}", shown.page), key=len)       # zlib of msgpack, in base64
+    drawn = msgpack.unpackb(zlib.decompress(base64.b64decode(data)))["objects"]
+    objects = {one["type"]: one for one in drawn}
     assert {"Points", "Lines", "Mesh"} <= set(objects)
     for name, expected in ("positions", sim.position), ("point_sizes", 2.0 * BALL.radii[0]), ("attribute", [1.0, 3.0]):
         found = objects["Points"][name]

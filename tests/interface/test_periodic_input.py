@@ -9,12 +9,11 @@ import minidem as md
 from minidem.initial import Inlet, Outlet
 
 BOX = ((0.0, 0.0, 0.0), (1.0, 0.8, 0.6), (True, False, True))
-MATERIAL = md.Material(young=1e8, poisson=0.1)
 ROD = scenes.rod().template
 
 
 def simulation(periodic=BOX, walls=None, **options):
-    return md.Simulation(MATERIAL, walls, dt=2e-5, periodic=periodic, **options)
+    return md.Simulation(md.Material(young=1e8, poisson=0.1), walls, dt=2e-5, periodic=periodic, **options)
 
 
 def test_walls():
@@ -86,7 +85,6 @@ def test_inlet_and_outlet():
 
 # --- boxes that move ---
 
-CUBE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (True, True, True)
 BOTH = {"shear": ("x", "y", 5.0), "rates": (0.0, 0.0, -2.0)}
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
 

@@ -10,7 +10,6 @@ from minidem.scenario import plot
 from minidem.scenarios import curves
 
 matplotlib = pytest.importorskip("matplotlib")
-figures = pytest.importorskip("matplotlib.figure")
 
 
 def drawn(draw, path):

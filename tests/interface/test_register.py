@@ -1,12 +1,16 @@
-"""User-defined contact laws and rotation schemes: interfaces, what functions receive and must keep to."""
+"""User-defined contact laws, rotation schemes and forces: interfaces, what functions receive and must keep to."""
 import ctypes
 import functools
+import types
 
 import custom_integrator
 import custom_law as example
 import numpy as np
 import pytest
-from bit_systems import SYSTEMS, bits, python_scheme
+import scenes
+from bit_systems import STATE, SYSTEMS, bits, python_scheme
+from scenes import drag
+from scipy import LowLevelCallable
 from user_functions import BALL, CFUNC, COMPILED, GLASS, LAW, POINTER, capsule, functions_of, rods, same, two_balls
 
 import minidem as md
@@ -154,10 +158,8 @@ def test_record(own_law):
     assert (record.title, record.doi, record.doc, record.reads_of_pairs, record.parameters) == (
         "linear hysteretic spring", "10.1122/1.549893", "A hysteretic spring.", ("restitution",), {"stiffness": None})
     assert "Walton" in md.cite(two_balls(LAW)).text
-    for make, message in ((lambda: two_balls("mine"), "stiffness is missing"),
-                          (lambda: rods(rotation="rk4"), "one force evaluation per step, and 'rk4' has 4")):
-        with pytest.raises(ValueError, match=message):
-            make()
+    with pytest.raises(ValueError, match="one force evaluation per step, and 'rk4' has 4"):
+        rods(rotation="rk4")
 
 
 def test_a_user_law_can_be_replaced(own_law):
@@ -195,13 +197,11 @@ def test_parameters_of_a_law(own_law):
             md.contact.info(name).values(given)
 
 
-@pytest.mark.parametrize("force, shape", [
-    (lambda c: c.normal[0], r"\(3,\)"), (lambda c: 1.0, r"\(\)"), (lambda c: c.overlap[:, None], r"\(8, 1\)")])
-def test_forces_are_not_broadcast(own_law, force, shape):
-    own_law("mine", lambda contacts: setattr(contacts, "force", force(contacts)))
-    sim = two_balls("mine")
-    with pytest.raises(ValueError, match=f"force has shape {shape}; give shape .8, 3.$"):
-        sim.run(1)
+def test_forces_are_not_broadcast(own_law):
+    for force, shape in ((lambda c: c.normal[0], "3,"), (lambda c: 1.0, ""), (lambda c: c.overlap[:, None], "8, 1")):
+        own_law("mine", lambda contacts: setattr(contacts, "force", force(contacts)))
+        with pytest.raises(ValueError, match=rf"force has shape \({shape}\); give shape .8, 3.$"):
+            two_balls("mine", steps=1)
 
 
 def pulling(contacts, stiffness):
@@ -244,15 +244,10 @@ def test_no_copy_of_a_large_state(own_law, monkeypatch):
         sim.run(1)
 
 
-class Method:
-    def force(self, t, x, v, q, w):
-        return -v, 0.0 * w
-
-
 def test_functions_of_many_kinds():
     """They are accepted if they can be called."""
     sim, seen = two_balls("hertz"), []
-    sim.add_force(Method().force)
+    sim.add_force(types.MethodType(lambda self, t, x, v, q, w: (-v, 0.0 * w), sim))
     sim.add_force(functools.partial(lambda a, t, x, v, q, w: (a * v, 0.0 * w), -1.0))
     sim.add_force(lambda *everything: (0.0 * everything[2], 0.0 * everything[2]), [1.0, 2.0])
     sim.run(2, every=1, callback=seen.append)               # a built-in function
@@ -373,20 +368,6 @@ def test_stages_and_parameters_arrive(own, in_c):
         md.rotation.integrate("staged:gain=nan", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
 
 
-def idle(bodies, dt, stage):
-    pass
-
-
-@pytest.mark.parametrize("field", ["angular_velocity_offset", "orientation_offset"])
-@pytest.mark.parametrize("given", [(), ("start",), ("sync",)])
-def test_what_is_stored_at_another_instant_needs_start_and_sync(own, field, given):
-    functions = dict.fromkeys(given, idle)
-    missing = " and ".join(role for role in ("start", "sync") if role not in given)
-    with pytest.raises(ValueError, match=f"{field} = -0.5: .* needs {missing}, too"):
-        own("late", idle, **functions, **{field: -0.5})
-    assert "late" not in md.rotation.available()
-
-
 def test_signatures_are_checked(own):
     function = ctypes.CDLL(None).labs                                # any function: it is never called
     for restype, argtypes in ((ctypes.c_int, 4 * [POINTER]), (None, 3 * [POINTER]), (None, None)):
@@ -408,6 +389,143 @@ def test_signatures_are_checked(own):
 def test_an_error_in_a_python_scheme_is_raised(own, role):
     def fails(bodies, dt, stage):
         raise ArithmeticError(f"in {role}")
-    own("failing", **{"move": idle, role: fails})
+    own("failing", **{"move": lambda bodies, dt, stage: None, role: fails})
     with pytest.raises(ArithmeticError, match=f"in {role}"):
         turned("failing", steps=3)
+
+
+# --- forces ---
+
+OF_FORCES = b"void (const double *, const double *, double *, const double *)"
+PARAMETERS = (-40.0, 3.0, 0.05, 1e-3)
+
+
+@CFUNC
+def compiled_force(time, clumps, wrenches, p):
+    """What `in_python` returns a function for, as a pointer to a function of C."""
+    rows, results = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
+    x, v, q, w, mass, ids = rows[:3], rows[3:6], rows[6:10], rows[10:13], rows[13], rows[14]
+    results[:3] = p[0] * x / np.sqrt(1.0 + np.sum(x * x, axis=0)) - p[1] * mass * v
+    results[1] += 1000.0 * time[0] * (1.0 + ids / 100.0)
+    results[3:] = p[2] * q[1:] * q[0] - p[3] * w
+
+
+def in_python(sim):
+    mass, ids = sim.mass[:, None], sim.ids
+    def force(t, x, v, q, w, a, b, c, d):
+        r = np.sqrt(1.0 + x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1] + x[:, 2] * x[:, 2])
+        push = a * x / r[:, None] - b * mass * v
+        push[:, 1] = push[:, 1] + 1000.0 * t * (1.0 + ids / 100.0)
+        return push, c * q[:, 1:] * q[:, :1] - d * w
+    return force
+
+
+def pushed(function, steps, parameters=PARAMETERS, contact="hertz", **options):
+    sim = rods(contact, gravity=(0, 0, -9.81), **options)
+    sim.add_force(function(sim) if function is in_python else function, parameters)
+    sim.run(steps)
+    return sim
+
+
+CONTACTS = ["hertz", "hertz:onset=corrected", "hertz-mindlin"]
+
+
+@pytest.mark.parametrize("contact, rotation", [*((contact, "spiral") for contact in CONTACTS), ("hertz", "rk4"),
+                                               ("hertz", "no-squish")])
+def test_agreement_with_python(contact, rotation):
+    one = pushed(compiled_force, 150, contact=contact, rotation=rotation)
+    other = pushed(in_python, 150, contact=contact, rotation=rotation)
+    assert len(one.contacts()) > 10
+    for a, b in ((getattr(one, name), getattr(other, name)) for name in STATE):
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-9 * np.abs(b).max())
+    assert one.energy().work == pytest.approx(other.energy().work, rel=1e-3)
+    assert abs(one.energy().work) > 0.01 * rods(contact, rotation=rotation).energy().kinetic
+
+
+@pytest.mark.parametrize("interface", ["scipy", "capsule"])
+def test_interfaces_give_the_same_bits(interface):
+    other = LowLevelCallable(compiled_force) if interface == "scipy" else capsule(compiled_force, OF_FORCES)
+    assert same(pushed(other, 80), pushed(compiled_force, 80))
+
+
+def test_what_a_function_receives():
+    """Rows of three clumps; the other lanes repeat the first, and what they return is ignored."""
+    seen = []
+    @CFUNC
+    def look(time, clumps, wrenches, parameters):
+        rows, results = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
+        assert np.all(results == 0.0)
+        seen.append((time[0], rows.copy(), parameters[1]))
+        results[:] = np.arange(1.0, 7.0)[:, None] * (rows[14] + 1.0)
+        results[:, 3:] = np.nan
+    sim = md.Simulation(GLASS, dt=1e-3, contact="hertz-mindlin")
+    given = scenes.unit_vectors(np.random.default_rng(3), 3, 4)
+    motion = {"velocity": [(1, 2, 3)] * 3, "angular_velocity": [(0, 0, 4), (5, 0, 0), (0, 6, 0)]}
+    sim.add_clumps(scenes.lumpy().template, [(0, 0, 0), (1, 0, 0), (2, 0, 0), (9, 9, 9)], [*given, (1, 0, 0, 0)],
+                   **{name: [*rows, (0, 0, 0)] for name, rows in motion.items()})
+    sim.remove_clumps([0])
+    sim.add_force(look, (7.0, 8.0))
+    factor = np.array([2.0, 3.0, 4.0])[:, None]         # ids 1 to 3
+    np.testing.assert_array_equal(sim.force, factor * [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(sim.torque, factor * [4.0, 5.0, 6.0], rtol=1e-12)
+    del seen[:2]                                        # calls that check the parameters
+    time, rows, parameter = seen[0]
+    assert (time, parameter) == (0.0, 8.0)
+    expected = np.column_stack([sim.position, sim.velocity, sim.orientation, sim.angular_velocity, sim.mass, sim.ids])
+    np.testing.assert_allclose(rows[:, :3].T, expected, atol=1e-13)
+    np.testing.assert_array_equal(rows[:13, 3:], np.tile(rows[:13, :1], (1, 5)))
+    sim.run(2)
+    assert [time for time, *_ in seen] == [0.0, 1e-3, 2e-3] and np.isfinite(sim.position).all()
+
+
+@pytest.mark.parametrize("in_c, steps", [(True, 0), (True, 1), (True, 100), (False, 100)])
+def test_continuing_without_the_forces(tmp_path, in_c, steps):
+    """Dropped forces: positions, velocities, work and balance stay; from there on as a new simulation."""
+    sim = pushed(compiled_force if in_c else in_python, steps, contact="hertz-mindlin")
+    sim.save(tmp_path / "state.npz")
+    free = md.Simulation.load(tmp_path / "state.npz", forces="drop")
+    assert free.user_forces == () and free.step_count == steps
+    for one, other in zip(scenes.state_of(free), scenes.state_of(sim), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+    energy, before = free.energy(), sim.energy()
+    assert energy.work == pytest.approx(before.work, rel=1e-12)
+    assert energy.balance == pytest.approx(before.balance, rel=1e-12)
+    free.run(100)
+    assert free.energy().work == energy.work and abs(free.energy().balance - energy.balance) < 1e-2 * before.kinetic
+    free.save(tmp_path / "free.npz")
+    md.Simulation.load(tmp_path / "free.npz").run(1)    # expects none
+
+
+# --- forces in Python ---
+
+def few(**changes):
+    return scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).changed(**changes).simulation(38e-6)
+
+
+def test_functions_get_separate_arrays():
+    def spoiling(t, x, v, q, w):
+        force, torque = drag(t, x, v, q, w)
+        for values in (x, v, q, w):
+            values -= 7.0
+        return force, torque
+    one, other = few(), few()
+    for first, sim in ((spoiling, one), (drag, other)):
+        sim.add_force(first)
+        sim.add_force(lambda t, x, v, q, w: (-x, np.zeros(3)))
+        sim.run(20)
+    assert np.array_equal(one.position, other.position) and np.array_equal(one.orientation, other.orientation)
+
+
+def test_forces_are_not_evaluated_before_user_forces_are_added_again(tmp_path):
+    """Saved before the first evaluation: without the user force the first step would lack it."""
+    sim = few()
+    sim.add_force(drag)
+    sim.save(tmp_path / "state.npz")
+    other = md.Simulation.load(tmp_path / "state.npz")
+    for look in (other.contacts, lambda: other.force, lambda: other.run(1)):
+        with pytest.raises(ValueError, match="saved with 1 user forces and has 0: call add_force again"):
+            look()
+    other.add_force(drag)
+    for one in (sim, other):
+        one.run(5)
+    assert np.array_equal(sim.velocity, other.velocity)

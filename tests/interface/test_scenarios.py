@@ -1,6 +1,6 @@
 """Scripts of scenarios/: short runs of all that record energies, and the physics that no other test looks at.
 
-Studies of papers are run by tests/analytic/test_published.py and test_energy_studies.py.
+Studies of papers are run by tests/analytic/test_published.py and test_studies.py.
 """
 import json
 from pathlib import Path
@@ -48,8 +48,6 @@ def observed(name="run"):
 def build(script, *words):
     return script.build(script.SCENARIO.parse([*words, "--threads", "1"]))
 
-
-# --- short runs ---
 
 BALANCE = ("energy_balance_error", 0.0, 1e-3)
 SHORT = {       # script: (options, sizes (clumps, spheres), (entry of summary.json, lowest, highest), ...)
@@ -102,8 +100,6 @@ def test_a_short_run(name):
         assert summary["contacts_per_clump"] == np.mean(rows["contacts"]) / 200
 
 
-# --- gases ---
-
 def test_start_of_gases():
     """At equal energies of all degrees of freedom, without contacts; walls of the gas take no energy and no spin."""
     sim = build(gas, "--count", "200")
@@ -144,8 +140,6 @@ def test_a_sheared_gas(monkeypatch):
     assert [found["temperature"], found["pressure"]] == pytest.approx(theory[:2], rel=0.05)
     assert found["stress"] == pytest.approx(theory[2], rel=0.08)
 
-
-# --- packings ---
 
 def test_a_sample_jams(monkeypatch):
     monkeypatch.setattr(compression, "PRESSURES", (1e-4, 3e-5, 1e-5))
@@ -198,8 +192,6 @@ def test_a_rheology_run_is_kept_and_read(tmp_path, monkeypatch):
         shear_rheology.shear(**arguments)
 
 
-# --- settling and beds ---
-
 def test_rest_and_its_continuation():
     words = ["--count", "20", "--dt", "4e-5", "--frames", "0", "--threads", "1", "--quiet", "--out", "run", "--time"]
     assert settling.main([*words, "2"]) == 0
@@ -214,8 +206,6 @@ def test_rest_and_its_continuation():
     assert rows["time"][-1] == pytest.approx(2.2) and np.all(rows["kinetic_energy"][rows["time"] > 2.0] < settling.REST)
     assert json.loads(Path("run/summary.json").read_text())["result"]["rest_time"] == result["rest_time"]
 
-
-# --- flows ---
 
 @pytest.mark.parametrize("funnel", ["mesh", pytest.param("cone", marks=pytest.mark.slow)])
 def test_silo_empties_and_continues(funnel):
@@ -251,8 +241,6 @@ def test_hopper_flows_faster_through_larger_orifices(monkeypatch):
     assert np.all(np.diff(table["flow_rate"]) > 0.0) and report.findings[0].reproduced > 1.0
     assert len(list(Path("hopper").glob("*.stl"))) == 3 and Path("hopper/flow.pvd").exists()
 
-
-# --- single bodies ---
 
 @pytest.mark.slow
 def test_verdicts_on_figure_2(tmp_path):

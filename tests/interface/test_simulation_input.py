@@ -130,8 +130,6 @@ def test_no_private_member_of_a_simulation_is_read():
     assert not found, "\n".join(found)
 
 
-# --- clumps of many sizes ---
-
 def pairs(scale):
     """Colliding lumpy clumps: of a template with this scale, and of a template of that size."""
     made = md.ClumpTemplate(scenes.LUMPY_CENTERS * scale, scenes.LUMPY_RADII * scale, 2500.0)

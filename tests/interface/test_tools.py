@@ -1,4 +1,4 @@
-"""Tools of this project: measurements, tables, pictures of ParaView, and comparisons with other codes."""
+"""Tools of this project: measurements, tables, pictures of ParaView, comparisons with other codes, emulated arm64."""
 import json
 import os
 import re
@@ -7,17 +7,15 @@ import shutil
 import benchmark_cases
 import compare_shear
 import compare_trees
+import emulate_arm64
 import pytest
 from examples import ROOT
-from installed_lammps import needs_lammps
 from peers.lammps_peer import LAMMPS
-from processes import python
+from processes import needs_lammps, python
 
-import minidem as md
 from minidem import isa
 from minidem.scenarios.spiral import chess_box
 
-ORDERS = (ROOT / "minidem" / "rotation" / "ORDERS.md").read_text(encoding="utf-8")
 WARMUP, STEPS, REPEATS = 50, 300, 3
 
 
@@ -41,8 +39,6 @@ def test_a_bad_argument_is_named(words, complaint, run_tool, here):
     done = run_tool(tool, *arguments)
     assert done.returncode == 2 and complaint in done.stderr and not list(here.iterdir())
 
-
-# --- benchmark.py ---
 
 def test_rows_of_a_measurement(tmp_path):
     """One per number of threads; calls of run() and threads change no bit, and so not the energy."""
@@ -81,20 +77,11 @@ def test_what_cannot_be_measured(tmp_path, run_tool):
         assert done.returncode == 1 and complaint in done.stderr
 
 
-# --- order_table.py ---
-
-def test_every_scheme_is_listed():
-    listed = {name.partition(":")[0] for name in re.findall(r"^\| `([\w:=-]+)` \|", ORDERS, re.M)}
-    assert set(md.rotation.available()) == listed, "run: python tools/order_table.py"
-
-
 @pytest.mark.slow
 def test_orders_are_those_measured():
     """In a separate process, where no other test has registered a scheme."""
     python(ROOT / "tools" / "order_table.py", "--check")
 
-
-# --- paraview_view.py ---
 
 @pytest.mark.parametrize("words, told", [
     ("none.pvd", "no file none.pvd"), ("run.pvd --pgn a.png", "--pgn"), ("0.vtu --time 1", "--time"),
@@ -106,8 +93,6 @@ def test_views_are_refused(words, told, tmp_path):
     done = python(ROOT / "tools" / "paraview_view.py", *words.split(), cwd=tmp_path, fails=True)
     assert told in done.stderr and "Traceback" not in done.stderr
 
-
-# --- compare_*.py: other codes, which are missing, fail or agree ---
 
 PROGRAMS = {"yade": "yade", "lammps": "lmp", "liggghts": "liggghts"}
 
@@ -165,3 +150,21 @@ def test_peers_agree(name, case, steps, tmp_path):
     radius = min(piece.radii.min() for piece in chess_box.templates().values())
     allowed = {"A": 0.06 * 0.01, "B": 1e-4 * 4000 * chess_box.STEP * chess_box.SPEED / radius}
     assert report["apart_in_radii"] < allowed[case]
+
+
+def test_missing_programs_of_arm64_are_named_with_a_remedy(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert emulate_arm64.main(["--folder", str(tmp_path / "made")]) == emulate_arm64.MISSING
+    assert "apt-get install gcc-aarch64-linux-gnu qemu-user" in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.slow
+def test_bits_of_arm64_are_those_of_this_machine(tmp_path, capsys):
+    """Downloads an arm64 Python, NumPy and SciPy."""
+    status = emulate_arm64.main(["--cases", "A,C", "--folder", str(tmp_path)])
+    if status == emulate_arm64.MISSING:
+        pytest.skip(capsys.readouterr().err)
+    said = capsys.readouterr().out
+    assert status == emulate_arm64.EQUAL and "aarch64: gcc" in said, said
+    assert said.count("equal") > 20 and "different" not in said

