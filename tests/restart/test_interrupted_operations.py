@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scenes
+from bit_systems import SYSTEMS
 from operations import DT, OPERATIONS, bits, finished, interrupted
 from processes import python
 
@@ -76,6 +77,28 @@ def test_a_sort_interrupted_at_every_line(monkeypatch):
         assert bits(sim) == bits(uninterrupted), f"other bits after Ctrl-C at line {lines}"
         orders.add(sim.loop.state.clump_number.tobytes())
     assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
+
+
+def test_a_moving_box_interrupted_at_every_line():
+    """Where the steps to come are tabulated, too."""
+    start = SYSTEMS["pressure box"].build("hertz", rotation="exact")
+    start.run(7)
+    uninterrupted, lines, got_through = copy.deepcopy(start), 0, False
+    uninterrupted.run(3)
+    expected = bits(uninterrupted)
+    while not got_through:
+        lines, sim = lines + 1, copy.deepcopy(start)
+        try:
+            sys.settrace(interrupting(lines))
+            sim.run(1)
+            got_through = True
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        sim.run(10 - sim.step_count)
+        assert bits(sim) == expected, f"other bits after Ctrl-C at line {lines}"
+    assert lines > 200
 
 
 # --- Memory that is refused.
