@@ -79,7 +79,7 @@ def test_a_sort_interrupted_at_every_line(monkeypatch):
     assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
 
 
-def test_a_moving_box_interrupted_at_every_line():
+def test_a_moving_box_interrupted_at_every_third_line():
     """Where the steps to come are tabulated, too."""
     start = SYSTEMS["pressure box"].build("hertz", rotation="exact")
     start.run(7)
@@ -87,7 +87,7 @@ def test_a_moving_box_interrupted_at_every_line():
     uninterrupted.run(3)
     expected = bits(uninterrupted)
     while not got_through:
-        lines, sim = lines + 1, copy.deepcopy(start)
+        lines, sim = lines + 3, copy.deepcopy(start)
         try:
             sys.settrace(interrupting(lines))
             sim.run(1)
