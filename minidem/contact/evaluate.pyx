@@ -452,7 +452,7 @@ cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int gr
     if stores:
         memset(block.couple, 0, sizeof(block.couple))
         blocks.n_blocks += 1
-    for lane in range(LANES):                           # as vectors: who reads them need not wait for parts of them
+    for lane in range(LANES):
         block.first[lane] = pairs[2 * lane] if lane < n else blocks.free_slot
         block.second[lane] = pairs[2 * lane + 1] if lane < n else blocks.free_second
     if n < LANES:

@@ -85,14 +85,6 @@ cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, dou
     store(b.motion + 4 * LANES + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
 
 
-cdef inline void put(double *row, int lane, double value) noexcept nogil:
-    """Write a number; the first one into all lanes, so that who reads the row need not wait for a part of it."""
-    if lane == 0:
-        store_eight(row, eight_of(value))
-    else:
-        row[lane] = value
-
-
 cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const Bodies *a,
                                double half, Bodies *b, OwnContact contact, Bending *bending, int n) noexcept nogil:
     """Of the first n contacts, with walls. half : of the step.
@@ -111,12 +103,10 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const i
             for k in range(4):
                 sphere[k] = a.sphere[k * LANES + lane]
             touch = touch_wall(law.walls, primitive, sphere)
-        put(contact.normal[0], lane, touch.normal.x)
-        put(contact.normal[1], lane, touch.normal.y)
-        put(contact.normal[2], lane, touch.normal.z)
-        put(contact.overlap, lane, sphere[3] - touch.height)
-        put(contact.radius, lane, sphere[3])
+        store3(contact.normal, lane, touch.normal)
         store(bending.straight + lane, touch.straight)
+        contact.overlap[lane] = sphere[3] - touch.height
+        contact.radius[lane] = sphere[3]
         bending.curvature[lane] = touch.curvature
         if moves and law.walls.moves[wall]:
             move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.motion + lane), half, b, lane)

@@ -17,8 +17,8 @@ error against the processor time; a line for each law connects its points with a
 that take less time. orders.png shows the error against the step, with the slope of the best scheme of each law.
 curves.csv has all points, orders.csv all slopes.
 
-Completed runs in --out are kept, so the same command continues an interrupted study. It takes about three hours on
-one core, ten minutes of eight schemes, clumps alone and three seeds; --quick takes some seconds.
+Completed runs in --out are kept, so the same command continues an interrupted study. It takes some hours on one
+core; eight schemes, with clumps alone and three seeds, take ten minutes, and --quick some seconds.
 """
 
 import sys

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,18 @@ def interrupting(countdown):
     return trace
 
 
+def interrupted_at(line, act):
+    """Call act(), with Ctrl-C at its line or call of this number; whether it got that far."""
+    try:
+        sys.settrace(interrupting(line))
+        act()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
 def test_a_sort_interrupted_at_every_line(monkeypatch):
     """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
     monkeypatch.setattr("minidem.engine.loop_memory.REBUILDS_PER_SORT", 0)
@@ -62,17 +75,10 @@ def test_a_sort_interrupted_at_every_line(monkeypatch):
     sim, uninterrupted = (scene.simulation(DT, threads=1) for _ in range(2))
     for one in sim, uninterrupted:
         one.run(150)                                # in contact with one another; no longer in order
-    orders, lines, got_through = {sim.loop.state.clump_number.tobytes()}, 0, False
-    while not got_through:
+    orders, lines, hit = {sim.loop.state.clump_number.tobytes()}, 0, True
+    while hit:
         lines += 1
-        try:
-            sys.settrace(interrupting(lines))
-            sim.run(1)
-            got_through = True
-        except KeyboardInterrupt:
-            pass
-        finally:
-            sys.settrace(None)
+        hit = interrupted_at(lines, lambda: sim.run(1))
         uninterrupted.run(sim.step_count - uninterrupted.step_count)
         assert bits(sim) == bits(uninterrupted), f"other bits after Ctrl-C at line {lines}"
         orders.add(sim.loop.state.clump_number.tobytes())
@@ -83,19 +89,12 @@ def test_a_moving_box_interrupted_at_every_third_line():
     """Where the steps to come are tabulated, too."""
     start = SYSTEMS["pressure box"].build("hertz", rotation="exact")
     start.run(7)
-    uninterrupted, lines, got_through = copy.deepcopy(start), 0, False
+    uninterrupted, lines, hit = copy.deepcopy(start), 0, True
     uninterrupted.run(3)
     expected = bits(uninterrupted)
-    while not got_through:
+    while hit:
         lines, sim = lines + 3, copy.deepcopy(start)
-        try:
-            sys.settrace(interrupting(lines))
-            sim.run(1)
-            got_through = True
-        except KeyboardInterrupt:
-            pass
-        finally:
-            sys.settrace(None)
+        hit = interrupted_at(lines, partial(sim.run, 1))
         sim.run(10 - sim.step_count)
         assert bits(sim) == expected, f"other bits after Ctrl-C at line {lines}"
     assert lines > 200
