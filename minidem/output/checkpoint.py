@@ -22,6 +22,7 @@ from minidem.walls import SHAPES, MeshWall, Oscillation, Servo
 from minidem.walls.periodic_box import FUNCTION, periodic_box
 
 # Names of a Snapshot as well.
+NEW = {"name": None, "since": 0.0, "pressure": None, "area": None, "contact": True}     # of walls, servos, pairs
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot
@@ -51,7 +52,7 @@ def pack(sim, snapshot=None):
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
         "gravity": sim.gravity, "periodic": state.box and state.box.record,
         "materials": [vars(one) for one in snapshot.pair_table.materials],
-        "pairs": [vars(pair) | {"a": vars(pair.a), "b": vars(pair.b)} for pair in sim.pairs],
+        "pairs": [without_new(vars(pair)) | {"a": vars(pair.a), "b": vars(pair.b)} for pair in sim.pairs],
         "walls": walls, "step_count": snapshot.step, "forces_known": snapshot.forces_known,
         "user_forces": snapshot.user_forces.expected, "callback_due": snapshot.callback_due,
         "next_id": population.next_id, "outflow": population.outflow,
@@ -65,13 +66,19 @@ def pack(sim, snapshot=None):
     return settings, select(arrays | {HISTORY + name: values for name, values in (snapshot.history or {}).items()})
 
 
+def without_new(record):
+    """The record without members that are newer than the format, where it does not need them."""
+    return {name: value for name, value in record.items() if name not in NEW or value != NEW[name]}
+
+
 def pack_walls(walls):
     """(settings of walls, list of dicts; arrays of meshes, empty without any)."""
     records, none = [], (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
     for wall in walls:
         motion = wall.motion and (FUNCTION if callable(getattr(wall.motion, "area", None)) or not isinstance(
-            wall.motion, Oscillation | Servo) else vars(wall.motion))
-        record = {field.name: getattr(wall, field.name) for field in fields(wall) if field.name != "surface"}
+            wall.motion, Oscillation | Servo) else without_new(vars(wall.motion)))
+        record = without_new({field.name: getattr(wall, field.name) for field in fields(wall)
+                              if field.name != "surface"})
         records.append(record | {"kind": type(wall).__name__, "material": wall.material and vars(wall.material),
                                  "motion": motion})
     if not any(wall.surface for wall in walls):

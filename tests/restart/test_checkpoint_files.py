@@ -167,3 +167,15 @@ def test_a_checkpoint_needs_its_law(own_law, tmp_path):
     own_law("mine", **custom_law.numpy_interface(), **custom_law.RECORD, records=2)
     with pytest.raises(ValueError, match="history_records"):
         md.Simulation.load(tmp_path / "here.npz")
+
+
+def test_earlier_versions_of_the_format_read_what_has_nothing_new():
+    """They know no other members of walls, of motions and of pairs."""
+    glass, steel = md.Material(1e8, 0.2), md.Material(1e9, 0.2)
+    sim = md.Simulation(glass, contact="hertz-mindlin", dt=1e-5, pairs=[md.Pair(glass, steel)],
+                        walls=[md.Plane((0, 0, 0), (0, 0, 1), steel, motion=md.Servo((0, 0, 1), 5.0, 2.0))])
+    settings = checkpoint.pack(sim)[0]
+    [wall], [pair] = settings["walls"], settings["pairs"]
+    assert set(wall) == {"point", "normal", "material", "velocity", "angular_velocity", "center", "motion", "kind"}
+    assert set(wall["motion"]) == {"direction", "force", "mass", "damping"}
+    assert set(pair) == {"a", "b", "restitution", "friction", "rolling_friction", "adhesion"}
