@@ -7,7 +7,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Material             elastic constants, restitution, friction
     md.Pair                 restitution and friction between two materials
     md.Plane, md.box, md.Cylinder, md.Cone, md.MeshWall     walls; md.box makes the six of a box
-    md.Oscillation, md.Servo               motions of walls
+    md.Oscillation, md.Servo, md.Driven    motions of walls
     md.PeriodicBox, md.Pressure            a periodic box that is sheared, stretched, or held under a pressure
     md.read_particles       the spheres of a state of LAMMPS, LIGGGHTS, exaDEM, ... as a start
     md.Energy               what sim.energy() returns
@@ -74,13 +74,13 @@ from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
+from minidem.walls import Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, Servo, box
 from minidem.walls.periodic_box import PeriodicBox, Pressure
 
 __version__ = "0.19.0"
-__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", "MeshWall", "Oscillation", "Pair",
-           "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box", "build_info",
-           "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include", "mesh_report",
+__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Material", "MeshWall", "Oscillation",
+           "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box",
+           "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include", "mesh_report",
            "read_particles", "rotation", "shapes", "show", "view"]
 
 

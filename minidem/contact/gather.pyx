@@ -20,7 +20,7 @@ from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, ve
 from minidem.state.periodic_box cimport BoxPose, box_moves, image_velocities, nearest_differences
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport clump_of, field_of, free_slot_of
-from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
+from minidem.walls.surface cimport Touch, WallPose, arm_at, from_wall, touch_wall, vector, velocity_at
 
 CONTACT = np.dtype([
     ("clump_i", np.int32), ("clump_j", np.int32),       # both j fields of wall k are -1 - k
@@ -76,13 +76,43 @@ cdef inline void pair_geometry(const BoxPose *box, const Bodies *a, const Bodies
         contact.radius[lane] = a.sphere[3 * LANES + lane] * b.sphere[3 * LANES + lane] * (inverse * distance)
 
 
-cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, double half, Bodies *b,
-                           int lane) noexcept nogil:
-    """Motion of a wall at the centre of a sphere, half a step before the pose; arguments : those of the sphere."""
-    cdef Vec3 before = sub(vec3(pose.position[0], pose.position[1], pose.position[2]),
-                           scale(half, vec3(pose.velocity[0], pose.velocity[1], pose.velocity[2])))
-    store(b.motion + lane, velocity_at(pose.velocity, pose.turning, sub(add_scaled(centre, -half, velocity), before)))
-    store(b.motion + 4 * LANES + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
+cdef inline Vec3 arm_before(const Law *law, int primitive, const Bodies *a, double half, int lane) noexcept nogil:
+    """From the centre of a wall that moves to the centre of a sphere, half a step before the pose."""
+    cdef const WallPose *pose = law.walls.now + law.walls.wall_of[primitive]
+    return add_scaled(arm_at(law.walls, primitive, load(a.sphere + lane)), -half,
+                      sub(load(a.motion + lane), vector(pose.velocity)))
+
+
+cdef inline void move_wall(const WallPose *pose, Vec3 arm, Bodies *b, int lane) noexcept nogil:
+    """Motion of a wall at the centre of a sphere, half a step before the pose. arm : see arm_before"""
+    store(b.motion + lane, velocity_at(pose.velocity, pose.turning, arm))
+    store(b.motion + 4 * LANES + lane, vector(pose.turning))
+
+
+cdef void slide_walls(const Law *law, const int *primitives, double half, int n, OwnContact contact,
+                      const Bodies *a, const Bodies *b) noexcept nogil:
+    """Add the motion of surfaces to that of the first n contacts, with walls; the normals do not turn with it."""
+    cdef const WallPose *pose
+    cdef const double *surface
+    cdef Vec3 velocity, turning, normal, arm
+    cdef double lever
+    cdef int lane, wall
+    for lane in range(n):
+        wall = law.walls.wall_of[-1 - primitives[lane]]
+        if not law.walls.slides[wall]:
+            continue
+        pose, surface, normal = law.walls.now + wall, law.walls.surfaces + 6 * wall, load3(contact.middle_normal, lane)
+        velocity, turning = from_wall(pose, vector(surface)), from_wall(pose, vector(surface + 3))
+        velocity = add_scaled(velocity, -half, cross(vector(pose.turning), velocity))
+        turning = add_scaled(turning, -half, cross(vector(pose.turning), turning))
+        lever = a.sphere[3 * LANES + lane] - contact.overlap[lane] - half * dot(
+            sub(load(a.motion + lane), load(b.motion + lane)), load3(contact.normal, lane))
+        arm = add_scaled(arm_before(law, -1 - primitives[lane], a, half, lane), -lever, normal)
+        velocity = add(velocity, cross(turning, arm))
+        velocity = add_scaled(velocity, -dot(velocity, normal), normal)
+        store3(contact.velocity, lane, sub(load3(contact.velocity, lane), velocity))
+        store3(contact.angular_velocity, lane, sub(load3(contact.angular_velocity, lane), turning))
+        contact.spin[lane] += 0.5 * dot(turning, load3(contact.normal, lane))
 
 
 cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const Bodies *a,
@@ -109,7 +139,7 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const i
         contact.radius[lane] = sphere[3]
         bending.curvature[lane] = touch.curvature
         if moves and law.walls.moves[wall]:
-            move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.motion + lane), half, b, lane)
+            move_wall(law.walls.now + wall, arm_before(law, primitive, a, half, lane), b, lane)
 
 
 cdef inline void write_motion(bint walls, const Bending *bending, double step, const double *images, OwnContact contact,
@@ -167,6 +197,8 @@ cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, co
         wall_geometry(moves, law, i, j, a, state.half_step, b, contact, &bending, n)
         if moves:
             write_motion(True, &bending, step, NULL, contact, a, b)
+            if law.walls.any_slides:
+                slide_walls(law, j, state.half_step, n, contact, a, b)
         return False
     rows_from_records(state.spheres, j, b.sphere)
     if moves:

@@ -32,10 +32,11 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub
+from minidem.engine.loop cimport ServoWall
 from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport ClumpBlock, load, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of
-from minidem.walls.surface cimport WallPose, Walls, vector
+from minidem.walls.surface cimport WallPose, Walls, arm_at, from_wall, vector
 
 cdef extern from *:
     """
@@ -63,6 +64,22 @@ cdef struct Totals:                 # of four quantities, see add_energies
     int n                           # blocks
 
 
+cdef inline Vec3 arm_of(const Walls *walls, int primitive, const Contact *contact, const Bodies *a,
+                        int lane) noexcept nogil:
+    """From the centre of a wall that moves to a contact point, lab."""
+    return arm_at(walls, primitive, add_scaled(load(a.sphere + lane), contact.overlap[lane]
+                                               - a.sphere[3 * LANES + lane], load3(contact.normal, lane)))
+
+
+cdef inline double surface_power(const Walls *walls, int wall, Vec3 arm, Vec3 normal, Vec3 force,
+                                 Vec3 couple) noexcept nogil:
+    """Power [W] of a surface that moves along itself, see `slide_walls` (gather.pyx)."""
+    cdef const WallPose *pose = walls.now + wall
+    cdef Vec3 turning = from_wall(pose, vector(walls.surfaces + 6 * wall + 3))
+    cdef Vec3 velocity = add(from_wall(pose, vector(walls.surfaces + 6 * wall)), cross(turning, arm))
+    return dot(force, add_scaled(velocity, -dot(velocity, normal), normal)) + dot(turning, couple)
+
+
 cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
     """Work of the walls that move on own clumps in half a step, by the forces that the blocks of contacts hold."""
     cdef const Contacts *contacts = loop.contacts + thread
@@ -72,7 +89,8 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
     cdef const ContactBlock *block
     cdef Contact contact
     cdef Bodies sides[2]
-    cdef Vec3 force, arm
+    cdef Vec3 force, couple, arm
+    cdef double power
     cdef Wide work = 0
     cdef Py_ssize_t b
     cdef int lane, wall
@@ -83,12 +101,13 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
             wall = walls.wall_of[-1 - block.second[lane]]
             if block.first[lane] == blocks.free_slot or not walls.moves[wall]:
                 continue
-            pose, force = walls.now + wall, load(block.force[0] + lane)
-            arm = sub(add_scaled(load(sides[0].sphere + lane), contact.overlap[lane]
-                                 - sides[0].sphere[3 * LANES + lane], load3(contact.normal, lane)),
-                      vector(pose.position))
-            work += rounded_wide(0.5 * loop.step.dt * (dot(force, vector(pose.velocity_now)) + dot(
-                vector(pose.turning_now), add(cross(arm, force), load(block.couple[0] + lane)))) * loop.law.per_energy)
+            pose, force, couple = walls.now + wall, load(block.force[0] + lane), load(block.couple[0] + lane)
+            arm = arm_of(walls, -1 - block.second[lane], &contact, sides, lane)
+            power = dot(force, vector(pose.velocity_now)) \
+                + dot(vector(pose.turning_now), add(cross(arm, force), couple))
+            if walls.slides[wall]:
+                power += surface_power(walls, wall, arm, load3(contact.normal, lane), force, couple)
+            work += rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
     return work
 
 
@@ -231,21 +250,29 @@ cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b,
 
 cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, const ContactBlock *block,
                          Wide *sums) noexcept nogil:
-    """Add forces and resistances of eight contacts with walls to those of the walls that a force moves."""
+    """Add forces or moments, and resistances of eight contacts with walls to those of the walls that a force moves."""
     cdef Contact contact
     cdef Bodies sides[2]
+    cdef const ServoWall *servo
+    cdef Vec3 force, arm
     cdef Eight along, across
-    cdef double resistance[2 * LANES]
-    cdef int axis, lane, m
+    cdef double resistance[2 * LANES], unit
+    cdef int lane, m
     gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, LANES, &contact, sides, NULL)
     find_resistances(contacts.law, block, load_eight(contact.overlap), &along, &across)
     store_eight(resistance, along)
     store_eight(resistance + LANES, across)
     for lane in range(LANES):
         for m in range(loop.course.n_servos if block.first[lane] != contacts.groups[WALLS].free_slot else 0):
-            if loop.course.servos[m].wall == contacts.law.walls.wall_of[-1 - block.second[lane]]:
-                for axis in range(3):
-                    sums[4 * m + axis] += rounded_wide(block.force[axis][lane] / loop.law.force_unit)
+            servo = loop.course.servos + m
+            if servo.wall == contacts.law.walls.wall_of[-1 - block.second[lane]]:
+                force, unit = load(block.force[0] + lane), loop.law.force_unit
+                if servo.turns:                         # the moment about the wall's centre
+                    arm = arm_of(contacts.law.walls, -1 - block.second[lane], &contact, sides, lane)
+                    force, unit = add(cross(arm, force), load(block.couple[0] + lane)), loop.law.energy_unit
+                sums[4 * m] += rounded_wide(force.x / unit)
+                sums[4 * m + 1] += rounded_wide(force.y / unit)
+                sums[4 * m + 2] += rounded_wide(force.z / unit)
                 sums[4 * m + 3] += rounded_wide(fmax(resistance[lane], resistance[LANES + lane])
                                                 * (contacts.law.per_energy / RESISTANCE_UNIT))
 
@@ -253,7 +280,8 @@ cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, const Conta
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
     """Sum over own contacts and clumps what moves walls and axes of the box.
 
-    sums : (servos, 4) forces and resistances of the walls; behind them, if an axis is under a pressure, (N_TOTALS, 4)
+    sums : (servos, 4) forces or moments, and resistances of the walls; behind them, if an axis is under a pressure,
+        (N_TOTALS, 4)
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Neighbours *mine = loop.broad.threads + thread

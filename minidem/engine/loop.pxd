@@ -48,14 +48,18 @@ cdef struct ServoWall:              # a wall that a force moves
     double center[3]                # [m]
     double velocity[3]              # that the force does not change [m/s]
     double direction[3]             # unit
-    double mass, damping            # [kg], [N s/m]
+    double mass, damping            # [kg], [N s/m], of one that turns [kg m2], [N m s]
+    double reach                    # distance by which its surface moves per displacement
+    long long driven                # by its mass alone, see md.Driven ...
+    long long turns                 # ... about `direction` ...
+    long long first                 # ... from this step on, at which its velocity is that of the instant
     long long axes[2]               # across
     long long beside[2][2]          # walls at the low and high end of each; the number of walls, which is at rest: none
     double distances[2]             # of these without their displacements [m]; 1 where a load is a force
 
 cdef struct ServoState:             # of a wall at a whole step, along the direction of its force
-    double displacement             # [m]
-    double velocity                 # half a step before [m/s]
+    double displacement             # [m], [rad] about it
+    double velocity                 # half a step before [m/s], [rad/s]
 
 cdef struct Course:                 # of walls and box (schedule.pyx): entries for a step and each half step after it
     long long first                 # number of this step

@@ -2,19 +2,21 @@
 """The schedule of walls and periodic box: where they are at each half step.
 
 Motions that are known in advance are tabulated for many steps, and time loops take one entry after the other. What
-forces move, walls with a `Servo` and axes of the box under a `Pressure`, is steered in the loop: at the beginning of a
-step all threads sum these forces, and one writes the poses of the next two half steps.
+forces move, walls with a `Servo` or `Driven` and axes of the box under a `Pressure`, is steered in the loop: at the
+beginning of a step all threads sum these forces, and one writes the poses of the next two half steps.
 """
 import numpy as np
 
 from libc.math cimport fmax, fmin
 
 from minidem.state.layout import aligned
-from minidem.walls.motion import beside
+from minidem.walls.motion import Driven, beside, driven_apart
 
 from minidem.broadphase.broadphase cimport FAILED, wait
 from minidem.contact.contacts cimport WALL_POWER
 from minidem.contact.fixed_point cimport Wide
+from minidem.core.quaternion cimport Matrix, exponential, matrix
+from minidem.core.vec3 cimport scale
 from minidem.engine.ledger cimport N_SUMS, RESISTANCE_UNIT, add_steering_forces, set_box_power, virial_of, walls_work
 from minidem.engine.loop cimport ServoState, ServoWall, place
 from minidem.state.box_motion cimport (
@@ -22,32 +24,39 @@ from minidem.state.box_motion cimport (
 )
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport pointer_to
-from minidem.walls.surface cimport WallPose
+from minidem.walls.surface cimport WallPose, vector
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
 MOST_POSES = 2 ** 17                # of walls in one table, 25 MB
 SERVO = np.dtype([("wall", np.int64), ("since", float), ("center", float, 3), ("velocity", float, 3),
-                  ("direction", float, 3), ("mass", float), ("damping", float), ("axes", np.int64, 2),
+                  ("direction", float, 3), ("mass", float), ("damping", float), ("reach", float), ("driven", np.int64),
+                  ("turns", np.int64), ("first", np.int64), ("axes", np.int64, 2),
                   ("beside", np.int64, (2, 2)), ("distances", float, 2)])       # ServoWall
 MOST_RADII = 0.1                    # of the smallest sphere, by which a servo moves a wall in a step
 
 
 cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil:
-    """A wall that a force has moved by `along` [m], with a speed [m/s]."""
+    """A wall that a force has moved by `along` [m] or turned by it [rad], with a speed [m/s] or rate [rad/s]."""
+    cdef double moved = 0.0 if servo.turns else along, moves = 0.0 if servo.turns else speed
     cdef int axis
     for axis in range(3):
         pose.position[axis] = (servo.center[axis] + (time - servo.since) * servo.velocity[axis]
-                               + along * servo.direction[axis])
-        pose.velocity[axis] = pose.velocity_now[axis] = servo.velocity[axis] + speed * servo.direction[axis]
+                               + moved * servo.direction[axis])
+        pose.velocity[axis] = pose.velocity_now[axis] = servo.velocity[axis] + moves * servo.direction[axis]
+        if servo.turns:
+            pose.turning[axis] = pose.turning_now[axis] = speed * servo.direction[axis]
+    if servo.turns:
+        (<Matrix *> pose.matrix)[0] = matrix(exponential(scale(0.5 * along, vector(servo.direction))))
 
 
 cdef double accelerated(const ServoWall *servo, double speed, double load, const double *of_clumps, double resistance,
                         double dt) noexcept nogil:
-    """The speed half a step later, from that half a step earlier [m/s].
+    """The speed or rate after a step, or after half of one at the start [m/s or rad/s].
 
-    load, of_clumps, resistance : force of the servo, that of the clumps (3,) [N], bound of c / dt + k / 4 [N/m]
+    load, of_clumps, resistance : force or moment, that of the clumps (3,) [N or N m], bound of c / dt + k / 4 [N/m]
     """
-    cdef double mass = fmax(servo.mass, fmax(2.0 * dt * dt * resistance, 0.5 * dt * servo.damping))
+    cdef double mass = servo.mass if servo.driven else fmax(
+        servo.mass, fmax(2.0 * dt * dt * resistance, 0.5 * dt * servo.damping))
     cdef double drag = 0.5 * dt * servo.damping / mass
     cdef double force = load + (of_clumps[0] * servo.direction[0] + of_clumps[1] * servo.direction[1]
                                 + of_clumps[2] * servo.direction[2])
@@ -55,7 +64,7 @@ cdef double accelerated(const ServoWall *servo, double speed, double load, const
 
 
 cdef double load_of(const Course *course, long long n, int m) noexcept nogil:
-    """Force of a servo at step n of the course [N]."""
+    """Force or moment on a wall at step n of the course [N or N m], without that of the clumps."""
     cdef const ServoWall *servo = course.servos + m
     cdef const WallPose *poses = course.wall_poses + 2 * n * course.walls
     cdef double load = course.loads[n * course.n_servos + m]
@@ -72,7 +81,7 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
     cdef const ServoWall *servo
     cdef ServoState *old
     cdef ServoState *new
-    cdef double dt = loop.step.dt, of_clumps[3], virial[6], fastest = 0.0
+    cdef double dt = loop.step.dt, unit, of_clumps[3], virial[6], fastest = 0.0
     cdef Wide *sums = course.sums
     cdef int k, m
     cdef bint fine
@@ -83,13 +92,16 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
         servo = course.servos + m
         old = course.servo_states + n * loop.walls.count + servo.wall
         new = old + loop.walls.count
+        unit = loop.law.energy_unit if servo.turns else loop.law.force_unit
         for k in range(3):
-            of_clumps[k] = -(sums[4 * m + k] * loop.law.force_unit)
+            of_clumps[k] = -(sums[4 * m + k] * unit)
         new.velocity = accelerated(servo, old.velocity, load_of(course, n, m), of_clumps,
-                                   sums[4 * m + 3] * (RESISTANCE_UNIT * loop.law.energy_unit), dt)
-        new.velocity = fmax(-course.top_speed, fmin(new.velocity, course.top_speed))
+                                   sums[4 * m + 3] * (RESISTANCE_UNIT * loop.law.energy_unit),
+                                   0.5 * dt if course.first + n == servo.first else dt)
+        if not servo.driven:
+            new.velocity = fmax(-course.top_speed, fmin(new.velocity, course.top_speed))
         new.displacement = old.displacement + new.velocity * dt
-        fastest = max(fastest, new.velocity, -new.velocity)
+        fastest = max(fastest, servo.reach * new.velocity, -servo.reach * new.velocity)
         for k in range(3):
             place_servo(servo, (2 * (course.first + n) + k) * (0.5 * dt), old.displacement + k * (
                 new.velocity * (0.5 * dt)), new.velocity, course.wall_poses + (2 * n + k) * course.walls + servo.wall)
@@ -135,15 +147,20 @@ cdef class Schedule:
         walls = [] if snapshot.walls is None else snapshot.walls.walls
         self.walls, self.guard, self.known, course.first = snapshot.walls, settings.guard, -1, snapshot.step
         self.box, self.clumps = snapshot.state.box, snapshot.state
+        start = [(0.0, driven_apart(wall)[2]) for wall in walls]
         self.servo_states, self.box_states = (
-            np.zeros((1, *shape)) if state is None else np.array(state, dtype=float).reshape(1, *shape)
-            for state, shape in ((snapshot.servo_states, (len(walls), 2)), (snapshot.box_state, (10,))))
+            np.array(default if state is None else state, dtype=float).reshape(1, *shape) for state, default, shape in (
+                (snapshot.servo_states, start, (len(walls), 2)), (snapshot.box_state, np.zeros(10), (10,))))
         if snapshot.box_state is None and self.box is not None and self.box.tilt:
             self.box_states[0, 3] = self.box.tilt / self.box.start.length[self.box.shear[0]]
         length = np.zeros(3) if self.box is None else self.box.at_rest[0]
         servos = [(k, walls[k], walls[k].motion) for k in (self.walls.servos if walls else ())]
-        servos = np.array([(k, wall.since, wall.center, wall.velocity, motion.direction, motion.mass, motion.damping,
-                            *beside(walls, k, length)) for k, wall, motion in servos] + [0], SERVO)[:-1]
+        servos = np.array([(
+            k, wall.since, wall.center, driven_apart(wall)[0], motion.direction,
+            motion.inertia if motion.turns else motion.mass, motion.damping,
+            wall.limits().extent if motion.turns else 1.0, isinstance(motion, Driven), motion.turns,
+            round(wall.since / settings.dt) if isinstance(motion, Driven) else -1, *beside(walls, k, length))
+            for k, wall, motion in servos] + [0], SERVO)[:-1]
         course.n_servos, course.walls = len(servos), len(walls) + 1 if any(wall.moves for wall in walls) else 0
         course.servos = <const ServoWall *> pointer_to(servos)
         self.spec.dt = settings.dt

@@ -18,11 +18,12 @@ from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
-from minidem.walls import SHAPES, MeshWall, Oscillation, Servo
+from minidem.walls import SHAPES, Driven, MeshWall, Oscillation, Servo
 from minidem.walls.periodic_box import FUNCTION, periodic_box
 
 # Names of a Snapshot as well.
-NEW = {"name": None, "since": 0.0, "pressure": None, "area": None, "contact": True}     # of walls, servos, pairs
+NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface_angular_velocity": (0.0, 0.0, 0.0),
+       "pressure": None, "area": None, "contact": True}                 # of walls, servos, pairs
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot
@@ -75,8 +76,8 @@ def pack_walls(walls):
     """(settings of walls, list of dicts; arrays of meshes, empty without any)."""
     records, none = [], (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
     for wall in walls:
-        motion = wall.motion and (FUNCTION if callable(getattr(wall.motion, "area", None)) or not isinstance(
-            wall.motion, Oscillation | Servo) else without_new(vars(wall.motion)))
+        motion = wall.motion and (FUNCTION if not isinstance(wall.motion, Oscillation | Servo | Driven) or any(
+            map(callable, vars(wall.motion).values())) else without_new(vars(wall.motion)))
         record = without_new({field.name: getattr(wall, field.name) for field in fields(wall)
                               if field.name != "surface"})
         records.append(record | {"kind": type(wall).__name__, "material": wall.material and vars(wall.material),
@@ -100,7 +101,7 @@ def unpack_walls(records, meshes, motions=None):
                                  f"load(path, motions={{{k}: function}})")
             motion = motions.pop(k)
         elif motion is not None:
-            motion = Servo(**motion) if "mass" in motion else Oscillation(**motion)
+            motion = (Driven if "inertia" in motion else Servo if "mass" in motion else Oscillation)(**motion)
         given = record | {"material": record["material"] and Material(**record["material"]), "motion": motion}
         if record["kind"] == MeshWall.__name__:
             given["surface"] = tuple(np.split(meshes[name], at)[k]

@@ -173,7 +173,7 @@ def _sample(sim, clumps):
     per_clump |= {"principal": column("orientation"), "rate": np.asarray(sim.body_angular_velocity),
                   "inertia": column("inertia"), "template": np.asarray(sim.template_index)}
     return SimpleNamespace(
-        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=sim.loop.box,
+        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if wall.stays], box=sim.loop.box,
         templates=sim.templates, spheres=sim.loop.spheres()[taken],
         clump=(np.cumsum(chosen) - 1)[of_sphere[taken]], bonds=(np.cumsum(taken) - 1)[bonds[taken[bonds].all(axis=1)]],
         fields={name: values[chosen] for name, values in sim.loop.fields.items()},

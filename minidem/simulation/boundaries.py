@@ -13,8 +13,8 @@ from minidem.core.checks import finite_array, list_of, whole
 from minidem.core.guard import exclusive
 from minidem.core.read_only import observable
 from minidem.simulation.topic import Topic
-from minidem.walls import Servo, Wall, require_planes_at_rest
-from minidem.walls.motion import at_rest
+from minidem.walls import Wall, require_planes_at_rest
+from minidem.walls.motion import STEERED, Driven, Motions, at_rest, driven_apart
 from minidem.walls.periodic_box import Box, PeriodicBox
 from minidem.walls.wall_table import WallPrimitives, rounding_errors
 
@@ -67,23 +67,54 @@ class Boundaries(Topic):
         """(3,) its torque about the point `about` (3,) [m], default: the wall's centre now, lab frame [N m]."""
         return self._wall_wrench(k, None if about is None else finite_array("about", about, (3,)))[3:]
 
+    @exclusive
+    def wall_velocity(self, k: int | str) -> tuple[np.ndarray, np.ndarray]:
+        """Velocity (3,) of the centre of a wall [m/s], and its angular velocity (3,) [rad/s], now, lab frame.
+
+        Of a `Servo` they are those half a step before. The velocity of a surface that moves along itself is not in
+        them. The power of the clumps on the wall is wall_force(k) @ velocity + wall_torque(k) @ angular velocity.
+        """
+        k = self._number_of("k", k)
+        wall, velocities = self.walls[k], np.zeros((2, 3))
+        if wall.moves:
+            pose = Motions([wall]).poses(2 * self.loop.step_count, 1, 0.5 * self.dt)[0, 0]
+            velocities[:] = pose["velocity_now"], pose["turning_now"]
+        if isinstance(wall.motion, STEERED):
+            velocities[int(wall.motion.turns)] += self._speed_of(k) * np.array(wall.motion.direction)
+        return velocities[0], velocities[1]
+
+    def _speed_of(self, k):
+        """Speed along the direction, or rate about it, which forces have given to a wall; see `wall_velocity`."""
+        wall, step = self.walls[k], self.loop.step_count
+        motion, speed = wall.motion, self.loop.servo_states[k, 1]
+        if not isinstance(motion, Driven) or step == round(wall.since / self.dt):
+            return speed
+        acting = motion.loads(np.array([step * self.dt]))[0] + (
+            self.wall_torque(k) if motion.turns else self.wall_force(k)) @ motion.direction
+        half, mass = 0.5 * self.dt, motion.inertia if motion.turns else motion.mass
+        drag = 0.5 * half * motion.damping / mass
+        return ((1.0 - drag) * speed + half / mass * acting) / (1.0 + drag)
+
     def _wall_wrench(self, k, about=None):
         k = self._number_of("k", k)
         return wall_wrenches(self.loop.contacts(), self.walls_at_rest, self.loop.box, about)[k]
 
     @exclusive
     def move_wall(self, wall: int | str, motion: Any = None, velocity: ArrayLike = (0.0, 0.0, 0.0),
-                  angular_velocity: ArrayLike = (0.0, 0.0, 0.0), center: ArrayLike | None = None) -> None:
+                  angular_velocity: ArrayLike = (0.0, 0.0, 0.0), center: ArrayLike | None = None,
+                  surface_velocity: ArrayLike = (0.0, 0.0, 0.0),
+                  surface_angular_velocity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Give a wall another motion from its present place on: start, stop, change a rate, let a `Servo` take over.
 
         Parameters
         ----------
         wall : int or str
             Number or name.
-        motion, velocity, angular_velocity
+        motion, velocity, angular_velocity, surface_velocity, surface_angular_velocity
             As of `Plane`; without them the wall stays where it is. A function or `Oscillation` is called with the time
-            of the simulation, and the wall is displaced by what has changed since now: nothing jumps. A `Servo` begins
-            at rest, or with the velocity of the `Servo` that it replaces.
+            of the simulation, and the wall is displaced by what has changed since now: nothing jumps. A `Servo` or
+            `Driven` begins at rest or with the velocity given, or else with that of a `Servo` or `Driven` which it
+            replaces.
         center : (3,) array_like, optional
             A point of the axis of rotation now, lab frame [m]. Default: the present centre of the wall.
 
@@ -100,7 +131,8 @@ class Boundaries(Topic):
         k, old = self._number_of("wall", wall), self.loop
         new = at_rest(self.walls[k], old.step_count, self.dt, old.servo_states[k])
         new = new.with_changes(motion=motion, velocity=velocity, angular_velocity=angular_velocity,
-                               center=new.center if center is None else center, since=old.step_count * self.dt)
+                               center=new.center if center is None else center, since=old.step_count * self.dt,
+                               surface_velocity=surface_velocity, surface_angular_velocity=surface_angular_velocity)
         self._change_walls([*self.walls[:k], new, *self.walls[k + 1:]], list(range(len(self.walls))))
 
     @exclusive
@@ -150,9 +182,11 @@ class Boundaries(Topic):
         servo_states = np.append(old.servo_states, np.zeros((1, 2)), axis=0)[origin]
         for k, was in enumerate(origin):
             if was < 0 or walls[k] is not self.walls[was]:
-                motions = walls[k].motion, self.walls[was].motion if was >= 0 else None
-                directions = [motion.direction for motion in motions if isinstance(motion, Servo)]
-                servo_states[k] = 0.0, np.dot(*directions) * servo_states[k, 1] if len(directions) == 2 else 0.0
+                motions = [walls[k].motion] + ([self.walls[was].motion] if was >= 0 else [])
+                same = [motion.direction for motion in motions if isinstance(motion, STEERED)
+                        and motion.turns == getattr(motions[0], "turns", None)]
+                speed = driven_apart(walls[k])[2]
+                servo_states[k] = 0.0, speed or (np.dot(*same) * self._speed_of(was) if len(same) == 2 else 0.0)
         snapshot = old.snapshot().copy().with_walls(primitives, origin, servo_states)
         new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)
         refuse_deep_overlaps(new, old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])

@@ -2,11 +2,11 @@
 from minidem.walls.cone import Cone
 from minidem.walls.cylinder import Cylinder
 from minidem.walls.mesh_wall import MeshWall
-from minidem.walls.motion import Oscillation, Servo, scaled
+from minidem.walls.motion import Driven, Oscillation, Servo, scaled
 from minidem.walls.plane import Plane, box, require_planes_at_rest
 from minidem.walls.wall import Wall
 
 SHAPES = (Plane, Cylinder, Cone, MeshWall)
 
-__all__ = ["SHAPES", "Cone", "Cylinder", "MeshWall", "Oscillation", "Plane", "Servo", "Wall", "box",
+__all__ = ["SHAPES", "Cone", "Cylinder", "Driven", "MeshWall", "Oscillation", "Plane", "Servo", "Wall", "box",
            "require_planes_at_rest", "scaled"]

@@ -28,7 +28,7 @@ class Cone(Wall):
         Of the two circles [m].
     height : float
         Distance of the two centres [m].
-    material, velocity, angular_velocity, center, motion, name
+    material, velocity, angular_velocity, center, motion, surface_velocity, surface_angular_velocity, name
         As of `Plane`. A cone may turn about any axis.
 
     Raises

@@ -25,7 +25,7 @@ class Cylinder(Wall):
         [m]
     outside : bool
         The clumps are outside.
-    material, velocity, angular_velocity, center, motion, name
+    material, velocity, angular_velocity, center, motion, surface_velocity, surface_angular_velocity, name
         As of `Plane`. A cylinder turns about its own axis, on which the centre of rotation is.
 
     Raises
@@ -50,7 +50,7 @@ class Cylinder(Wall):
         self._check_turning(self.axis, f"a Cylinder turns about its axis {list(self.axis)} only; give a MeshWall for "
                             "another rotation")
         arm = np.cross(np.subtract(self.center, self.point), self.axis)
-        if any(self.angular_velocity) and np.any(np.abs(arm) > 1e-12 * (self.radius + np.abs(self.point).max())):
+        if self.rotations and np.any(np.abs(arm) > 1e-12 * (self.radius + np.abs(self.point).max())):
             raise ValueError(f"center = {list(self.center)}: a Cylinder turns about its own axis only; give a point of "
                              "its axis, or a MeshWall")
 

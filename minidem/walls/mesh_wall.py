@@ -31,7 +31,7 @@ class MeshWall(Wall):
         File with triangles (STL, OBJ, PLY, VTU and others), or points [m] and triangles as indices of points.
     scale : float
         Factor of all coordinates; 0.001 for a file in mm.
-    material, velocity, angular_velocity, center, motion, name
+    material, velocity, angular_velocity, center, motion, surface_velocity, surface_angular_velocity, name
         As of `Plane`, but of the whole mesh, which moves away with the velocity and may turn about any axis. The
         default of `center` is that of the bounding box.
     feature_angle : float
@@ -99,7 +99,7 @@ class MeshWall(Wall):
 
     def without_images(self, length, turns=False):
         periodic, size = length > 0.0, np.ptp(self.surface[0], axis=0)
-        turns |= any(self.angular_velocity)
+        turns |= bool(self.rotations.keys() - {"surface_angular_velocity"})
         if turns:
             size = np.full(3, 2.0 * self.limits().extent)
         long = periodic & (size > length * (1.0 + 1e-9))

@@ -96,6 +96,8 @@ class Servo:
     pressure: float | None = None
     area: Any = None
 
+    turns = False
+
     def __post_init__(self):
         if self.direction is not None:
             vars(self)["direction"] = tuple(unit_vector("direction", self.direction, "give that of the force").tolist())
@@ -119,8 +121,96 @@ class Servo:
                                          if callable(self.area) else self.area for t in times.tolist()])
 
 
+@dataclass(frozen=True)
+class Driven:
+    """A motion by Newton's law: the wall is a rigid body that clumps push along a line, or turn about one.
+
+    With a mass (a piston, a lid), mass * acceleration = force + force of the clumps - damping * velocity. With an
+    inertia (a flap, a wheel, a mixer) the same holds for the rate of rotation and moments. A velocity of the wall along
+    the axis, or an angular velocity, is the initial one; what `velocity` has across the axis is held.
+
+    Parameters
+    ----------
+    mass : float
+        Of the wall [kg]. Give mass or inertia.
+    inertia : float
+        Of the wall about the axis [kg m2].
+    axis : (3,) array_like, optional
+        Direction of the line, lab frame, of any length but zero. Default: the normal of a plane.
+    about : (3,) array_like, optional
+        A point of the axis of rotation [m], which becomes `center` of the wall. Default: `center`.
+    force : float or callable
+        Along the axis [N], a number or a function of the time [s]; with the weight of the wall, if it has one.
+    moment : float or callable
+        About the axis [N m], in the same way.
+    damping : float
+        [N s/m] or [N m s]
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range, a force with an inertia, a moment with a mass. In a wall, for a rotation that its
+        shape cannot do, or an initial angular velocity about another axis.
+
+    Notes
+    -----
+    Leapfrog, of second order. The step must resolve the wall on its contacts: dt < sqrt(mass / stiffness), with the
+    sum of their stiffnesses, is accurate to some percent, and a warning tells of larger ones. Dashpots of contacts take
+    the wall as infinitely heavy, so that restitution is lower at a wall lighter than the clumps.
+    """
+
+    mass: float | None = None
+    inertia: float | None = None
+    axis: Any = None
+    about: Any = None
+    force: Any = 0.0
+    moment: Any = 0.0
+    damping: float = 0.0
+
+    pressure = area = None
+
+    def __post_init__(self):
+        if (self.mass is None) == (self.inertia is None):
+            raise ValueError(f"mass = {self.mass}, inertia = {self.inertia}: give one of them")
+        for name in ("force", "moment"):
+            if callable(getattr(self, name)):
+                check_call(name, getattr(self, name), "t")
+            else:
+                vars(self)[name] = number(name, getattr(self, name))
+        if self.axis is not None:
+            vars(self)["axis"] = tuple(unit_vector("axis", self.axis, "give that of the line").tolist())
+        if self.about is not None:
+            vars(self)["about"] = tuple(finite_array("about", self.about, (3,), limit=LARGEST).tolist())
+        own, others = ("inertia", {"force": 0.0}) if self.turns else ("mass", {"moment": 0.0, "about": None})
+        vars(self).update({own: positive(own, getattr(self, own))}, damping=non_negative("damping", self.damping))
+        for name, default in others.items():
+            if getattr(self, name) != default:
+                raise ValueError(f"{name} = {getattr(self, name)}: leave it out with {own} = {getattr(self, own)}; "
+                                 "mass and force move a wall along a line, inertia, about and moment turn it")
+
+    @property
+    def turns(self):
+        """Whether it is a rotation."""
+        return self.inertia is not None
+
+    @property
+    def direction(self):
+        """The axis, see `Servo`."""
+        return self.axis
+
+    def loads(self, times):
+        """Forces [N] or moments [N m] at times (n,)."""
+        name = "moment" if self.turns else "force"
+        load = getattr(self, name)
+        return np.array([number(f"the {name} that a function of md.Driven returned", load(t))
+                         if callable(load) else load for t in times.tolist()])
+
+
+STEERED = Servo | Driven
+
+
 def beside(walls, k, length):
-    """By which other walls the area of wall k is bounded, which has a Servo.
+    """By which other walls the area of wall k is bounded, which has a Servo or is Driven.
 
     Returns the two axes across, numbers (2, 2) of the walls at the low and high end of each, len(walls): none, and
     their distances (2,) without the displacements of those that move [m]; 1 where no area follows from other walls.
@@ -145,8 +235,10 @@ def beside(walls, k, length):
 def placed(wall, step, dt, servo_state):
     """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step; servo_state : place and velocity."""
     position, matrix = _poses_of(wall, np.array([2 * step]) * (0.5 * dt))
-    moved = servo_state[0] * np.array(wall.motion.direction) if isinstance(wall.motion, Servo) else 0.0
-    return position[0] + moved, matrix[0]
+    if isinstance(wall.motion, STEERED):
+        moved = servo_state[0] * np.array(wall.motion.direction)
+        return (position[0], _rotations(moved)) if wall.motion.turns else (position[0] + moved, matrix[0])
+    return position[0], matrix[0]
 
 
 def at_rest(wall, step, dt, servo_state):
@@ -154,8 +246,8 @@ def at_rest(wall, step, dt, servo_state):
     if not wall.moves:
         return wall
     position, matrix = placed(wall, step, dt, servo_state)
-    still = {"velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0), "motion": None,
-             "center": tuple(position.tolist()), "since": 0.0}
+    still = dict.fromkeys(("velocity", "angular_velocity", "surface_velocity", "surface_angular_velocity"),
+                          (0.0, 0.0, 0.0)) | {"motion": None, "center": tuple(position.tolist()), "since": 0.0}
 
     def moved(points):
         return position + (np.asarray(points) - wall.center) @ matrix.T
@@ -171,6 +263,18 @@ def scaled(wall, factor, origin):
     return wall.mapped(moved, factor, center=tuple(moved(wall.center).tolist()))
 
 
+def driven_apart(wall):
+    """Velocity and angular velocity (3,) that forces do not change, and the initial speed of `Driven` along its axis."""
+    velocity, turning, speed = np.array(wall.velocity), np.array(wall.angular_velocity), 0.0
+    if isinstance(wall.motion, Driven):
+        speed = float(sum(a * b for a, b in zip(wall.motion.axis, turning if wall.motion.turns else velocity)))
+        if wall.motion.turns:
+            turning = np.zeros(3)
+        else:
+            velocity -= speed * np.array(wall.motion.axis)
+    return velocity, turning, speed
+
+
 class Motions:
     """Motions of the walls that move.  upright : why each may not turn, a text or None"""
 
@@ -180,8 +284,8 @@ class Motions:
     def poses(self, first, n, half_step):
         """Poses (n, walls) at the instants (first + k) half_step, 0 <= k < n, a structured array (POSE).
 
-        A pose depends on its instant alone, so that results do not depend on how a run is divided. That of a Servo
-        lacks what the force does.
+        A pose depends on its instant alone, so that results do not depend on how a run is divided. That of a Servo or
+        Driven lacks what the force does.
         """
         times, step = np.arange(first - 2, first + n + 1) * half_step, 2.0 * half_step
         poses = np.zeros((n, len(self._walls)), POSE)
@@ -189,8 +293,8 @@ class Motions:
             position, matrix = _poses_of(wall, times)
             pose["position"], pose["matrix"] = position[2:-1], matrix[2:-1]
             for now, early, late in (("", slice(-3), slice(2, -1)), ("_now", slice(1, -2), slice(3, None))):
-                if wall.motion is None or isinstance(wall.motion, Servo):
-                    pose["velocity" + now], pose["turning" + now] = np.add(wall.velocity, 0.0), wall.angular_velocity
+                if wall.motion is None or isinstance(wall.motion, STEERED):
+                    pose["velocity" + now], pose["turning" + now] = np.add(driven_apart(wall)[:2], 0.0)
                 else:
                     pose["velocity" + now] = (position[late] - position[early]) / step
                     pose["turning" + now] = _mean_spins(matrix[early], matrix[late], step)
@@ -220,13 +324,14 @@ class Motions:
 
 
 def _poses_of(wall, times):
-    """Positions (n, 3) of the centre, and matrices (n, 3, 3), wall frame -> lab, at times (n,) without a Servo.
+    """Positions (n, 3) of the centre, and matrices (n, 3, 3), wall frame -> lab, at times (n,) without forces.
 
     The motion of a wall that began to move later counts from its own value at this time, so that nothing jumps.
     """
-    motion, elapsed = None if isinstance(wall.motion, Servo) else wall.motion, (times - wall.since)[:, None]
-    position = wall.center + elapsed * wall.velocity
-    matrix = _rotations(elapsed * wall.angular_velocity) if any(wall.angular_velocity) else np.tile(
+    motion, elapsed = None if isinstance(wall.motion, STEERED) else wall.motion, (times - wall.since)[:, None]
+    velocity, turning, _ = driven_apart(wall)
+    position = wall.center + elapsed * velocity
+    matrix = _rotations(elapsed * turning) if any(turning) else np.tile(
         np.eye(3), (len(times), 1, 1))
     times = ([wall.since] if wall.since > 0.0 else []) + times.tolist()
     if isinstance(motion, Oscillation):

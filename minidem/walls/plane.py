@@ -33,9 +33,13 @@ class Plane(Wall):
     center : (3,) array_like, optional
         A point of the axis of rotation at time 0, lab frame [m]; default: `point`.
     motion : callable, optional
-        An `Oscillation`, a `Servo`, or a function of the time [s] that returns the displacement (3,) [m] and the
-        rotation vector (3,) [rad] since time 0, in addition to the motion by the velocities. It is also called for
-        times up to a step before 0 and after the end of a run.
+        An `Oscillation`, a `Servo`, a `Driven`, or a function of the time [s] that returns the displacement (3,) [m]
+        and the rotation vector (3,) [rad] since time 0, in addition to the motion by the velocities. It is also called
+        for times up to a step before 0 and after the end of a run.
+    surface_velocity, surface_angular_velocity : (3,) array_like
+        Velocity [m/s], and angular velocity about `center` [rad/s], with which the surface moves while the wall stays:
+        a belt, a roller, a turntable. They turn with a wall that turns. The component along the normal of a contact
+        does not count.
     name : str, optional
         By which `Simulation.move_wall`, `remove_wall`, `wall_force` and others find the wall.
 
@@ -74,7 +78,7 @@ class Plane(Wall):
         return (points - self.point) @ self.normal
 
     def uneven(self, axes):
-        if any(self.angular_velocity):
+        if self.rotations:
             return axes, "a plane that turns needs open axes"
         return axes & (np.array(self.normal) != 0.0), "set this component of its normal to 0"
 

@@ -81,6 +81,9 @@ cdef struct Walls:
     const double *materials         # (count,): numbers of their materials
     const unsigned char *moves      # (count,)
     bint any_moves
+    const unsigned char *slides     # (count,): of which the surface moves along itself
+    const double *surfaces          # (count, 6): its velocity and angular velocity, frame of the wall
+    bint any_slides
     double period[3]                # lengths of the periodic box, 0 along open axes [m]
     double inverse_period[3]        # 1 / period, 0 along open axes [1/m]
     const unsigned char *repeats    # (count,): walls with images
@@ -128,6 +131,12 @@ cdef inline Vec3 image_near(const Walls *walls, Py_ssize_t primitive, Vec3 x) no
         to_nearest(d.x, walls.period[0], walls.inverse_period[0]),
         to_nearest(d.y, walls.period[1], walls.inverse_period[1]),
         to_nearest(d.z, walls.period[2], walls.inverse_period[2])))
+
+
+cdef inline Vec3 arm_at(const Walls *walls, Py_ssize_t primitive, Vec3 x) noexcept nogil:
+    """From the centre of a wall that moves to a point of the lab, or its image nearest to a primitive, lab."""
+    cdef int wall = walls.wall_of[primitive]
+    return sub(image_near(walls, primitive, x) if walls.repeats[wall] else x, vector(walls.now[wall].position))
 
 
 cdef inline Vec3 near_primitive(const Walls *walls, Py_ssize_t primitive, Vec3 x) noexcept nogil:

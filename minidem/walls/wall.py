@@ -9,7 +9,7 @@ import numpy as np
 
 from minidem.core.checks import LARGEST, check_call, finite_array, non_negative, short_repr, unit_vector
 from minidem.material import Material
-from minidem.walls.motion import Servo
+from minidem.walls.motion import STEERED, Driven
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -42,6 +42,8 @@ class Wall:
 
     name: str | None = field(default=None, kw_only=True)
     since: float = field(default=0.0, kw_only=True, repr=False)
+    surface_velocity: tuple = field(default=ZERO, kw_only=True)
+    surface_angular_velocity: tuple = field(default=ZERO, kw_only=True)
 
     surface = None
     half_space = None
@@ -99,37 +101,62 @@ class Wall:
         """Check material and motion; `reference` (3,) is the default of the centre."""
         if self.material is not None and not isinstance(self.material, Material):
             raise ValueError(f"material = {short_repr(self.material)}: give a Material, or None for the simulation's")
-        if not (self.motion is None or isinstance(self.motion, Servo | Callable)):
-            raise ValueError(f"motion = {short_repr(self.motion)}: give md.Oscillation, md.Servo, or a function of the "
-                             "time that returns (displacement (3,), rotation vector (3,))")
-        if isinstance(self.motion, Servo) and self.motion.direction is None:
+        if not (self.motion is None or isinstance(self.motion, STEERED | Callable)):
+            raise ValueError(f"motion = {short_repr(self.motion)}: give md.Oscillation, md.Servo, md.Driven, or a "
+                             "function of the time that returns (displacement (3,), rotation vector (3,))")
+        if isinstance(self.motion, STEERED) and self.motion.direction is None:
             if self.half_space is None:
                 raise ValueError(f"motion = {self.motion}: give a direction; only a Plane has a normal to take for it")
-            vars(self)["motion"] = replace(self.motion, direction=self.half_space[1])
+            name = "axis" if isinstance(self.motion, Driven) else "direction"
+            vars(self)["motion"] = replace(self.motion, **{name: self.half_space[1]})
         if callable(self.motion):
             check_call("motion", self.motion, "t")
         if not (self.name is None or isinstance(self.name, str) and self.name):
             raise ValueError(f"name = {short_repr(self.name)}: give a text, or None")
         vars(self)["since"] = non_negative("since", self.since)
-        for name in ("velocity", "angular_velocity"):
+        for name in ("velocity", "angular_velocity", "surface_velocity", "surface_angular_velocity"):
             self._set(name, finite_array(name, getattr(self, name), (3,), limit=LARGEST))
-        self._set("center", finite_array("center", reference if self.center is None else self.center, (3,),
-                                         limit=LARGEST))
+        center = reference if self.center is None else self.center
+        if isinstance(self.motion, Driven) and self.motion.turns:
+            across = np.cross(self.angular_velocity, self.motion.axis)
+            if np.any(np.abs(across) > 1e-12 * np.linalg.norm(self.angular_velocity)):
+                raise ValueError(f"angular_velocity = {list(self.angular_velocity)}: with {self.motion} it is the "
+                                 "initial one; give one along the axis, or leave it out")
+            center = center if self.motion.about is None else self.motion.about
+        self._set("center", finite_array("center", center, (3,), limit=LARGEST))
 
     def _check_turning(self, axis, remedy):
-        """Refuse an angular velocity about another direction than `axis` (3,)."""
-        rate = np.linalg.norm(self.angular_velocity)
-        if np.any(np.abs(np.cross(self.angular_velocity, axis)) > 1e-12 * rate):
-            raise ValueError(f"angular_velocity = {list(self.angular_velocity)}: {remedy}")
+        """Refuse rotations about another direction than `axis` (3,)."""
+        for name, vector in self.rotations.items():
+            if np.any(np.abs(np.cross(vector, axis)) > 1e-12 * np.linalg.norm(vector)):
+                raise ValueError(f"{name} = {list(vector)}: {remedy}")
 
     def _set(self, name, array):
         """Store an array as a tuple, so that walls compare by value."""
         object.__setattr__(self, name, tuple(array.tolist()))
 
     @property
+    def rotations(self):
+        """Vectors (3,) along the axes of its rotations about `center`, by the names of the arguments."""
+        found = {name: getattr(self, name) for name in ("angular_velocity", "surface_angular_velocity")}
+        if isinstance(self.motion, Driven) and self.motion.turns:
+            found["axis"] = self.motion.axis
+        return {name: vector for name, vector in found.items() if any(vector)}
+
+    @property
+    def slides(self):
+        """Whether its surface moves along itself."""
+        return any(self.surface_velocity) or any(self.surface_angular_velocity)
+
+    @property
+    def stays(self):
+        """Whether it remains where it is, though its surface may move."""
+        return self.motion is None and not any(self.velocity) and not any(self.angular_velocity)
+
+    @property
     def moves(self):
-        """Whether a motion is given."""
-        return self.motion is not None or any(self.velocity) or any(self.angular_velocity)
+        """Whether a motion is given, of the wall or of its surface."""
+        return self.slides or not self.stays
 
 
 def region_axis(axis):

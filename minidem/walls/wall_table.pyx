@@ -6,7 +6,7 @@ from libc.string cimport memset
 import numpy as np
 
 from minidem.walls.mesh_grid import PART, divided, joined_across, mesh_grid
-from minidem.walls.motion import POSE, Motions, Servo
+from minidem.walls.motion import POSE, STEERED, Motions
 
 from minidem.core.vectors cimport IntVector, release, require_memory
 from minidem.walls.surface cimport (
@@ -44,7 +44,8 @@ cdef class WallPrimitives:
     """
 
     def __cinit__(self, walls, periodic=None):
-        cdef unsigned char[::1] moves, repeats
+        cdef unsigned char[::1] moves, repeats, slides
+        cdef double[:, ::1] surfaces
         cdef int[::1] wall_of
         cdef int axis
         length = np.zeros(3) if periodic is None else periodic
@@ -55,7 +56,7 @@ cdef class WallPrimitives:
         self.moving = [k for k, wall in enumerate(walls) if wall.moves]
         self.motions = Motions([walls[k] for k in self.moving], [
             walls[k].without_images(length, turns=True) if length.any() else None for k in self.moving])
-        self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
+        self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, STEERED)]
         self.wall_of = wall_of = np.concatenate(
             [np.array([k for k, _ in simple], dtype=np.int32)]
             + [np.full(len(triangles), k, dtype=np.int32) for k, _, triangles, _ in meshes]
@@ -65,13 +66,16 @@ cdef class WallPrimitives:
         self.view.n_primitives, self.view.wall_of = len(wall_of) - 1, &wall_of[0]
         self.view.moves = &moves[0]
         self.view.any_moves = len(self.moving) > 0
+        surfaces = np.array([[*wall.surface_velocity, *wall.surface_angular_velocity] for wall in walls] + [[0.0] * 6])
+        slides = np.any(surfaces, axis=1).view(np.uint8)
+        self.view.slides, self.view.surfaces, self.view.any_slides = &slides[0], &surfaces[0, 0], np.any(slides)
         self.wall_of = self.wall_of[:-1]
         repeats = repeated.view(np.uint8)
         for axis in range(3):
             self.view.period[axis] = length[axis]
             self.view.inverse_period[axis] = 1.0 / length[axis] if length[axis] > 0.0 else 0.0
         self.view.repeats = &repeats[0]
-        self._keep += [wall_of, moves, repeats]
+        self._keep += [wall_of, moves, repeats, slides, surfaces]
         self._fill_shapes(simple)
         self._fill_references(simple, self._fill_meshes(meshes, len(simple)))
 
