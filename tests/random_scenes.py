@@ -18,7 +18,7 @@ WITH_HISTORY = ["hertz-mindlin", "hertz-mindlin:rolling=epsd,tangential=mindlin,
                 "hertz-mindlin:cohesion=jkr", "hooke-coulomb:stiffness=5e4,rolling=epsd,friction_limit=magnitude"]
 BONDED = ["hertz-mindlin:bonds=parallel", "hooke-coulomb:stiffness=5e4,rolling=epsd,bonds=parallel"]
 ROTATIONS = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
-BOXES = ["walls", "shaken", "servo", "periodic", "sheared", "stretched", "pressed", "waving"]
+BOXES = ["walls", "shaken", "servo", "driven", "periodic", "sheared", "stretched", "pressed", "waving"]
 raises = []                     # steps of `drag` that raise
 
 
@@ -76,7 +76,7 @@ class RandomScene:
         self.contact = pick(*pick(CENTRAL, WITH_HISTORY, BONDED, BONDED))
         self.has_history = self.contact not in CENTRAL
         self.rotation, self.box = pick("spiral", pick(*ROTATIONS)), pick(*BOXES)
-        if "onset" in self.contact and self.box in ("shaken", "servo"):
+        if "onset" in self.contact and self.box in ("shaken", "servo", "driven"):
             self.box = "walls"
         self.gravity = tuple(pick(0.0, 9.81, 200.0) * rng.normal(size=3))
         self.shapes, self.counts = [pick(*SHAPES), pick(*SHAPES)], rng.integers(6, 18, size=2).tolist()
@@ -109,6 +109,10 @@ class RandomScene:
         elif self.box == "servo":
             walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, motion=md.Servo(
                 tuple(walls[-1].normal), force=20.0, mass=0.02, damping=0.5))
+        elif self.box == "driven":
+            walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, motion=md.Driven(mass=0.02, force=20.0 * abs(s)))
+            walls[0] = md.Plane(walls[0].point, walls[0].normal, motion=md.Driven(inertia=1e-4, moment=0.01 * a))
+            walls[2] = md.Plane(walls[2].point, walls[2].normal, surface_velocity=(0.1 * b, 0, 0.1 * c))
         boxes = {"periodic": {}, "sheared": {"shear": ("x", "y", 4.0 * s)}, "stretched": {"rates": (a, b, c)},
                  "pressed": {"rates": (md.Pressure(1e3, 3e-3), a, 0.0), "shear": ("x", "z", s)},
                  "waving": {"shear": ("y", "z", Wave(2.0 * s)), "rates": (0.0, Wave(a), 0.0)}}

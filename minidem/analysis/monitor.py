@@ -1,7 +1,7 @@
 """Checks of a running simulation; the guide (measurements) has a table of their warnings, and says when they look.
 
 A look at the present instant costs microseconds: the largest speed and overlap are compared with bounds below which no
-check can fail. Contacts are listed only beyond them, and for dashpots and fields.
+check can fail. Contacts are listed only beyond them, and for dashpots, walls that clumps drive, and fields.
 """
 import math
 import sys
@@ -20,7 +20,7 @@ from minidem.core.checks import Assumed
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
 from minidem.meshes.mesh_repair import bodies, open_edges, oriented, surrounded
-from minidem.walls.motion import placed
+from minidem.walls.motion import Driven, placed
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
@@ -43,7 +43,7 @@ class Monitor:
     def __init__(self, issued=()):
         self.issued, self.report, self.in_rows = dict(issued), warn, False
         self.due = self.ready = 1
-        self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next check of dashpots and fields
+        self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next check that lists contacts
         self._population = self._enclosures = self._abyss = self._carried = None
 
     def serve(self, issued, report):
@@ -84,6 +84,8 @@ class Monitor:
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
             if near and sim.settings.law.dashpots and "damping" not in self.issued:
                 self._warn("damping", _damping(sim))
+            if near and sim.loop.walls.servos and "driven" not in self.issued:
+                self._warn("driven", _driven(sim))
             if has_fields and "fields" not in self.issued:
                 self._warn("fields", _fields(sim))
         for enclosure in self._enclosures if "lost" not in self.issued else ():
@@ -288,6 +290,21 @@ def _damping(sim):
     return (f"{_now(sim)}: dashpots of contacts{where} slow the motion of clump {clump} down at a rate of {rate:.3g} "
             f"1/s, {format_above(sim.dt * rate, 1.0)} times 1 / dt. Above 1 they alternate from step to step, and "
             f"friction is too weak{then}. Lower dt below {1.0 / rate:.3g} s, or take a higher restitution{remedy}")
+
+
+def _driven(sim):
+    """dt against sqrt(mass / stiffness) of a wall that clumps drive, by all of its contacts; see `_step`."""
+    contacts, power = sim.loop.contacts(), sim.settings.law.power
+    for k, (motion, still) in enumerate(zip((wall.motion for wall in sim.walls), sim.walls_at_rest)):
+        if isinstance(motion, Driven):
+            found = contacts[(contacts["clump_j"] == -1 - k) & (contacts["overlap"] > 0.0)]
+            lever = cross(found["point"] - still.center, found["normal"]) if motion.turns else found["normal"]
+            stiffness = power * (power + 1.0) * found["energy"] / found["overlap"] ** 2 * (lever @ motion.axis) ** 2
+            rate = math.sqrt(stiffness.sum() / (motion.inertia or motion.mass))
+            if sim.dt * rate > 1.0:
+                return (f"{_now(sim)}: dt = {sim.dt:g} s is {sim.dt * rate:.3g} times sqrt(m/k) = {1.0 / rate:.3g} s of "
+                        f"wall {k} with {motion} (unstable from 2 on). Lower dt, take a heavier wall, or a Servo")
+    return None
 
 
 def _fields(sim):

@@ -20,7 +20,7 @@ from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, ve
 from minidem.state.periodic_box cimport BoxPose, box_moves, image_velocities, nearest_differences
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport clump_of, field_of, free_slot_of
-from minidem.walls.surface cimport Touch, WallPose, arm_at, from_wall, touch_wall, vector, velocity_at
+from minidem.walls.surface cimport Sliding, Touch, WallPose, arm_at, sliding_at, touch_wall, vector, velocity_at
 
 CONTACT = np.dtype([
     ("clump_i", np.int32), ("clump_j", np.int32),       # both j fields of wall k are -1 - k
@@ -83,36 +83,22 @@ cdef inline Vec3 arm_before(const Law *law, int primitive, const Bodies *a, doub
                       sub(load(a.motion + lane), vector(pose.velocity)))
 
 
-cdef inline void move_wall(const WallPose *pose, Vec3 arm, Bodies *b, int lane) noexcept nogil:
-    """Motion of a wall at the centre of a sphere, half a step before the pose. arm : see arm_before"""
-    store(b.motion + lane, velocity_at(pose.velocity, pose.turning, arm))
-    store(b.motion + 4 * LANES + lane, vector(pose.turning))
-
-
 cdef void slide_walls(const Law *law, const int *primitives, double half, int n, OwnContact contact,
                       const Bodies *a, const Bodies *b) noexcept nogil:
     """Add the motion of surfaces to that of the first n contacts, with walls; the normals do not turn with it."""
-    cdef const WallPose *pose
-    cdef const double *surface
-    cdef Vec3 velocity, turning, normal, arm
-    cdef double lever
-    cdef int lane, wall
+    cdef Sliding sliding
+    cdef Vec3 arm, normal
+    cdef double approach
+    cdef int lane, primitive
     for lane in range(n):
-        wall = law.walls.wall_of[-1 - primitives[lane]]
-        if not law.walls.slides[wall]:
-            continue
-        pose, surface, normal = law.walls.now + wall, law.walls.surfaces + 6 * wall, load3(contact.middle_normal, lane)
-        velocity, turning = from_wall(pose, vector(surface)), from_wall(pose, vector(surface + 3))
-        velocity = add_scaled(velocity, -half, cross(vector(pose.turning), velocity))
-        turning = add_scaled(turning, -half, cross(vector(pose.turning), turning))
-        lever = a.sphere[3 * LANES + lane] - contact.overlap[lane] - half * dot(
-            sub(load(a.motion + lane), load(b.motion + lane)), load3(contact.normal, lane))
-        arm = add_scaled(arm_before(law, -1 - primitives[lane], a, half, lane), -lever, normal)
-        velocity = add(velocity, cross(turning, arm))
-        velocity = add_scaled(velocity, -dot(velocity, normal), normal)
-        store3(contact.velocity, lane, sub(load3(contact.velocity, lane), velocity))
-        store3(contact.angular_velocity, lane, sub(load3(contact.angular_velocity, lane), turning))
-        contact.spin[lane] += 0.5 * dot(turning, load3(contact.normal, lane))
+        primitive, normal = -1 - primitives[lane], load3(contact.middle_normal, lane)
+        approach = dot(sub(load(a.motion + lane), load(b.motion + lane)), load3(contact.normal, lane))
+        arm = add_scaled(arm_before(law, primitive, a, half, lane), contact.overlap[lane] + half * approach
+                         - a.sphere[3 * LANES + lane], normal)
+        sliding = sliding_at(law.walls, law.walls.wall_of[primitive], arm, normal, half)
+        store3(contact.velocity, lane, sub(load3(contact.velocity, lane), sliding.velocity))
+        store3(contact.angular_velocity, lane, sub(load3(contact.angular_velocity, lane), sliding.turning))
+        contact.spin[lane] += 0.5 * dot(sliding.turning, load3(contact.normal, lane))
 
 
 cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const Bodies *a,
@@ -121,6 +107,7 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const i
 
     b : with `moves`, set to the walls, as bodies at the centres of i.
     """
+    cdef const WallPose *pose
     cdef Touch touch
     cdef double sphere[4]
     cdef int lane, k, primitive, wall
@@ -139,7 +126,9 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const i
         contact.radius[lane] = sphere[3]
         bending.curvature[lane] = touch.curvature
         if moves and law.walls.moves[wall]:
-            move_wall(law.walls.now + wall, arm_before(law, primitive, a, half, lane), b, lane)
+            pose = law.walls.now + wall
+            store(b.motion + lane, velocity_at(pose.velocity, pose.turning, arm_before(law, primitive, a, half, lane)))
+            store(b.motion + 4 * LANES + lane, vector(pose.turning))
 
 
 cdef inline void write_motion(bint walls, const Bending *bending, double step, const double *images, OwnContact contact,

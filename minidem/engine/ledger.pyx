@@ -36,7 +36,7 @@ from minidem.engine.loop cimport ServoWall
 from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport ClumpBlock, load, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of
-from minidem.walls.surface cimport WallPose, Walls, arm_at, from_wall, vector
+from minidem.walls.surface cimport Sliding, WallPose, Walls, arm_at, sliding_at, vector
 
 cdef extern from *:
     """
@@ -71,15 +71,6 @@ cdef inline Vec3 arm_of(const Walls *walls, int primitive, const Contact *contac
                                                - a.sphere[3 * LANES + lane], load3(contact.normal, lane)))
 
 
-cdef inline double surface_power(const Walls *walls, int wall, Vec3 arm, Vec3 normal, Vec3 force,
-                                 Vec3 couple) noexcept nogil:
-    """Power [W] of a surface that moves along itself, see `slide_walls` (gather.pyx)."""
-    cdef const WallPose *pose = walls.now + wall
-    cdef Vec3 turning = from_wall(pose, vector(walls.surfaces + 6 * wall + 3))
-    cdef Vec3 velocity = add(from_wall(pose, vector(walls.surfaces + 6 * wall)), cross(turning, arm))
-    return dot(force, add_scaled(velocity, -dot(velocity, normal), normal)) + dot(turning, couple)
-
-
 cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
     """Work of the walls that move on own clumps in half a step, by the forces that the blocks of contacts hold."""
     cdef const Contacts *contacts = loop.contacts + thread
@@ -89,6 +80,7 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
     cdef const ContactBlock *block
     cdef Contact contact
     cdef Bodies sides[2]
+    cdef Sliding sliding
     cdef Vec3 force, couple, arm
     cdef double power
     cdef Wide work = 0
@@ -105,8 +97,9 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
             arm = arm_of(walls, -1 - block.second[lane], &contact, sides, lane)
             power = dot(force, vector(pose.velocity_now)) \
                 + dot(vector(pose.turning_now), add(cross(arm, force), couple))
-            if walls.slides[wall]:
-                power += surface_power(walls, wall, arm, load3(contact.normal, lane), force, couple)
+            if walls.any_slides:
+                sliding = sliding_at(walls, wall, arm, load3(contact.normal, lane), 0.0)
+                power += dot(force, sliding.velocity) + dot(couple, sliding.turning)
             work += rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
     return work
 
@@ -280,8 +273,7 @@ cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, const Conta
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
     """Sum over own contacts and clumps what moves walls and axes of the box.
 
-    sums : (servos, 4) forces or moments, and resistances of the walls; behind them, if an axis is under a pressure,
-        (N_TOTALS, 4)
+    sums : (servos, 4) forces or moments, and resistances of walls; behind, if an axis is under a pressure, (N_TOTALS, 4)
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Neighbours *mine = loop.broad.threads + thread

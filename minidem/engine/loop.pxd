@@ -49,10 +49,9 @@ cdef struct ServoWall:              # a wall that a force moves
     double velocity[3]              # that the force does not change [m/s]
     double direction[3]             # unit
     double mass, damping            # [kg], [N s/m], of one that turns [kg m2], [N m s]
-    double reach                    # distance by which its surface moves per displacement
-    long long driven                # by its mass alone, see md.Driven ...
-    long long turns                 # ... about `direction` ...
-    long long first                 # ... from this step on, at which its velocity is that of the instant
+    double reach                    # by which its surface moves at most per displacement
+    long long driven, turns         # whether it is a md.Driven, and turns about `direction`
+    long long first                 # step at which its velocity is that of the instant; -1: none
     long long axes[2]               # across
     long long beside[2][2]          # walls at the low and high end of each; the number of walls, which is at rest: none
     double distances[2]             # of these without their displacements [m]; 1 where a load is a force

@@ -75,25 +75,22 @@ class Boundaries(Topic):
         them. The power of the clumps on the wall is wall_force(k) @ velocity + wall_torque(k) @ angular velocity.
         """
         k = self._number_of("k", k)
-        wall, velocities = self.walls[k], np.zeros((2, 3))
-        if wall.moves:
-            pose = Motions([wall]).poses(2 * self.loop.step_count, 1, 0.5 * self.dt)[0, 0]
-            velocities[:] = pose["velocity_now"], pose["turning_now"]
-        if isinstance(wall.motion, STEERED):
-            velocities[int(wall.motion.turns)] += self._speed_of(k) * np.array(wall.motion.direction)
-        return velocities[0], velocities[1]
+        motion, pose = self.walls[k].motion, Motions([self.walls[k]]).poses(
+            2 * self.loop.step_count, 1, 0.5 * self.dt)[0, 0]
+        velocities = [pose["velocity_now"].copy(), pose["turning_now"].copy()]
+        if isinstance(motion, STEERED):
+            velocities[motion.turns] += self._speed_of(k) * np.array(motion.direction)
+        return tuple(velocities)
 
     def _speed_of(self, k):
         """Speed along the direction, or rate about it, which forces have given to a wall; see `wall_velocity`."""
-        wall, step = self.walls[k], self.loop.step_count
-        motion, speed = wall.motion, self.loop.servo_states[k, 1]
-        if not isinstance(motion, Driven) or step == round(wall.since / self.dt):
+        motion, step, speed = self.walls[k].motion, self.loop.step_count, self.loop.servo_states[k, 1]
+        if not isinstance(motion, Driven) or step == round(self.walls[k].since / self.dt):
             return speed
-        acting = motion.loads(np.array([step * self.dt]))[0] + (
-            self.wall_torque(k) if motion.turns else self.wall_force(k)) @ motion.direction
-        half, mass = 0.5 * self.dt, motion.inertia if motion.turns else motion.mass
-        drag = 0.5 * half * motion.damping / mass
-        return ((1.0 - drag) * speed + half / mass * acting) / (1.0 + drag)
+        load = motion.loads(np.array([step * self.dt]))[0]
+        of_clumps = (self.wall_torque(k) if motion.turns else self.wall_force(k)) @ motion.direction
+        half = 0.5 * self.dt / (motion.inertia or motion.mass)
+        return (speed + half * (load + of_clumps)) / (1.0 + half * motion.damping)
 
     def _wall_wrench(self, k, about=None):
         k = self._number_of("k", k)

@@ -126,31 +126,28 @@ class Driven:
     """A motion by Newton's law: the wall is a rigid body that clumps push along a line, or turn about one.
 
     With a mass (a piston, a lid), mass * acceleration = force + force of the clumps - damping * velocity. With an
-    inertia (a flap, a wheel, a mixer) the same holds for the rate of rotation and moments. A velocity of the wall along
-    the axis, or an angular velocity, is the initial one; what `velocity` has across the axis is held.
+    inertia (a flap, a wheel, a mixer) the same holds for rate and moments of the rotation. The velocity of the wall
+    along the axis, or its angular velocity, is the initial one; the rest of both is held.
 
     Parameters
     ----------
-    mass : float
-        Of the wall [kg]. Give mass or inertia.
-    inertia : float
-        Of the wall about the axis [kg m2].
+    mass, inertia : float
+        Of the wall [kg], or about the axis [kg m2]. Give one of them.
     axis : (3,) array_like, optional
         Direction of the line, lab frame, of any length but zero. Default: the normal of a plane.
     about : (3,) array_like, optional
         A point of the axis of rotation [m], which becomes `center` of the wall. Default: `center`.
-    force : float or callable
-        Along the axis [N], a number or a function of the time [s]; with the weight of the wall, if it has one.
-    moment : float or callable
-        About the axis [N m], in the same way.
+    force, moment : float or callable
+        Along the axis [N], or about it [N m], a number or a function of the time [s]. Gravity acts only if it is part
+        of it.
     damping : float
         [N s/m] or [N m s]
 
     Raises
     ------
     ValueError
-        For an argument out of range, a force with an inertia, a moment with a mass. In a wall, for a rotation that its
-        shape cannot do, or an initial angular velocity about another axis.
+        For an argument out of range, a force with an inertia, a moment with a mass; in a wall, for a rotation that its
+        shape cannot do.
 
     Notes
     -----
@@ -264,15 +261,12 @@ def scaled(wall, factor, origin):
 
 
 def driven_apart(wall):
-    """Velocity and angular velocity (3,) that forces do not change, and the initial speed of `Driven` along its axis."""
-    velocity, turning, speed = np.array(wall.velocity), np.array(wall.angular_velocity), 0.0
+    """Velocity and angular velocity (3,) that forces do not change, and the initial speed or rate of `Driven`."""
+    held, speed = [np.array(wall.velocity), np.array(wall.angular_velocity)], 0.0
     if isinstance(wall.motion, Driven):
-        speed = float(sum(a * b for a, b in zip(wall.motion.axis, turning if wall.motion.turns else velocity)))
-        if wall.motion.turns:
-            turning = np.zeros(3)
-        else:
-            velocity -= speed * np.array(wall.motion.axis)
-    return velocity, turning, speed
+        speed = sum(a * b for a, b in zip(wall.motion.axis, held[wall.motion.turns].tolist()))
+        held[wall.motion.turns] -= speed * np.array(wall.motion.axis)
+    return *held, speed
 
 
 class Motions:

@@ -81,15 +81,18 @@ cdef struct Walls:
     const double *materials         # (count,): numbers of their materials
     const unsigned char *moves      # (count,)
     bint any_moves
-    const unsigned char *slides     # (count,): of which the surface moves along itself
-    const double *surfaces          # (count, 6): its velocity and angular velocity, frame of the wall
-    bint any_slides
+    const double *surfaces          # (count, 6): velocities and angular velocities beside the wall, in its frame
+    bint any_slides                 # one of them is not zero
     double period[3]                # lengths of the periodic box, 0 along open axes [m]
     double inverse_period[3]        # 1 / period, 0 along open axes [1/m]
     const unsigned char *repeats    # (count,): walls with images
     const double *references        # (n_primitives, 3): centres of primitives with images, frame of the wall [m]
     const WallPose *now             # (count,)
     double travelled                # bound of the distance that any surface has moved until now [m]
+
+cdef struct Sliding:                # of the surface of a wall beside the wall, lab
+    Vec3 velocity                   # at a contact, across its normal [m/s]
+    Vec3 turning                    # angular velocity [rad/s]
 
 cdef struct Facet:                  # a triangle near a sphere, in the frame of its wall
     double height
@@ -246,6 +249,22 @@ cdef inline Touch touch_wall(const Walls *walls, Py_ssize_t primitive, const dou
 cdef inline Vec3 velocity_at(const double *velocity, const double *turning, Vec3 arm) noexcept nogil:
     """Velocity of a point of a wall; arm : from the wall's centre."""
     return add(vec3(velocity[0], velocity[1], velocity[2]), cross(vec3(turning[0], turning[1], turning[2]), arm))
+
+
+cdef inline Sliding sliding_at(const Walls *walls, int wall, Vec3 arm, Vec3 normal, double before) noexcept nogil:
+    """How the surface of a wall moves beside the wall, at a contact, a time `before` the pose.
+
+    arm : from the wall's centre to the contact point;  normal : of the contact
+    """
+    cdef const WallPose *pose = walls.now + wall
+    cdef Vec3 velocity = from_wall(pose, vector(walls.surfaces + 6 * wall))
+    cdef Vec3 turning = from_wall(pose, vector(walls.surfaces + 6 * wall + 3))
+    cdef Sliding sliding
+    velocity = add_scaled(velocity, -before, cross(vector(pose.turning), velocity))
+    sliding.turning = add_scaled(turning, -before, cross(vector(pose.turning), turning))
+    velocity = add(velocity, cross(sliding.turning, arm))
+    sliding.velocity = add_scaled(velocity, -dot(velocity, normal), normal)
+    return sliding
 
 
 cdef void find_triangles(const Walls *walls, const double *sphere, double skin, IntVector *found) noexcept nogil

@@ -118,10 +118,7 @@ class Wall:
             self._set(name, finite_array(name, getattr(self, name), (3,), limit=LARGEST))
         center = reference if self.center is None else self.center
         if isinstance(self.motion, Driven) and self.motion.turns:
-            across = np.cross(self.angular_velocity, self.motion.axis)
-            if np.any(np.abs(across) > 1e-12 * np.linalg.norm(self.angular_velocity)):
-                raise ValueError(f"angular_velocity = {list(self.angular_velocity)}: with {self.motion} it is the "
-                                 "initial one; give one along the axis, or leave it out")
+            self._check_turning(self.motion.axis, f"it is not along the axis of {self.motion}")
             center = center if self.motion.about is None else self.motion.about
         self._set("center", finite_array("center", center, (3,), limit=LARGEST))
 
@@ -138,15 +135,9 @@ class Wall:
     @property
     def rotations(self):
         """Vectors (3,) along the axes of its rotations about `center`, by the names of the arguments."""
-        found = {name: getattr(self, name) for name in ("angular_velocity", "surface_angular_velocity")}
-        if isinstance(self.motion, Driven) and self.motion.turns:
-            found["axis"] = self.motion.axis
-        return {name: vector for name, vector in found.items() if any(vector)}
-
-    @property
-    def slides(self):
-        """Whether its surface moves along itself."""
-        return any(self.surface_velocity) or any(self.surface_angular_velocity)
+        driven = {"axis": self.motion.axis} if isinstance(self.motion, Driven) and self.motion.turns else {}
+        return driven | {name: getattr(self, name) for name in ("angular_velocity", "surface_angular_velocity")
+                         if any(getattr(self, name))}
 
     @property
     def stays(self):
@@ -156,7 +147,7 @@ class Wall:
     @property
     def moves(self):
         """Whether a motion is given, of the wall or of its surface."""
-        return self.slides or not self.stays
+        return not self.stays or any(self.surface_velocity) or any(self.surface_angular_velocity)
 
 
 def region_axis(axis):

@@ -44,7 +44,7 @@ cdef class WallPrimitives:
     """
 
     def __cinit__(self, walls, periodic=None):
-        cdef unsigned char[::1] moves, repeats, slides
+        cdef unsigned char[::1] moves, repeats
         cdef double[:, ::1] surfaces
         cdef int[::1] wall_of
         cdef int axis
@@ -67,15 +67,14 @@ cdef class WallPrimitives:
         self.view.moves = &moves[0]
         self.view.any_moves = len(self.moving) > 0
         surfaces = np.array([[*wall.surface_velocity, *wall.surface_angular_velocity] for wall in walls] + [[0.0] * 6])
-        slides = np.any(surfaces, axis=1).view(np.uint8)
-        self.view.slides, self.view.surfaces, self.view.any_slides = &slides[0], &surfaces[0, 0], np.any(slides)
+        self.view.surfaces, self.view.any_slides = &surfaces[0, 0], np.any(surfaces)
         self.wall_of = self.wall_of[:-1]
         repeats = repeated.view(np.uint8)
         for axis in range(3):
             self.view.period[axis] = length[axis]
             self.view.inverse_period[axis] = 1.0 / length[axis] if length[axis] > 0.0 else 0.0
         self.view.repeats = &repeats[0]
-        self._keep += [wall_of, moves, repeats, slides, surfaces]
+        self._keep += [wall_of, moves, repeats, surfaces]
         self._fill_shapes(simple)
         self._fill_references(simple, self._fill_meshes(meshes, len(simple)))
 

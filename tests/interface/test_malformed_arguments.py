@@ -180,8 +180,11 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
 FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "cylinder": (md.Cylinder, {
         "point": (0, 0, 0), "axis": (0, 0, 1), "radius": 1.0, "velocity": (1, 0, 0), "angular_velocity": (0, 0, 1),
-        "center": (0, 0, 0), "motion": None, "material": STEEL}, []),
+        "center": (0, 0, 0), "motion": None, "material": STEEL, "surface_velocity": (1, 0, 0),
+        "surface_angular_velocity": (0, 0, 1)}, []),
     "servo": (md.Servo, {"direction": (0, 0, 1), "force": 1.0, "mass": 1.0}, []),
+    "driven": (md.Driven, {"mass": 1.0, "axis": (0, 0, 1), "force": 1.0, "damping": 1.0}, []),
+    "flap": (md.Driven, {"inertia": 1.0, "axis": (0, 0, 1), "about": (0, 0, 0), "moment": 1.0}, []),
     "cone": (md.Cone, {"point": (0, 0, 0), "axis": (0, 0, 1), "radii": (0, 1), "height": 1.0}, ["without area"]),
     "oscillation": (md.Oscillation, {"amplitude": (0, 0, 1), "frequency": 1.0, "phase": 0.5}, []),
     "mesh wall": (md.MeshWall, {"surface": (CUBE, CUBE_FACES), "scale": 1.0, "feature_angle": 0.5},

@@ -37,7 +37,10 @@ CHANGES = (
     lambda sim: sim.move_wall("lid", md.Servo(force=30.0, mass=0.5, damping=5.0)),
     lambda sim: sim.move_wall("lid"),
     lambda sim: sim.remove_wall(1),                     # the others get other numbers
-    lambda sim: sim.add_wall(md.Plane((sim.position[:, 0].max() + 0.0095, 0, 0), (-1, 0, 0), velocity=(-0.1, 0, 0))))
+    lambda sim: sim.add_wall(md.Plane((sim.position[:, 0].max() + 0.0095, 0, 0), (-1, 0, 0), velocity=(-0.1, 0, 0))),
+    lambda sim: sim.move_wall("lid", md.Driven(mass=0.5, force=20.0, damping=1.0)),
+    lambda sim: sim.move_wall("floor", surface_velocity=(0.3, 0, 0), surface_angular_velocity=(0, 0, 2.0)),
+    lambda sim: sim.move_wall("floor", md.Driven(inertia=1e-3, axis=(0, 0, 1), moment=1e-3)))
 
 
 def test_order_of_the_balance():
@@ -64,7 +67,8 @@ def test_equal_bits_over_threads_parts_copies_and_files(tmp_path):
     sims.append(copy.deepcopy(sims[0]))
     for k, change in enumerate(CHANGES):
         sims[1] = copy.deepcopy(sims[1]) if k % 2 else through_a_file(
-            sims[1], tmp_path, threads=3, motions={4: swing} if k in (4, 6) else None)
+            sims[1], tmp_path, threads=3, motions={n: swing for n, wall in enumerate(sims[1].walls)
+                                                   if wall.motion is swing})
         for sim, parts in zip(sims, (1, 5)):
             change(sim)
             for _ in range(parts):

@@ -31,7 +31,12 @@ def walls_of(kind):
     if kind in ("cylinder", "facets"):
         return drum(kind, 3.0)
     box = md.box((-0.5, -0.5, -0.31), (0.5, 0.5, 0.9))
+    if kind == "driven":
+        box[1] = md.Plane((0.5, 0, 0), (-1, 0, 0), velocity=(0, 0.5, 0), motion=md.Driven(mass=3.0, force=40.0))
     box[4] = {"belt": md.Plane((0, 0, -0.31), (0, 0, 1), velocity=(0.7, 0.3, 0)),
+              "surfaces": md.MeshWall(plate(5, height=-0.31), motion=swinging, **SURFACES),
+              "driven": md.MeshWall(plate(5, height=-0.31), motion=md.Driven(
+                  inertia=3.0, axis=(1, 0.5, 0), moment=lambda t: 40.0 * np.sin(30.0 * t), damping=2.0)),
               "oscillation": md.Plane((0, 0, -0.31), (0, 0, 1), motion=md.Oscillation((0.01, 0.02, 0.03), 5.0)),
               "function": md.MeshWall(plate(5, height=-0.31), motion=swinging),
               "cone": md.Cone((0, 0, -0.5), (0, 0.1, 1), (0.6, 0.05), 0.2, motion=swinging),
@@ -40,7 +45,8 @@ def walls_of(kind):
     return box if kind not in ("cube", "cone") else box + [md.Plane((0, 0, -0.33), (0, 0, 1))]
 
 
-KINDS = ["cylinder", "facets", "belt", "oscillation", "function", "cube", "cone"]
+KINDS = ["cylinder", "facets", "belt", "oscillation", "function", "cube", "cone", "driven"]
+SURFACES = {"surface_velocity": (0.8, -0.5, 0.3), "surface_angular_velocity": (0.5, 0.2, 3.0)}
 
 
 def moving(kind, contact, dt=2e-4, shift=(0, 0, 0), walls=None, **options):
@@ -54,7 +60,8 @@ def moving(kind, contact, dt=2e-4, shift=(0, 0, 0), walls=None, **options):
     return sim
 
 
-@pytest.mark.parametrize("kind, contact", [(kind, contact) for kind in KINDS for contact in ("hertz", MINDLIN, ROLLING)
+@pytest.mark.parametrize("kind, contact", [(kind, contact) for kind in [*KINDS, "surfaces"]
+                                           for contact in ("hertz", MINDLIN, ROLLING)
                                            if contact != "hertz" or kind not in ("cylinder", "belt")])
 def test_energy_balance(kind, contact):
     """With contacts that begin, end and slide. At the seams of a facetted drum forces are not continuous."""
@@ -77,15 +84,21 @@ def on_wall(kind, contact, dt):
         "oscillation": (md.Plane((0, 0, 0), (0, 0, 1), motion=md.Oscillation((0.01, 0.003, 0.001), 9.0, 0.4)), {}),
         "function": (md.MeshWall(plate(4), motion=lambda t: (
             (0.1 * t * t, 0.002 * np.sin(20 * t), 0.003 * np.sin(9 * t)), (0.2 * t * t, 0.1 * np.sin(5 * t), t))), {}),
-        "belt": (md.Plane((0, 0, 0), (0, 0, 1), velocity=(2.0, 0.3, 0)), {"angular_velocity": (30, -20, 5)})}[kind]
+        "belt": (md.Plane((0, 0, 0), (0, 0, 1), velocity=(2.0, 0.3, 0)), {"angular_velocity": (30, -20, 5)}),
+        "surfaces": (md.MeshWall(plate(4), motion=lambda t: (
+            (0.1 * t * t, 0.002 * np.sin(20 * t), 0), (0.2 * t * t, 0.1 * np.sin(5 * t), t)), **SURFACES), {}),
+        "piston": (md.Plane((0, 0, 0), (0, 0, 1), motion=md.Driven(mass=20.0, force=150.0)), {}),
+        "flap": (md.MeshWall(plate(4), velocity=(0, 0.4, 0), motion=md.Driven(
+            inertia=2.0, axis=(1, 0.1, 0), about=(0, -0.5, 0), moment=lambda t: 80.0 + 500.0 * t)), {})}[kind]
     sim = simulation([wall], contact, dt, gravity=STEEP)
     sim.add_clumps(BALL, [(0.01, 0.02, RADIUS - depth)], scale=RADIUS, **motion)
     return sim
 
 
-@pytest.mark.parametrize("kind, contact", [(kind, contact) for kind in ("cylinder", "oscillation", "function", "belt")
+@pytest.mark.parametrize("kind, contact", [(kind, contact) for kind in ("cylinder", "oscillation", "function", "belt",
+                                                                        "surfaces", "piston", "flap")
                                            for contact in ("hertz", MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5")
-                                           if contact != "hertz" or kind in ("oscillation", "function")])
+                                           if contact != "hertz" or kind not in ("cylinder", "belt", "surfaces")])
 def test_order_of_the_energy_balance(kind, contact):
     """The error falls with second order where contacts last and slide or stick all the time."""
     errors = []
@@ -111,7 +124,10 @@ def test_work_is_the_power_of_wall_forces(kind):
             type(sim).wall_force, type(sim).wall_torque, lambda sim, k: sim.wall_torque(k, (0, 0, 0))))
         centers = np.array([wall.center for wall in sim.walls_at_rest])
         np.testing.assert_allclose(about, torque + np.cross(centers, force), atol=1e-9)
-        rates = [rates_of(wall, sim.time) for wall in sim.walls]
+        rates = [sim.wall_velocity(k) for k in range(len(sim.walls))]
+        for rate, wall in zip(rates, sim.walls):
+            if kind != "driven":
+                np.testing.assert_allclose(rate, rates_of(wall, sim.time), atol=1e-4)
         power = -sum(f @ v + m @ w for f, m, (v, w) in zip(force, torque, rates))
         part = 0.5 if n in (0, 60) else 1.0
         work += part * power * dt

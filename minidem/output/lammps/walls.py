@@ -72,8 +72,8 @@ def drum_of(sim):
     axis = int(np.argmax(np.abs(cylinder.axis)))
     ends = {float(wall.normal[axis]): wall.point[axis] for wall in sim.walls if wall.half_space}
     if (len(sim.walls) != 3 or set(ends) != {1.0, -1.0} or not cylinder.region()
-            or len({(wall.angular_velocity, wall.velocity, wall.material) for wall in sim.walls}) > 1
-            or any(cylinder.velocity) or any(wall.motion or wall.slides for wall in sim.walls)):
+            or len({(wall.angular_velocity, wall.material) for wall in sim.walls}) > 1
+            or any(wall.with_changes(angular_velocity=(0.0, 0.0, 0.0)).moves for wall in sim.walls)):
         raise ValueError(f"walls = {short_repr(sim.walls)}: with a cylinder LAMMPS takes a drum only: a cylinder along "
                          "x, y or z and two planes that close it, of one material and with one angular velocity")
     return axis, cylinder, ends[1.0], ends[-1.0]
