@@ -80,8 +80,8 @@ from minidem.walls.periodic_box import PeriodicBox, Pressure
 __version__ = "0.19.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Material", "MeshWall", "Oscillation",
            "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box",
-           "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include", "mesh_report",
-           "read_particles", "rotation", "shapes", "show", "view"]
+           "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include",
+           "mesh_report", "read_particles", "rotation", "shapes", "show", "view"]
 
 
 

@@ -168,16 +168,14 @@ MIXED = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0), (0.0, 0.03, 0.02)
 
 
 def mixer(contact, rotation="exact", threads=1):
-    """Clumps in a turning mesh drum between planes, with a shaken cube, a shaken cone and a cylinder in it.
-
-    The clumps drive the cylinder and the lower plane; the surfaces of cube and cone move.
-    """
+    """Clumps in a turning mesh drum, with a shaken cube and cone, between planes; they drive one, and a cylinder."""
     turn = {"angular_velocity": (0, 0, 4.0)}
     lift, spin = md.Driven(mass=20.0, force=300.0, damping=2e3), md.Driven(inertia=0.3, axis=(0, 0, 1), moment=2.0)
     walls = [md.MeshWall(facets(30, 0.5, 1.0, rows=6), **turn, center=(0, 0, 0)),
              md.Plane((0, 0, -0.4), (0, 0, 1), **turn, motion=lift),
              md.Plane((0, 0, 0.4), (0, 0, -1), motion=md.Oscillation((0, 0, 0.03), 8.0)),
-             md.MeshWall((0.25 * (CUBE - 0.5) + (0.1, 0, -0.3), CUBE_FACES), motion=shaken, surface_velocity=(0.5, 0, 1)),
+             md.MeshWall((0.25 * (CUBE - 0.5) + (0.1, 0, -0.3), CUBE_FACES), motion=shaken,
+                         surface_velocity=(0.5, 0, 1)),
              md.Cylinder((0, 0, 0), (0, 0, 1), 0.08, outside=True, **turn, motion=spin),
              md.Cone((-0.28, 0, -0.24), (0, 1, 0.2), (0.02, 0.08), 0.05, angular_velocity=(3.0, 0, 0), motion=shaken,
                      surface_angular_velocity=(0, 2, 1))]

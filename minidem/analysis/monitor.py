@@ -300,10 +300,10 @@ def _driven(sim):
             found = contacts[(contacts["clump_j"] == -1 - k) & (contacts["overlap"] > 0.0)]
             lever = cross(found["point"] - still.center, found["normal"]) if motion.turns else found["normal"]
             stiffness = power * (power + 1.0) * found["energy"] / found["overlap"] ** 2 * (lever @ motion.axis) ** 2
-            rate = math.sqrt(stiffness.sum() / (motion.inertia or motion.mass))
+            rate = math.sqrt(max(stiffness.sum(), 0.0) / (motion.inertia or motion.mass))
             if sim.dt * rate > 1.0:
-                return (f"{_now(sim)}: dt = {sim.dt:g} s is {sim.dt * rate:.3g} times sqrt(m/k) = {1.0 / rate:.3g} s of "
-                        f"wall {k} with {motion} (unstable from 2 on). Lower dt, take a heavier wall, or a Servo")
+                return (f"{_now(sim)}: the step {sim.dt:g} s is {sim.dt * rate:.3g} times sqrt(m/k) of wall {k} with "
+                        f"{motion} on all its contacts (unstable from 2 on). Lower dt, or take a heavier wall")
     return None
 
 

@@ -31,7 +31,7 @@ from minidem.core.eight cimport (
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot
 from minidem.engine.loop cimport ServoWall
 from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport ClumpBlock, load, store
@@ -273,7 +273,7 @@ cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, const Conta
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
     """Sum over own contacts and clumps what moves walls and axes of the box.
 
-    sums : (servos, 4) forces or moments, and resistances of walls; behind, if an axis is under a pressure, (N_TOTALS, 4)
+    sums : (servos, 4) forces or moments and resistances of walls; then, if an axis is under a pressure, (N_TOTALS, 4)
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Neighbours *mine = loop.broad.threads + thread

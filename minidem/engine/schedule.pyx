@@ -147,10 +147,9 @@ cdef class Schedule:
         walls = [] if snapshot.walls is None else snapshot.walls.walls
         self.walls, self.guard, self.known, course.first = snapshot.walls, settings.guard, -1, snapshot.step
         self.box, self.clumps = snapshot.state.box, snapshot.state
-        start = [(0.0, driven_apart(wall)[2]) for wall in walls]
-        self.servo_states, self.box_states = (
-            np.array(default if state is None else state, dtype=float).reshape(1, *shape) for state, default, shape in (
-                (snapshot.servo_states, start, (len(walls), 2)), (snapshot.box_state, np.zeros(10), (10,))))
+        self.servo_states = np.array([(0.0, driven_apart(wall)[2]) for wall in walls] if snapshot.servo_states is None
+                                     else snapshot.servo_states, dtype=float).reshape(1, len(walls), 2)
+        self.box_states = np.array(np.zeros(10) if snapshot.box_state is None else snapshot.box_state, float)[None]
         if snapshot.box_state is None and self.box is not None and self.box.tilt:
             self.box_states[0, 3] = self.box.tilt / self.box.start.length[self.box.shear[0]]
         length = np.zeros(3) if self.box is None else self.box.at_rest[0]

@@ -71,8 +71,8 @@ class Boundaries(Topic):
     def wall_velocity(self, k: int | str) -> tuple[np.ndarray, np.ndarray]:
         """Velocity (3,) of the centre of a wall [m/s], and its angular velocity (3,) [rad/s], now, lab frame.
 
-        Of a `Servo` they are those half a step before. The velocity of a surface that moves along itself is not in
-        them. The power of the clumps on the wall is wall_force(k) @ velocity + wall_torque(k) @ angular velocity.
+        Of a `Servo` they are those half a step before; `surface_velocity` is not in them. Clumps have the power
+        wall_force(k) @ velocity + wall_torque(k) @ angular_velocity on the wall.
         """
         k = self._number_of("k", k)
         motion, pose = self.walls[k].motion, Motions([self.walls[k]]).poses(

@@ -151,9 +151,9 @@ class Driven:
 
     Notes
     -----
-    Leapfrog, of second order. The step must resolve the wall on its contacts: dt < sqrt(mass / stiffness), with the
-    sum of their stiffnesses, is accurate to some percent, and a warning tells of larger ones. Dashpots of contacts take
-    the wall as infinitely heavy, so that restitution is lower at a wall lighter than the clumps.
+    Leapfrog, of second order. The step must resolve the wall on its contacts: a warning tells if it is above
+    sqrt(mass / sum of their stiffnesses), and from twice that on it is unstable. Dashpots of contacts take the wall as
+    infinitely heavy, so that restitution is lower at a wall lighter than the clumps.
     """
 
     mass: float | None = None

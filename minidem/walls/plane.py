@@ -37,9 +37,8 @@ class Plane(Wall):
         and the rotation vector (3,) [rad] since time 0, in addition to the motion by the velocities. It is also called
         for times up to a step before 0 and after the end of a run.
     surface_velocity, surface_angular_velocity : (3,) array_like
-        Velocity [m/s], and angular velocity about `center` [rad/s], with which the surface moves while the wall stays:
-        a belt, a roller, a turntable. They turn with a wall that turns. The component along the normal of a contact
-        does not count.
+        Velocity [m/s], and angular velocity about `center` [rad/s], of the surface along itself, while the wall stays:
+        belts, rollers, turntables. They turn with the wall; components along the normal of a contact do not count.
     name : str, optional
         By which `Simulation.move_wall`, `remove_wall`, `wall_force` and others find the wall.
 

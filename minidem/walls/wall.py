@@ -119,7 +119,7 @@ class Wall:
         center = reference if self.center is None else self.center
         if isinstance(self.motion, Driven) and self.motion.turns:
             self._check_turning(self.motion.axis, f"it is not along the axis of {self.motion}")
-            center = center if self.motion.about is None else self.motion.about
+            center = self.motion.about or center
         self._set("center", finite_array("center", center, (3,), limit=LARGEST))
 
     def _check_turning(self, axis, remedy):

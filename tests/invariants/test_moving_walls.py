@@ -34,7 +34,6 @@ def walls_of(kind):
     if kind == "driven":
         box[1] = md.Plane((0.5, 0, 0), (-1, 0, 0), velocity=(0, 0.5, 0), motion=md.Driven(mass=3.0, force=40.0))
     box[4] = {"belt": md.Plane((0, 0, -0.31), (0, 0, 1), velocity=(0.7, 0.3, 0)),
-              "surfaces": md.MeshWall(plate(5, height=-0.31), motion=swinging, **SURFACES),
               "driven": md.MeshWall(plate(5, height=-0.31), motion=md.Driven(
                   inertia=3.0, axis=(1, 0.5, 0), moment=lambda t: 40.0 * np.sin(30.0 * t), damping=2.0)),
               "oscillation": md.Plane((0, 0, -0.31), (0, 0, 1), motion=md.Oscillation((0.01, 0.02, 0.03), 5.0)),
@@ -60,8 +59,7 @@ def moving(kind, contact, dt=2e-4, shift=(0, 0, 0), walls=None, **options):
     return sim
 
 
-@pytest.mark.parametrize("kind, contact", [(kind, contact) for kind in [*KINDS, "surfaces"]
-                                           for contact in ("hertz", MINDLIN, ROLLING)
+@pytest.mark.parametrize("kind, contact", [(kind, contact) for kind in KINDS for contact in ("hertz", MINDLIN, ROLLING)
                                            if contact != "hertz" or kind not in ("cylinder", "belt")])
 def test_energy_balance(kind, contact):
     """With contacts that begin, end and slide. At the seams of a facetted drum forces are not continuous."""
@@ -85,8 +83,7 @@ def on_wall(kind, contact, dt):
         "function": (md.MeshWall(plate(4), motion=lambda t: (
             (0.1 * t * t, 0.002 * np.sin(20 * t), 0.003 * np.sin(9 * t)), (0.2 * t * t, 0.1 * np.sin(5 * t), t))), {}),
         "belt": (md.Plane((0, 0, 0), (0, 0, 1), velocity=(2.0, 0.3, 0)), {"angular_velocity": (30, -20, 5)}),
-        "surfaces": (md.MeshWall(plate(4), motion=lambda t: (
-            (0.1 * t * t, 0.002 * np.sin(20 * t), 0), (0.2 * t * t, 0.1 * np.sin(5 * t), t)), **SURFACES), {}),
+        "surfaces": (md.MeshWall(plate(4), velocity=(0.2, 0, 0), angular_velocity=(0, 0.1, 1), **SURFACES), {}),
         "piston": (md.Plane((0, 0, 0), (0, 0, 1), motion=md.Driven(mass=20.0, force=150.0)), {}),
         "flap": (md.MeshWall(plate(4), velocity=(0, 0.4, 0), motion=md.Driven(
             inertia=2.0, axis=(1, 0.1, 0), about=(0, -0.5, 0), moment=lambda t: 80.0 + 500.0 * t)), {})}[kind]
@@ -125,9 +122,8 @@ def test_work_is_the_power_of_wall_forces(kind):
         centers = np.array([wall.center for wall in sim.walls_at_rest])
         np.testing.assert_allclose(about, torque + np.cross(centers, force), atol=1e-9)
         rates = [sim.wall_velocity(k) for k in range(len(sim.walls))]
-        for rate, wall in zip(rates, sim.walls):
-            if kind != "driven":
-                np.testing.assert_allclose(rate, rates_of(wall, sim.time), atol=1e-4)
+        if kind != "driven":
+            np.testing.assert_allclose(rates, [rates_of(wall, sim.time) for wall in sim.walls], atol=1e-4)
         power = -sum(f @ v + m @ w for f, m, (v, w) in zip(force, torque, rates))
         part = 0.5 if n in (0, 60) else 1.0
         work += part * power * dt
