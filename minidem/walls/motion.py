@@ -134,7 +134,7 @@ class Driven:
     mass, inertia : float
         Of the wall [kg], or about the axis [kg m2]. Give one of them.
     axis : (3,) array_like, optional
-        Direction of the line, lab frame, of any length but zero. Default: the normal of a plane.
+        Direction of the line, lab frame, of any length but zero. Default: the normal of a plane, to the clumps.
     about : (3,) array_like, optional
         A point of the axis of rotation [m], which becomes `center` of the wall. Default: `center`.
     force, moment : float or callable

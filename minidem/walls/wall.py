@@ -42,8 +42,8 @@ class Wall:
 
     name: str | None = field(default=None, kw_only=True)
     since: float = field(default=0.0, kw_only=True, repr=False)
-    surface_velocity: tuple = field(default=ZERO, kw_only=True)
-    surface_angular_velocity: tuple = field(default=ZERO, kw_only=True)
+    surface_velocity: tuple = field(default=ZERO, kw_only=True, repr=False)
+    surface_angular_velocity: tuple = field(default=ZERO, kw_only=True, repr=False)
 
     surface = None
     half_space = None

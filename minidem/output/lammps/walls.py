@@ -56,8 +56,8 @@ def sides_of(sim):
         if k in regions:
             continue
         if wall.moves or not wall.face():
-            raise ValueError(f"walls[{k}] = {short_repr(wall)}: LAMMPS takes planes at rest, normal to x, y or z, "
-                             "cylinders and cones along these, or a cylinder that turns and two planes that close it")
+            raise ValueError(f"walls[{k}] = {short_repr(wall)}: LAMMPS takes planes at rest, not belts, normal to x, y "
+                             "or z, cylinders and cones along these, or a cylinder that turns, closed by two planes")
         axis, sign, _ = wall.face()
         if (axis, int(sign < 0.0)) in sides:
             raise ValueError(f"walls[{k}] = {short_repr(wall)}: there is another plane with this normal; remove the "
@@ -75,7 +75,7 @@ def drum_of(sim):
             or len({(wall.angular_velocity, wall.material) for wall in sim.walls}) > 1
             or any(wall.with_changes(angular_velocity=(0.0, 0.0, 0.0)).moves for wall in sim.walls)):
         raise ValueError(f"walls = {short_repr(sim.walls)}: with a cylinder LAMMPS takes a drum only: a cylinder along "
-                         "x, y or z and two planes that close it, of one material and with one angular velocity")
+                         "x, y or z and two planes that close it, of one material and with one angular velocity alone")
     return axis, cylinder, ends[1.0], ends[-1.0]
 
 
