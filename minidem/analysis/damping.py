@@ -8,6 +8,7 @@ from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate
 from minidem.engine.population import field_rows
+from minidem.state.hold import pin_arms, shares
 from minidem.state.state import FIELD_ROWS
 
 DAMPING, TANGENTIAL, FRICTION = 1, 3, 4     # coefficients of pairs of materials, in the order of contact/part.pxd
@@ -192,13 +193,20 @@ class _Side:
     def __init__(self, sim, contacts, side, towards, beyond=0.0):
         state, sphere = sim.loop.state, contacts[f"sphere_{side}"]
         self.clump, self.radius = contacts[f"clump_{side}"].astype(np.intp), sim.sphere_radii[sphere]
-        arm = sim.sphere_centers()[sphere] - sim.position[self.clump] + (self.radius + beyond)[:, None] * towards
+        arm = sim.sphere_centers()[sphere] - (sim.position - pin_arms(state))[self.clump]
+        arm += (self.radius + beyond)[:, None] * towards
+        translation, rotation = (np.broadcast_to(share, arm.shape) for share in (
+            shares(state)[k][self.clump if state.hold is not None else [0]] for k in range(2)))
         mass, inertia = sim.mass[self.clump], state.column("inertia")[self.clump]
         self.motion, self.turns = np.zeros((2, len(sphere), 3, 6))
-        self.motion[:, range(3), range(3)] = 1.0 / np.sqrt(mass)[:, None]
+        self.motion[:, range(3), range(3)] = translation / np.sqrt(mass)[:, None]
+        self._least = 1e-3 / mass if state.hold is not None else 0.0
         self._of_mass = 1.0 / mass if sim.settings.law.mass_of_clumps(sim.settings.law_values) else None
         for k in range(3):
             axis = rotate(state.column("orientation")[self.clump], np.broadcast_to(np.eye(3)[k], (len(sphere), 3)))
+            if state.hold is not None:
+                only = state.hold["axis"][self.clump]
+                axis = np.where(only.any(axis=1)[:, None], np.sum(only * axis, axis=1)[:, None] * only, rotation * axis)
             self.turns[:, :, 3 + k] = axis / np.sqrt(inertia[:, k])[:, None]
             self.motion[:, :, 3 + k] = cross(self.turns[:, :, 3 + k], arm)
 
@@ -206,4 +214,4 @@ class _Side:
         """(n,) of the effective mass of the law: acceleration along the normal per force along it [1/kg]."""
         if self._of_mass is not None:
             return self._of_mass
-        return np.sum(np.einsum("nk,nkl->nl", normal, self.motion) ** 2, axis=1)
+        return np.maximum(np.sum(np.einsum("nk,nkl->nl", normal, self.motion) ** 2, axis=1), self._least)

@@ -35,9 +35,10 @@ from minidem.engine.loop_memory cimport LoopMemory, export_history, list_statist
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
 from minidem.engine.schedule cimport Schedule
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
+from minidem.state.hold cimport follow_rates, held_wrench
 from minidem.state.pose cimport pose_range
-from minidem.state.rows cimport ClumpBlock
-from minidem.state.state cimport State, StateView, constants_of, wrench_of
+from minidem.state.rows cimport ClumpBlock, WrenchBlock
+from minidem.state.state cimport State, StateView, constants_of, hold_of, wrench_of
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
 BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
@@ -254,8 +255,8 @@ cdef class Driver:
 
     @property
     def moves(self):
-        """Whether a wall or the periodic box moves, and does work."""
-        return self.loop.course.walls > 0 or self.loop.course.boxes > 0
+        """Whether a wall, the periodic box or a held clump moves, and does work."""
+        return self.loop.course.walls > 0 or self.loop.course.boxes > 0 or self.loop.drives
 
     @property
     def servo_states(self):
@@ -514,11 +515,15 @@ cdef object after_kick(State state, Kernels kernels, Step step, double dt, int r
     copy = state.blocks.copy()
     cdef double[:, :, ::1] blocks = copy
     cdef ClumpBlock *clumps
+    cdef WrenchBlock held
+    cdef const WrenchBlock *wrench
     cdef Py_ssize_t b
     for b in range(blocks.shape[0]):
-        clumps = <ClumpBlock *> &blocks[b, 0, 0]
-        kick(clumps, wrench_of(view, b).force, constants_of(view, b), dt)
+        clumps, wrench = <ClumpBlock *> &blocks[b, 0, 0], held_wrench(view, b, wrench_of(view, b), &held)
+        kick(clumps, wrench.force, constants_of(view, b), dt)
         if role != START or kernels.roles >> START & 1:
-            call_scheme(kernels.function, kernels.roles, role, clumps, wrench_of(view, b), constants_of(view, b), &step)
+            call_scheme(kernels.function, kernels.roles, role, clumps, wrench, constants_of(view, b), &step)
+        if role == SYNC:
+            follow_rates(hold_of(view, b), clumps.orientation, clumps.predicted, clumps.velocity)
     kernels.raise_error()
     return copy

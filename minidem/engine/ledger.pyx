@@ -30,11 +30,12 @@ from minidem.core.eight cimport (
 )
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
+from minidem.core.quaternion cimport rotate_back
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub, times, vec3
 from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
-from minidem.state.rows cimport ClumpBlock, load, store
-from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of
+from minidem.state.rows cimport FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat, store
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, wrench_of
 from minidem.walls.surface cimport WallPose, Walls, vector
 
 cdef extern from *:
@@ -89,6 +90,33 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
                       vector(pose.position))
             work += rounded_wide(0.5 * loop.step.dt * (dot(force, vector(pose.velocity_now)) + dot(
                 vector(pose.turning_now), add(cross(arm, force), load(block.couple[0] + lane)))) * loop.law.per_energy)
+    return work
+
+
+cdef Wide held_work(const Loop *loop, int thread) noexcept nogil:
+    """Work of own clumps that move as no force changes it, in half a step, by the forces in the stored wrenches."""
+    cdef const HoldBlock *hold
+    cdef const ClumpBlock *clumps
+    cdef const WrenchBlock *wrench
+    cdef Vec3 force, moves
+    cdef double power
+    cdef Wide work = 0
+    cdef Py_ssize_t b
+    cdef int lane
+    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
+        hold, clumps, wrench = hold_of(&loop.state, b), clumps_of(&loop.state, b), wrench_of(&loop.state, b)
+        for lane in range(LANES if loop.drives else 0):
+            if hold.kind[lane] == FREE:
+                continue
+            power, moves = 0.0, load(hold.axis + lane)
+            force = sub(load(wrench.force + lane), load((loop.body_force + loop.state.block_type[b]).force + lane))
+            if hold.turns[lane] == 0.0 and dot(moves, moves) == 0.0:
+                power = dot(load(clumps.angular_velocity + lane), add(load(wrench.torque + lane), cross(
+                    load(hold.arm + lane), rotate_back(load_quat(clumps.orientation + lane), force))))
+            if hold.kind[lane] == HELD:
+                moves = sub(vec3(1.0, 1.0, 1.0), load(hold.free + lane))
+                power += dot(times(moves, load(clumps.velocity + lane)), force)
+            work -= rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
     return work
 
 
@@ -301,7 +329,7 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef Ledger *ledger = &loop.contacts[thread].ledger
-    cdef Wide work = walls_work(loop, thread)
+    cdef Wide work = walls_work(loop, thread) + held_work(loop, thread)
     if loop.law.ends > 0.0 and loop.course.boxes:
         sum_image_work(loop, thread)
     if not between:

@@ -20,8 +20,10 @@ import numpy as np
 
 from minidem.core.guard import Guard
 from minidem.core.parameters import named_values
+from minidem.core.quaternions import cross, rotate, rotate_back
 from minidem.engine.population import Population, set_new, without_rates
 from minidem.engine.user_forces import UserForces
+from minidem.state.hold import immovable
 from minidem.state.state import State
 
 
@@ -178,6 +180,31 @@ class Snapshot:
         for name, values in (("velocity", velocity), ("angular_velocity", angular_velocity)):
             state.set_column(name, np.where(clumps[:, None], values, state.column(name)))
         return replace(self, state=state, started=self.started & ~clumps)
+
+    def with_hold(self, clumps, hold, velocity, angular_velocity):
+        """Hold the clumps with the indices (k,) as `hold` (k,) says.
+
+        velocity, angular_velocity : (k, 3), lab, at the instant of the pose; what pins and axes do not allow is left out
+
+        Contacts of clumps that no force moves with walls and with each other end, but those of two at rest persist.
+        """
+        state, rate, axis = self.state.with_hold(clumps, hold), np.array(angular_velocity), hold["axis"]
+        rate = np.where(axis.any(axis=1)[:, None], np.sum(axis * rate, axis=1)[:, None] * axis, rate)
+        frames = state.column("orientation")[clumps]
+        velocity = np.where(hold["arm"].any(axis=1)[:, None], cross(rate, rotate(frames, hold["arm"])), velocity)
+        for name, values in ("velocity", velocity), ("angular_velocity", rotate_back(frames, rate)):
+            column = state.column(name)
+            column[clumps] = values
+            state.set_column(name, column)
+        fixed, rests = immovable(state), ~np.hstack([state.column("velocity"), state.column("angular_velocity")]).any(1)
+        fixed, rests = (np.repeat(of_clumps, state.bodies.sizes[state.template_index]) for of_clumps in (fixed, rests))
+
+        def kept(pairs):
+            i, j, at_wall = *pairs.T, pairs[:, 1] < 0
+            keep = ~(fixed[i] & np.where(at_wall, True, fixed[j] & ~(rests[i] & rests[j])))
+            return keep, pairs[keep]
+
+        return replace(self, state=state, **self._of_contacts(kept))
 
     def with_force(self, force):
         """Add a user force or flux. Known forces and rates persist if it is one that the file was saved with."""

@@ -13,6 +13,7 @@ from minidem.core.checks import finite_array, list_of, whole
 from minidem.core.guard import exclusive
 from minidem.core.read_only import observable
 from minidem.simulation.topic import Topic
+from minidem.state.hold import refuse_held
 from minidem.walls import Servo, Wall, require_planes_at_rest
 from minidem.walls.motion import at_rest
 from minidem.walls.periodic_box import Box, PeriodicBox
@@ -191,6 +192,7 @@ class Boundaries(Topic):
             raise ValueError("deform: the simulation has no periodic box; give periodic=md.PeriodicBox(...) to "
                              "Simulation")
         box = old.state.box.with_motion(shear, rates, affine)
+        refuse_held(old.state.hold, box)
         box.refuse_walls(self.walls)
         new = self._loop_from(replace(old.snapshot(), state=old.state.with_box(box)))
         for k, template in enumerate(old.state.templates):

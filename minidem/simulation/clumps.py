@@ -9,14 +9,20 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import FEW, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
-from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions
+from minidem.core.checks import (
+    LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions, unit_vector,
+)
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.core.read_only import observable
 from minidem.material import Material, require_materials
 from minidem.simulation.topic import Topic
 from minidem.state.bodies import frames_to_drawn
+from minidem.state.hold import holds_of, refuse_held
 from minidem.templates.clump_template import ClumpTemplate, template_scales
+
+
+FREE = (1.0, 1.0, 1.0), True, None      # see _checked_hold
 
 
 class Clumps(Topic):
@@ -25,7 +31,8 @@ class Clumps(Topic):
     @exclusive
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
                    velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
-                   scale: ArrayLike = 1.0, material: Material | None = None, overlap: float = 0.1) -> np.ndarray:
+                   scale: ArrayLike = 1.0, material: Material | None = None, overlap: float = 0.1, free: str = "xyz",
+                   turns: ArrayLike = "xyz", pin: ArrayLike | None = None) -> np.ndarray:
         """Add clumps of one template, many in one call: each call takes 3 to 6 us for each clump that is there.
 
         Parameters
@@ -47,6 +54,9 @@ class Clumps(Topic):
         overlap : float
             Largest overlap with another clump or a wall, over the smaller radius, below 2; more than the default for a
             state that a simulation has reached. Springs of friction begin at zero.
+        free, turns, pin
+            How the clumps are held, as of `set_motion`. Along axes that are not free, and without rotation, they keep
+            the velocities given here.
 
         Returns
         -------
@@ -67,14 +77,73 @@ class Clumps(Topic):
         first = old.state.n_clumps
         if old.box is not None:
             old.box.refuse_large(template, columns[-1])
-        if n > FEW:
+        how = _checked_hold(free, turns, pin)
+        if pin is not None and np.any(columns[2]):
+            raise ValueError("velocity: at a pin it follows from angular_velocity; leave velocity out")
+        if n > FEW and (how[1] is not False or any(how[0])):
             refuse_coincidence(template, columns[0], columns[1], columns[-1], first, overlap)
-        new = self._loop_from(old.snapshot().with_clumps(template, material, columns))
+        snapshot = old.snapshot().with_clumps(template, material, columns)
+        if how != FREE:
+            snapshot = self._held(snapshot, np.arange(first, first + n), how, columns[2], rotate(columns[1], columns[3]))
+        new = self._loop_from(snapshot)
         refuse_deep_overlaps(new, first, overlap)
         warn_of_large_step(self, new, first)
         self.monitor.check_materials(self, [material])
         self._exchange(new)
         return new.population.ids[first:].copy()
+
+    @exclusive
+    def set_motion(self, ids: ArrayLike, free: str = "xyz", turns: ArrayLike = "xyz", pin: ArrayLike | None = None,
+                   velocity: ArrayLike | None = None, angular_velocity: ArrayLike | None = None) -> None:
+        """Hold clumps from now on: fix them, let them move as given, or be free in part; by default, free them.
+
+        Parameters
+        ----------
+        ids : (n,) array_like of int
+            Ids of the clumps, each once.
+        free : str
+            Axes of the lab along which forces move the centres: "xyz", "xz", "" for none. Along the others velocities
+            are constant.
+        turns : str or (3,) array_like
+            "xyz": torques turn the clumps; "x", "y", "z" or a vector: about this axis of the lab only; "": they turn
+            with constant angular velocities.
+        pin : (3,) array_like, optional
+            A point of each clump that stays where it is now, lab frame [m]; with one axis of `turns` a hinge.
+        velocity, angular_velocity : (n, 3) or (3,) array_like, optional
+            Of the clumps now, lab frame [m/s], [rad/s]. Default: the present ones, but zero along axes that are not
+            free, and for the rotation with turns="".
+
+        Raises
+        ------
+        ValueError
+            For an unknown id, two axes in `turns`, a velocity at a pin, a periodic box that moves, or a bad value.
+            Nothing changes then.
+
+        Notes
+        -----
+        Two clumps that no force moves do not touch, nor does one of them touch a wall; contacts and bonds of two that
+        are at rest persist. `energy()` counts kinetic and potential energy of what is free, and the work that held
+        clumps do while they move; energy that appears or vanishes here is in `exchanged`. `sim.force` and `sim.torque`
+        are those of the contacts, gravity and user forces, also on what is fixed.
+        """
+        chosen, how, old = _marked(ids, self.loop.population.ids), _checked_hold(free, turns, pin), self.loop
+        clumps, n = np.searchsorted(old.population.ids, as_array("ids", ids)), np.count_nonzero(chosen)
+        if pin is not None and velocity is not None:
+            raise ValueError("velocity: at a pin it follows from angular_velocity; leave velocity out")
+        old.user_forces.check()
+        rates = old.rates()
+        present = rates[0][clumps] * how[0], rotate(old.state.column("orientation"), rates[1])[clumps]
+        given = [now if value is None else finite_array(name, value, (n, 3), repeat=True, limit=LARGEST)
+                 for name, value, now in (("velocity", velocity, present[0]), (
+                     "angular_velocity", angular_velocity, present[1] if how[1] is not False else np.zeros((n, 3))))]
+        snapshot = old.snapshot().begun_again(self._with_changing_forces(chosen, 0), *rates)
+        self._exchange(self._loop_from(replace(self._held(snapshot, clumps, how, *given), forces_known=False)))
+
+    def _held(self, snapshot, clumps, how, velocity, angular_velocity):
+        """The snapshot with clumps (k,) held; how : of _checked_hold;  velocities : (k, 3), lab."""
+        snapshot = snapshot.with_hold(clumps, holds_of(snapshot.state, clumps, *how), velocity, angular_velocity)
+        refuse_held(snapshot.state.hold, snapshot.state.box)
+        return snapshot
 
     @exclusive
     def remove_clumps(self, ids: ArrayLike, outlet: str | None = None) -> None:
@@ -258,6 +327,27 @@ def _columns(template, position, orientation, velocity, angular_velocity, scale,
     scale = template_scales(template, scale, n)
     internal = multiply(orientation, template.orientation)
     return position, internal, velocity, rotate_back(internal, angular_velocity), scale
+
+
+def _checked_hold(free, turns, pin):
+    """(free (3,) of 0 and 1; turns: True, False or a unit vector (3,); pin (3,) or None), tuples."""
+    if not isinstance(free, str) or set(free) - set("xyz") or len(set(free)) < len(free):
+        raise ValueError(f"free = {short_repr(free)}: give the axes along which forces move the centre, such as 'xz', or "
+                         "'' for none")
+    if pin is not None:
+        pin = tuple(finite_array("pin", pin, (3,), limit=LARGEST).tolist())
+        if free != "xyz":
+            raise ValueError(f"free = {free!r}: a pin holds the centre already; leave out free, or the pin")
+    if isinstance(turns, str) and len(turns) == 1 and turns in "xyz":
+        turns = np.eye(3)["xyz".index(turns)]
+    if isinstance(turns, str):
+        if turns and sorted(turns) != ["x", "y", "z"]:
+            raise ValueError(f"turns = {turns!r}: give 'xyz', '' for none, or one axis, 'x', 'y', 'z' or a vector (3,). "
+                             "Rotation about two axes depends on the order of the turns, so no torque can hold it")
+        turns = bool(turns)
+    else:
+        turns = tuple(unit_vector("turns", turns, "give the axis of rotation, 'xyz' or ''").tolist())
+    return tuple(float(axis in free) for axis in "xyz"), turns, pin
 
 
 def _marked(ids, present):

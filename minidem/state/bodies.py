@@ -5,7 +5,7 @@ new table. The array of the spheres of a template is shared by all tables.
 """
 import numpy as np
 
-from minidem.core.quaternions import conjugate
+from minidem.core.quaternions import conjugate, multiply
 
 COLUMNS = {"inertia": (3,), "mass": (), "turn_bound": (4,), "smallest": (), "largest": (), "density": (),
            "orientation": (4,)}
@@ -85,4 +85,5 @@ class Bodies:
 
 def frames_to_drawn(state):
     """(n_clumps, 4) rotations from the frames in which the templates were drawn to their principal axes."""
-    return conjugate(state.bodies.orientation[state.template_index])
+    drawn = conjugate(state.bodies.orientation[state.template_index])
+    return drawn if state.hold is None else multiply(conjugate(state.hold["frame"]), drawn)
