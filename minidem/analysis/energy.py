@@ -126,7 +126,8 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(translation * velocity ** 2, axis=1))),
                   rotational=float(0.5 * np.sum(np.sum(rotation * state.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),
-                  potential=float(-np.sum(weight * mass[:, None] * np.asarray(gravity) * state.column("position"))) + 0.0,
+                  potential=float(-np.sum(weight * mass[:, None] * np.asarray(gravity)
+                                          * state.column("position"))) + 0.0,
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
                   work=population.work + flow_work + sum(float(np.sum(of_clumps)) for of_clumps in work),

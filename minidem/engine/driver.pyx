@@ -338,10 +338,10 @@ cdef class Driver:
         else:
             block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
             self.state.wrench[block, :, lane] = self.copies[0][block, :, lane]
-        if self.onsets is not None:
-            for t in range(self.loop.n_threads):
+        for t in range(self.loop.n_threads if self.onsets is not None or self.loop.drives else 0):
+            if self.onsets is not None:
                 take_onsets(self.loop, t, self.onsets, clumps)
-                add_wall_work(self.loop, t, True)
+            add_wall_work(self.loop, t, True)
 
     def evaluate_forces(self):
         """Forces at the present pose, unless they are known."""

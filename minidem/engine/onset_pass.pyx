@@ -8,7 +8,8 @@
 It follows the reduction of the wrenches and user forces, so that a correction sees all other forces at this pose. Then
 the sums have the corrections alone, and are reduced into the stored wrenches.
 
-The motions of the eight clumps of a block, at pins if they have some, are four lines of eight records of four doubles, in `loop.clump_motions`:
+The motions of the eight clumps of a block, or of their pins, are four lines of eight records of four doubles, in
+`loop.clump_motions`:
 
     0   orientation
     1   velocity, lab [m/s];                                first component of the angular velocity

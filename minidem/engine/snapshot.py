@@ -184,7 +184,8 @@ class Snapshot:
     def with_hold(self, clumps, hold, velocity, angular_velocity):
         """Hold the clumps with the indices (k,) as `hold` (k,) says.
 
-        velocity, angular_velocity : (k, 3), lab, at the instant of the pose; what pins and axes do not allow is left out
+        velocity, angular_velocity : (k, 3), lab, at the instant of the pose; what a pin or axis does not allow is left
+            out
 
         Contacts of clumps that no force moves with walls and with each other end, but those of two at rest persist.
         """
@@ -200,8 +201,8 @@ class Snapshot:
         fixed, rests = (np.repeat(of_clumps, state.bodies.sizes[state.template_index]) for of_clumps in (fixed, rests))
 
         def kept(pairs):
-            i, j, at_wall = *pairs.T, pairs[:, 1] < 0
-            keep = ~(fixed[i] & np.where(at_wall, True, fixed[j] & ~(rests[i] & rests[j])))
+            i, j = pairs[:, 0], pairs[:, 1]
+            keep = ~(fixed[i] & ((j < 0) | fixed[j] & ~(rests[i] & rests[j])))
             return keep, pairs[keep]
 
         return replace(self, state=state, **self._of_contacts(kept))

@@ -123,7 +123,8 @@ def conditions(sim, expected, arrays):
     found = {"": True, "periodic": box, "moving box": box is not None and box.moves,
              "history": sim.settings.law.has_history, "user forces": expected,
              "onsets": "onsets" in arrays and sim.settings.law.corrects_onsets(sim.settings.law_values),
-             "holds": "hold" in arrays, "moving walls": sim.loop.moves or "wall_work" in arrays, "servos": sim.loop.walls.servos}
+             "holds": "hold" in arrays, "moving walls": sim.loop.moves or "wall_work" in arrays,
+             "servos": sim.loop.walls.servos}
     return {name for name, holds in found.items() if holds}
 
 

@@ -196,8 +196,8 @@ def _checked_pairs(sim, pairs, bonded):
         of_pairs = apart[tuple(sim.material_index[clump[pairs]].T)]
         refuse("pairs", pairs, of_pairs, "the materials of these spheres have a Pair with contact=False, and cannot be "
                                          "bonded; leave them out")
-    refuse("pairs", pairs, immovable(sim.loop.state)[clump[pairs]].all(axis=1), "no force moves either of these clumps; "
-           "leave them out, or bond them before sim.set_motion")
+    refuse("pairs", pairs, immovable(sim.loop.state)[clump[pairs]].all(axis=1),
+           "no force moves these clumps; leave them out, or bond them before sim.set_motion")
     between = _between(sim, centers, pairs)
     return pairs, between, np.linalg.norm(between, axis=1) - radii[pairs].sum(axis=1)
 

@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import FEW, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
-from minidem.core.checks import (
-    LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions, unit_vector,
-)
+from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions, unit_vector
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.core.read_only import observable
@@ -20,7 +18,6 @@ from minidem.simulation.topic import Topic
 from minidem.state.bodies import frames_to_drawn
 from minidem.state.hold import holds_of, refuse_held
 from minidem.templates.clump_template import ClumpTemplate, template_scales
-
 
 FREE = (1.0, 1.0, 1.0), True, None      # see _checked_hold
 
@@ -84,7 +81,8 @@ class Clumps(Topic):
             refuse_coincidence(template, columns[0], columns[1], columns[-1], first, overlap)
         snapshot = old.snapshot().with_clumps(template, material, columns)
         if how != FREE:
-            snapshot = self._held(snapshot, np.arange(first, first + n), how, columns[2], rotate(columns[1], columns[3]))
+            spin = rotate(columns[1], columns[3])
+            snapshot = self._held(snapshot, np.arange(first, first + n), how, columns[2], spin)
         new = self._loop_from(snapshot)
         refuse_deep_overlaps(new, first, overlap)
         warn_of_large_step(self, new, first)
@@ -130,6 +128,8 @@ class Clumps(Topic):
         clumps, n = np.searchsorted(old.population.ids, as_array("ids", ids)), np.count_nonzero(chosen)
         if pin is not None and velocity is not None:
             raise ValueError("velocity: at a pin it follows from angular_velocity; leave velocity out")
+        if not n:
+            return
         old.user_forces.check()
         rates = old.rates()
         present = rates[0][clumps] * how[0], rotate(old.state.column("orientation"), rates[1])[clumps]
@@ -141,6 +141,9 @@ class Clumps(Topic):
 
     def _held(self, snapshot, clumps, how, velocity, angular_velocity):
         """The snapshot with clumps (k,) held; how : of _checked_hold;  velocities : (k, 3), lab."""
+        if how[2] is not None and len(self.settings.scheme.stages) > 1:
+            raise ValueError(f"pin = {how[2]}: clumps at pins need a rotation scheme with one evaluation of forces per "
+                             f"step, and {self.rotation!r} has {len(self.settings.scheme.stages)}; take another scheme")
         snapshot = snapshot.with_hold(clumps, holds_of(snapshot.state, clumps, *how), velocity, angular_velocity)
         refuse_held(snapshot.state.hold, snapshot.state.box)
         return snapshot
@@ -332,22 +335,19 @@ def _columns(template, position, orientation, velocity, angular_velocity, scale,
 def _checked_hold(free, turns, pin):
     """(free (3,) of 0 and 1; turns: True, False or a unit vector (3,); pin (3,) or None), tuples."""
     if not isinstance(free, str) or set(free) - set("xyz") or len(set(free)) < len(free):
-        raise ValueError(f"free = {short_repr(free)}: give the axes along which forces move the centre, such as 'xz', or "
-                         "'' for none")
+        raise ValueError(f"free = {short_repr(free)}: give axes along which forces move the centre, as 'xz', or ''")
+    if isinstance(turns, str) and turns and sorted(turns) != ["x", "y", "z"]:
+        if turns not in ("x", "y", "z"):
+            raise ValueError(f"turns = {turns!r}: give 'xyz', '' for none, or one axis, 'x', 'y', 'z' or a vector; "
+                             "turns about two axes add up to one about the third")
+        turns = [float(axis == turns) for axis in "xyz"]
+    if not isinstance(turns, str):
+        turns = tuple(unit_vector("turns", turns, "give the axis of rotation, 'xyz' or ''").tolist())
     if pin is not None:
         pin = tuple(finite_array("pin", pin, (3,), limit=LARGEST).tolist())
         if free != "xyz":
             raise ValueError(f"free = {free!r}: a pin holds the centre already; leave out free, or the pin")
-    if isinstance(turns, str) and len(turns) == 1 and turns in "xyz":
-        turns = np.eye(3)["xyz".index(turns)]
-    if isinstance(turns, str):
-        if turns and sorted(turns) != ["x", "y", "z"]:
-            raise ValueError(f"turns = {turns!r}: give 'xyz', '' for none, or one axis, 'x', 'y', 'z' or a vector (3,). "
-                             "Rotation about two axes depends on the order of the turns, so no torque can hold it")
-        turns = bool(turns)
-    else:
-        turns = tuple(unit_vector("turns", turns, "give the axis of rotation, 'xyz' or ''").tolist())
-    return tuple(float(axis in free) for axis in "xyz"), turns, pin
+    return tuple(float(axis in free) for axis in "xyz"), bool(turns) if isinstance(turns, str) else turns, pin
 
 
 def _marked(ids, present):

@@ -123,8 +123,8 @@ class Energies(Topic):
         contacts = loop.contacts() if contacts is None else contacts
         rates = loop.rates()
         if shadow and loop.state.hold is not None:
-            raise ValueError("shadow = True: the shadow energy of clumps that are held is not known; leave shadow out, or "
-                             "free them by sim.set_motion(ids)")
+            raise ValueError("shadow = True: that of clumps that are held is not known; leave shadow out, or free them "
+                             "by sim.set_motion(ids)")
         if shadow and len(contacts):
             loop.evaluate_forces()
             terms = shadow_terms(contacts, loop.state, *rates, _image_velocities(loop, contacts), self.gravity, self.dt,

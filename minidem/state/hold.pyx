@@ -50,14 +50,16 @@ cdef void follow_rates(const HoldBlock *hold, const double *orientation, const d
     cdef int lane
     for lane in range(LANES if hold != NULL else 0):
         if hold.kind[lane] == PINNED:
-            store(velocity + lane, rotate(load_quat(orientation + lane),
-                                              cross(load(rate + lane), load(hold.arm + lane))))
+            store(velocity + lane, rotate(load_quat(orientation + lane), cross(
+                load(rate + lane), load(hold.arm + lane))))
 
 
 def template_frames(state):
     """(n_clumps, 4) rotations from the principal axes of the templates to the lab."""
     orientation = state.column("orientation")
-    return orientation if state.hold is None else quaternions.multiply(orientation, quaternions.conjugate(state.hold["frame"]))
+    if state.hold is None:
+        return orientation
+    return quaternions.multiply(orientation, quaternions.conjugate(state.hold["frame"]))
 
 
 def holds_of(state, clumps, free, turns, pin):
@@ -67,7 +69,7 @@ def holds_of(state, clumps, free, turns, pin):
     """
     hold, frames = FREE_HOLD.repeat(len(clumps)), template_frames(state)[clumps]
     mass, kind, size = state.column("mass")[clumps], state.template_index[clumps], state.scale[clumps]
-    arm = np.zeros((len(clumps), 3)) if pin is None else quaternions.rotate_back(frames, state.column("position")[clumps] - pin)
+    arm = quaternions.rotate_back(frames, state.column("position")[clumps] - pin) if pin else np.zeros((len(clumps), 3))
     hold["free"], hold["turns"], hold["arm"] = np.where(pin is None, free, False), turns is True, arm
     moments = (state.bodies.inertia[kind] * size[:, None] ** 5)[:, :, None] * np.eye(3)
     moments += mass[:, None, None] * (np.sum(arm ** 2, axis=1)[:, None, None] * np.eye(3) - arm[:, :, None]
@@ -119,6 +121,6 @@ def drives(state):
     """Whether a held clump may do work: it moves along an axis, or turns, as no force changes it."""
     if state.hold is None:
         return False
-    translation, rotation, at_pins = shares(state)
-    return bool((state.column("velocity")[at_pins == 0.0] != 0.0).any()
+    _, rotation, weight = shares(state)
+    return bool((state.column("velocity")[weight == 0.0] != 0.0).any()
                 or (state.column("angular_velocity")[rotation[:, 0] == 0.0] != 0.0).any())
