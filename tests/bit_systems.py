@@ -245,6 +245,19 @@ def press(contact="hertz-mindlin", rotation="exact", threads=1, dt=4e-5, **servo
     return sim
 
 
+def carried(contact, rotation="exact", threads=1):
+    """The press with rods glued to its lid, and others that a function and an oscillation move."""
+    sim = press(contact, rotation, threads, force=60.0)
+    shakes = md.Oscillation((0, 1e-3, 2e-3), 60.0)
+    for some, motion in (slice(-9, None), 5), (slice(0, 2), stirring), (slice(2, 4), shakes):
+        sim.set_motion(sim.ids[some], motion=motion)
+    return sim
+
+
+def stirring(t):
+    return (2e-3 * np.sin(400.0 * t), 0.0, 0.0), (0.0, 0.0, 20.0 * t)
+
+
 STICKY = "rolling=epsd", "rolling=epsd,tangential=mindlin,mass=clump", "rolling=epsd,friction_limit=magnitude"
 
 
@@ -393,6 +406,7 @@ SYSTEMS = {
        for name, motion in sheared_scenes.MOTIONS.items()},
     "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
     "press": System(press, ("hertz", MINDLIN), 400, 500),
+    "carried": System(carried, ("hertz", MINDLIN), 300, 500, {6: stirring}),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
     "sizes": System(sizes, ("hertz",), 200),
     "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),

@@ -39,6 +39,7 @@ from minidem.state.hold cimport follow_rates, held_wrench
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ClumpBlock, WrenchBlock
 from minidem.state.state cimport State, StateView, constants_of, hold_of, wrench_of
+from minidem.walls.surface cimport WallPose
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
 BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
@@ -413,7 +414,8 @@ cdef class Driver:
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
-        blocks = after_kick(self.state, self.memory.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC)
+        blocks = after_kick(self.state, self.memory.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC,
+                            self.loop.contacts.walls.now)
         rates = tuple(self.state.rows(blocks, *COLUMNS[name]) for name in ("velocity", "predicted"))
         return rates if self.all_started else tuple(
             np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
@@ -509,8 +511,11 @@ cdef class Driver:
         return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners
 
 
-cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role):
-    """A copy of the blocks after a kick by dt and a role of the rotation scheme; forces must be known."""
+cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role, const WallPose *walls=NULL):
+    """A copy of the blocks after a kick by dt and a role of the rotation scheme; forces must be known.
+
+    walls : their poses, for SYNC.
+    """
     cdef const StateView *view = &state.view
     copy = state.blocks.copy()
     cdef double[:, :, ::1] blocks = copy
@@ -524,6 +529,6 @@ cdef object after_kick(State state, Kernels kernels, Step step, double dt, int r
         if role != START or kernels.roles >> START & 1:
             call_scheme(kernels.function, kernels.roles, role, clumps, wrench, constants_of(view, b), &step)
         if role == SYNC:
-            follow_rates(hold_of(view, b), clumps.orientation, clumps.predicted, clumps.velocity)
+            follow_rates(hold_of(view, b), clumps, walls, clumps.velocity)
     kernels.raise_error()
     return copy

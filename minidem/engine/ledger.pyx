@@ -22,7 +22,7 @@ from minidem.contact.part cimport (
     DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
 )
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, ENERGIES, SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Fracture, Ledger,
+    BLOCKS_PER_FOLD, ENERGIES, GROUPS, SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Fracture, Ledger,
 )
 from minidem.core.eight cimport (
     Eight, Eight3, add3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
@@ -33,10 +33,11 @@ from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.quaternion cimport rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, sub, times, vec3
+from minidem.state.hold cimport carrier_of
 from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
-from minidem.state.rows cimport FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat, store
+from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, wrench_of
-from minidem.walls.surface cimport WallPose, Walls, vector
+from minidem.walls.surface cimport WallPose, Walls, vector, velocity_with
 
 cdef extern from *:
     """
@@ -98,7 +99,8 @@ cdef Wide held_work(const Loop *loop, int thread) noexcept nogil:
     cdef const HoldBlock *hold
     cdef const ClumpBlock *clumps
     cdef const WrenchBlock *wrench
-    cdef Vec3 force, moves
+    cdef const WallPose *pose
+    cdef Vec3 force, moves, turning
     cdef double power
     cdef Wide work = 0
     cdef Py_ssize_t b
@@ -108,10 +110,14 @@ cdef Wide held_work(const Loop *loop, int thread) noexcept nogil:
         for lane in range(LANES if loop.drives else 0):
             if hold.kind[lane] == FREE:
                 continue
-            power, moves = 0.0, load(hold.axis + lane)
+            power, moves, turning = 0.0, load(hold.axis + lane), load(clumps.angular_velocity + lane)
             force = sub(load(wrench.force + lane), load((loop.body_force + loop.state.block_type[b]).force + lane))
+            if hold.kind[lane] == CARRIED:
+                pose = loop.contacts[thread].walls.now + hold.wall[lane]
+                power = dot(velocity_with(pose, load(clumps.position + lane)), force)
+                turning = rotate_back(load_quat(clumps.orientation + lane), vector(pose.turning_now))
             if hold.turns[lane] == 0.0 and dot(moves, moves) == 0.0:
-                power = dot(load(clumps.angular_velocity + lane), add(load(wrench.torque + lane), cross(
+                power += dot(turning, add(load(wrench.torque + lane), cross(
                     load(hold.arm + lane), rotate_back(load_quat(clumps.orientation + lane), force))))
             if hold.kind[lane] == HELD:
                 moves = sub(vec3(1.0, 1.0, 1.0), load(hold.free + lane))
@@ -257,25 +263,30 @@ cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b,
              loop.law.per_energy / STRESS_UNIT, totals)
 
 
-cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, const ContactBlock *block,
+cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, bint walls, const ContactBlock *block,
                          Wide *sums) noexcept nogil:
-    """Add forces and resistances of eight contacts with walls to those of the walls that a force moves."""
+    """Add forces and resistances of eight contacts with walls, or with the clumps that they carry, to those of the
+    walls that a force moves."""
     cdef Contact contact
     cdef Bodies sides[2]
     cdef Eight along, across
     cdef double resistance[2 * LANES]
-    cdef int axis, lane, m
-    gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, LANES, &contact, sides, NULL)
+    cdef int axis, lane, m, side, body, wall
+    gather_contacts(False, contacts.law, &loop.state, block.first, block.second, walls, LANES, &contact, sides, NULL)
     find_resistances(contacts.law, block, load_eight(contact.overlap), &along, &across)
     store_eight(resistance, along)
     store_eight(resistance + LANES, across)
     for lane in range(LANES):
-        for m in range(loop.course.n_servos if block.first[lane] != contacts.groups[WALLS].free_slot else 0):
-            if loop.course.servos[m].wall == contacts.law.walls.wall_of[-1 - block.second[lane]]:
-                for axis in range(3):
-                    sums[4 * m + axis] += rounded_wide(block.force[axis][lane] / loop.law.force_unit)
-                sums[4 * m + 3] += rounded_wide(fmax(resistance[lane], resistance[LANES + lane])
-                                                * (contacts.law.per_energy / RESISTANCE_UNIT))
+        for side in range(2 if block.first[lane] != free_slot_of(&loop.state) else 0):
+            body = block.second[lane] if side else block.first[lane]
+            wall = contacts.law.walls.wall_of[-1 - body] if body < 0 else carrier_of(&loop.state, body)
+            for m in range(loop.course.n_servos if wall >= 0 else 0):
+                if loop.course.servos[m].wall == wall:
+                    for axis in range(3):
+                        sums[4 * m + axis] += (2 * side - 1) * rounded_wide(
+                            block.force[axis][lane] / loop.law.force_unit)
+                    sums[4 * m + 3] += rounded_wide(fmax(resistance[lane], resistance[LANES + lane])
+                                                    * (contacts.law.per_energy / RESISTANCE_UNIT))
 
 
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
@@ -285,13 +296,13 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Neighbours *mine = loop.broad.threads + thread
-    cdef const Blocks *blocks = &contacts.groups[WALLS]
     cdef Totals totals[N_TOTALS]
     cdef Py_ssize_t k
-    cdef int m
+    cdef int m, group
     memset(sums, 0, loop.course.n_sums * sizeof(Wide))
-    for k in range(blocks.n_blocks if loop.course.n_servos > 0 else 0):
-        add_servo_sums(loop, contacts, block_at(blocks, k), sums)
+    for group in range(<int> WALLS if loop.state.holds == NULL else <int> SPHERES, <int> GROUPS):
+        for k in range(contacts.groups[group].n_blocks if loop.course.n_servos > 0 else 0):
+            add_servo_sums(loop, contacts, group == <int> WALLS, block_at(&contacts.groups[group], k), sums)
     if loop.course.presses:
         memset(totals, 0, sizeof(totals))
         for k in range(contacts.groups[SPHERES].n_blocks):

@@ -50,11 +50,12 @@ from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.engine.schedule cimport steer
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, call_scheme, set_stage
-from minidem.state.hold cimport follow_pins, follow_rates, held_wrench
+from minidem.state.hold cimport follow, follow_rates, held_wrench
 from minidem.state.periodic_box cimport box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, load, load_quat, scratch_of
 from minidem.state.state cimport clumps_of, constants_of, field_of, hold_of, wrench_of
+from minidem.walls.surface cimport Walls
 
 cdef enum:
     ROWS_AT_ONCE = 32
@@ -189,7 +190,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                 memcpy(old[b & 1], clumps.orientation, sizeof(clumps.orientation))
             call_scheme(loop.scheme, loop.roles, MOVE, clumps, wrench, constants, &step)
             if loop.state.holds != NULL:
-                follow_pins(&loop.state, b, old[b & 1], ahead * dt)
+                follow(&loop.state, b, old[b & 1], ahead * dt, contacts.walls.now, loop.course.walls)
             if loop.has_contacts and loop.checks_rotation and stage == loop.n_stages - 1 and not turns_soundly(loop, b):
                 loop.broad.threads[thread].ends_run = True
         if b + 1 < last:
@@ -351,7 +352,7 @@ cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wr
             loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
 
 
-cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
+cdef inline void predict(Loop *loop, const Walls *walls, Py_ssize_t b, int stage) noexcept nogil:
     """Predict velocities of a block at the instant of the pose, from the last wrench.
 
     Forces that depend on velocities would be of first order otherwise.
@@ -363,7 +364,7 @@ cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
     call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
     store_eight3(clumps.predicted_velocity, kicked(clumps, wrench.force, constants,
                                                    (loop.fraction[stage] - 0.5) * loop.step.dt))
-    follow_rates(hold_of(&loop.state, b), clumps.orientation, clumps.predicted, clumps.predicted_velocity)
+    follow_rates(hold_of(&loop.state, b), clumps, walls.now, clumps.predicted_velocity)
 
 
 cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexcept nogil:
@@ -381,7 +382,7 @@ cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexc
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
         if has_user_forces(loop) and not between_steps(loop):
-            predict(loop, b, stage)
+            predict(loop, &contacts.walls, b, stage)
         if loop.has_contacts:                           # free bodies have forces of the user alone
             wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored)
             if wrench != stored:

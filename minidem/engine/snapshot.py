@@ -23,7 +23,7 @@ from minidem.core.parameters import named_values
 from minidem.core.quaternions import cross, rotate, rotate_back
 from minidem.engine.population import Population, set_new, without_rates
 from minidem.engine.user_forces import UserForces
-from minidem.state.hold import immovable
+from minidem.state.hold import carriers, immovable
 from minidem.state.state import State
 
 
@@ -152,11 +152,16 @@ class Snapshot:
             second = np.where(at_wall, -1 - new, pairs[:, 1])
             return keep, np.column_stack([pairs[:, 0], second])[keep].astype(np.int32)
 
+        state, carried = self.state, carriers(self.state)
+        if (carried >= 0).any():
+            hold = state.hold.copy()
+            hold["wall"] = np.where(carried < 0, 0.0, 1.0 + np.argmax(origin == carried[:, None], axis=1))
+            state = state.copy(0, hold)
         population, moved = self.population, 0.0 if self.wall_work is None else float(self.wall_work[0].sum())
         fields = tuple(replace(one, walls=np.append(one.walls, np.full((1, one.components), np.nan), axis=0)[origin])
                        for one in population.fields)
-        return replace(self, walls=walls, pair_table=self.pair_table.with_walls(walls.walls), servo_states=servo_states,
-                       wall_work=None, population=replace(population, fields=fields, work=population.work + moved),
+        return replace(self, state=state, walls=walls, pair_table=self.pair_table.with_walls(walls.walls),
+                       servo_states=servo_states, wall_work=None, population=replace(population, fields=fields, work=population.work + moved),
                        **self._of_contacts(kept))
 
     def _of_contacts(self, kept):
@@ -197,8 +202,9 @@ class Snapshot:
             column = state.column(name)
             column[clumps] = values
             state.set_column(name, column)
-        fixed, rests = immovable(state), ~np.hstack([state.column("velocity"), state.column("angular_velocity")]).any(1)
-        fixed, rests = (np.repeat(of_clumps, state.bodies.sizes[state.template_index]) for of_clumps in (fixed, rests))
+        rests = ~np.hstack([state.column("velocity"), state.column("angular_velocity")]).any(axis=1)
+        fixed, rests = (np.repeat(of_clumps, state.bodies.sizes[state.template_index])
+                        for of_clumps in (immovable(state), rests & (carriers(state) < 0)))
 
         def kept(pairs):
             i, j = pairs[:, 0], pairs[:, 1]

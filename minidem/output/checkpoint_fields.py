@@ -77,8 +77,9 @@ def _ascending_steps(fractures, known):
 def _holds(hold, known):
     bad = np.zeros(hold.shape, dtype=bool)
     bad[:, :4], bad[:, 10:13] = ~np.isin(hold[:, :4], (0.0, 1.0)), hold[:, 10:13] < 0.0
-    bad[:, 13] = np.abs(np.sum(hold[:, 13:] ** 2, axis=1) - 1.0) > 1e-6
-    return bad, "give 0 or 1 for what is free, moments that are not negative, and unit quaternions"
+    bad[:, 13] = np.abs(np.sum(hold[:, 13:17] ** 2, axis=1) - 1.0) > 1e-6
+    bad[:, 17] = ~np.isin(hold[:, 17], np.arange(known["n_walls"] + 1))
+    return bad, "give 0 or 1 for what is free, moments that are not negative, unit quaternions, and numbers of walls"
 
 
 FIELDS = (

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +15,15 @@ from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.core.read_only import observable
 from minidem.material import Material, require_materials
+from minidem.simulation.boundaries import checked_primitives
 from minidem.simulation.topic import Topic
 from minidem.state.bodies import frames_to_drawn
 from minidem.state.hold import holds_of, refuse_held
 from minidem.templates.clump_template import ClumpTemplate, template_scales
+from minidem.walls import Carrier
+from minidem.walls.motion import motion_at
 
-FREE = (1.0, 1.0, 1.0), True, None      # see _checked_hold
+FREE = (1.0, 1.0, 1.0), True, None, None    # see _checked_hold
 
 
 class Clumps(Topic):
@@ -29,7 +33,7 @@ class Clumps(Topic):
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
                    velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
                    scale: ArrayLike = 1.0, material: Material | None = None, overlap: float = 0.1, free: str = "xyz",
-                   turns: ArrayLike = "xyz", pin: ArrayLike | None = None) -> np.ndarray:
+                   turns: ArrayLike = "xyz", pin: ArrayLike | None = None, motion: Any = None) -> np.ndarray:
         """Add clumps of one template, many in one call: each call takes 3 to 6 us for each clump that is there.
 
         Parameters
@@ -51,7 +55,7 @@ class Clumps(Topic):
         overlap : float
             Largest overlap with another clump or a wall, over the smaller radius, below 2; more than the default for a
             state that a simulation has reached. Springs of friction begin at zero.
-        free, turns, pin
+        free, turns, pin, motion
             How the clumps are held, as of `set_motion`. Along axes that are not free, and without rotation, they keep
             the velocities given here.
 
@@ -74,10 +78,9 @@ class Clumps(Topic):
         first = old.state.n_clumps
         if old.box is not None:
             old.box.refuse_large(template, columns[-1])
-        how = _checked_hold(free, turns, pin)
-        if pin is not None and np.any(columns[2]):
-            raise ValueError("velocity: at a pin it follows from angular_velocity; leave velocity out")
-        if n > FEW and (how[1] is not False or any(how[0])):
+        how = _checked_hold(free, turns, pin, motion)
+        _refuse_velocity(pin, motion, np.any(columns[2]), np.any(columns[3]))
+        if n > FEW and (motion is None and (how[1] is not False or any(how[0]))):
             refuse_coincidence(template, columns[0], columns[1], columns[-1], first, overlap)
         snapshot = old.snapshot().with_clumps(template, material, columns)
         if how != FREE:
@@ -92,7 +95,8 @@ class Clumps(Topic):
 
     @exclusive
     def set_motion(self, ids: ArrayLike, free: str = "xyz", turns: ArrayLike = "xyz", pin: ArrayLike | None = None,
-                   velocity: ArrayLike | None = None, angular_velocity: ArrayLike | None = None) -> None:
+                   motion: Any = None, velocity: ArrayLike | None = None,
+                   angular_velocity: ArrayLike | None = None) -> None:
         """Hold clumps from now on: fix them, let them move as given, or be free in part; by default, free them.
 
         Parameters
@@ -107,6 +111,10 @@ class Clumps(Topic):
             with constant angular velocities.
         pin : (3,) array_like, optional
             A point of each clump that stays where it is now, lab frame [m]; with one axis of `turns` a hinge.
+        motion : int, str, callable or Servo, optional
+            Number or name of a wall that carries the clumps from now on; or a motion as of a `Plane`, with `pin` as the
+            centre of its rotation, by default the mean of the positions. Of this one a wall without a surface is made,
+            the last one of `sim.walls`.
         velocity, angular_velocity : (n, 3) or (3,) array_like, optional
             Of the clumps now, lab frame [m/s], [rad/s]. Default: the present ones, but zero along axes that are not
             free, and for the rotation with turns="".
@@ -124,10 +132,9 @@ class Clumps(Topic):
         clumps do while they move; energy that appears or vanishes here is in `exchanged`. `sim.force` and `sim.torque`
         are those of the contacts, gravity and user forces, also on what is fixed.
         """
-        chosen, how, old = _marked(ids, self.loop.population.ids), _checked_hold(free, turns, pin), self.loop
+        chosen, how, old = _marked(ids, self.loop.population.ids), _checked_hold(free, turns, pin, motion), self.loop
         clumps, n = np.searchsorted(old.population.ids, as_array("ids", ids)), np.count_nonzero(chosen)
-        if pin is not None and velocity is not None:
-            raise ValueError("velocity: at a pin it follows from angular_velocity; leave velocity out")
+        _refuse_velocity(pin, motion, velocity is not None, angular_velocity is not None)
         if not n:
             return
         old.user_forces.check()
@@ -141,10 +148,26 @@ class Clumps(Topic):
 
     def _held(self, snapshot, clumps, how, velocity, angular_velocity):
         """The snapshot with clumps (k,) held; how : of _checked_hold;  velocities : (k, 3), lab."""
-        if how[2] is not None and len(self.settings.scheme.stages) > 1:
-            raise ValueError(f"pin = {how[2]}: clumps at pins need a rotation scheme with one evaluation of forces per "
-                             f"step, and {self.rotation!r} has {len(self.settings.scheme.stages)}; take another scheme")
-        snapshot = snapshot.with_hold(clumps, holds_of(snapshot.state, clumps, *how), velocity, angular_velocity)
+        (*how, motion), wall, stages = how, -1, len(self.settings.scheme.stages)
+        if not (how[2] is None and motion is None) and stages > 1:
+            raise ValueError(f"pin, motion: they need a rotation scheme with one evaluation of forces per step, and "
+                             f"{self.rotation!r} has {stages}; take another scheme")
+        if motion is not None:
+            position, walls, step = snapshot.state.column("position")[clumps], list(self.walls), self.step_count
+            if isinstance(motion, (int, np.integer, str)):
+                wall = self._number_of("motion", motion)
+            else:
+                material = snapshot.pair_table.materials[snapshot.state.material_index[clumps[0]]]
+                walls.append(Carrier(np.mean(position, axis=0) if how[2] is None else how[2], material, motion=motion,
+                                     since=step * self.dt))
+                wall, servo_states = len(walls) - 1, np.append(self.loop.servo_states, np.zeros((1, 2)), axis=0)
+                primitives = checked_primitives(tuple(walls), self.loop.state.box, self.contact, self.settings)
+                snapshot = snapshot.with_walls(primitives, np.append(np.arange(wall), -1), servo_states)
+            servo_state = (*self.loop.servo_states, np.zeros(2))[wall]
+            center, speed, angular_velocity = motion_at(walls[wall], step, self.dt, servo_state)
+            angular_velocity = np.tile(angular_velocity, (len(clumps), 1))
+            velocity, how = speed + np.cross(angular_velocity, position - center), ((0.0,) * 3, False, None)
+        snapshot = snapshot.with_hold(clumps, holds_of(snapshot.state, clumps, *how, wall), velocity, angular_velocity)
         refuse_held(snapshot.state.hold, snapshot.state.box)
         return snapshot
 
@@ -332,8 +355,18 @@ def _columns(template, position, orientation, velocity, angular_velocity, scale,
     return position, internal, velocity, rotate_back(internal, angular_velocity), scale
 
 
-def _checked_hold(free, turns, pin):
-    """(free (3,) of 0 and 1; turns: True, False or a unit vector (3,); pin (3,) or None), tuples."""
+def _refuse_velocity(pin, motion, velocity, angular_velocity):
+    """ValueError where velocities are given and follow from a pin or a motion."""
+    if velocity and pin is not None:
+        raise ValueError("velocity: at a pin it follows from angular_velocity; leave velocity out")
+    if (velocity or angular_velocity) and motion is not None:
+        raise ValueError("velocity, angular_velocity: the motion says them; leave them out")
+
+
+def _checked_hold(free, turns, pin, motion):
+    """(free (3,) of 0 and 1; turns: True, False or a unit vector (3,); pin (3,) or None; motion), tuples."""
+    if motion is not None and (free, turns) != ("xyz", "xyz"):
+        raise ValueError(f"free = {free!r}, turns = {turns!r}: a motion says all; leave them out, or the motion")
     if not isinstance(free, str) or set(free) - set("xyz") or len(set(free)) < len(free):
         raise ValueError(f"free = {short_repr(free)}: give axes along which forces move the centre, as 'xz', or ''")
     if isinstance(turns, str) and turns and sorted(turns) != ["x", "y", "z"]:
@@ -347,7 +380,7 @@ def _checked_hold(free, turns, pin):
         pin = tuple(finite_array("pin", pin, (3,), limit=LARGEST).tolist())
         if free != "xyz":
             raise ValueError(f"free = {free!r}: a pin holds the centre already; leave out free, or the pin")
-    return tuple(float(axis in free) for axis in "xyz"), bool(turns) if isinstance(turns, str) else turns, pin
+    return tuple(float(axis in free) for axis in "xyz"), bool(turns) if isinstance(turns, str) else turns, pin, motion
 
 
 def _marked(ids, present):

@@ -4,19 +4,22 @@ Three rules say all (Hold of rows.pxd). Forces move the centre along the axes of
 the velocity stays what it is. A torque turns a clump that is free to rotate, or its component along the only axis does;
 else the angular velocity stays. In both cases the three moments are equal, so that any rotation scheme keeps the axis.
 About a pin the torque is that of the forces at the centre, too, the moments are those about the pin, and the velocity
-of the centre follows from the rotation.
+of the centre follows from the rotation. A clump that a wall carries has the displacement and the turn of this wall.
 """
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport Quat, rotate_back
 from minidem.core.vec3 cimport Vec3, add, cross, dot, times
-from minidem.state.rows cimport PINNED, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat
+from minidem.state.rows cimport PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hold_of, member
+from minidem.walls.surface cimport WallPose
 
 cdef const WrenchBlock *held_wrench(const StateView *state, Py_ssize_t block, const WrenchBlock *wrench,
                                     WrenchBlock *room) noexcept nogil
-cdef void follow_pins(const StateView *state, Py_ssize_t block, const double *old, double dt) noexcept nogil
-cdef void follow_rates(const HoldBlock *hold, const double *orientation, const double *rate,
+cdef void follow(const StateView *state, Py_ssize_t block, const double *old, double dt, const WallPose *walls,
+                 Py_ssize_t n_walls) noexcept nogil
+cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose *walls,
                        double *velocity) noexcept nogil
+cdef int carrier_of(const StateView *state, int sphere) noexcept nogil
 
 
 cdef inline double held_mobility(const HoldBlock *hold, const ConstantBlock *constants, int lane, Vec3 offset, Quat q,

@@ -5,9 +5,10 @@ from minidem.core import quaternions
 from minidem.state.layout import FREE_HOLD
 from minidem.templates.mass.mass_properties import quaternion
 
-from minidem.core.quaternion cimport rotate
-from minidem.core.vec3 cimport add_scaled, scale, sub
-from minidem.state.rows cimport FREE, ClumpBlock, store
+from minidem.core.quaternion cimport multiply, normalise, quat, rotate
+from minidem.core.vec3 cimport add_scaled, scale, sub, vec3
+from minidem.state.rows cimport CARRIED, FREE, store, store_quat
+from minidem.walls.surface cimport from_wall, to_wall, vector, velocity_with
 
 
 cdef const WrenchBlock *held_wrench(const StateView *state, Py_ssize_t block, const WrenchBlock *wrench,
@@ -31,27 +32,60 @@ cdef const WrenchBlock *held_wrench(const StateView *state, Py_ssize_t block, co
     return room
 
 
-cdef void follow_pins(const StateView *state, Py_ssize_t block, const double *old, double dt) noexcept nogil:
-    """Velocities of clumps at pins in a time in which they have turned from the orientations `old` (4, LANES)."""
+cdef inline Quat turn_of(const WallPose *before, const WallPose *after) noexcept nogil:
+    """The turn of a wall, by less than half a revolution, from one instant to another."""
+    cdef Vec3 x = from_wall(after, vector(before.matrix)), y = from_wall(after, vector(before.matrix + 3))
+    cdef Vec3 z = from_wall(after, vector(before.matrix + 6))           # columns of its matrix
+    return normalise(quat(1.0 + x.x + y.y + z.z, y.z - z.y, z.x - x.z, x.y - y.x))
+
+
+cdef void follow(const StateView *state, Py_ssize_t block, const double *old, double dt, const WallPose *walls,
+                 Py_ssize_t n_walls) noexcept nogil:
+    """Velocities of clumps at pins in a time in which they have turned from the orientations `old` (4, LANES); the
+    same, and orientations, of clumps that walls carry. walls : n_walls poses now, behind those before."""
     cdef const HoldBlock *hold = hold_of(state, block)
     cdef ClumpBlock *clumps = clumps_of(state, block)
-    cdef Vec3 arm
+    cdef const WallPose *now
+    cdef const WallPose *before
+    cdef Vec3 arm, x
+    cdef Quat q
     cdef int lane
     for lane in range(LANES if hold != NULL else 0):
+        q, x, arm = load_quat(old + lane), load(clumps.position + lane), load(hold.arm + lane)
         if hold.kind[lane] == PINNED:
-            arm = load(hold.arm + lane)
             store(clumps.velocity + lane, scale(1.0 / dt, sub(
-                rotate(load_quat(clumps.orientation + lane), arm), rotate(load_quat(old + lane), arm))))
+                rotate(load_quat(clumps.orientation + lane), arm), rotate(q, arm))))
+        elif hold.kind[lane] == CARRIED:
+            now = walls + hold.wall[lane]
+            before = now - 2 * n_walls
+            arm = sub(x, vector(before.position))
+            x = add(sub(vector(now.position), vector(before.position)), sub(from_wall(now, to_wall(before, x)), arm))
+            store(clumps.velocity + lane, scale(1.0 / dt, x))
+            q = multiply(turn_of(before, now), q)
+            store_quat(clumps.orientation + lane, q)
+            store(clumps.angular_velocity + lane, rotate_back(q, vector(now.turning_now)))
 
 
-cdef void follow_rates(const HoldBlock *hold, const double *orientation, const double *rate,
+cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose *walls,
                        double *velocity) noexcept nogil:
-    """Velocities (3, LANES) of clumps at pins from their angular velocities (3, LANES), principal frames."""
+    """Velocities (3, LANES) and `predicted` at the instant of the pose, of clumps at pins and those that walls carry."""
+    cdef const WallPose *wall
+    cdef Quat q
     cdef int lane
     for lane in range(LANES if hold != NULL else 0):
+        q = load_quat(clumps.orientation + lane)
         if hold.kind[lane] == PINNED:
-            store(velocity + lane, rotate(load_quat(orientation + lane), cross(
-                load(rate + lane), load(hold.arm + lane))))
+            store(velocity + lane, rotate(q, cross(load(clumps.predicted + lane), load(hold.arm + lane))))
+        elif hold.kind[lane] == CARRIED:
+            wall = walls + hold.wall[lane]
+            store(velocity + lane, velocity_with(wall, load(clumps.position + lane)))
+            store(clumps.predicted + lane, rotate_back(q, vector(wall.turning_now)))
+
+
+cdef int carrier_of(const StateView *state, int sphere) noexcept nogil:
+    """Number of the wall that carries the clump of a sphere; -1: none."""
+    cdef int clump = clump_of(state, sphere)
+    return -1 if state.holds == NULL else hold_of(state, row_of(clump)).wall[lane_of(clump)]
 
 
 def template_frames(state):
@@ -62,10 +96,11 @@ def template_frames(state):
     return quaternions.multiply(orientation, quaternions.conjugate(state.hold["frame"]))
 
 
-def holds_of(state, clumps, free, turns, pin):
+def holds_of(state, clumps, free, turns, pin, wall=-1):
     """Holds of clumps (k,) of a state.
 
     free : (3,) bool.  turns : True, False, or the (3,) unit vector of an axis.  pin : (3,) a point in the lab, or None.
+    wall : number of the one that carries them; -1: none
     """
     hold, frames = FREE_HOLD.repeat(len(clumps)), template_frames(state)[clumps]
     mass, kind, size = state.column("mass")[clumps], state.template_index[clumps], state.scale[clumps]
@@ -74,6 +109,7 @@ def holds_of(state, clumps, free, turns, pin):
     moments = (state.bodies.inertia[kind] * size[:, None] ** 5)[:, :, None] * np.eye(3)
     moments += mass[:, None, None] * (np.sum(arm ** 2, axis=1)[:, None, None] * np.eye(3) - arm[:, :, None]
                                       * arm[:, None, :])
+    hold["wall"] = 1.0 + wall
     if turns is False:
         hold["inertia"] = 1.0
     elif turns is not True:
@@ -117,10 +153,15 @@ def pin_arms(state):
     return 0.0 if state.hold is None else quaternions.rotate(state.column("orientation"), state.hold["arm"])
 
 
+def carriers(state):
+    """(n_clumps,) numbers of the walls that carry the clumps, -1: none."""
+    return np.full(state.n_clumps, -1) if state.hold is None else state.hold["wall"].astype(int) - 1
+
+
 def drives(state):
     """Whether a held clump may do work: it moves along an axis, or turns, as no force changes it."""
     if state.hold is None:
         return False
     _, rotation, weight = shares(state)
-    return bool((state.column("velocity")[weight == 0.0] != 0.0).any()
+    return bool(state.hold["wall"].any() or (state.column("velocity")[weight == 0.0] != 0.0).any()
                 or (state.column("angular_velocity")[rotation[:, 0] == 0.0] != 0.0).any())

@@ -21,14 +21,14 @@ import numpy as np
 
 from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport dot, vec3
-from minidem.state.rows cimport FREE, HELD, PINNED, Hold, load, store
+from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED, Hold, load, store
 
 # Hold of rows.pxd. Of a State that holds no clump there are none.
 HOLD = np.dtype([("free", float, 3), ("turns", float), ("axis", float, 3), ("arm", float, 3), ("inertia", float, 3),
-                 ("frame", float, 4)])
+                 ("frame", float, 4), ("wall", float)])
 HOLD_SIZE = HOLD.itemsize // 8
-FREE_HOLD = np.array([((1.0, 1.0, 1.0), 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))],
-                     dtype=HOLD)
+FREE_HOLD = np.array([((1.0, 1.0, 1.0), 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0),
+                       0.0)], dtype=HOLD)
 
 FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 
@@ -256,7 +256,8 @@ cdef void write_hold(const Hold *hold, int lane, HoldBlock *block, ConstantBlock
     store(block.axis + lane, hold.axis)
     store(block.arm + lane, hold.arm)
     block.turns[lane] = hold.turns
-    block.kind[lane] = PINNED if dot(hold.arm, hold.arm) > 0.0 else FREE if hold.turns == 1.0 \
+    block.wall[lane] = <int> hold.wall - 1
+    block.kind[lane] = CARRIED if hold.wall > 0.0 else PINNED if dot(hold.arm, hold.arm) > 0.0 else FREE if hold.turns == 1.0 \
         and hold.free.x == 1.0 and hold.free.y == 1.0 and hold.free.z == 1.0 else HELD
     if hold.inertia.x > 0.0:
         store(constants.inertia + lane, hold.inertia)

@@ -43,9 +43,10 @@ cdef struct Hold:                   # how one clump is held; of a free one 1 1 1
     Vec3 arm                        # from a pin to the centre of mass, principal frame [m]; else 0
     Vec3 inertia                    # principal moments where they are not those of the template [kg m2]; else 0
     Quat frame                      # principal frame -> that of the template, of which another one has the moments
+    double wall                     # 1 + number of the wall with which it moves; 0: none
 
 cdef enum HoldKind:
-    FREE, HELD, PINNED
+    FREE, HELD, PINNED, CARRIED
 
 cdef struct HoldBlock:              # the same of the clumps of a block
     double free[3 * LANES]
@@ -53,6 +54,7 @@ cdef struct HoldBlock:              # the same of the clumps of a block
     double axis[3 * LANES]
     double arm[3 * LANES]
     HoldKind kind[LANES]
+    int wall[LANES]                 # its number; -1: none
 
 
 cdef inline double *scratch_of(ClumpBlock *block) noexcept nogil:

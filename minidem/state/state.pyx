@@ -136,7 +136,9 @@ cdef class State:
         cdef double[:, ::1] box
         if self.layout.n_clumps and self.box is not None:
             box = self.box.at_rest
-            wrap_far(self.blocks, self.clump_slot, box, self.shift)
+            carried = None if self.hold is None else self.hold["wall"] > 0.0        # a wall that turns has no images
+            wrap_far(self.blocks, self.clump_slot if carried is None else
+                     np.where(carried, np.int32(-1), self.clump_slot), box, self.shift)
 
     cdef object take(self, blocks, wrench, Layout layout):
         """Set the arrays of this state; the clumps are in the slots of the layout."""
@@ -208,6 +210,11 @@ cdef class State:
         orientation[clumps], new[clumps] = multiply(orientation[clumps], turn), hold
         cdef State state = self.copy(0, new if (new != FREE_HOLD).any() else None)
         state.set_column("orientation", orientation)
+        carried = clumps[hold["wall"] > 0.0]
+        if self.box is not None and len(carried):       # which are not wrapped
+            position = self.column("position")
+            state.shift[carried] = 0
+            state.set_column("position", position - state.shift * self.box.start.length)
         return state
 
     def with_box(self, box):
@@ -322,7 +329,7 @@ cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double[
     cdef double d, length, inverse, lengths
     cdef double *x
     for k in range(slots.shape[0]):
-        for axis in range(3):
+        for axis in range(3 if slots[k] >= 0 else 0):
             length, inverse = box[0, axis], box[1, axis]
             x = (<ClumpBlock *> &blocks[row_of(slots[k]), 0, 0]).position + (axis * LANES + lane_of(slots[k]))
             d = x[0] - box[2, axis] - 0.5 * length

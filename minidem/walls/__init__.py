@@ -1,4 +1,5 @@
 """Walls: planes, cylinders, cones and triangle meshes, at rest or with a given motion."""
+from minidem.walls.carrier import Carrier
 from minidem.walls.cone import Cone
 from minidem.walls.cylinder import Cylinder
 from minidem.walls.mesh_wall import MeshWall
@@ -6,7 +7,7 @@ from minidem.walls.motion import Oscillation, Servo, scaled
 from minidem.walls.plane import Plane, box, require_planes_at_rest
 from minidem.walls.wall import Wall
 
-SHAPES = (Plane, Cylinder, Cone, MeshWall)
+SHAPES = (Plane, Cylinder, Cone, MeshWall, Carrier)
 
-__all__ = ["SHAPES", "Cone", "Cylinder", "MeshWall", "Oscillation", "Plane", "Servo", "Wall", "box",
+__all__ = ["SHAPES", "Carrier", "Cone", "Cylinder", "MeshWall", "Oscillation", "Plane", "Servo", "Wall", "box",
            "require_planes_at_rest", "scaled"]

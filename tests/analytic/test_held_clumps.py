@@ -85,10 +85,10 @@ def test_restitution_at_a_held_sphere(free, turns):
     assert sim.position[0] == pytest.approx(0.0, abs=0.0) and sim.linear_momentum()[2] == BALL.mass * sim.velocity[1, 2]
 
 
-def bed(dt, **options):
-    """Rods fall on a floor of fixed balls, which overlap, and on a rod that a pin lets turn steadily."""
+def bed(dt, **floor):
+    """Rods fall on a floor of balls that move as given, and overlap, and on a rod that a pin lets turn steadily."""
     sim = simulation(dt, gravity=(0, 0, -GRAVITY), periodic=((0, 0, -0.2), (0.12, 0.12, 1), (True, True, False)))
-    sim.add_clumps(BALL, 0.015 * np.argwhere(np.ones((8, 8, 1))) + 0.0075, free="", turns="")
+    sim.add_clumps(BALL, 0.015 * np.argwhere(np.ones((8, 8, 1))) + 0.0075, **floor or {"free": "", "turns": ""})
     sim.add_clumps(ROD, [(0.06, 0.06, 0.06)], pin=(0.06, 0.06, 0.09), turns="", angular_velocity=SPIN)
     [(places, turns)] = place_densely([ROD], [12], (0, 0, 0.14), (0.12, 0.12, 0.3), np.random.default_rng(1),
                                       periodic=sim.periodic)
@@ -120,6 +120,50 @@ def test_balance_and_work_with_a_rotor_and_phases():
         assert sim.position[64] == pytest.approx(centre + rotate(spin, (0.0, 0.0, -0.03)), abs=1e-12)
         assert np.all(sim.velocity[:64] == 0.0)
     assert errors[0] < 1e-4 * sim.energy().dissipated and errors[0] / errors[1] > 3.5
+
+
+def shaken(t):
+    return (0.02 * np.sin(20.0 * t), 0.0, 0.01 * np.sin(45.0 * t)), (0.0, 0.0, 2.0 * np.sin(11.0 * t))
+
+
+def test_a_floor_of_glued_balls_that_shakes():
+    """It moves as the function says, the force on it is that on its carrier, and its work closes the balance."""
+    errors, pin = [], np.array([0.06, 0.06, 0.0])
+    for dt in 4e-5, 2e-5:
+        sim = bed(dt, motion=shaken, pin=pin)
+        start, before = sim.energy().balance, sim.position[:64]
+        sim.run(round(0.25 / dt))
+        errors.append(sim.energy().balance - start)
+        moved, (_, _, angle) = np.array(shaken(sim.time)[0]), shaken(sim.time)[1]
+        place = pin + moved + rotate(np.array([np.cos(angle / 2), 0, 0, np.sin(angle / 2)]), before - pin)
+        assert sim.position[:64] == pytest.approx(place, abs=1e-12)
+        speed = (0.4 * np.cos(20 * sim.time), 0.0, 0.45 * np.cos(45 * sim.time)) + np.cross(
+            (0, 0, 22.0 * np.cos(11 * sim.time)), place - pin - moved)
+        assert sim.velocity[:64] == pytest.approx(speed, abs=1e-7)
+        force = sim.force[:64] - BALL.mass * np.array(sim.gravity)
+        assert sim.wall_force(0) == pytest.approx(force.sum(axis=0), abs=1e-9) and np.abs(force).max() > 0.1
+    assert abs(errors[0]) < 1e-3 * sim.energy().work and errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
+    with pytest.raises(ValueError, match="it carries clumps"):
+        sim.remove_wall(0)
+    sim.move_wall(0)
+    sim.run(100)
+    assert np.all(sim.velocity[:64] == 0.0)
+    sim.set_motion(sim.ids[:64])
+    sim.remove_wall(0)
+    sim.run(10)
+    assert sim.velocity[:64, 2].max() < 0.0 or len(sim.contacts()) > 0
+
+
+def test_a_glued_ball_loads_a_servo():
+    """It moves as a ball of the mass of the servo under its force does, which begins half a step later."""
+    heavy, dt, found = md.ClumpTemplate([(0, 0, 0)], [RADIUS], 5.0 / (4 / 3 * np.pi * RADIUS ** 3)), 1e-5, []
+    for held in {"motion": md.Servo((0, 0, -1), force=40.0, mass=5.0)}, {"free": "z", "turns": ""}:
+        sim = simulation(dt, "hertz", [md.Plane((0, 0, -RADIUS), (0, 0, 1))], gravity=(0, 0, -8.0))
+        sim.add_clumps(BALL, [(0, 0, 0)], free="z")
+        sim.add_clumps(heavy, [(0.002, 0, 2.02 * RADIUS)], **held)
+        sim.run(15000)
+        found.append(np.append(sim.position[1] + 0.5 * dt * sim.velocity[1] * len(found), sim.velocity[1]))
+    assert found[0] == pytest.approx(found[1], abs=2e-7) and found[0][-1] < -0.1
 
 
 def test_motion_in_a_plane():
