@@ -256,8 +256,8 @@ cdef class Driver:
 
     @property
     def moves(self):
-        """Whether a wall, the periodic box or a held clump moves, and does work."""
-        return self.loop.course.walls > 0 or self.loop.course.boxes > 0 or self.loop.drives
+        """Whether a wall or the periodic box moves, or a clump is held, and may do work."""
+        return self.loop.course.walls > 0 or self.loop.course.boxes > 0 or self.loop.state.holds != NULL
 
     @property
     def servo_states(self):
@@ -339,7 +339,7 @@ cdef class Driver:
         else:
             block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
             self.state.wrench[block, :, lane] = self.copies[0][block, :, lane]
-        for t in range(self.loop.n_threads if self.onsets is not None or self.loop.drives else 0):
+        for t in range(self.loop.n_threads if self.onsets is not None or self.state.hold is not None else 0):
             if self.onsets is not None:
                 take_onsets(self.loop, t, self.onsets, clumps)
             add_wall_work(self.loop, t, True)

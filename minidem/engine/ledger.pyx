@@ -107,13 +107,13 @@ cdef Wide held_work(const Loop *loop, int thread) noexcept nogil:
     cdef int lane
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         hold, clumps, wrench = hold_of(&loop.state, b), clumps_of(&loop.state, b), wrench_of(&loop.state, b)
-        for lane in range(LANES if loop.drives else 0):
+        for lane in range(LANES if hold != NULL else 0):
             if hold.kind[lane] == FREE:
                 continue
             power, moves, turning = 0.0, load(hold.axis + lane), load(clumps.angular_velocity + lane)
             force = sub(load(wrench.force + lane), load((loop.body_force + loop.state.block_type[b]).force + lane))
             if hold.kind[lane] == CARRIED:
-                pose = loop.contacts[thread].walls.now + hold.wall[lane]
+                pose = loop.contacts[thread].walls.now + <int> hold.wall[lane]
                 power = dot(velocity_with(pose, load(clumps.position + lane)), force)
                 turning = rotate_back(load_quat(clumps.orientation + lane), vector(pose.turning_now))
             if hold.turns[lane] == 0.0 and dot(moves, moves) == 0.0:

@@ -96,7 +96,6 @@ cdef struct Loop:
     double fraction[MAX_STAGES]     # instant of each stage, in steps after t_n
     int n_threads
     bint has_contacts               # False: free bodies
-    bint drives                     # a clump that is held moves, and does work
     Broadphase broad
     Contacts *contacts              # (n_threads,)
     ExternalForces external_forces  # adds or writes wrenches at the pose `steps` steps after the first; may be NULL

@@ -407,7 +407,8 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
 
 cdef inline void add_moving_work(Loop *loop, int thread) noexcept nogil:
     """Work of what moves as given, when the forces of this whole step are known, onset corrections included."""
-    if (loop.course.walls or loop.course.boxes or loop.drives) and loop.broad.threads[thread].failure == NO_FAILURE:
+    if (loop.course.walls or loop.course.boxes or loop.state.holds != NULL) \
+            and loop.broad.threads[thread].failure == NO_FAILURE:
         add_wall_work(loop, thread, between_steps(loop))
     if loop.course.boxes and loop.law.ends > 0.0:
         wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
@@ -426,7 +427,7 @@ cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil
 cdef inline bint stores_wrenches(const Loop *loop) noexcept nogil:
     """Whether something reads the wrenches of a step before the next move of the clumps; free bodies have no others."""
     return not loop.has_contacts or has_user_forces(loop) or loop.law.fields.n > 0 or loop.law.ends > 0.0 \
-        or loop.roles >> FINISH & 1 or loop.drives
+        or loop.roles >> FINISH & 1 or loop.state.holds != NULL
 
 
 cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:

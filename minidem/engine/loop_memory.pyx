@@ -11,7 +11,7 @@ import numpy as np
 from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
-from minidem.state.hold import drives, immovable
+from minidem.state.hold import immovable
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport (
@@ -76,7 +76,7 @@ cdef class LoopMemory:
         self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, snapshot.step, settings.dt
         self.set_body_force(settings.gravity)
         self.set_scheme(settings.scheme, settings.scheme_values)
-        self.loop.has_contacts, self.loop.drives = settings.law is not None, drives(state)
+        self.loop.has_contacts = settings.law is not None
         if settings.law is not None:
             self.pair_table = snapshot.pair_table
             self.set_law(settings.law, settings.law_values)

@@ -161,7 +161,8 @@ class Snapshot:
         fields = tuple(replace(one, walls=np.append(one.walls, np.full((1, one.components), np.nan), axis=0)[origin])
                        for one in population.fields)
         return replace(self, state=state, walls=walls, pair_table=self.pair_table.with_walls(walls.walls),
-                       servo_states=servo_states, wall_work=None, population=replace(population, fields=fields, work=population.work + moved),
+                       servo_states=servo_states, wall_work=None,
+                       population=replace(population, fields=fields, work=population.work + moved),
                        **self._of_contacts(kept))
 
     def _of_contacts(self, kept):

@@ -78,9 +78,8 @@ class Clumps(Topic):
         first = old.state.n_clumps
         if old.box is not None:
             old.box.refuse_large(template, columns[-1])
-        how = _checked_hold(free, turns, pin, motion)
-        _refuse_velocity(pin, motion, np.any(columns[2]), np.any(columns[3]))
-        if n > FEW and (motion is None and (how[1] is not False or any(how[0]))):
+        how = _checked_hold(free, turns, pin, motion, *map(np.any, columns[2:4]))
+        if n > FEW and motion is None and (how[1] is not False or any(how[0])):
             refuse_coincidence(template, columns[0], columns[1], columns[-1], first, overlap)
         snapshot = old.snapshot().with_clumps(template, material, columns)
         if how != FREE:
@@ -132,17 +131,16 @@ class Clumps(Topic):
         clumps do while they move; energy that appears or vanishes here is in `exchanged`. `sim.force` and `sim.torque`
         are those of the contacts, gravity and user forces, also on what is fixed.
         """
-        chosen, how, old = _marked(ids, self.loop.population.ids), _checked_hold(free, turns, pin, motion), self.loop
+        chosen, old = _marked(ids, self.loop.population.ids), self.loop
+        how = _checked_hold(free, turns, pin, motion, velocity is not None, angular_velocity is not None)
         clumps, n = np.searchsorted(old.population.ids, as_array("ids", ids)), np.count_nonzero(chosen)
-        _refuse_velocity(pin, motion, velocity is not None, angular_velocity is not None)
         if not n:
             return
         old.user_forces.check()
         rates = old.rates()
-        present = rates[0][clumps] * how[0], rotate(old.state.column("orientation"), rates[1])[clumps]
-        given = [now if value is None else finite_array(name, value, (n, 3), repeat=True, limit=LARGEST)
-                 for name, value, now in (("velocity", velocity, present[0]), (
-                     "angular_velocity", angular_velocity, present[1] if how[1] is not False else np.zeros((n, 3))))]
+        present = rates[0] * how[0], rotate(old.state.column("orientation"), rates[1]) * (how[1] is not False)
+        given = [now[clumps] if value is None else finite_array(name, value, (n, 3), repeat=True, limit=LARGEST)
+                 for name, value, now in zip(("velocity", "angular_velocity"), (velocity, angular_velocity), present)]
         snapshot = old.snapshot().begun_again(self._with_changing_forces(chosen, 0), *rates)
         self._exchange(self._loop_from(replace(self._held(snapshot, clumps, how, *given), forces_known=False)))
 
@@ -150,7 +148,7 @@ class Clumps(Topic):
         """The snapshot with clumps (k,) held; how : of _checked_hold;  velocities : (k, 3), lab."""
         (*how, motion), wall, stages = how, -1, len(self.settings.scheme.stages)
         if not (how[2] is None and motion is None) and stages > 1:
-            raise ValueError(f"pin, motion: they need a rotation scheme with one evaluation of forces per step, and "
+            raise ValueError("pin, motion: they need a rotation scheme with one evaluation of forces per step, and "
                              f"{self.rotation!r} has {stages}; take another scheme")
         if motion is not None:
             position, walls, step = snapshot.state.column("position")[clumps], list(self.walls), self.step_count
@@ -163,6 +161,7 @@ class Clumps(Topic):
                 wall, servo_states = len(walls) - 1, np.append(self.loop.servo_states, np.zeros((1, 2)), axis=0)
                 primitives = checked_primitives(tuple(walls), self.loop.state.box, self.contact, self.settings)
                 snapshot = snapshot.with_walls(primitives, np.append(np.arange(wall), -1), servo_states)
+                self.monitor.expect_walls()
             servo_state = (*self.loop.servo_states, np.zeros(2))[wall]
             center, speed, angular_velocity = motion_at(walls[wall], step, self.dt, servo_state)
             angular_velocity = np.tile(angular_velocity, (len(clumps), 1))
@@ -355,18 +354,15 @@ def _columns(template, position, orientation, velocity, angular_velocity, scale,
     return position, internal, velocity, rotate_back(internal, angular_velocity), scale
 
 
-def _refuse_velocity(pin, motion, velocity, angular_velocity):
-    """ValueError where velocities are given and follow from a pin or a motion."""
+def _checked_hold(free, turns, pin, motion, velocity, angular_velocity):
+    """(free (3,) of 0 and 1; turns: True, False or a unit vector (3,); pin (3,) or None; motion), tuples.
+
+    velocity, angular_velocity : bool, whether they are given
+    """
     if velocity and pin is not None:
         raise ValueError("velocity: at a pin it follows from angular_velocity; leave velocity out")
-    if (velocity or angular_velocity) and motion is not None:
-        raise ValueError("velocity, angular_velocity: the motion says them; leave them out")
-
-
-def _checked_hold(free, turns, pin, motion):
-    """(free (3,) of 0 and 1; turns: True, False or a unit vector (3,); pin (3,) or None; motion), tuples."""
-    if motion is not None and (free, turns) != ("xyz", "xyz"):
-        raise ValueError(f"free = {free!r}, turns = {turns!r}: a motion says all; leave them out, or the motion")
+    if motion is not None and (velocity or angular_velocity or not free == turns == "xyz"):
+        raise ValueError("motion: it says all; leave out free, turns, velocity and angular_velocity, or the motion")
     if not isinstance(free, str) or set(free) - set("xyz") or len(set(free)) < len(free):
         raise ValueError(f"free = {short_repr(free)}: give axes along which forces move the centre, as 'xz', or ''")
     if isinstance(turns, str) and turns and sorted(turns) != ["x", "y", "z"]:

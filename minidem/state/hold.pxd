@@ -1,6 +1,6 @@
 """Clumps that are held: fixed, moved with a constant velocity, free along some axes, or turning about an axis or a pin.
 
-Three rules say all (Hold of rows.pxd). Forces move the centre along the axes of the lab that are free; along the others
+HOLD of bodies.py says how. Forces move the centre along the axes of the lab that are free; along the others
 the velocity stays what it is. A torque turns a clump that is free to rotate, or its component along the only axis does;
 else the angular velocity stays. In both cases the three moments are equal, so that any rotation scheme keeps the axis.
 About a pin the torque is that of the forces at the centre, too, the moments are those about the pin, and the velocity

@@ -2,11 +2,11 @@
 import numpy as np
 
 from minidem.core import quaternions
-from minidem.state.layout import FREE_HOLD
+from minidem.state.bodies import FREE_HOLD
 from minidem.templates.mass.mass_properties import quaternion
 
 from minidem.core.quaternion cimport multiply, normalise, quat, rotate
-from minidem.core.vec3 cimport add_scaled, scale, sub, vec3
+from minidem.core.vec3 cimport add_scaled, scale, sub
 from minidem.state.rows cimport CARRIED, FREE, store, store_quat
 from minidem.walls.surface cimport from_wall, to_wall, vector, velocity_with
 
@@ -56,7 +56,7 @@ cdef void follow(const StateView *state, Py_ssize_t block, const double *old, do
             store(clumps.velocity + lane, scale(1.0 / dt, sub(
                 rotate(load_quat(clumps.orientation + lane), arm), rotate(q, arm))))
         elif hold.kind[lane] == CARRIED:
-            now = walls + hold.wall[lane]
+            now = walls + <int> hold.wall[lane]
             before = now - 2 * n_walls
             arm = sub(x, vector(before.position))
             x = add(sub(vector(now.position), vector(before.position)), sub(from_wall(now, to_wall(before, x)), arm))
@@ -68,7 +68,7 @@ cdef void follow(const StateView *state, Py_ssize_t block, const double *old, do
 
 cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose *walls,
                        double *velocity) noexcept nogil:
-    """Velocities (3, LANES) and `predicted` at the instant of the pose, of clumps at pins and those that walls carry."""
+    """Velocities (3, LANES) and `predicted` at the instant of the pose, of clumps at pins or carried by walls."""
     cdef const WallPose *wall
     cdef Quat q
     cdef int lane
@@ -77,7 +77,7 @@ cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose
         if hold.kind[lane] == PINNED:
             store(velocity + lane, rotate(q, cross(load(clumps.predicted + lane), load(hold.arm + lane))))
         elif hold.kind[lane] == CARRIED:
-            wall = walls + hold.wall[lane]
+            wall = walls + <int> hold.wall[lane]
             store(velocity + lane, velocity_with(wall, load(clumps.position + lane)))
             store(clumps.predicted + lane, rotate_back(q, vector(wall.turning_now)))
 
@@ -85,15 +85,7 @@ cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose
 cdef int carrier_of(const StateView *state, int sphere) noexcept nogil:
     """Number of the wall that carries the clump of a sphere; -1: none."""
     cdef int clump = clump_of(state, sphere)
-    return -1 if state.holds == NULL else hold_of(state, row_of(clump)).wall[lane_of(clump)]
-
-
-def template_frames(state):
-    """(n_clumps, 4) rotations from the principal axes of the templates to the lab."""
-    orientation = state.column("orientation")
-    if state.hold is None:
-        return orientation
-    return quaternions.multiply(orientation, quaternions.conjugate(state.hold["frame"]))
+    return -1 if state.holds == NULL else <int> hold_of(state, row_of(clump)).wall[lane_of(clump)]
 
 
 def holds_of(state, clumps, free, turns, pin, wall=-1):
@@ -102,7 +94,9 @@ def holds_of(state, clumps, free, turns, pin, wall=-1):
     free : (3,) bool.  turns : True, False, or the (3,) unit vector of an axis.  pin : (3,) a point in the lab, or None.
     wall : number of the one that carries them; -1: none
     """
-    hold, frames = FREE_HOLD.repeat(len(clumps)), template_frames(state)[clumps]
+    hold, frames = FREE_HOLD.repeat(len(clumps)), state.column("orientation")[clumps]
+    if state.hold is not None:                          # of the templates
+        frames = quaternions.multiply(frames, quaternions.conjugate(state.hold["frame"][clumps]))
     mass, kind, size = state.column("mass")[clumps], state.template_index[clumps], state.scale[clumps]
     arm = quaternions.rotate_back(frames, state.column("position")[clumps] - pin) if pin else np.zeros((len(clumps), 3))
     hold["free"], hold["turns"], hold["arm"] = np.where(pin is None, free, False), turns is True, arm
@@ -120,6 +114,7 @@ def holds_of(state, clumps, free, turns, pin, wall=-1):
         axes[:, :, 2] *= np.linalg.det(axes)[:, None]
         hold["frame"] = [quaternion(frame) for frame in axes]
         hold["arm"] = quaternions.rotate_back(hold["frame"], arm)
+    hold["inertia"] /= size[:, None] ** 5
     return hold
 
 
@@ -156,12 +151,3 @@ def pin_arms(state):
 def carriers(state):
     """(n_clumps,) numbers of the walls that carry the clumps, -1: none."""
     return np.full(state.n_clumps, -1) if state.hold is None else state.hold["wall"].astype(int) - 1
-
-
-def drives(state):
-    """Whether a held clump may do work: it moves along an axis, or turns, as no force changes it."""
-    if state.hold is None:
-        return False
-    _, rotation, weight = shares(state)
-    return bool(state.hold["wall"].any() or (state.column("velocity")[weight == 0.0] != 0.0).any()
-                or (state.column("angular_velocity")[rotation[:, 0] == 0.0] != 0.0).any())

@@ -19,16 +19,9 @@ from libc.string cimport memcmp
 
 import numpy as np
 
-from minidem.core.quaternion cimport rotate_back
-from minidem.core.vec3 cimport dot, vec3
-from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED, Hold, load, store
+from minidem.state.bodies import FREE_HOLD
 
-# Hold of rows.pxd. Of a State that holds no clump there are none.
-HOLD = np.dtype([("free", float, 3), ("turns", float), ("axis", float, 3), ("arm", float, 3), ("inertia", float, 3),
-                 ("frame", float, 4), ("wall", float)])
-HOLD_SIZE = HOLD.itemsize // 8
-FREE_HOLD = np.array([((1.0, 1.0, 1.0), 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0),
-                       0.0)], dtype=HOLD)
+from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED
 
 FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 
@@ -69,7 +62,7 @@ cdef class Layout:
     bodies : Bodies
     template_index : (n_clumps,) int32, by the user's number: the body of each clump
     scale : (n_clumps,) by which the lengths of its body are multiplied
-    hold : (n_clumps,) HOLD (hold.pyx), or None
+    hold : (n_clumps,) HOLD (bodies.py), or None
     clump_number : (n_clumps,) the user's number of the clump in each slot
 
     Raises
@@ -79,26 +72,23 @@ cdef class Layout:
     """
 
     def __init__(self, bodies, template_index, scale, hold, clump_number):
+        if hold is not None:
+            bodies, template_index = bodies.held(template_index, hold)
         self.bodies, self.n_clumps = bodies, len(clump_number)
         self.clump_number = np.empty((self.n_clumps + LANES - 1) // LANES * LANES, dtype=np.int32)
         self.clump_number[:self.n_clumps], self.clump_number[self.n_clumps:] = clump_number, -1
         self.build_members(np.append(template_index, np.int32(-1)).take(self.clump_number),     # -1: an empty slot
-                           np.append(scale, 1.0).take(self.clump_number), np.zeros((0, 1)) if hold is None else
-                           np.append(hold, FREE_HOLD).take(self.clump_number).view(float).reshape(-1, HOLD_SIZE))
+                           np.append(scale, 1.0).take(self.clump_number))
         self.assign_ids(template_index)
         self.bind_view()
 
-    def build_members(self, const int[::1] body_of_slot, const double[::1] scale, const double[:, ::1] hold):
-        """Member rows, spheres and constants, from the bodies in the slots, the factors of their lengths, and Holds."""
-        cdef Py_ssize_t n_blocks = body_of_slot.shape[0] // LANES, n_types, n_members, kind
-        cdef unsigned char[:, ::1] holds
-        cdef double[:, ::1] constants
-        cdef double[:, :, ::1] offsets
-        cdef int lane
+    def build_members(self, const int[::1] body_of_slot, const double[::1] scale):
+        """Member rows, spheres and constants, from the bodies in the slots and the factors of their lengths."""
+        cdef Py_ssize_t n_blocks = body_of_slot.shape[0] // LANES, n_types, n_members
         bodies = self.bodies
         block_type, first_of_type = np.empty(n_blocks, dtype=np.int32), np.empty(n_blocks, dtype=np.int32)
         table = np.full(2 << int(n_blocks).bit_length(), -1, dtype=np.int32)
-        n_types = find_block_types(body_of_slot, scale, hold, table, block_type, first_of_type)
+        n_types = find_block_types(body_of_slot, scale, table, block_type, first_of_type)
         first_offset_row = np.empty(n_types + 1, dtype=np.intp)
         first_member = np.empty(n_blocks + 1, dtype=np.intp)
         count_rows(body_of_slot, bodies.sizes, first_of_type, block_type, first_offset_row, first_member)
@@ -110,22 +100,29 @@ cdef class Layout:
         self.constants = aligned((n_types, sizeof(ConstantBlock) // sizeof(double)))
         write_types(body_of_slot, scale, first_of_type, first_offset_row, bodies.sizes, bodies.addresses,
                     bodies.inertia, bodies.mass, bodies.turn_bound, self.offset_table, self.constants)
-        self.holds = aligned((n_types if hold.shape[0] else 0, sizeof(HoldBlock)), np.uint8)
-        holds, constants, offsets = self.holds, self.constants, self.offset_table
-        for kind in range(len(self.holds)):
-            for lane in range(LANES):
-                write_hold(<const Hold *> &hold[LANES * <Py_ssize_t> first_of_type[kind] + lane, 0], lane,
-                           <HoldBlock *> &holds[kind, 0], <ConstantBlock *> &constants[kind, 0],
-                           offsets[first_offset_row[kind]:first_offset_row[kind + 1]])
         spheres = aligned((n_members + 1, LANES, 4))
         self.spheres = spheres[:n_members]
         self.block_of_member = np.empty(n_members, dtype=np.int32)
         self.offset_row = np.empty(n_members, dtype=np.int32)
+        self.holds = self.hold_blocks(np.asarray(body_of_slot).reshape(-1, LANES)[first_of_type[:n_types]])
         self.block_type, self.first_member = block_type, first_member
         write_members(first_offset_row, block_type, first_member, self.offset_table, self.block_of_member,
                       self.offset_row, self.spheres)
         apart = FREE_RADIUS * np.max(self.spheres[:, :, 3], initial=0.0)
         spheres[-1, :2, 3], spheres[-1, 1, 0] = apart, 4.0 * apart
+
+    def hold_blocks(self, types):
+        """HoldBlocks of block types, given the bodies in their lanes (n, LANES), -1: none; None if no clump is held."""
+        if self.bodies.hold is None:
+            return None
+        hold = np.append(self.bodies.hold, FREE_HOLD).take(types)
+        pinned, free = hold["arm"].any(axis=2), hold == FREE_HOLD
+        kind = np.where(hold["wall"] > 0.0, <int> CARRIED, np.where(pinned, <int> PINNED, np.where(
+            free, <int> FREE, <int> HELD)))
+        blocks = aligned((len(types), sizeof(HoldBlock) // (LANES * sizeof(double)), LANES))
+        blocks[:] = np.concatenate([hold["free"], hold["turns"][..., None], hold["axis"], hold["arm"], kind[..., None],
+                                    hold["wall"][..., None] - 1.0], axis=2).swapaxes(1, 2)
+        return blocks
 
     def assign_ids(self, template_index):
         """The user's numbers of clumps and spheres by slot, and the slots by number."""
@@ -145,7 +142,7 @@ cdef class Layout:
         view.clump_number = <const int *> pointer_to(self.clump_number)
         view.block_type = <const int *> pointer_to(self.block_type)
         view.constants = <const ConstantBlock *> pointer_to(self.constants)
-        view.holds = <const HoldBlock *> pointer_to(self.holds) if len(self.holds) else NULL
+        view.holds = NULL if self.holds is None else <const HoldBlock *> pointer_to(self.holds)
         view.offset_table = <const double *> pointer_to(self.offset_table)
         view.offset_row = <const int *> pointer_to(self.offset_row)
         view.spheres = <double *> pointer_to(self.spheres)
@@ -160,37 +157,31 @@ cdef inline unsigned long long mixed(unsigned long long bits) noexcept nogil:
     return bits ^ (bits >> 31)
 
 
-cdef inline unsigned long long hash_of(const int *body_of_slot, const double *scale, const double *hold,
-                                       Py_ssize_t n_hold) noexcept nogil:
+cdef inline unsigned long long hash_of(const int *body_of_slot, const double *scale) noexcept nogil:
     cdef unsigned long long bits = 0
-    cdef Py_ssize_t k
     cdef int lane
     for lane in range(LANES):
         bits = mixed(bits + <unsigned int> body_of_slot[lane])
         bits = mixed(bits + (<const unsigned long long *> scale)[lane])
-    for k in range(n_hold):
-        bits = mixed(bits + (<const unsigned long long *> hold)[k])
     return bits
 
 
-cdef Py_ssize_t find_block_types(const int[::1] body_of_slot, const double[::1] scale, const double[:, ::1] hold,
-                                 int[::1] table, int[::1] block_type, int[::1] first_of_type) noexcept nogil:
+cdef Py_ssize_t find_block_types(const int[::1] body_of_slot, const double[::1] scale, int[::1] table,
+                                 int[::1] block_type, int[::1] first_of_type) noexcept nogil:
     """Number the block types in the order of their first blocks; returns how many there are.
 
-    body_of_slot, scale, hold : the body in each slot, the factor of its lengths, and its Hold; no Holds: all are free.
+    body_of_slot, scale : the body in each slot, and the factor of its lengths.
     table : (2^k,) of -1, longer than the number of blocks: a hash table.
     first_of_type : (n_blocks,), the first block of each block type.
     """
     cdef unsigned long long mask = table.shape[0] - 1, entry
-    cdef Py_ssize_t b, other, n = 0, n_hold = LANES * hold.shape[1] if hold.shape[0] else 0
-    cdef const double *holds = &hold[0, 0] if n_hold else NULL
+    cdef Py_ssize_t b, other, n = 0
     for b in range(block_type.shape[0]):
-        entry = hash_of(&body_of_slot[b * LANES], &scale[b * LANES], holds + b * n_hold, n_hold) & mask
+        entry = hash_of(&body_of_slot[b * LANES], &scale[b * LANES]) & mask
         while table[entry] >= 0:
             other = <Py_ssize_t> first_of_type[table[entry]] * LANES
             if memcmp(&body_of_slot[other], &body_of_slot[b * LANES], LANES * sizeof(int)) == 0 \
-                    and memcmp(&scale[other], &scale[b * LANES], LANES * sizeof(double)) == 0 and memcmp(
-                        holds + first_of_type[table[entry]] * n_hold, holds + b * n_hold, n_hold * sizeof(double)) == 0:
+                    and memcmp(&scale[other], &scale[b * LANES], LANES * sizeof(double)) == 0:
                 break
             entry = (entry + 1) & mask
         if table[entry] < 0:
@@ -246,28 +237,6 @@ cdef void write_types(const int[::1] body_of_slot, const double[::1] scale, cons
             for k in range(sizes[body] if body >= 0 else 0):
                 for column in range(4):
                     offset_table[first_offset_row[kind] + k, column, lane] = scale[slot] * shape[4 * k + column]
-
-
-cdef void write_hold(const Hold *hold, int lane, HoldBlock *block, ConstantBlock *constants,
-                     double[:, :, ::1] offsets) noexcept nogil:
-    """Hold a clump of a block type: its HoldBlock, constants, and offsets (rows, 4, LANES) in its principal frame."""
-    cdef Py_ssize_t k
-    store(block.free + lane, hold.free)
-    store(block.axis + lane, hold.axis)
-    store(block.arm + lane, hold.arm)
-    block.turns[lane] = hold.turns
-    block.wall[lane] = <int> hold.wall - 1
-    block.kind[lane] = CARRIED if hold.wall > 0.0 else PINNED if dot(hold.arm, hold.arm) > 0.0 else FREE if hold.turns == 1.0 \
-        and hold.free.x == 1.0 and hold.free.y == 1.0 and hold.free.z == 1.0 else HELD
-    if hold.inertia.x > 0.0:
-        store(constants.inertia + lane, hold.inertia)
-        store(constants.inverse_inertia + lane,
-              vec3(1.0 / hold.inertia.x, 1.0 / hold.inertia.y, 1.0 / hold.inertia.z))
-    if hold.frame.w != 1.0:
-        for k in range(offsets.shape[0]):
-            store(&offsets[k, 0, lane], rotate_back(hold.frame, load(&offsets[k, 0, lane])))
-        for k in range(3):                              # that of any frame: pose.pxd
-            constants.turn_bound[k * LANES + lane] = 0.25 * constants.turn_bound[3 * LANES + lane]
 
 
 cdef void write_members(const Py_ssize_t[::1] first_offset_row, const int[::1] block_type,

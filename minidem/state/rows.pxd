@@ -36,25 +36,16 @@ cdef struct ConstantBlock:
     double inverse_mass[LANES]      # 0 in empty lanes, which do not move [1/kg]
     double turn_bound[4 * LANES]    # bound of displacement under rotation: pose.pxd [m2]
 
-cdef struct Hold:                   # how one clump is held; of a free one 1 1 1, 1, and zeros
-    Vec3 free                       # 1 along the axes of the lab along which forces move the centre, else 0
-    double turns                    # 1: torques turn it about any axis, else 0
-    Vec3 axis                       # unit, lab: the only axis about which they turn it; else 0
-    Vec3 arm                        # from a pin to the centre of mass, principal frame [m]; else 0
-    Vec3 inertia                    # principal moments where they are not those of the template [kg m2]; else 0
-    Quat frame                      # principal frame -> that of the template, of which another one has the moments
-    double wall                     # 1 + number of the wall with which it moves; 0: none
-
-cdef enum HoldKind:
+cdef enum:                          # kinds of HoldBlock
     FREE, HELD, PINNED, CARRIED
 
-cdef struct HoldBlock:              # the same of the clumps of a block
+cdef struct HoldBlock:              # how clumps are held: HOLD of bodies.py
     double free[3 * LANES]
     double turns[LANES]
     double axis[3 * LANES]
     double arm[3 * LANES]
-    HoldKind kind[LANES]
-    int wall[LANES]                 # its number; -1: none
+    double kind[LANES]
+    double wall[LANES]              # number of the one that carries it; -1: none
 
 
 cdef inline double *scratch_of(ClumpBlock *block) noexcept nogil:

@@ -8,7 +8,7 @@ from minidem.state.layout cimport (
 cdef class State:
     cdef readonly object blocks, wrench
     cdef readonly object bodies, template_index, scale, material_index
-    cdef readonly object hold           # (n_clumps,) HOLD of layout.pyx; None: no clump is held
+    cdef readonly object hold           # (n_clumps,) HOLD of bodies.py; None: no clump is held
     cdef readonly object templates
     cdef readonly object spheres        # (member rows, LANES, 4): centre and radius
     cdef readonly object clump_number, sphere_number    # the user's numbers by slot; -1: empty

@@ -9,8 +9,8 @@ from libc.math cimport INFINITY, fabs, sqrt
 import numpy as np
 
 from minidem.core.quaternions import conjugate, multiply
-from minidem.state.bodies import Bodies
-from minidem.state.layout import FREE_HOLD, aligned
+from minidem.state.bodies import FREE_HOLD, Bodies
+from minidem.state.layout import aligned
 
 from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3

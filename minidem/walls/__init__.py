@@ -1,11 +1,10 @@
 """Walls: planes, cylinders, cones and triangle meshes, at rest or with a given motion."""
-from minidem.walls.carrier import Carrier
 from minidem.walls.cone import Cone
 from minidem.walls.cylinder import Cylinder
 from minidem.walls.mesh_wall import MeshWall
 from minidem.walls.motion import Oscillation, Servo, scaled
 from minidem.walls.plane import Plane, box, require_planes_at_rest
-from minidem.walls.wall import Wall
+from minidem.walls.wall import Carrier, Wall
 
 SHAPES = (Plane, Cylinder, Cone, MeshWall, Carrier)
 
