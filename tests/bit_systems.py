@@ -88,7 +88,7 @@ def values_of(sim, n=None):
     contacts = sim.contacts()
     found |= {f"contacts {name}": contacts[name] for name in contacts.dtype.names} | (sim.loop.history() or {})
     found |= {name: getattr(sim, name) for name in ("time", "step_count", "template_index")}
-    found["energies"] = np.array(list(vars(sim.energy(shadow=True)).values()), dtype=float)
+    found["energies"] = np.array(list(vars(sim.energy(shadow=sim.loop.state.hold is None)).values()), dtype=float)
     found["coordination"] = sim.coordination_number()
     everywhere = sim.box is not None and np.all(sim.box.axes)
     found["stress"] = sim.stress(kinetic=True, **{} if everywhere else {"low": [0.0] * 3, "high": [0.5] * 3})
@@ -153,6 +153,18 @@ def in_contact():
     before.run(9)
     names = "position", "orientation", "velocity", "angular_velocity"
     return mixture(False).changed(**dict(zip(names, scenes.state_of(before))))
+
+
+def held(contact, rotation="exact", threads=1):
+    """A box of rods and odd clumps, of which some are fixed, driven, free in a plane, at pins and hinges."""
+    sim = of_scene(mixture, young=1e6, gravity=DOWN)(contact, rotation, threads)
+    sim.set_motion(sim.ids[::5], free="", turns="")
+    sim.set_motion(sim.ids[1::5], free="xz", turns=(1, 1, 0))
+    sim.set_motion(sim.ids[2::10], free="", turns="", velocity=(1, 0, 2), angular_velocity=(0, 5, 0))
+    for k in range(3, sim.n_clumps if rotation in SINGLE_STAGE else 0, 5):
+        sim.set_motion([k], pin=sim.position[k] + (0.01, 0.0, 0.02), turns=("xyz", "z", "")[k % 3],
+                       angular_velocity=(3, 4, -20))
+    return sim
 
 
 def heap(contact, rotation="exact", threads=1):
@@ -235,6 +247,19 @@ def press(contact="hertz-mindlin", rotation="exact", threads=1, dt=4e-5, **servo
     place = np.array([(a, b, c) for c in 0.012 + 0.0185 * np.arange(4) for a in x for b in x])
     sim.add_clumps(rod, place, scenes.unit_vectors(np.random.default_rng(1), len(place), 4))
     return sim
+
+
+def carried(contact, rotation="exact", threads=1):
+    """The press with rods glued to its lid, and others that a function and an oscillation move."""
+    sim = press(contact, rotation, threads, force=60.0)
+    shakes = md.Oscillation((0, 1e-3, 2e-3), 60.0)
+    for some, motion in (slice(-9, None), 5), (slice(0, 2), stirring), (slice(2, 4), shakes):
+        sim.set_motion(sim.ids[some], motion=motion)
+    return sim
+
+
+def stirring(t):
+    return (2e-3 * np.sin(400.0 * t), 0.0, 0.0), (0.0, 0.0, 20.0 * t)
 
 
 STICKY = "rolling=epsd", "rolling=epsd,tangential=mindlin,mass=clump", "rolling=epsd,friction_limit=magnitude"
@@ -373,6 +398,7 @@ SYSTEMS = {
     "own law": System(rods, tuple(f"{name}:stiffness=4e6" for name in PYTHON_LAWS), 80, 120, traps=True),
     "compiled law": System(rods, ("own-ctypes:stiffness=4e6",) * bool(COMPILED_LAW()), 80, 120),
     "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
+    "held": System(held, ("hertz", MINDLIN, ONSET), 60, 40, rotations=SCHEMES),
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
     "pieces": System(pieces, (ONSET,), 1500),
     "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
@@ -384,6 +410,7 @@ SYSTEMS = {
        for name, motion in sheared_scenes.MOTIONS.items()},
     "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
     "press": System(press, ("hertz", MINDLIN), 400, 500),
+    "carried": System(carried, ("hertz", MINDLIN), 300, 500, {6: stirring}),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
     "sizes": System(sizes, ("hertz",), 200),
     "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),

@@ -80,18 +80,23 @@ def enclosed_box(walls, box=None):
     return low, high
 
 
-def wall_wrenches(found, walls, box=None, about=None):
+def wall_wrenches(found, walls, box=None, about=None, carriers=None):
     """(n, 6) forces on walls at rest and torques about `about` [N, N m], lab; default: the centre of each wall.
 
     In a periodic box contacts with images of a wall act on the wall itself, at the image nearest to its centre.
+
+    carriers : (n_clumps,) numbers of the walls that carry the clumps, -1: none; forces on these act on the wall
     """
-    wrenches, found = np.zeros((len(walls), 6)), found[found["clump_j"] < 0]
-    wall = -1 - found["clump_j"]
-    centers = np.array([w.center for w in walls]).reshape(-1, 3)[wall]
-    arms = found["point"] - (centers if about is None else about)
-    if box is not None:
-        repeats = np.array([w.uneven(box.axes)[0].any() for w in walls], dtype=bool)[wall]
-        arms[repeats] -= box.displacement(box.lengths_in((found["point"] - centers)[repeats]))
-    np.add.at(wrenches[:, :3], wall, -found["force"])
-    np.add.at(wrenches[:, 3:], wall, -(cross(arms, found["force"]) + found["couple"]))
+    wrenches, j = np.zeros((len(walls), 6)), found["clump_j"]
+    carriers = np.full(1, -1) if carriers is None else carriers
+    of_j = np.where(j < 0, -1 - j, carriers.take(j, mode="clip"))
+    for wall, sign in (of_j, -1.0), (carriers.take(found["clump_i"], mode="clip"), 1.0):
+        touch, wall = found[wall >= 0], wall[wall >= 0]
+        centers = np.array([w.center for w in walls]).reshape(-1, 3)[wall]
+        arms = touch["point"] - (centers if about is None else about)
+        if box is not None:
+            repeats = np.array([w.uneven(box.axes)[0].any() for w in walls], dtype=bool)[wall] | (touch["clump_j"] >= 0)
+            arms[repeats] -= box.displacement(box.lengths_in((touch["point"] - centers)[repeats]))
+        np.add.at(wrenches[:, :3], wall, sign * touch["force"])
+        np.add.at(wrenches[:, 3:], wall, sign * (cross(arms, touch["force"]) + touch["couple"]))
     return wrenches

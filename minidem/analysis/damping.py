@@ -8,6 +8,7 @@ from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate
 from minidem.engine.population import field_rows
+from minidem.state.hold import immovable
 from minidem.state.state import FIELD_ROWS
 
 DAMPING, TANGENTIAL, FRICTION = 1, 3, 4     # coefficients of pairs of materials, in the order of contact/part.pxd
@@ -25,7 +26,9 @@ def damping_rate(sim, contacts) -> tuple[float, int]:
     Contacts that slide count as if they stuck. The power iteration finds a rate a few per cent too small. With a spring
     k beside it, a dashpot c is stable up to (c + dt k / 4) dt / m = 1: that is the rate of bonds with dashpots.
     """
-    contacts = contacts[contacts["overlap"] > 0.0]      # of bonds that act across a gap, the bond alone
+    fixed = np.append(immovable(sim.loop.state), True)      # the last one for walls
+    both = fixed[contacts["clump_i"]] & fixed[np.maximum(contacts["clump_j"], -1)]
+    contacts = contacts[(contacts["overlap"] > 0.0) & ~both]        # of bonds that act across a gap, the bond alone
     if len(contacts) > MOST:
         contacts = _of_loaded_clumps(contacts, sim.n_clumps)
     parts = [_of_contacts(sim, contacts)] if len(contacts) and sim.settings.law.dashpots else []
@@ -193,13 +196,14 @@ class _Side:
         state, sphere = sim.loop.state, contacts[f"sphere_{side}"]
         self.clump, self.radius = contacts[f"clump_{side}"].astype(np.intp), sim.sphere_radii[sphere]
         arm = sim.sphere_centers()[sphere] - sim.position[self.clump] + (self.radius + beyond)[:, None] * towards
+        moved = ~immovable(state)[self.clump, None]         # of what is held in part, an upper bound
         mass, inertia = sim.mass[self.clump], state.column("inertia")[self.clump]
         self.motion, self.turns = np.zeros((2, len(sphere), 3, 6))
-        self.motion[:, range(3), range(3)] = 1.0 / np.sqrt(mass)[:, None]
+        self.motion[:, range(3), range(3)] = moved / np.sqrt(mass)[:, None]
         self._of_mass = 1.0 / mass if sim.settings.law.mass_of_clumps(sim.settings.law_values) else None
         for k in range(3):
             axis = rotate(state.column("orientation")[self.clump], np.broadcast_to(np.eye(3)[k], (len(sphere), 3)))
-            self.turns[:, :, 3 + k] = axis / np.sqrt(inertia[:, k])[:, None]
+            self.turns[:, :, 3 + k] = moved * axis / np.sqrt(inertia[:, k])[:, None]
             self.motion[:, :, 3 + k] = cross(self.turns[:, :, 3 + k], arm)
 
     def mobility(self, normal):

@@ -5,6 +5,7 @@ import numpy as np
 
 from minidem.analysis.contacts import to_nearest_image
 from minidem.core.quaternions import rotate
+from minidem.state.hold import immovable
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
 FEW = 64                # so few new clumps are compared with all others; for more a list of contacts is faster
@@ -64,10 +65,12 @@ def _refuse_deep_among_few(loop, first, limit):
     sizes = state.bodies.sizes[state.template_index]
     clump, begin = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
     new = np.flatnonzero(clump >= first)
+    fixed = immovable(state)[clump]
     for k, depth, wall in zip(new, *loop.deepest_in_walls(spheres[new])):
         others, radius = spheres[:begin[clump[k]]], spheres[k, 3]
         between = to_nearest_image(box, others[:, :3] - spheres[k, :3])
         overlap = np.append(radius + others[:, 3] - np.sqrt(np.sum(between ** 2, axis=1)), depth)
+        overlap[fixed[k] & np.append(fixed[:len(others)], True)] = 0.0
         part = overlap / np.minimum(np.append(others[:, 3], radius), radius)
         j = int(np.argmax(part))
         if part[j] > limit and j < len(others):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from minidem.state.hold import shares
+
 DISSIPATED = tuple(f"dissipated_{kind}" for kind in ("damping", "tangential", "sliding", "rolling", "fracture"))
 LEAST_FREE_ROWS, LEAST_FREE_SHARE = 10, 0.1     # rows without contacts that suffice for the lasting error
 
@@ -20,7 +22,8 @@ class Energy:
     Attributes
     ----------
     translational, rotational : float
-        Kinetic energies; in a periodic box that moves, translational of the velocities relative to its flow.
+        Kinetic energies; in a periodic box that moves, translational of the velocities relative to its flow. Of clumps
+        that are held, what forces can change: along free axes, of rotations by torques, at a pin of that about it.
     elastic : float
         Energy stored in all contacts by normal forces.
     potential : float
@@ -34,7 +37,8 @@ class Energy:
         Energies dissipated since the start by normal damping and dashpots of bonds, tangential damping, sliding,
         rolling resistance, and bonds that broke.
     work : float
-        Work of user forces, moving walls and a moving periodic box since the start. That of the box is the integral of
+        Work of user forces, moving walls, clumps that move as no force changes it, and a moving periodic box since the
+        start. That of the box is the integral of
         - volume * stress : velocity gradient, with the kinetic part of the stress, tension positive.
     exchanged : float
         Energy of the clumps added since the first step minus that of the clumps removed, with that of their contacts.
@@ -118,10 +122,12 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
         flow_work = flow_energy(loop, velocity)
         velocity = velocity - loop.box.flow(state.column("position"))
     lost = np.sum(ledger.get("dissipated", np.zeros((len(DISSIPATED), 1))), axis=1)
-    return Energy(translational=float(0.5 * np.sum(mass * np.sum(velocity ** 2, axis=1))),
-                  rotational=float(0.5 * np.sum(np.sum(state.column("inertia") * body_rate ** 2, axis=1))),
+    translation, rotation, weight = shares(state)
+    return Energy(translational=float(0.5 * np.sum(mass * np.sum(translation * velocity ** 2, axis=1))),
+                  rotational=float(0.5 * np.sum(np.sum(rotation * state.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),
-                  potential=float(-np.sum(mass[:, None] * np.asarray(gravity) * state.column("position"))) + 0.0,
+                  potential=float(-np.sum(weight * mass[:, None] * np.asarray(gravity)
+                                          * state.column("position"))) + 0.0,
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
                   work=population.work + flow_work + sum(float(np.sum(of_clumps)) for of_clumps in work),

@@ -20,6 +20,7 @@ from minidem.core.checks import Assumed
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
 from minidem.meshes.mesh_repair import bodies, open_edges, oriented, surrounded
+from minidem.state.hold import immovable
 from minidem.walls.motion import Driven, placed
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
@@ -322,7 +323,8 @@ def _mobility(state, clump, sphere):
     of_clumps = state.template_index                    # take: indexing with int32 crashes when memory is exhausted
     template, first = of_clumps.take(clump), np.cumsum(sizes.take(of_clumps)).take(clump)
     ends = np.cumsum([len(of_template) for of_template in of_templates])
-    return np.concatenate(of_templates).take(ends.take(template) - first + sphere) / state.scale.take(clump) ** 3
+    of_spheres = np.concatenate(of_templates).take(ends.take(template) - first + sphere)
+    return of_spheres * ~immovable(state).take(clump) / state.scale.take(clump) ** 3
 
 
 @lru_cache(maxsize=1024)

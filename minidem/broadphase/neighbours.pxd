@@ -6,7 +6,7 @@ from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
-cdef struct Apart:              # materials that never touch each other
+cdef struct Apart:              # materials that never touch each other; in the upper half are those of what is fixed
     const unsigned char *pairs  # of materials, whether they never touch; NULL: all may
     const int *materials        # (n_blocks * LANES,) of the clumps by slot
     int log_materials           # the pair of materials a and b has the number (a << log_materials) + b

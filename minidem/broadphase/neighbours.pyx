@@ -118,7 +118,8 @@ cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *sta
         height = simple_height(walls, primitive, sphere) if k < mine.n_outer_simple \
             else touch_wall(walls, primitive, sphere).height
         kept += 2 * (height < sphere[3] + skin and not never_touch(
-            apart, state, mine.outer_wall_pairs.data[k], <int> walls.materials[walls.wall_of[primitive]]))
+            apart, state, mine.outer_wall_pairs.data[k],
+            <int> walls.materials[walls.wall_of[primitive]] | 1 << apart.log_materials >> 1))
         if k < mine.n_outer_simple:
             mine.n_simple = kept
     mine.wall_pairs.size = kept

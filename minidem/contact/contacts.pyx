@@ -16,6 +16,8 @@ contact point. With it the dashpot of a law gives a single contact of two rigid 
 the material; several that act together damp more (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With
 `mass=clump` the second term is left out, as in other codes.
 """
+import numpy as np
+
 from libc.math cimport sqrt
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -28,14 +30,19 @@ from minidem.contact.blocks cimport (
 from minidem.contact.law cimport pair_of
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
-from minidem.core.quaternion cimport rotate_back
-from minidem.core.vec3 cimport Vec3, cross, dot, scale, sub, times, vec3
+from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
 from minidem.core.vectors cimport aligned_memory, grow, release, reserve
+from minidem.state.hold cimport mobility_of
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
-from minidem.state.rows cimport ConstantBlock, load, load_quat
-from minidem.state.state cimport clump_of, clumps_of, constants_of, member
+from minidem.state.rows cimport HoldBlock, load
+from minidem.state.state cimport State, clump_of, constants_of, hold_of
 from minidem.walls.surface cimport find_facets, overlaps_simple, replaces, touch_wall
+cdef extern from *:
+    """
+    #define MINIDEM_LEAST_MOBILITY 1e-3
+    """
+    const double LEAST_MOBILITY "MINIDEM_LEAST_MOBILITY"    # of a contact, over that of the heavier clump if it is free
 
 
 cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
@@ -44,16 +51,15 @@ cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept 
     return constants_of(state, row_of(clump)).inverse_mass[lane_of(clump)]
 
 
-cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
-    """Acceleration along a normal of the point of the clump under a sphere, per force along it [1/kg].
-
-    The arm to the contact point and that to the centre of the sphere differ by a vector along the normal.
-    """
+cdef inline double rolling_share(const StateView *state, int sphere) noexcept nogil:
+    """Part of a sphere in the inverse of the rolling inertia of a contact; zero if torques do not turn its clump."""
     cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
-    cdef const ConstantBlock *constants = constants_of(state, row_of(clump))
-    cdef Vec3 arm = cross(load(member(state, row_of(sphere)) + lane),
-                          rotate_back(load_quat(clumps_of(state, row_of(clump)).orientation + lane), normal))
-    return constants.inverse_mass[lane] + dot(arm, times(load(constants.inverse_inertia + lane), arm))
+    cdef const HoldBlock *hold = hold_of(state, row_of(clump))
+    cdef double radius = state.spheres[4 * <Py_ssize_t> sphere + 3]
+    cdef Vec3 axis = vec3(0.0, 0.0, 0.0) if hold == NULL else load(hold.axis + lane)
+    if hold != NULL and hold.turns[lane] == 0.0 and dot(axis, axis) == 0.0:
+        return 0.0
+    return inverse_mass_of(state, sphere) / (radius * radius)
 
 
 cdef void save_contacts(Contacts *contacts, bint history) noexcept nogil:
@@ -172,16 +178,34 @@ cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j)
     return scale(1.0 / distance if distance > 0.0 else 0.0, d)
 
 
-cdef void set_inertia(const Law *law, const StateView *state, int i, int j, ContactBlock *block, int k) noexcept nogil:
-    """Effective mass and rolling inertia of a new contact, in lane k of a block."""
-    cdef double radius = state.spheres[4 * <Py_ssize_t> i + 3], rolling = inverse_mass_of(state, i) / (radius * radius)
-    cdef Vec3 normal = normal_of(law, state, i, j)
-    cdef double inverse = inverse_mass_of(state, i) if law.mass_of_clumps else mobility(state, i, normal)
+cdef void find_inertia(const StateView *state, int i, int j, Vec3 normal, bint turns, double *mass,
+                       double *rolling_inertia) noexcept nogil:
+    """Effective mass and rolling inertia of a contact of the sphere i with the sphere or primitive j.
+
+    Where held clumps cannot approach each other the mass is finite, as it counts for tangential forces, too.
+    """
+    cdef double inverse = mobility_of(state, i, normal, turns), rolling = rolling_share(state, i)
+    cdef double least = inverse_mass_of(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
     if j >= 0:
-        radius = state.spheres[4 * <Py_ssize_t> j + 3]
-        rolling += inverse_mass_of(state, j) / (radius * radius)
-        inverse += inverse_mass_of(state, j) if law.mass_of_clumps else mobility(state, j, normal)
-    block.mass[k], block.rolling_inertia[k] = 1.0 / inverse, 1.4 / rolling
+        inverse += mobility_of(state, j, normal, turns)
+        rolling += rolling_share(state, j)
+        least = min(least, inverse_mass_of(state, j))
+    mass[0] = 1.0 / max(inverse, LEAST_MOBILITY * least)
+    rolling_inertia[0] = 1.4 / max(rolling, LEAST_MOBILITY * least / (radius * radius))
+
+
+def effective_inertia(State state, pairs, const double[:, :] normals, bint turns):
+    """(mass, rolling inertia), (n,) each, of contacts between spheres (n, 2), the user's numbers.
+
+    normals : (n, 3).  turns : whether the rotation of clumps counts.
+    """
+    cdef double[::1] mass = np.empty(len(pairs)), rolling = np.empty(len(pairs))
+    cdef const int[:, ::1] slots = state.sphere_slot.take(pairs)
+    cdef Py_ssize_t k
+    for k in range(slots.shape[0]):
+        find_inertia(&state.view, slots[k, 0], slots[k, 1], vec3(normals[k, 0], normals[k, 1], normals[k, 2]), turns,
+                     &mass[k], &rolling[k])
+    return np.asarray(mass), np.asarray(rolling)
 
 
 cdef inline int *count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:
@@ -211,13 +235,16 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int gr
     """
     cdef Blocks *blocks = &contacts.groups[group]
     cdef Py_ssize_t lane = take_lane(blocks)
+    cdef ContactBlock *block
     if lane < 0:
         return -1
     if j >= 0 and state.sphere_number[i] > state.sphere_number[j]:
         i, j = j, i
     set_bodies(blocks, lane, i, j, pair_of(contacts.law, state, i, j))
     clear_numbers(blocks, lane)                         # which an evaluated free lane may have
-    set_inertia(contacts.law, state, i, j, block_of(blocks, lane), lane_of(lane))
+    block = block_of(blocks, lane)
+    find_inertia(state, i, j, normal_of(contacts.law, state, i, j), not contacts.law.mass_of_clumps,
+                 block.mass + lane_of(lane), block.rolling_inertia + lane_of(lane))
     begin_on(contacts, state, i)
     begin_on(contacts, state, j)
     return lane

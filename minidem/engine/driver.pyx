@@ -35,9 +35,11 @@ from minidem.engine.loop_memory cimport LoopMemory, export_history, list_statist
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
 from minidem.engine.schedule cimport Schedule
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
+from minidem.state.hold cimport follow_rates, held_wrench
 from minidem.state.pose cimport pose_range
-from minidem.state.rows cimport ClumpBlock
-from minidem.state.state cimport State, StateView, constants_of, wrench_of
+from minidem.state.rows cimport ClumpBlock, WrenchBlock
+from minidem.state.state cimport State, StateView, constants_of, hold_of, wrench_of
+from minidem.walls.surface cimport WallPose
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
 BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
@@ -254,8 +256,8 @@ cdef class Driver:
 
     @property
     def moves(self):
-        """Whether a wall or the periodic box moves, and does work."""
-        return self.loop.course.walls > 0 or self.loop.course.boxes > 0
+        """Whether a wall or the periodic box moves, or a clump is held, and may do work."""
+        return self.loop.course.walls > 0 or self.loop.course.boxes > 0 or self.loop.state.holds != NULL
 
     @property
     def servo_states(self):
@@ -337,10 +339,10 @@ cdef class Driver:
         else:
             block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
             self.state.wrench[block, :, lane] = self.copies[0][block, :, lane]
-        if self.onsets is not None:
-            for t in range(self.loop.n_threads):
+        for t in range(self.loop.n_threads if self.onsets is not None or self.state.hold is not None else 0):
+            if self.onsets is not None:
                 take_onsets(self.loop, t, self.onsets, clumps)
-                add_wall_work(self.loop, t, True)
+            add_wall_work(self.loop, t, True)
 
     def evaluate_forces(self):
         """Forces at the present pose, unless they are known."""
@@ -412,7 +414,8 @@ cdef class Driver:
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
-        blocks = after_kick(self.state, self.memory.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC)
+        blocks = after_kick(self.state, self.memory.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC,
+                            self.loop.contacts.walls.now)
         rates = tuple(self.state.rows(blocks, *COLUMNS[name]) for name in ("velocity", "predicted"))
         return rates if self.all_started else tuple(
             np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
@@ -508,17 +511,24 @@ cdef class Driver:
         return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners
 
 
-cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role):
-    """A copy of the blocks after a kick by dt and a role of the rotation scheme; forces must be known."""
+cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role, const WallPose *walls=NULL):
+    """A copy of the blocks after a kick by dt and a role of the rotation scheme; forces must be known.
+
+    walls : their poses, for SYNC.
+    """
     cdef const StateView *view = &state.view
     copy = state.blocks.copy()
     cdef double[:, :, ::1] blocks = copy
     cdef ClumpBlock *clumps
+    cdef WrenchBlock held
+    cdef const WrenchBlock *wrench
     cdef Py_ssize_t b
     for b in range(blocks.shape[0]):
-        clumps = <ClumpBlock *> &blocks[b, 0, 0]
-        kick(clumps, wrench_of(view, b).force, constants_of(view, b), dt)
+        clumps, wrench = <ClumpBlock *> &blocks[b, 0, 0], held_wrench(view, b, wrench_of(view, b), &held)
+        kick(clumps, wrench.force, constants_of(view, b), dt)
         if role != START or kernels.roles >> START & 1:
-            call_scheme(kernels.function, kernels.roles, role, clumps, wrench_of(view, b), constants_of(view, b), &step)
+            call_scheme(kernels.function, kernels.roles, role, clumps, wrench, constants_of(view, b), &step)
+        if role == SYNC:
+            follow_rates(hold_of(view, b), clumps, walls, clumps.velocity)
     kernels.raise_error()
     return copy

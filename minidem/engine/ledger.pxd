@@ -6,6 +6,7 @@ from minidem.state.periodic_box cimport BoxPose
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil
 cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil
+cdef Wide held_work(const Loop *loop, int thread) noexcept nogil
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil
 cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil
 cdef object take_fractures(Loop *loop, known, driver)

@@ -22,7 +22,7 @@ from minidem.contact.part cimport (
     DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
 )
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, ENERGIES, SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Fracture, Ledger,
+    BLOCKS_PER_FOLD, ENERGIES, GROUPS, SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Fracture, Ledger,
 )
 from minidem.core.eight cimport (
     Eight, Eight3, add3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
@@ -30,13 +30,15 @@ from minidem.core.eight cimport (
 )
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
+from minidem.core.quaternion cimport rotate_back
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
 from minidem.engine.loop cimport ServoWall
+from minidem.state.hold cimport carrier_of
 from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
-from minidem.state.rows cimport ClumpBlock, load, store
-from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of
-from minidem.walls.surface cimport Sliding, WallPose, Walls, arm_at, sliding_at, vector
+from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat, store
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, wrench_of
+from minidem.walls.surface cimport Sliding, WallPose, Walls, arm_at, sliding_at, vector, velocity_with
 
 cdef extern from *:
     """
@@ -101,6 +103,38 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
                 sliding = sliding_at(walls, wall, arm, load3(contact.normal, lane), 0.0)
                 power += dot(force, sliding.velocity) + dot(couple, sliding.turning)
             work += rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
+    return work
+
+
+cdef Wide held_work(const Loop *loop, int thread) noexcept nogil:
+    """Work of own clumps that move as no force changes it, in half a step, by the forces in the stored wrenches."""
+    cdef const HoldBlock *hold
+    cdef const ClumpBlock *clumps
+    cdef const WrenchBlock *wrench
+    cdef const WallPose *pose
+    cdef Vec3 force, moves, turning
+    cdef double power
+    cdef Wide work = 0
+    cdef Py_ssize_t b
+    cdef int lane
+    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
+        hold, clumps, wrench = hold_of(&loop.state, b), clumps_of(&loop.state, b), wrench_of(&loop.state, b)
+        for lane in range(LANES if hold != NULL else 0):
+            if hold.kind[lane] == FREE:
+                continue
+            power, moves, turning = 0.0, load(hold.axis + lane), load(clumps.angular_velocity + lane)
+            force = sub(load(wrench.force + lane), load((loop.body_force + loop.state.block_type[b]).force + lane))
+            if hold.kind[lane] == CARRIED:
+                pose = loop.contacts[thread].walls.now + <int> hold.wall[lane]
+                power = dot(velocity_with(pose, load(clumps.position + lane)), force)
+                turning = rotate_back(load_quat(clumps.orientation + lane), vector(pose.turning_now))
+            if hold.turns[lane] == 0.0 and dot(moves, moves) == 0.0:
+                power += dot(turning, add(load(wrench.torque + lane), cross(
+                    load(hold.arm + lane), rotate_back(load_quat(clumps.orientation + lane), force))))
+            if hold.kind[lane] == HELD:
+                moves = sub(vec3(1.0, 1.0, 1.0), load(hold.free + lane))
+                power += dot(times(moves, load(clumps.velocity + lane)), force)
+            work -= rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
     return work
 
 
@@ -241,28 +275,37 @@ cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b,
              loop.law.per_energy / STRESS_UNIT, totals)
 
 
-cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, const ContactBlock *block,
+cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, bint walls, const ContactBlock *block,
                          Wide *sums) noexcept nogil:
-    """Add forces or moments, and resistances of eight contacts with walls to those of the walls that a force moves."""
+    """Add forces or moments, and resistances of eight contacts with walls, or with the clumps that they carry, to those
+    of the walls that a force moves."""
     cdef Contact contact
     cdef Bodies sides[2]
     cdef const ServoWall *servo
     cdef Vec3 force, arm
     cdef Eight along, across
-    cdef double resistance[2 * LANES], unit
-    cdef int lane, m
-    gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, LANES, &contact, sides, NULL)
+    cdef double resistance[2 * LANES], unit, sign
+    cdef int lane, m, side, body, wall
+    gather_contacts(False, contacts.law, &loop.state, block.first, block.second, walls, LANES, &contact, sides, NULL)
     find_resistances(contacts.law, block, load_eight(contact.overlap), &along, &across)
     store_eight(resistance, along)
     store_eight(resistance + LANES, across)
     for lane in range(LANES):
-        for m in range(loop.course.n_servos if block.first[lane] != contacts.groups[WALLS].free_slot else 0):
-            servo = loop.course.servos + m
-            if servo.wall == contacts.law.walls.wall_of[-1 - block.second[lane]]:
-                force, unit = load(block.force[0] + lane), loop.law.force_unit
+        for side in range(2 if block.first[lane] != free_slot_of(&loop.state) else 0):
+            body, sign = block.second[lane] if side else block.first[lane], 1.0 if side else -1.0
+            wall = contacts.law.walls.wall_of[-1 - body] if body < 0 else carrier_of(&loop.state, body)
+            for m in range(loop.course.n_servos if wall >= 0 else 0):
+                servo = loop.course.servos + m
+                if servo.wall != wall:
+                    continue
+                force, unit = scale(sign, load(block.force[0] + lane)), loop.law.force_unit
                 if servo.turns:                         # the moment about the wall's centre
-                    arm = arm_of(contacts.law.walls, -1 - block.second[lane], &contact, sides, lane)
-                    force, unit = add(cross(arm, force), load(block.couple[0] + lane)), loop.law.energy_unit
+                    arm = arm_of(contacts.law.walls, -1 - body, &contact, sides, lane) if body < 0 else sub(add_scaled(
+                        load(sides[side].sphere + lane), sign * (
+                            sides[side].sphere[3 * LANES + lane] - 0.5 * contact.overlap[lane]),
+                        load3(contact.normal, lane)), vector(contacts.law.walls.now[wall].position))
+                    force = add(cross(arm, force), scale(sign, load(block.couple[0] + lane)))
+                    unit = loop.law.energy_unit
                 sums[4 * m] += rounded_wide(force.x / unit)
                 sums[4 * m + 1] += rounded_wide(force.y / unit)
                 sums[4 * m + 2] += rounded_wide(force.z / unit)
@@ -277,13 +320,13 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Neighbours *mine = loop.broad.threads + thread
-    cdef const Blocks *blocks = &contacts.groups[WALLS]
     cdef Totals totals[N_TOTALS]
     cdef Py_ssize_t k
-    cdef int m
+    cdef int m, group
     memset(sums, 0, loop.course.n_sums * sizeof(Wide))
-    for k in range(blocks.n_blocks if loop.course.n_servos > 0 else 0):
-        add_servo_sums(loop, contacts, block_at(blocks, k), sums)
+    for group in range(<int> WALLS if loop.state.holds == NULL else <int> SPHERES, <int> GROUPS):
+        for k in range(contacts.groups[group].n_blocks if loop.course.n_servos > 0 else 0):
+            add_servo_sums(loop, contacts, group == <int> WALLS, block_at(&contacts.groups[group], k), sums)
     if loop.course.presses:
         memset(totals, 0, sizeof(totals))
         for k in range(contacts.groups[SPHERES].n_blocks):
@@ -321,7 +364,7 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef Ledger *ledger = &loop.contacts[thread].ledger
-    cdef Wide work = walls_work(loop, thread)
+    cdef Wide work = walls_work(loop, thread) + held_work(loop, thread)
     if loop.law.ends > 0.0 and loop.course.boxes:
         sum_image_work(loop, thread)
     if not between:

@@ -50,10 +50,12 @@ from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.engine.schedule cimport steer
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, call_scheme, set_stage
+from minidem.state.hold cimport follow, follow_rates, held_wrench
 from minidem.state.periodic_box cimport box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, load, load_quat, scratch_of
-from minidem.state.state cimport clumps_of, constants_of, field_of, wrench_of
+from minidem.state.state cimport clumps_of, constants_of, field_of, hold_of, wrench_of
+from minidem.walls.surface cimport Walls
 
 cdef enum:
     ROWS_AT_ONCE = 32
@@ -152,6 +154,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef Contacts *contacts = loop.contacts + thread
     cdef double old[2][4 * LANES]                       # orientations of this block and the last
     cdef WrenchBlock room[2]                            # of this block and the next
+    cdef WrenchBlock held                               # of this block
     cdef const WrenchBlock *wrench = NULL
     cdef double dt = loop.step.dt
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
@@ -175,6 +178,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     for b in range(first, last + 1):
         if b < last:
             clumps, constants = clumps_of(&loop.state, b), constants_of(&loop.state, b)
+            wrench = held_wrench(&loop.state, b, wrench, &held)
             if large:
                 prefetch_rows(<const double *> clumps_of(&loop.state, b + BLOCKS_AHEAD), ROWS_OF_STEP)
             if loop.has_contacts:                       # free bodies do not translate
@@ -185,6 +189,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                                       contacts.ledger.energies + <int> WALL_WORK)
                 memcpy(old[b & 1], clumps.orientation, sizeof(clumps.orientation))
             call_scheme(loop.scheme, loop.roles, MOVE, clumps, wrench, constants, &step)
+            if loop.state.holds != NULL:
+                follow(&loop.state, b, old[b & 1], ahead * dt, contacts.walls.now, loop.course.walls)
             if loop.has_contacts and loop.checks_rotation and stage == loop.n_stages - 1 and not turns_soundly(loop, b):
                 loop.broad.threads[thread].ends_run = True
         if b + 1 < last:
@@ -346,17 +352,19 @@ cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wr
             loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
 
 
-cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
+cdef inline void predict(Loop *loop, const Walls *walls, Py_ssize_t b, int stage) noexcept nogil:
     """Predict velocities of a block at the instant of the pose, from the last wrench.
 
     Forces that depend on velocities would be of first order otherwise.
     """
     cdef ClumpBlock *clumps = clumps_of(&loop.state, b)
-    cdef const WrenchBlock *wrench = wrench_of(&loop.state, b)
+    cdef WrenchBlock held
+    cdef const WrenchBlock *wrench = held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held)
     cdef const ConstantBlock *constants = constants_of(&loop.state, b)
     call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
     store_eight3(clumps.predicted_velocity, kicked(clumps, wrench.force, constants,
                                                    (loop.fraction[stage] - 0.5) * loop.step.dt))
+    follow_rates(hold_of(&loop.state, b), clumps, walls.now, clumps.predicted_velocity)
 
 
 cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexcept nogil:
@@ -374,7 +382,7 @@ cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexc
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
         if has_user_forces(loop) and not between_steps(loop):
-            predict(loop, b, stage)
+            predict(loop, &contacts.walls, b, stage)
         if loop.has_contacts:                           # free bodies have forces of the user alone
             wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored)
             if wrench != stored:
@@ -389,15 +397,18 @@ cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexc
 
 cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
     """Call the rotation scheme, once the torques are known, for each own block."""
+    cdef WrenchBlock held
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        call_scheme(loop.scheme, loop.roles, FINISH, clumps_of(&loop.state, b), wrench_of(&loop.state, b),
-                    constants_of(&loop.state, b), &loop.step)
+        call_scheme(loop.scheme, loop.roles, FINISH, clumps_of(&loop.state, b),
+                    held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held), constants_of(&loop.state, b),
+                    &loop.step)
 
 
 cdef inline void add_moving_work(Loop *loop, int thread) noexcept nogil:
-    """Work of walls and a box that move, when the forces of this whole step are known, onset corrections included."""
-    if (loop.course.walls or loop.course.boxes) and loop.broad.threads[thread].failure == NO_FAILURE:
+    """Work of what moves as given, when the forces of this whole step are known, onset corrections included."""
+    if (loop.course.walls or loop.course.boxes or loop.state.holds != NULL) \
+            and loop.broad.threads[thread].failure == NO_FAILURE:
         add_wall_work(loop, thread, between_steps(loop))
     if loop.course.boxes and loop.law.ends > 0.0:
         wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
@@ -416,7 +427,7 @@ cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil
 cdef inline bint stores_wrenches(const Loop *loop) noexcept nogil:
     """Whether something reads the wrenches of a step before the next move of the clumps; free bodies have no others."""
     return not loop.has_contacts or has_user_forces(loop) or loop.law.fields.n > 0 or loop.law.ends > 0.0 \
-        or loop.roles >> FINISH & 1
+        or loop.roles >> FINISH & 1 or loop.state.holds != NULL
 
 
 cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:

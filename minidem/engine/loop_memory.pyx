@@ -11,6 +11,7 @@ import numpy as np
 from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
+from minidem.state.hold import immovable
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport (
@@ -153,18 +154,29 @@ cdef class LoopMemory:
         self.arrays += set_properties(&self.loop.law, self.loop.walls, kernels, law, values, self.pair_table,
                                       self.state)
         self.own(set_units(&self.loop.law, law, values, self.pair_table, self.state))
-        if self.pair_table.apart is not None:
-            apart = np.zeros((1 << self.loop.law.log_materials,) * 2, np.uint8)
-            apart[:len(self.pair_table.apart), :len(self.pair_table.apart)] = self.pair_table.apart
-            self.loop.broad.apart.pairs = <const unsigned char *> self.own(apart)
-            self.loop.broad.apart.materials = self.loop.law.materials
-            self.loop.broad.apart.log_materials = self.loop.law.log_materials
+        self.set_apart(immovable(self.state))
         self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
             self.loop.clump_motions = <double *> self.own(aligned((self.loop.state.n_blocks * LANES, 16)))
             self.loop.onset_blocks = <unsigned char *> self.own(np.zeros(self.loop.state.n_blocks, np.uint8))
+
+    def set_apart(self, fixed):
+        """Which pairs never touch: of materials that do not, and of what no force can move, `fixed` (n_clumps,) bool,
+        and walls; the material of what is fixed counts as another one."""
+        cdef int n = 1 << self.loop.law.log_materials
+        if self.pair_table.apart is None and not fixed.any():
+            return
+        of_slots = np.append(self.state.material_index + n * fixed.astype(np.int32), np.int32(0))
+        apart = np.zeros((2, n, 2, n), np.uint8)
+        if self.pair_table.apart is not None:
+            k = len(self.pair_table.apart)
+            apart[:, :k, :, :k] = self.pair_table.apart[:, None]
+        apart[1, :, 1] = 1
+        self.loop.broad.apart.pairs = <const unsigned char *> self.own(apart)
+        self.loop.broad.apart.materials = <const int *> self.own(of_slots.take(self.state.clump_number))
+        self.loop.broad.apart.log_materials = self.loop.law.log_materials + 1
 
     def set_fields(self, population, fluxes):
         """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""

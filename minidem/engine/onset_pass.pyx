@@ -8,7 +8,8 @@
 It follows the reduction of the wrenches and user forces, so that a correction sees all other forces at this pose. Then
 the sums have the corrections alone, and are reduced into the stored wrenches.
 
-The motions of the eight clumps of a block are four lines of eight records of four doubles, in `loop.clump_motions`:
+The motions of the eight clumps of a block, or of their pins, are four lines of eight records of four doubles, in
+`loop.clump_motions`:
 
     0   orientation
     1   velocity, lab [m/s];                                first component of the angular velocity
@@ -34,8 +35,9 @@ from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
 from minidem.core.vectors cimport require_memory, reserve
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
-from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock, load, load_quat, store
-from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, member, wrench_of
+from minidem.state.hold cimport held_wrench, mobility_of
+from minidem.state.rows cimport PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat, store
+from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hold_of, member, wrench_of
 
 cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
     double normal[3 * LANES]        # lab
@@ -57,8 +59,10 @@ cdef struct Listed:                 # at most eight of the listed contacts, at t
 cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
     """Motions of the clumps of an own block at the instant of the pose, into loop.clump_motions."""
     cdef const StateView *state = &loop.state
-    cdef const WrenchBlock *wrench = wrench_of(state, b)
+    cdef WrenchBlock held
+    cdef const WrenchBlock *wrench = held_wrench(state, b, wrench_of(state, b), &held)
     cdef const ConstantBlock *constants = constants_of(state, b)
+    cdef const HoldBlock *hold = hold_of(state, b)
     cdef ClumpBlock *clumps = clumps_of(state, b)
     cdef double *motions = loop.clump_motions + 16 * b * LANES
     cdef double w[3 * LANES], kept[3 * LANES], half[LANES]
@@ -85,6 +89,8 @@ cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
         acceleration = scale(constants.inverse_mass[lane], load(wrench.force + lane))
         store(linear + lane, acceleration)
         store(velocity + lane, add_scaled(load(clumps.velocity + lane), half[lane], acceleration))
+        if hold != NULL and hold.kind[lane] == PINNED:  # that of the pin
+            store(velocity + lane, vec3(0.0, 0.0, 0.0))
         store(angular + lane, angular_acceleration(&body, load(w + lane), load(wrench.torque + lane)))
         velocity[3 * LANES + lane] = w[lane]
         linear[3 * LANES + lane] = w[LANES + lane]
@@ -136,6 +142,8 @@ cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept 
         store(inverse_inertia + lane, load(constants.inverse_inertia + lane_of(clump)))
         inverse_mass[lane] = constants.inverse_mass[lane_of(clump)]
         store(offset + lane, load(member(state, row_of(slots[lane])) + lane_of(slots[lane])))
+        if state.holds != NULL:
+            store(offset + lane, add(load(offset + lane), load(hold_of(state, row_of(clump)).arm + lane_of(clump))))
     rows_from_records(loop.clump_motions, record[0], q)
     rows_from_records(loop.clump_motions, record[1], velocity)
     rows_from_records(loop.clump_motions, record[2], linear)
@@ -150,6 +158,8 @@ cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept 
         side.acceleration[lane] = dot(load(linear + lane), normal) + dot(load(angular + lane), arm) \
             + (dot(w, r) * dot(w, along) - dot(w, w) * dot(r, along))
         side.mobility[lane] = inverse_mass[lane] + dot(arm, times(load(inverse_inertia + lane), arm))
+        if state.holds != NULL:
+            side.mobility[lane] = mobility_of(state, slots[lane], normal, True)
 
 
 cdef void load_listed(const Contacts *contacts, const StateView *state, int group, const int *lanes, int n,

@@ -17,7 +17,9 @@ from minidem.contact.contacts cimport WALL_POWER
 from minidem.contact.fixed_point cimport Wide
 from minidem.core.quaternion cimport Matrix, exponential, matrix
 from minidem.core.vec3 cimport scale
-from minidem.engine.ledger cimport N_SUMS, RESISTANCE_UNIT, add_steering_forces, set_box_power, virial_of, walls_work
+from minidem.engine.ledger cimport (
+    N_SUMS, RESISTANCE_UNIT, add_steering_forces, held_work, set_box_power, virial_of, walls_work,
+)
 from minidem.engine.loop cimport ServoState, ServoWall, place
 from minidem.state.box_motion cimport (
     BoxState, accelerate_box, advance_box, begin_box, box_in, refuse_box, specify_box,
@@ -127,7 +129,7 @@ cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil:
         fine = advance_course(loop, n)
     if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
         return False
-    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = walls_work(loop, thread) \
+    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = walls_work(loop, thread) + held_work(loop, thread) \
         + loop.contacts[thread].box_work[1]
     return True
 

@@ -20,8 +20,10 @@ import numpy as np
 
 from minidem.core.guard import Guard
 from minidem.core.parameters import named_values
+from minidem.core.quaternions import cross, rotate, rotate_back
 from minidem.engine.population import Population, set_new, without_rates
 from minidem.engine.user_forces import UserForces
+from minidem.state.hold import carriers, immovable
 from minidem.state.state import State
 
 
@@ -150,11 +152,17 @@ class Snapshot:
             second = np.where(at_wall, -1 - new, pairs[:, 1])
             return keep, np.column_stack([pairs[:, 0], second])[keep].astype(np.int32)
 
+        state, carried = self.state, carriers(self.state)
+        if (carried >= 0).any():
+            hold = state.hold.copy()
+            hold["wall"] = np.where(carried < 0, 0.0, 1.0 + np.argmax(origin == carried[:, None], axis=1))
+            state = state.copy(0, hold)
         population, moved = self.population, 0.0 if self.wall_work is None else float(self.wall_work[0].sum())
         fields = tuple(replace(one, walls=np.append(one.walls, np.full((1, one.components), np.nan), axis=0)[origin])
                        for one in population.fields)
-        return replace(self, walls=walls, pair_table=self.pair_table.with_walls(walls.walls), servo_states=servo_states,
-                       wall_work=None, population=replace(population, fields=fields, work=population.work + moved),
+        return replace(self, state=state, walls=walls, pair_table=self.pair_table.with_walls(walls.walls),
+                       servo_states=servo_states, wall_work=None,
+                       population=replace(population, fields=fields, work=population.work + moved),
                        **self._of_contacts(kept))
 
     def _of_contacts(self, kept):
@@ -178,6 +186,33 @@ class Snapshot:
         for name, values in (("velocity", velocity), ("angular_velocity", angular_velocity)):
             state.set_column(name, np.where(clumps[:, None], values, state.column(name)))
         return replace(self, state=state, started=self.started & ~clumps)
+
+    def with_hold(self, clumps, hold, velocity, angular_velocity):
+        """Hold the clumps with the indices (k,) as `hold` (k,) says.
+
+        velocity, angular_velocity : (k, 3), lab, at the instant of the pose; what a pin or axis does not allow is left
+            out
+
+        Contacts of clumps that no force moves with walls and with each other end, but those of two at rest persist.
+        """
+        state, rate, axis = self.state.with_hold(clumps, hold), np.array(angular_velocity), hold["axis"]
+        rate = np.where(axis.any(axis=1)[:, None], np.sum(axis * rate, axis=1)[:, None] * axis, rate)
+        frames = state.column("orientation")[clumps]
+        velocity = np.where(hold["arm"].any(axis=1)[:, None], cross(rate, rotate(frames, hold["arm"])), velocity)
+        for name, values in ("velocity", velocity), ("angular_velocity", rotate_back(frames, rate)):
+            column = state.column(name)
+            column[clumps] = values
+            state.set_column(name, column)
+        rests = ~np.hstack([state.column("velocity"), state.column("angular_velocity")]).any(axis=1)
+        fixed, rests = (np.repeat(of_clumps, state.bodies.sizes[state.template_index])
+                        for of_clumps in (immovable(state), rests & (carriers(state) < 0)))
+
+        def kept(pairs):
+            i, j = pairs[:, 0], pairs[:, 1]
+            keep = ~(fixed[i] & ((j < 0) | fixed[j] & ~(rests[i] & rests[j])))
+            return keep, pairs[keep]
+
+        return replace(self, state=state, **self._of_contacts(kept))
 
     def with_force(self, force):
         """Add a user force or flux. Known forces and rates persist if it is one that the file was saved with."""

@@ -16,6 +16,7 @@ from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
+from minidem.state.bodies import HOLD
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import SHAPES, Driven, MeshWall, Oscillation, Servo
@@ -63,6 +64,7 @@ def pack(sim, snapshot=None):
         "blocks": blocks, "loads": loads, "started": snapshot.started, "template_index": state.template_index,
         "scale": state.scale, "material_index": state.material_index,
         "shift": None if state.box is None else state.shift.copy(), "ids": population.ids,
+        "hold": None if state.hold is None else state.hold.view(float).reshape(state.n_clumps, -1),
         "exchanged": [population.work, population.exchanged]} | {name: getattr(snapshot, name) for name in SUMS}
     return settings, select(arrays | {HISTORY + name: values for name, values in (snapshot.history or {}).items()})
 
@@ -122,7 +124,8 @@ def conditions(sim, expected, arrays):
     found = {"": True, "periodic": box, "moving box": box is not None and box.moves,
              "history": sim.settings.law.has_history, "user forces": expected,
              "onsets": "onsets" in arrays and sim.settings.law.corrects_onsets(sim.settings.law_values),
-             "moving walls": sim.loop.moves, "servos": sim.loop.walls.servos}
+             "holds": "hold" in arrays, "moving walls": sim.loop.moves or "wall_work" in arrays,
+             "servos": sim.loop.walls.servos}
     return {name for name, holds in found.items() if holds}
 
 
@@ -204,7 +207,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         if box is not None:
             box.start.refuse_large(template, scale[index == k])
     state = State.restore(known["blocks"], known["loads"], templates, index, scale, known["material_index"], box,
-                          known.get("shift"))
+                          known.get("shift"), known["hold"].view(HOLD).reshape(-1) if "hold" in known else None)
     outflow = {name: (whole(f"outflow of {name}", count, 0), non_negative(f"outflow of {name}", mass))
                for name, (count, mass) in settings.get("outflow", {}).items()}         # newer than the format
     population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields, outflow)

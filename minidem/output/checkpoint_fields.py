@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minidem.core.checks import refuse
+from minidem.state.bodies import HOLD
 from minidem.templates.clump_template import ClumpTemplate
 
 COMPUTED = {        # dimensions, from arrays and dimensions before
@@ -73,6 +74,14 @@ def _ascending_steps(fractures, known):
     return (np.diff(fractures[:, 4], prepend=0.0) < 0.0)[:, None] & [True] * 6, "give rows by ascending steps"
 
 
+def _holds(hold, known):
+    bad = np.zeros(hold.shape, dtype=bool)
+    bad[:, :4], bad[:, 10:13] = ~np.isin(hold[:, :4], (0.0, 1.0)), hold[:, 10:13] < 0.0
+    bad[:, 13] = np.abs(np.sum(hold[:, 13:17] ** 2, axis=1) - 1.0) > 1e-6
+    bad[:, 17] = ~np.isin(hold[:, 17], np.arange(known["n_walls"] + 1))
+    return bad, "give 0 or 1 for what is free, moments that are not negative, unit quaternions, and numbers of walls"
+
+
 FIELDS = (
     Field("mesh_sizes", ("n_walls", 2), "points and triangles of each wall", np.int32, "meshes", _not_negative),
     Field("mesh_points", ("n_points", 3), "points of the meshes [m]", when="meshes"),
@@ -98,6 +107,7 @@ FIELDS = (
     Field("started", ("n_clumps",), "clumps whose velocities are half a step behind", np.bool_),
     Field("scale", ("n_clumps",), "scale of the lengths of each clump", missing=1.0),
     Field("material_index", ("n_clumps",), "material of each clump", np.int32, "", _index_of("materials"), 0),
+    Field("hold", ("n_clumps", HOLD.itemsize // 8), "how the clumps are held (bodies.py)", when="holds", check=_holds),
     Field("ids", ("n_clumps",), "ids of the clumps", np.int64, check=_ascending_ids),
     Field("shift", ("n_clumps", 3), "lengths of the periodic box", np.int64, "periodic", missing=0),
     # Work of user forces on removed clumps; energy of added clumps minus that of removed ones.

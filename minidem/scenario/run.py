@@ -29,6 +29,7 @@ from minidem.scenario import plot, record
 from minidem.scenario.options import ALL, physics
 from minidem.simulation import Simulation
 from minidem.simulation.pace import Pacer, steps_to_reach
+from minidem.state.hold import carriers
 
 ROWS = 1000                 # of the tables, besides the first
 ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
@@ -267,13 +268,14 @@ class Run:
         if not self.energy.rows or self.energy.rows[-1][0] != sim.time:
             with np.errstate(over="ignore", invalid="ignore"):
                 contacts = sim.contacts()
-                energy = sim.energy(contacts, shadow=sim.settings.law.conservative)
+                energy = sim.energy(contacts, shadow=sim.settings.law.conservative and sim.loop.state.hold is None)
             if not math.isfinite(energy.total):
                 raise FloatingPointError(explain_energy(sim))
             self.energy.append(sim.time, record.energy_row(energy, sim))
             self.observed.append(sim.time, [len(contacts), *(one.value(sim) for one in self.scenario.observables)])
             if "walls" in self.tables:
-                self.tables["walls"].append(sim.time, wall_wrenches(contacts, sim.walls_at_rest, sim.box).flat)
+                self.tables["walls"].append(sim.time, wall_wrenches(
+                    contacts, sim.walls_at_rest, sim.box, carriers=carriers(sim.loop.state)).flat)
             if len(self.energy.rows) % ROWS_PER_SNAPSHOT == 1:
                 self.last_good = sim.loop.snapshot().copy()
             sim.monitor.check(sim, contacts)

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import near_spheres, pair_keys, to_nearest_image
+from minidem.contact.contacts import effective_inertia
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, positive, real_array, refuse, short_repr
 from minidem.core.guard import exclusive
-from minidem.core.quaternions import rotate_back
 from minidem.simulation.topic import Topic
+from minidem.state.hold import immovable
 
 NEVER = 1e300               # strength [Pa] of a bond without one
 SAFE = 0.9                  # of the largest gap of a bond, for a new one
@@ -98,7 +99,8 @@ class Bonds(Topic):
         rows[BondRecord.RATE, :, 3] = strengths[0]
         rows[BondRecord.STIFFNESS] = np.column_stack(
             [stiffness, stiffness / positive("stiffness_ratio", stiffness_ratio), radii, strengths[1]])
-        mass, inertia = _inertia(self, pairs, between / distance[:, None])
+        mass, inertia = effective_inertia(self.loop.state, pairs, between / distance[:, None],
+                                          self.settings.law_value("mass") == "contact")
         _warn_of_step(self, pairs, rows[BondRecord.STIFFNESS], distance)
         history = _with_rows(history, pairs, rows, first, mass, inertia)
         self.continue_from(replace(snapshot, history=history, forces_known=False))
@@ -194,6 +196,8 @@ def _checked_pairs(sim, pairs, bonded):
         of_pairs = apart[tuple(sim.material_index[clump[pairs]].T)]
         refuse("pairs", pairs, of_pairs, "the materials of these spheres have a Pair with contact=False, and cannot be "
                                          "bonded; leave them out")
+    refuse("pairs", pairs, immovable(sim.loop.state)[clump[pairs]].all(axis=1),
+           "no force moves these clumps; leave them out, or bond them before sim.set_motion")
     between = _between(sim, centers, pairs)
     return pairs, between, np.linalg.norm(between, axis=1) - radii[pairs].sum(axis=1)
 
@@ -208,21 +212,6 @@ def _pairs_within(sim, centers, radii, clump, gap):
     j = index[j]
     chosen = (i < j) & (clump[i] != clump[j])
     return np.unique(np.column_stack([i, j])[chosen], axis=0)
-
-
-def _inertia(sim, pairs, normal):
-    """Effective mass [kg] and rolling inertia [kg m2] of contacts (contact/contacts.pyx); normal : (n, 3)."""
-    clump, radii = sim.sphere_clump[pairs], sim.sphere_radii[pairs]
-    arm = sim.sphere_centers()[pairs] - sim.position[clump]
-    state, inverse, rolling = sim.loop.state, np.zeros(len(pairs)), np.zeros(len(pairs))
-    frame, inertia = state.column("orientation"), state.column("inertia")
-    for side in range(2):
-        k = clump[:, side]
-        turned = rotate_back(frame[k], np.cross(arm[:, side], normal))
-        inverse += 1.0 / sim.mass[k] + (np.sum(turned ** 2 / inertia[k], axis=1)
-                                        if sim.settings.law_value("mass") == "contact" else 0.0)
-        rolling += 1.0 / (sim.mass[k] * radii[:, side] ** 2)
-    return 1.0 / inverse, 1.4 / rolling
 
 
 def _with_rows(history, pairs, rows, first, mass, inertia):

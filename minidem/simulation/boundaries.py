@@ -13,6 +13,7 @@ from minidem.core.checks import finite_array, list_of, whole
 from minidem.core.guard import exclusive
 from minidem.core.read_only import observable
 from minidem.simulation.topic import Topic
+from minidem.state.hold import carriers, refuse_held
 from minidem.walls import Wall, require_planes_at_rest
 from minidem.walls.motion import STEERED, Driven, Motions, at_rest, driven_apart
 from minidem.walls.periodic_box import Box, PeriodicBox
@@ -94,7 +95,8 @@ class Boundaries(Topic):
 
     def _wall_wrench(self, k, about=None):
         k = self._number_of("k", k)
-        return wall_wrenches(self.loop.contacts(), self.walls_at_rest, self.loop.box, about)[k]
+        loop = self.loop
+        return wall_wrenches(loop.contacts(), self.walls_at_rest, loop.box, about, carriers(loop.state))[k]
 
     @exclusive
     def move_wall(self, wall: int | str, motion: Any = None, velocity: ArrayLike = (0.0, 0.0, 0.0),
@@ -159,6 +161,8 @@ class Boundaries(Topic):
         The energy of its contacts leaves by `energy().exchanged`. ValueError for an unknown wall.
         """
         k = self._number_of("wall", wall)
+        if (carriers(self.loop.state) == k).any():
+            raise ValueError(f"wall = {wall!r}: it carries clumps; free them before, by sim.set_motion(ids)")
         self._change_walls([*self.walls[:k], *self.walls[k + 1:]], [n for n in range(len(self.walls)) if n != k])
 
     def _number_of(self, argument, wall):
@@ -222,6 +226,7 @@ class Boundaries(Topic):
             raise ValueError("deform: the simulation has no periodic box; give periodic=md.PeriodicBox(...) to "
                              "Simulation")
         box = old.state.box.with_motion(shear, rates, affine)
+        refuse_held(old.state.hold, box)
         box.refuse_walls(self.walls)
         new = self._loop_from(replace(old.snapshot(), state=old.state.with_box(box)))
         for k, template in enumerate(old.state.templates):

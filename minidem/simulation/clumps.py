@@ -3,20 +3,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import FEW, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
-from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions
+from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions, unit_vector
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.core.read_only import observable
 from minidem.material import Material, require_materials
+from minidem.simulation.boundaries import checked_primitives
 from minidem.simulation.topic import Topic
 from minidem.state.bodies import frames_to_drawn
+from minidem.state.hold import holds_of, refuse_held
 from minidem.templates.clump_template import ClumpTemplate, template_scales
+from minidem.walls import Carrier
+from minidem.walls.motion import motion_at
+
+FREE = (1.0, 1.0, 1.0), True, None, None    # see _checked_hold
 
 
 class Clumps(Topic):
@@ -25,7 +32,8 @@ class Clumps(Topic):
     @exclusive
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
                    velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
-                   scale: ArrayLike = 1.0, material: Material | None = None, overlap: float = 0.1) -> np.ndarray:
+                   scale: ArrayLike = 1.0, material: Material | None = None, overlap: float = 0.1, free: str = "xyz",
+                   turns: ArrayLike = "xyz", pin: ArrayLike | None = None, motion: Any = None) -> np.ndarray:
         """Add clumps of one template, many in one call: each call takes 3 to 6 us for each clump that is there.
 
         Parameters
@@ -47,6 +55,9 @@ class Clumps(Topic):
         overlap : float
             Largest overlap with another clump or a wall, over the smaller radius, below 2; more than the default for a
             state that a simulation has reached. Springs of friction begin at zero.
+        free, turns, pin, motion
+            How the clumps are held, as of `set_motion`. Along axes that are not free, and without rotation, they keep
+            the velocities given here.
 
         Returns
         -------
@@ -67,14 +78,97 @@ class Clumps(Topic):
         first = old.state.n_clumps
         if old.box is not None:
             old.box.refuse_large(template, columns[-1])
-        if n > FEW:
+        how = _checked_hold(free, turns, pin, motion, *map(np.any, columns[2:4]))
+        if n > FEW and motion is None and (how[1] is not False or any(how[0])):
             refuse_coincidence(template, columns[0], columns[1], columns[-1], first, overlap)
-        new = self._loop_from(old.snapshot().with_clumps(template, material, columns))
+        snapshot = old.snapshot().with_clumps(template, material, columns)
+        if how != FREE:
+            spin = rotate(columns[1], columns[3])
+            snapshot = self._held(snapshot, np.arange(first, first + n), how, columns[2], spin)
+        new = self._loop_from(snapshot)
         refuse_deep_overlaps(new, first, overlap)
         warn_of_large_step(self, new, first)
         self.monitor.check_materials(self, [material])
         self._exchange(new)
         return new.population.ids[first:].copy()
+
+    @exclusive
+    def set_motion(self, ids: ArrayLike, free: str = "xyz", turns: ArrayLike = "xyz", pin: ArrayLike | None = None,
+                   motion: Any = None, velocity: ArrayLike | None = None,
+                   angular_velocity: ArrayLike | None = None) -> None:
+        """Hold clumps from now on: fix them, let them move as given, or be free in part; by default, free them.
+
+        Parameters
+        ----------
+        ids : (n,) array_like of int
+            Ids of the clumps, each once.
+        free : str
+            Axes of the lab along which forces move the centres: "xyz", "xz", "" for none. Along the others velocities
+            are constant.
+        turns : str or (3,) array_like
+            "xyz": torques turn the clumps; "x", "y", "z" or a vector: about this axis of the lab only; "": they turn
+            with constant angular velocities.
+        pin : (3,) array_like, optional
+            A point of each clump that stays where it is now, lab frame [m]; with one axis of `turns` a hinge.
+        motion : int, str, callable or Servo, optional
+            Number or name of a wall that carries the clumps from now on; or a motion as of a `Plane`, with `pin` as the
+            centre of its rotation, by default the mean of the positions. Of this one a wall without a surface is made,
+            the last one of `sim.walls`.
+        velocity, angular_velocity : (n, 3) or (3,) array_like, optional
+            Of the clumps now, lab frame [m/s], [rad/s]. Default: the present ones, but zero along axes that are not
+            free, and for the rotation with turns="".
+
+        Raises
+        ------
+        ValueError
+            For an unknown id, two axes in `turns`, a velocity at a pin, a periodic box that moves, or a bad value.
+            Nothing changes then.
+
+        Notes
+        -----
+        Two clumps that no force moves do not touch, nor does one of them touch a wall; contacts and bonds of two that
+        are at rest persist. `energy()` counts kinetic and potential energy of what is free, and the work that held
+        clumps do while they move; energy that appears or vanishes here is in `exchanged`. `sim.force` and `sim.torque`
+        are those of the contacts, gravity and user forces, also on what is fixed.
+        """
+        chosen, old = _marked(ids, self.loop.population.ids), self.loop
+        how = _checked_hold(free, turns, pin, motion, velocity is not None, angular_velocity is not None)
+        clumps, n = np.searchsorted(old.population.ids, as_array("ids", ids)), np.count_nonzero(chosen)
+        if not n:
+            return
+        old.user_forces.check()
+        rates = old.rates()
+        present = rates[0] * how[0], rotate(old.state.column("orientation"), rates[1]) * (how[1] is not False)
+        given = [now[clumps] if value is None else finite_array(name, value, (n, 3), repeat=True, limit=LARGEST)
+                 for name, value, now in zip(("velocity", "angular_velocity"), (velocity, angular_velocity), present)]
+        snapshot = old.snapshot().begun_again(self._with_changing_forces(chosen, 0), *rates)
+        self._exchange(self._loop_from(replace(self._held(snapshot, clumps, how, *given), forces_known=False)))
+
+    def _held(self, snapshot, clumps, how, velocity, angular_velocity):
+        """The snapshot with clumps (k,) held; how : of _checked_hold;  velocities : (k, 3), lab."""
+        (*how, motion), wall, stages = how, -1, len(self.settings.scheme.stages)
+        if not (how[2] is None and motion is None) and stages > 1:
+            raise ValueError("pin, motion: they need a rotation scheme with one evaluation of forces per step, and "
+                             f"{self.rotation!r} has {stages}; take another scheme")
+        if motion is not None:
+            position, walls, step = snapshot.state.column("position")[clumps], list(self.walls), self.step_count
+            if isinstance(motion, (int, np.integer, str)):
+                wall = self._number_of("motion", motion)
+            else:
+                material = snapshot.pair_table.materials[snapshot.state.material_index[clumps[0]]]
+                walls.append(Carrier(np.mean(position, axis=0) if how[2] is None else how[2], material, motion=motion,
+                                     since=step * self.dt))
+                wall, servo_states = len(walls) - 1, np.append(self.loop.servo_states, np.zeros((1, 2)), axis=0)
+                primitives = checked_primitives(tuple(walls), self.loop.state.box, self.contact, self.settings)
+                snapshot = snapshot.with_walls(primitives, np.append(np.arange(wall), -1), servo_states)
+                self.monitor.expect_walls()
+            servo_state = (*self.loop.servo_states, np.zeros(2))[wall]
+            center, speed, angular_velocity = motion_at(walls[wall], step, self.dt, servo_state)
+            angular_velocity = np.tile(angular_velocity, (len(clumps), 1))
+            velocity, how = speed + np.cross(angular_velocity, position - center), ((0.0,) * 3, False, None)
+        snapshot = snapshot.with_hold(clumps, holds_of(snapshot.state, clumps, *how, wall), velocity, angular_velocity)
+        refuse_held(snapshot.state.hold, snapshot.state.box)
+        return snapshot
 
     @exclusive
     def remove_clumps(self, ids: ArrayLike, outlet: str | None = None) -> None:
@@ -258,6 +352,31 @@ def _columns(template, position, orientation, velocity, angular_velocity, scale,
     scale = template_scales(template, scale, n)
     internal = multiply(orientation, template.orientation)
     return position, internal, velocity, rotate_back(internal, angular_velocity), scale
+
+
+def _checked_hold(free, turns, pin, motion, velocity, angular_velocity):
+    """(free (3,) of 0 and 1; turns: True, False or a unit vector (3,); pin (3,) or None; motion), tuples.
+
+    velocity, angular_velocity : bool, whether they are given
+    """
+    if velocity and pin is not None:
+        raise ValueError("velocity: at a pin it follows from angular_velocity; leave velocity out")
+    if motion is not None and (velocity or angular_velocity or not free == turns == "xyz"):
+        raise ValueError("motion: it says all; leave out free, turns, velocity and angular_velocity, or the motion")
+    if not isinstance(free, str) or set(free) - set("xyz") or len(set(free)) < len(free):
+        raise ValueError(f"free = {short_repr(free)}: give axes along which forces move the centre, as 'xz', or ''")
+    if isinstance(turns, str) and turns and sorted(turns) != ["x", "y", "z"]:
+        if turns not in ("x", "y", "z"):
+            raise ValueError(f"turns = {turns!r}: give 'xyz', '' for none, or one axis, 'x', 'y', 'z' or a vector; "
+                             "turns about two axes add up to one about the third")
+        turns = [float(axis == turns) for axis in "xyz"]
+    if not isinstance(turns, str):
+        turns = tuple(unit_vector("turns", turns, "give the axis of rotation, 'xyz' or ''").tolist())
+    if pin is not None:
+        pin = tuple(finite_array("pin", pin, (3,), limit=LARGEST).tolist())
+        if free != "xyz":
+            raise ValueError(f"free = {free!r}: a pin holds the centre already; leave out free, or the pin")
+    return tuple(float(axis in free) for axis in "xyz"), bool(turns) if isinstance(turns, str) else turns, pin, motion
 
 
 def _marked(ids, present):

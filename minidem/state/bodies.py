@@ -5,10 +5,18 @@ new table. The array of the spheres of a template is shared by all tables.
 """
 import numpy as np
 
-from minidem.core.quaternions import conjugate
+from minidem.core.quaternions import conjugate, multiply, rotate_back
 
 COLUMNS = {"inertia": (3,), "mass": (), "turn_bound": (4,), "smallest": (), "largest": (), "density": (),
            "orientation": (4,)}
+# How a clump is held. free: 1 along the axes of the lab along which forces move the centre, else 0. turns: 1 if torques
+# turn it about any axis, else 0; axis: unit, lab, the only one about which they do, else 0. arm: from a pin to the
+# centre [m], else 0; inertia: moments of the clump with scale 1 that replace the template's, else 0; both in principal
+# axes. frame: from these to those of the template. wall: 1 + number of the one that carries it, else 0.
+HOLD = np.dtype([("free", float, 3), ("turns", float), ("axis", float, 3), ("arm", float, 3), ("inertia", float, 3),
+                 ("frame", float, 4), ("wall", float)])
+FREE_HOLD = np.zeros(1, HOLD)
+FREE_HOLD["free"] = FREE_HOLD["turns"] = FREE_HOLD["frame"][:, 0] = 1.0
 
 
 def turn_bounds_of(offsets):
@@ -33,6 +41,8 @@ class Bodies:
     sizes : (n,) spheres of each
     shapes : list of (k, 4) offsets in the principal frame and radii [m];  addresses : (n,) of the first number of each
     """
+
+    hold = None                     # of a table that `held` has made
 
     def __init__(self, templates=()):
         self.templates, self.shapes = [], []
@@ -60,6 +70,21 @@ class Bodies:
                  orientation=np.broadcast_to(unturned, (n, 4)))
         return new
 
+    def held(self, template_index, hold):
+        """(A table of bodies that are held, whose Holds are its `hold`; the body of each clump, (n,) int32)."""
+        kinds = np.unique(hold.view((np.void, HOLD.itemsize)), return_inverse=True)[1].astype(np.int64)
+        first, body = np.unique(kinds * len(self.sizes) + template_index, return_index=True, return_inverse=True)[1:]
+        template, new = template_index[first], self._copy()
+        for name in ("sizes", "addresses", *COLUMNS):
+            setattr(new, name, getattr(self, name)[template])
+        new.hold, new.shapes = hold[first], [self.shapes[k] for k in template]
+        new.inertia = np.where(new.hold["inertia"] > 0.0, new.hold["inertia"], new.inertia)
+        for k in np.flatnonzero(new.hold["frame"][:, 0] != 1.0):
+            offsets = rotate_back(new.hold["frame"][k], new.shapes[k][:, :3])
+            new.shapes[k], new.turn_bound[k] = np.column_stack([offsets, new.shapes[k][:, 3]]), turn_bounds_of(offsets)
+            new.addresses[k] = new.shapes[k].ctypes.data
+        return new, body.astype(np.int32)
+
     def _copy(self):
         new = Bodies.__new__(Bodies)
         vars(new).update(vars(self))
@@ -85,4 +110,5 @@ class Bodies:
 
 def frames_to_drawn(state):
     """(n_clumps, 4) rotations from the frames in which the templates were drawn to their principal axes."""
-    return conjugate(state.bodies.orientation[state.template_index])
+    drawn = conjugate(state.bodies.orientation[state.template_index])
+    return drawn if state.hold is None else multiply(conjugate(state.hold["frame"]), drawn)

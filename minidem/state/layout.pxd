@@ -2,7 +2,7 @@
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, HoldBlock, WrenchBlock
 
 # Motions of a sphere, half a step behind the pose: velocity [m/s], 0, angular velocity [rad/s], 0.
 cdef struct StateView:
@@ -17,6 +17,7 @@ cdef struct StateView:
     const double *offset_table      # (n, 4, LANES): offsets x y z in the principal frames, and radii [m]
     const int *block_type           # (n_blocks,): index into `constants`
     const ConstantBlock *constants  # (block types,)
+    const HoldBlock *holds          # (block types,); NULL: no clump is held
     double *spins                   # (n_blocks, 3, LANES): angular velocity, lab [rad/s]
     double *motions                 # (n_members, LANES, 8): of spheres; NULL: not needed
     double half_step                # by which velocities of spins and motions are behind the pose [s]
@@ -53,6 +54,10 @@ cdef inline const ConstantBlock *constants_of(const StateView *state, Py_ssize_t
     return state.constants + state.block_type[block]
 
 
+cdef inline const HoldBlock *hold_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    return NULL if state.holds == NULL else state.holds + state.block_type[block]
+
+
 cdef inline WrenchBlock *wrench_of(const StateView *state, Py_ssize_t block) noexcept nogil:
     return state.wrench + block
 
@@ -69,7 +74,7 @@ cdef inline void *pointer_to(array):
 
 
 cdef class Layout:
-    cdef readonly object first_member, block_of_member, offset_row, offset_table, spheres, block_type, constants
+    cdef readonly object first_member, block_of_member, offset_row, offset_table, spheres, block_type, constants, holds
     cdef readonly object clump_number, clump_slot, sphere_number, sphere_slot
     cdef readonly Py_ssize_t n_clumps, n_spheres
     cdef readonly object bodies

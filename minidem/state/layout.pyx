@@ -19,6 +19,9 @@ from libc.string cimport memcmp
 
 import numpy as np
 
+from minidem.state.bodies import FREE_HOLD
+
+from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED
 
 FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 
@@ -59,6 +62,7 @@ cdef class Layout:
     bodies : Bodies
     template_index : (n_clumps,) int32, by the user's number: the body of each clump
     scale : (n_clumps,) by which the lengths of its body are multiplied
+    hold : (n_clumps,) HOLD (bodies.py), or None
     clump_number : (n_clumps,) the user's number of the clump in each slot
 
     Raises
@@ -67,7 +71,9 @@ cdef class Layout:
         For more spheres than the lists can number.
     """
 
-    def __init__(self, bodies, template_index, scale, clump_number):
+    def __init__(self, bodies, template_index, scale, hold, clump_number):
+        if hold is not None:
+            bodies, template_index = bodies.held(template_index, hold)
         self.bodies, self.n_clumps = bodies, len(clump_number)
         self.clump_number = np.empty((self.n_clumps + LANES - 1) // LANES * LANES, dtype=np.int32)
         self.clump_number[:self.n_clumps], self.clump_number[self.n_clumps:] = clump_number, -1
@@ -98,11 +104,25 @@ cdef class Layout:
         self.spheres = spheres[:n_members]
         self.block_of_member = np.empty(n_members, dtype=np.int32)
         self.offset_row = np.empty(n_members, dtype=np.int32)
+        self.holds = self.hold_blocks(np.asarray(body_of_slot).reshape(-1, LANES)[first_of_type[:n_types]])
         self.block_type, self.first_member = block_type, first_member
         write_members(first_offset_row, block_type, first_member, self.offset_table, self.block_of_member,
                       self.offset_row, self.spheres)
         apart = FREE_RADIUS * np.max(self.spheres[:, :, 3], initial=0.0)
         spheres[-1, :2, 3], spheres[-1, 1, 0] = apart, 4.0 * apart
+
+    def hold_blocks(self, types):
+        """HoldBlocks of block types, given the bodies in their lanes (n, LANES), -1: none; None if no clump is held."""
+        if self.bodies.hold is None:
+            return None
+        hold = np.append(self.bodies.hold, FREE_HOLD).take(types)
+        pinned, free = hold["arm"].any(axis=2), hold == FREE_HOLD
+        kind = np.where(hold["wall"] > 0.0, <int> CARRIED, np.where(pinned, <int> PINNED, np.where(
+            free, <int> FREE, <int> HELD)))
+        blocks = aligned((len(types), sizeof(HoldBlock) // (LANES * sizeof(double)), LANES))
+        blocks[:] = np.concatenate([hold["free"], hold["turns"][..., None], hold["axis"], hold["arm"], kind[..., None],
+                                    hold["wall"][..., None] - 1.0], axis=2).swapaxes(1, 2)
+        return blocks
 
     def assign_ids(self, template_index):
         """The user's numbers of clumps and spheres by slot, and the slots by number."""
@@ -122,6 +142,7 @@ cdef class Layout:
         view.clump_number = <const int *> pointer_to(self.clump_number)
         view.block_type = <const int *> pointer_to(self.block_type)
         view.constants = <const ConstantBlock *> pointer_to(self.constants)
+        view.holds = NULL if self.holds is None else <const HoldBlock *> pointer_to(self.holds)
         view.offset_table = <const double *> pointer_to(self.offset_table)
         view.offset_row = <const int *> pointer_to(self.offset_row)
         view.spheres = <double *> pointer_to(self.spheres)

@@ -36,6 +36,17 @@ cdef struct ConstantBlock:
     double inverse_mass[LANES]      # 0 in empty lanes, which do not move [1/kg]
     double turn_bound[4 * LANES]    # bound of displacement under rotation: pose.pxd [m2]
 
+cdef enum:                          # kinds of HoldBlock
+    FREE, HELD, PINNED, CARRIED
+
+cdef struct HoldBlock:              # how clumps are held: HOLD of bodies.py
+    double free[3 * LANES]
+    double turns[LANES]
+    double axis[3 * LANES]
+    double arm[3 * LANES]
+    double kind[LANES]
+    double wall[LANES]              # number of the one that carries it; -1: none
+
 
 cdef inline double *scratch_of(ClumpBlock *block) noexcept nogil:
     """Values that the rotation scheme stores, (n_scratch, LANES)."""

@@ -8,7 +8,8 @@ from libc.math cimport INFINITY, fabs, sqrt
 
 import numpy as np
 
-from minidem.state.bodies import Bodies
+from minidem.core.quaternions import conjugate, multiply
+from minidem.state.bodies import FREE_HOLD, Bodies
 from minidem.state.layout import aligned
 
 from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
@@ -59,7 +60,7 @@ cdef class State:
         self.template_index, self.scale = np.zeros(0, dtype=np.int32), np.zeros(0)
         self.material_index = np.zeros(0, dtype=np.int32)
         self.take(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)),
-                  Layout(self.bodies, self.template_index, self.scale, np.zeros(0, dtype=np.int32)))
+                  Layout(self.bodies, self.template_index, self.scale, None, np.zeros(0, dtype=np.int32)))
 
     def column(self, name):
         """Copy of a quantity of all clumps (COLUMNS, WRENCH, CONSTANTS), as (n_clumps, width); (n_clumps,) for width 1.
@@ -135,7 +136,9 @@ cdef class State:
         cdef double[:, ::1] box
         if self.layout.n_clumps and self.box is not None:
             box = self.box.at_rest
-            wrap_far(self.blocks, self.clump_slot, box, self.shift)
+            carried = None if self.hold is None else self.hold["wall"] > 0.0        # a wall that turns has no images
+            wrap_far(self.blocks, self.clump_slot if carried is None else
+                     np.where(carried, np.int32(-1), self.clump_slot), box, self.shift)
 
     cdef object take(self, blocks, wrench, Layout layout):
         """Set the arrays of this state; the clumps are in the slots of the layout."""
@@ -180,7 +183,8 @@ cdef class State:
         material_index = np.concatenate([self.material_index, np.full(count, material, dtype=np.int32)])
         return State.made_of(blocks, wrench, bodies, template_index, scales, material_index,
                              np.concatenate([self.clump_number[:first], slots]), self.box,
-                             np.append(self.shift, np.zeros((count, 3), dtype=np.int64), axis=0))
+                             np.append(self.shift, np.zeros((count, 3), dtype=np.int64), axis=0),
+                             None if self.hold is None else np.append(self.hold, FREE_HOLD.repeat(count)))
 
     def without(self, gone):
         """A new state without the clumps of which `gone` (n_clumps,) is true; the others keep their order."""
@@ -188,14 +192,30 @@ cdef class State:
         slots, number = np.flatnonzero(~gone[kept]), np.cumsum(~gone, dtype=np.int32) - 1
         return State.made_of(*self.in_order(slots), self.bodies, self.template_index[~gone], self.scale[~gone],
                              self.material_index[~gone], number[kept[slots]].astype(np.int32), self.box,
-                             self.shift[~gone])
+                             self.shift[~gone], None if self.hold is None else self.hold[~gone])
 
-    def copy(self, more_rows=0):
-        """Deep copy in the same order, with so many more rows, of zeros."""
+    def copy(self, more_rows=0, hold=()):
+        """Deep copy in the same order, with so many more rows, of zeros; hold : other than of this state."""
         blocks = aligned((len(self.blocks), self.blocks.shape[1] + more_rows, LANES))
         blocks[:, :self.blocks.shape[1]] = self.blocks
         return State.made_of(blocks, copied(self.wrench), self.bodies, self.template_index, self.scale,
-                             self.material_index, self.clump_number[:self.n_clumps], self.box, self.shift.copy())
+                             self.material_index, self.clump_number[:self.n_clumps], self.box, self.shift.copy(),
+                             self.hold if isinstance(hold, tuple) else hold)
+
+    def with_hold(self, clumps, hold):
+        """A copy in which the clumps (k,) are held as `hold` (k,) says; None if all are free."""
+        new = FREE_HOLD.repeat(self.n_clumps) if self.hold is None else self.hold.copy()
+        orientation = self.column("orientation")
+        turn = multiply(conjugate(new["frame"][clumps]), hold["frame"])
+        orientation[clumps], new[clumps] = multiply(orientation[clumps], turn), hold
+        cdef State state = self.copy(0, new if (new != FREE_HOLD).any() else None)
+        state.set_column("orientation", orientation)
+        carried = clumps[hold["wall"] > 0.0]
+        if self.box is not None and len(carried):       # which are not wrapped
+            position = self.column("position")
+            state.shift[carried] = 0
+            state.set_column("position", position - state.shift * self.box.start.length)
+        return state
 
     def with_box(self, box):
         """A copy in a box with other axes at rest: stored positions are those in unbounded space along the others."""
@@ -230,32 +250,33 @@ cdef class State:
     def sorted(self, slots):
         """A copy in another order in memory; slots : (n_clumps,) the present ones."""
         return State.made_of(*self.in_order(slots), self.bodies, self.template_index, self.scale, self.material_index,
-                             self.clump_number[slots], self.box, self.shift.copy())
+                             self.clump_number[slots], self.box, self.shift.copy(), self.hold)
 
     def __reduce__(self):
         return State.restore, (*self.in_user_order(), self.templates, self.template_index, self.scale,
-                               self.material_index, self.box, self.shift)
+                               self.material_index, self.box, self.shift, self.hold)
 
     @classmethod
-    def restore(cls, blocks, wrench, templates, template_index, scale, material_index, box=None, shift=None):
+    def restore(cls, blocks, wrench, templates, template_index, scale, material_index, box=None, shift=None,
+                hold=None):
         """The state of saved blocks and wrenches in the user's order, which are copied.
 
-        template_index, scale, material_index : (n_clumps,) arrays of the clumps
+        template_index, scale, material_index, hold : (n_clumps,) arrays of the clumps
         box : PeriodicBox, optional;  shift : (n_clumps, 3) as in `wrap`; default: 0.
         """
         n = len(template_index)
         return State.made_of(copied(blocks), copied(wrench), Bodies(templates), template_index, scale, material_index,
                              np.arange(n, dtype=np.int32), box,
-                             np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift))
+                             np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold)
 
     @staticmethod
-    def made_of(blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift):
+    def made_of(blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift, hold=None):
         """A state of these arrays, not copied."""
         cdef State state = State.__new__(State)
         state.n_scratch = blocks.shape[1] - CLUMP_ROWS
         state.bodies, state.template_index, state.scale = bodies, template_index, scale
-        state.material_index, state.box, state.shift = material_index, box, shift
-        state.take(blocks, wrench, Layout(bodies, template_index, scale, clump_number))
+        state.material_index, state.box, state.shift, state.hold = material_index, box, shift, hold
+        state.take(blocks, wrench, Layout(bodies, template_index, scale, hold, clump_number))
         return state
 
 
@@ -308,7 +329,7 @@ cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double[
     cdef double d, length, inverse, lengths
     cdef double *x
     for k in range(slots.shape[0]):
-        for axis in range(3):
+        for axis in range(3 if slots[k] >= 0 else 0):
             length, inverse = box[0, axis], box[1, axis]
             x = (<ClumpBlock *> &blocks[row_of(slots[k]), 0, 0]).position + (axis * LANES + lane_of(slots[k]))
             d = x[0] - box[2, axis] - 0.5 * length

@@ -238,6 +238,13 @@ def placed(wall, step, dt, servo_state):
     return position[0], matrix[0]
 
 
+def motion_at(wall, step, dt, servo_state):
+    """Centre, velocity and angular velocity (3,) of a wall at a step, lab; servo_state : see `placed`."""
+    pose = Motions([wall]).poses(2 * step, 1, 0.5 * dt)[0, 0]
+    force = servo_state[1] * np.array(wall.motion.direction) if isinstance(wall.motion, Servo) else 0.0
+    return placed(wall, step, dt, servo_state)[0], pose["velocity_now"] + force, pose["turning_now"]
+
+
 def at_rest(wall, step, dt, servo_state):
     """The wall at rest where it is at a step; servo_state : see `placed`."""
     if not wall.moves:

@@ -121,6 +121,11 @@ cdef inline Vec3 vector(const double *v) noexcept nogil:
     return vec3(v[0], v[1], v[2])
 
 
+cdef inline Vec3 velocity_with(const WallPose *pose, Vec3 x) noexcept nogil:
+    """Velocity at the instant of a point of the lab that moves with a wall."""
+    return add(vector(pose.velocity_now), cross(vector(pose.turning_now), sub(x, vector(pose.position))))
+
+
 cdef inline Vec3 point_in_lab(const Walls *walls, int wall, Vec3 x) noexcept nogil:
     """A point in the frame of a wall."""
     return add(vector(walls.now[wall].position), from_wall(walls.now + wall, x)) if walls.moves[wall] else x

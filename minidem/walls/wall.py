@@ -150,6 +150,39 @@ class Wall:
         return not self.stays or any(self.surface_velocity) or any(self.surface_angular_velocity)
 
 
+@dataclass(frozen=True)
+class Carrier(Wall):
+    """A wall that nothing touches. `Simulation.set_motion` makes it of a motion, and joins clumps to it.
+
+    Parameters
+    ----------
+    center : (3,) array_like
+        Centre of rotation at time 0, lab frame [m]. It may turn about any axis.
+    material, velocity, angular_velocity, motion, name
+        As of `Plane`.
+    """
+
+    center: tuple
+    material: Material | None = None
+    velocity: tuple = ZERO
+    angular_velocity: tuple = ZERO
+    motion: Callable | None = None
+
+    axis = ZERO
+
+    def __post_init__(self):
+        self._check_motion(self.center)
+
+    def limits(self):
+        return Limits(along=True)
+
+    def mapped(self, moved, factor=1.0, **changes):
+        return replace(self, **{"center": moved(self.center)} | changes)
+
+    def uneven(self, axes):
+        return np.zeros_like(axes), ""
+
+
 def region_axis(axis):
     """x, y or z of a direction (3,) along an axis, for a region of LAMMPS; None for another direction."""
     return "xyz"[np.argmax(np.abs(axis))] if max(np.abs(axis)) == 1.0 else None

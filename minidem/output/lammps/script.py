@@ -136,6 +136,9 @@ def setup(sim, springs=False, stretched=False):
     if sim.loop.user_forces.expected:
         raise ValueError("user forces cannot be given to LAMMPS; write the files of a simulation without them, as of "
                          "Simulation.load(path, forces='drop')")
+    if sim.loop.state.hold is not None:
+        raise ValueError("clumps that are held cannot be given to LAMMPS; free them by sim.set_motion(ids), and add "
+                         "fix freeze, fix move or fix setforce to the script")
     if sim.fields:
         raise ValueError(f"fields cannot be given to LAMMPS: {', '.join(sim.fields)}; write the files of a simulation "
                          "without them")

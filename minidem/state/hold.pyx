@@ -1,0 +1,153 @@
+"""Clumps that are held: see hold.pxd. Here are their Holds, and what the time loop does with them, block by block."""
+import numpy as np
+
+from minidem.core import quaternions
+from minidem.state.bodies import FREE_HOLD
+from minidem.templates.mass.mass_properties import quaternion
+
+from minidem.core.quaternion cimport multiply, normalise, quat, rotate
+from minidem.core.vec3 cimport add_scaled, scale, sub
+from minidem.state.rows cimport CARRIED, FREE, store, store_quat
+from minidem.walls.surface cimport from_wall, to_wall, vector, velocity_with
+
+
+cdef const WrenchBlock *held_wrench(const StateView *state, Py_ssize_t block, const WrenchBlock *wrench,
+                                    WrenchBlock *room) noexcept nogil:
+    """The part of the wrenches of a block that moves its clumps, about pins; in the room if any of them is held."""
+    cdef const HoldBlock *hold = hold_of(state, block)
+    cdef const double *q = clumps_of(state, block).orientation
+    cdef Vec3 force, torque, axis
+    cdef int lane
+    if hold == NULL:
+        return wrench
+    room[0] = wrench[0]
+    for lane in range(LANES):
+        if hold.kind[lane] == FREE:                     # no zero changes its sign
+            continue
+        force, torque = load(wrench.force + lane), load(wrench.torque + lane)
+        axis = rotate_back(load_quat(q + lane), load(hold.axis + lane))
+        torque = add(torque, cross(load(hold.arm + lane), rotate_back(load_quat(q + lane), force)))
+        store(room.torque + lane, add_scaled(scale(hold.turns[lane], torque), dot(axis, torque), axis))
+        store(room.force + lane, times(load(hold.free + lane), force))
+    return room
+
+
+cdef inline Quat turn_of(const WallPose *before, const WallPose *after) noexcept nogil:
+    """The turn of a wall, by less than half a revolution, from one instant to another."""
+    cdef Vec3 x = from_wall(after, vector(before.matrix)), y = from_wall(after, vector(before.matrix + 3))
+    cdef Vec3 z = from_wall(after, vector(before.matrix + 6))           # columns of its matrix
+    return normalise(quat(1.0 + x.x + y.y + z.z, y.z - z.y, z.x - x.z, x.y - y.x))
+
+
+cdef void follow(const StateView *state, Py_ssize_t block, const double *old, double dt, const WallPose *walls,
+                 Py_ssize_t n_walls) noexcept nogil:
+    """Velocities of clumps at pins in a time in which they have turned from the orientations `old` (4, LANES); the
+    same, and orientations, of clumps that walls carry. walls : n_walls poses now, behind those before."""
+    cdef const HoldBlock *hold = hold_of(state, block)
+    cdef ClumpBlock *clumps = clumps_of(state, block)
+    cdef const WallPose *now
+    cdef const WallPose *before
+    cdef Vec3 arm, x
+    cdef Quat q
+    cdef int lane
+    for lane in range(LANES if hold != NULL else 0):
+        q, x, arm = load_quat(old + lane), load(clumps.position + lane), load(hold.arm + lane)
+        if hold.kind[lane] == PINNED:
+            store(clumps.velocity + lane, scale(1.0 / dt, sub(
+                rotate(load_quat(clumps.orientation + lane), arm), rotate(q, arm))))
+        elif hold.kind[lane] == CARRIED:
+            now = walls + <int> hold.wall[lane]
+            before = now - 2 * n_walls
+            arm = sub(x, vector(before.position))
+            x = add(sub(vector(now.position), vector(before.position)), sub(from_wall(now, to_wall(before, x)), arm))
+            store(clumps.velocity + lane, scale(1.0 / dt, x))
+            q = multiply(turn_of(before, now), q)
+            store_quat(clumps.orientation + lane, q)
+            store(clumps.angular_velocity + lane, rotate_back(q, vector(now.turning_now)))
+
+
+cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose *walls,
+                       double *velocity) noexcept nogil:
+    """Velocities (3, LANES) and `predicted` at the instant of the pose, of clumps at pins or carried by walls."""
+    cdef const WallPose *wall
+    cdef Quat q
+    cdef int lane
+    for lane in range(LANES if hold != NULL else 0):
+        q = load_quat(clumps.orientation + lane)
+        if hold.kind[lane] == PINNED:
+            store(velocity + lane, rotate(q, cross(load(clumps.predicted + lane), load(hold.arm + lane))))
+        elif hold.kind[lane] == CARRIED:
+            wall = walls + <int> hold.wall[lane]
+            store(velocity + lane, velocity_with(wall, load(clumps.position + lane)))
+            store(clumps.predicted + lane, rotate_back(q, vector(wall.turning_now)))
+
+
+cdef int carrier_of(const StateView *state, int sphere) noexcept nogil:
+    """Number of the wall that carries the clump of a sphere; -1: none."""
+    cdef int clump = clump_of(state, sphere)
+    return -1 if state.holds == NULL else <int> hold_of(state, row_of(clump)).wall[lane_of(clump)]
+
+
+def holds_of(state, clumps, free, turns, pin, wall=-1):
+    """Holds of clumps (k,) of a state.
+
+    free : (3,) bool.  turns : True, False, or the (3,) unit vector of an axis.  pin : (3,) a point in the lab, or None.
+    wall : number of the one that carries them; -1: none
+    """
+    hold, frames = FREE_HOLD.repeat(len(clumps)), state.column("orientation")[clumps]
+    if state.hold is not None:                          # of the templates
+        frames = quaternions.multiply(frames, quaternions.conjugate(state.hold["frame"][clumps]))
+    mass, kind, size = state.column("mass")[clumps], state.template_index[clumps], state.scale[clumps]
+    arm = quaternions.rotate_back(frames, state.column("position")[clumps] - pin) if pin else np.zeros((len(clumps), 3))
+    hold["free"], hold["turns"], hold["arm"] = np.where(pin is None, free, False), turns is True, arm
+    moments = (state.bodies.inertia[kind] * size[:, None] ** 5)[:, :, None] * np.eye(3)
+    moments += mass[:, None, None] * (np.sum(arm ** 2, axis=1)[:, None, None] * np.eye(3) - arm[:, :, None]
+                                      * arm[:, None, :])
+    hold["wall"] = 1.0 + wall
+    if turns is False:
+        hold["inertia"] = 1.0
+    elif turns is not True:
+        hold["axis"], along = turns, quaternions.rotate_back(frames, np.broadcast_to(turns, arm.shape))
+        hold["inertia"] = np.einsum("ni,nij,nj->n", along, moments, along)[:, None]
+    elif pin is not None:
+        hold["inertia"], axes = np.linalg.eigh(moments)
+        axes[:, :, 2] *= np.linalg.det(axes)[:, None]
+        hold["frame"] = [quaternion(frame) for frame in axes]
+        hold["arm"] = quaternions.rotate_back(hold["frame"], arm)
+    hold["inertia"] /= size[:, None] ** 5
+    return hold
+
+
+def refuse_held(hold, box):
+    """ValueError for clumps that are held in a periodic box that moves. hold : of a State, or None;  box : or None."""
+    if hold is not None and box is not None and box.moves:
+        raise ValueError("periodic: the box moves, and clumps that are held would have to move with it; let sim.deform "
+                         "stop it, or free the clumps by sim.set_motion(ids)")
+
+
+def shares(state):
+    """What energies and momenta count of each clump, as factors that may be multiplied by (n_clumps, 3).
+
+    Three: of the translation; of the rotation; of the weight and the momentum, which a clump at a pin has.
+    """
+    hold = state.hold
+    if hold is None:
+        return np.ones((1, 3)), np.ones((1, 1)), np.ones((1, 3))
+    turns = (hold["turns"] > 0.0) | hold["axis"].any(axis=1)
+    pinned = (hold["arm"] != 0.0).any(axis=1)
+    return hold["free"], turns[:, None].astype(float), np.where(pinned[:, None], 1.0 * turns[:, None], hold["free"])
+
+
+def immovable(state):
+    """(n_clumps,) bool, which clumps no force can move."""
+    return np.zeros(state.n_clumps, dtype=bool) if state.hold is None else ~np.hstack(shares(state)[:2]).any(axis=1)
+
+
+def pin_arms(state):
+    """(n_clumps, 3) vectors from pins to centres of mass, lab frame [m]; zero without a pin."""
+    return 0.0 if state.hold is None else quaternions.rotate(state.column("orientation"), state.hold["arm"])
+
+
+def carriers(state):
+    """(n_clumps,) numbers of the walls that carry the clumps, -1: none."""
+    return np.full(state.n_clumps, -1) if state.hold is None else state.hold["wall"].astype(int) - 1
