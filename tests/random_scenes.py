@@ -90,7 +90,9 @@ class RandomScene:
         self.forces = pick([], [], [drag], [stir], [spring], [drag, spring])
         generic = not any(one in self.forces + self.fluxes for one in (spring, conduct))
         possible = {"field": generic, "set": self.fields, "bond": self.contact in BONDED,
-                    "deform": self.box in ("sheared", "stretched", "pressed")}
+                    "deform": self.box in ("sheared", "stretched", "pressed"),
+                    "hold": "onset" not in self.contact and self.box in (*BOXES[:4], "periodic"),
+                    "move": self.has_history and self.box in BOXES[:4]}
         actions = ["add", "remove", "add", *(name for name, holds in possible.items() if holds)]
         self.actions = sorted((int(rng.integers(STEPS)), pick(*actions), int(rng.integers(1 << 30)))
                               for _ in range(rng.integers(5)))
@@ -162,9 +164,37 @@ class RandomScene:
         elif action == "bond":
             strength = 10.0 ** rng.uniform(3.0, 6.0)
             sim.add_bonds(rng.uniform(0.02, 0.07) * RADIUS, young=1e7, tensile=strength, shear=strength, damping=0.05)
+        elif action == "hold":
+            self.hold(sim, rng)
+        elif action == "move":
+            self.move(sim, rng)
         elif action == "deform":
             axes = ("x", "z") if self.box == "pressed" else ("x", "y")
             sim.deform(shear=(*axes, rng.uniform(-60.0, 60.0)), rates=(0.0, rng.uniform(-20.0, 20.0), 0.0))
+
+    def hold(self, sim, rng):
+        """Hold three clumps in one of many ways, or free them."""
+        pin, axis = sim.position[0] + rng.normal(0.0, 0.5 * RADIUS, size=3), rng.normal(size=3)
+        ways = [{}, {"free": "", "turns": ""}, {"free": "", "turns": "", "velocity": 0.3 * rng.normal(size=3)},
+                {"free": "xz", "turns": "y"}, {"turns": axis}, {"pin": pin}, {"pin": pin, "turns": "z"},
+                {"motion": md.Oscillation(0.1 * RADIUS * axis, 200.0)},
+                {"motion": md.Driven(mass=0.05, axis=axis, force=1.0)},
+                {"motion": md.Driven(inertia=1e-5, axis=axis, moment=0.01)}]
+        way = ways[rng.integers(len(ways))]
+        sim.set_motion(sim.ids[:1] if "pin" in way else rng.choice(sim.ids, size=3, replace=False), **way)
+
+    def move(self, sim, rng):
+        """Give a wall another motion or surface velocity, or add or remove a plane, or a wall that carries clumps."""
+        high, (s, a, b, c) = self.high, self.rates
+        if sim.walls[-1].name == "lid":
+            sim.remove_wall("lid")
+        elif rng.random() < 0.3:
+            sim.add_wall(md.Plane(high, (0, 0, -1), name="lid"))
+        else:
+            ways = [{}, {"velocity": (0, 0, 0.001 * a)}, {"motion": md.Oscillation((0, 0, 0.1 * RADIUS), 300.0)},
+                    {"motion": md.Servo(pressure=1e3, mass=0.02, area=0.01)},
+                    {"surface_velocity": (0, 0.1 * b, 0.1 * c)}]
+            sim.move_wall(int(rng.integers(2)), **ways[rng.integers(len(ways))])
 
     def disturbed(self, sim, rng, folder):
         how = rng.choice(["file", "copy", "pickle", "look", "sort", "undo"])

@@ -414,6 +414,7 @@ cdef class Driver:
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
+        self.schedule.prepare(self.loop, 0)             # the poses of walls that carry clumps
         blocks = after_kick(self.state, self.memory.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC,
                             self.loop.contacts.walls.now)
         rates = tuple(self.state.rows(blocks, *COLUMNS[name]) for name in ("velocity", "predicted"))
