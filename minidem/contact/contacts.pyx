@@ -13,8 +13,8 @@ the sphere in the lower slot. Each thread collects its own from all threads, in 
 The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1
 (r x n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the
 contact point. With it the dashpot of a law gives a single contact of two rigid bodies of any shape the restitution of
-the material; several that act together damp more (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With
-`mass=clump` the second term is left out, as in other codes.
+the material; several that act together damp more (FRICTION.md), except with `mass=shared` (shared_mass.pyx). Of
+spheres it is m_i m_j / (m_i + m_j). With `mass=clump` the second term is left out, as in other codes.
 """
 from libc.math cimport sqrt
 from libc.stdlib cimport free
@@ -30,7 +30,7 @@ from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
 from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport Vec3, cross, dot, scale, sub, times, vec3
-from minidem.core.vectors cimport aligned_memory, grow, release, reserve
+from minidem.core.vectors cimport aligned_memory, grow, push_pair, release, reserve
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
 from minidem.state.rows cimport ConstantBlock, load, load_quat
@@ -44,15 +44,21 @@ cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept 
     return constants_of(state, row_of(clump)).inverse_mass[lane_of(clump)]
 
 
-cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
-    """Acceleration along a normal of the point of the clump under a sphere, per force along it [1/kg].
+cdef Vec3 turning(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
+    """Torque on the clump per force along the normal under one of its spheres, body frame [m].
 
     The arm to the contact point and that to the centre of the sphere differ by a vector along the normal.
     """
     cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
+    return cross(load(member(state, row_of(sphere)) + lane),
+                 rotate_back(load_quat(clumps_of(state, row_of(clump)).orientation + lane), normal))
+
+
+cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
+    """Acceleration along a normal of the point of the clump under a sphere, per force along it [1/kg]."""
+    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
     cdef const ConstantBlock *constants = constants_of(state, row_of(clump))
-    cdef Vec3 arm = cross(load(member(state, row_of(sphere)) + lane),
-                          rotate_back(load_quat(clumps_of(state, row_of(clump)).orientation + lane), normal))
+    cdef Vec3 arm = turning(state, sphere, normal)
     return constants.inverse_mass[lane] + dot(arm, times(load(constants.inverse_inertia + lane), arm))
 
 
@@ -86,7 +92,7 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
     """Set the range of slots that this thread owns; the sums are not ready."""
     contacts.first_slot = <int> state.first_member[mine.first_block] * LANES
     contacts.n_slots = <int> state.first_member[mine.last_block] * LANES - contacts.first_slot
-    contacts.ready, contacts.foreign.size = False, 0
+    contacts.ready, contacts.foreign.size, contacts.changed.size = False, 0, 0
 
 
 cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil:
@@ -157,9 +163,10 @@ cdef void release_room(Contacts *contacts) noexcept nogil:
     release(&contacts.found_pairs)
     release(&contacts.found_wall_pairs)
     release(&contacts.facets)
+    release(&contacts.changed)
 
 
-cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
+cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
     """Unit, to the sphere i, from the sphere or primitive j; zero if centres coincide."""
     cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
     cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
@@ -172,16 +179,21 @@ cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j)
     return scale(1.0 / distance if distance > 0.0 else 0.0, d)
 
 
+cdef double own_mass(const Law *law, const StateView *state, int i, int j, Vec3 normal) noexcept nogil:
+    """Effective mass of a contact, as if there were no other one [kg]."""
+    cdef double inverse = inverse_mass_of(state, i) if law.mass_of_clumps else mobility(state, i, normal)
+    if j >= 0:
+        inverse += inverse_mass_of(state, j) if law.mass_of_clumps else mobility(state, j, normal)
+    return 1.0 / inverse
+
+
 cdef void set_inertia(const Law *law, const StateView *state, int i, int j, ContactBlock *block, int k) noexcept nogil:
     """Effective mass and rolling inertia of a new contact, in lane k of a block."""
     cdef double radius = state.spheres[4 * <Py_ssize_t> i + 3], rolling = inverse_mass_of(state, i) / (radius * radius)
-    cdef Vec3 normal = normal_of(law, state, i, j)
-    cdef double inverse = inverse_mass_of(state, i) if law.mass_of_clumps else mobility(state, i, normal)
     if j >= 0:
         radius = state.spheres[4 * <Py_ssize_t> j + 3]
         rolling += inverse_mass_of(state, j) / (radius * radius)
-        inverse += inverse_mass_of(state, j) if law.mass_of_clumps else mobility(state, j, normal)
-    block.mass[k], block.rolling_inertia[k] = 1.0 / inverse, 1.4 / rolling
+    block.mass[k], block.rolling_inertia[k] = own_mass(law, state, i, j, normal_of(law, state, i, j)), 1.4 / rolling
 
 
 cdef inline int *count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:
@@ -218,6 +230,9 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int gr
     set_bodies(blocks, lane, i, j, pair_of(contacts.law, state, i, j))
     clear_numbers(blocks, lane)                         # which an evaluated free lane may have
     set_inertia(contacts.law, state, i, j, block_of(blocks, lane), lane_of(lane))
+    if contacts.law.shares_mass:
+        block_of(blocks, lane).mass[lane_of(lane)] *= -1.0      # until the mass is shared
+        push_pair(&contacts.changed, i, j)
     begin_on(contacts, state, i)
     begin_on(contacts, state, j)
     return lane
@@ -311,6 +326,8 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
     """A contact ends: its pair is a neighbor pair again, and its lane free."""
     cdef const ContactBlock *block = block_of(&contacts.groups[group], lane)
     cdef int k = lane_of(lane)
+    if contacts.law.shares_mass:
+        push_pair(&contacts.changed, block.first[k], block.second[k])
     count_on_row(contacts, block.first[k], -1)
     count_on_row(contacts, block.second[k], -1)
     if group == <int> WALLS:

@@ -220,7 +220,7 @@ def _inertia(sim, pairs, normal):
         k = clump[:, side]
         turned = rotate_back(frame[k], np.cross(arm[:, side], normal))
         inverse += 1.0 / sim.mass[k] + (np.sum(turned ** 2 / inertia[k], axis=1)
-                                        if sim.settings.law_value("mass") == "contact" else 0.0)
+                                        if sim.settings.law_value("mass") != "clump" else 0.0)
         rolling += 1.0 / (sim.mass[k] * radii[:, side] ** 2)
     return 1.0 / inverse, 1.4 / rolling
 
