@@ -129,7 +129,7 @@ cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
 cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil
 cdef Vec3 turning(const StateView *state, int sphere, Vec3 normal) noexcept nogil
-cdef double own_mass(const Law *law, const StateView *state, int i, int j, Vec3 normal) noexcept nogil
+cdef double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil
 cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil

@@ -54,7 +54,7 @@ cdef Vec3 turning(const StateView *state, int sphere, Vec3 normal) noexcept nogi
                  rotate_back(load_quat(clumps_of(state, row_of(clump)).orientation + lane), normal))
 
 
-cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
+cdef double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
     """Acceleration along a normal of the point of the clump under a sphere, per force along it [1/kg]."""
     cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
     cdef const ConstantBlock *constants = constants_of(state, row_of(clump))
@@ -179,21 +179,16 @@ cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexce
     return scale(1.0 / distance if distance > 0.0 else 0.0, d)
 
 
-cdef double own_mass(const Law *law, const StateView *state, int i, int j, Vec3 normal) noexcept nogil:
-    """Effective mass of a contact, as if there were no other one [kg]."""
-    cdef double inverse = inverse_mass_of(state, i) if law.mass_of_clumps else mobility(state, i, normal)
-    if j >= 0:
-        inverse += inverse_mass_of(state, j) if law.mass_of_clumps else mobility(state, j, normal)
-    return 1.0 / inverse
-
-
 cdef void set_inertia(const Law *law, const StateView *state, int i, int j, ContactBlock *block, int k) noexcept nogil:
     """Effective mass and rolling inertia of a new contact, in lane k of a block."""
     cdef double radius = state.spheres[4 * <Py_ssize_t> i + 3], rolling = inverse_mass_of(state, i) / (radius * radius)
+    cdef Vec3 normal = normal_of(law, state, i, j)
+    cdef double inverse = inverse_mass_of(state, i) if law.mass_of_clumps else mobility(state, i, normal)
     if j >= 0:
         radius = state.spheres[4 * <Py_ssize_t> j + 3]
         rolling += inverse_mass_of(state, j) / (radius * radius)
-    block.mass[k], block.rolling_inertia[k] = own_mass(law, state, i, j, normal_of(law, state, i, j)), 1.4 / rolling
+        inverse += inverse_mass_of(state, j) if law.mass_of_clumps else mobility(state, j, normal)
+    block.mass[k], block.rolling_inertia[k] = 1.0 / inverse, 1.4 / rolling
 
 
 cdef inline int *count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:

@@ -14,7 +14,7 @@ from libc.string cimport memset
 
 from minidem.contact.blocks cimport ContactBlock, block_at, block_of
 from minidem.contact.contact cimport Contact, load3
-from minidem.contact.contacts cimport GROUPS, WALLS, normal_of, own_mass, turning
+from minidem.contact.contacts cimport GROUPS, WALLS, mobility, normal_of, turning
 from minidem.contact.gather cimport gather_contacts
 from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -62,36 +62,36 @@ cdef inline ContactBlock *block_with(Contacts *contacts, const Member *member) n
     return block_of(&contacts.groups[member.walls], member.lane)
 
 
-cdef void gather(Contacts *contacts, const StateView *state, bint moves, bint walls,
-                 const ContactBlock *block) noexcept nogil:
-    """Geometry, with `moves` also motion, of the contacts of a block, into the first room."""
+cdef const Contact *gathered(bint moves, Contacts *contacts, const StateView *state, bint walls,
+                             const ContactBlock *block) noexcept nogil:
+    """Geometry, with `moves` also motion, of the contacts of a block."""
     gather_contacts(moves, contacts.law, state, block.first, block.second, walls, LANES, &contacts.rooms[0].contact,
                     contacts.rooms[0].sides, contacts.rooms[0].images[0])
+    return &contacts.rooms[0].contact
 
 
 cdef void note_ends(Contacts *contacts, const StateView *state) noexcept nogil:
     """Note the contacts that have parted since the last pose."""
     cdef const ContactBlock *block
+    cdef const Contact *contact
     cdef Py_ssize_t b
     cdef int group, k
     for group in range(<int> GROUPS):
         for b in range(contacts.groups[group].n_blocks):
             block = block_at(&contacts.groups[group], b)
-            gather(contacts, state, False, group == <int> WALLS, block)
+            contact = gathered(False, contacts, state, group == <int> WALLS, block)
             for k in range(LANES):
-                if block.first[k] != contacts.groups[group].free_slot and contacts.rooms[0].contact.overlap[k] <= 0.0:
+                if block.first[k] != contacts.groups[group].free_slot and contact.overlap[k] <= 0.0:
                     push_pair(&contacts.changed, block.first[k], block.second[k])
 
 
 cdef void weigh(Contacts *contacts, const StateView *state, Member *member) noexcept nogil:
     """Set the weight of a contact that begins (its mass is negative), or has parted, and becomes a note."""
-    cdef const Contact *contact = &contacts.rooms[0].contact
     cdef const ContactBlock *block = block_with(contacts, member)
+    cdef const Contact *contact = gathered(True, contacts, state, member.walls, block)
     cdef int lane = lane_of(member.lane)
-    cdef double gap, way
-    gather(contacts, state, True, member.walls, block)
-    gap, way = contact.overlap[lane], contact.step[lane] * dot(load3(contact.velocity, lane),
-                                                               load3(contact.normal, lane))
+    cdef double gap = contact.overlap[lane]
+    cdef double way = contact.step[lane] * dot(load3(contact.velocity, lane), load3(contact.normal, lane))
     if block.mass[lane] < 0.0 or gap <= 0.0 and contacts.law.reach == 0.0:
         member.weight = 0.5 + (fabs(gap / way) if fabs(gap) < fabs(way) else 1.0)
         member.spheres = 0 if block.mass[lane] > 0.0 else member.spheres
@@ -147,19 +147,19 @@ cdef void find_masses(Contacts *contacts, const StateView *state, Member *member
     for summed in range(2):
         for k in range(n):
             block, lane = block_with(contacts, members + k), lane_of(members[k].lane)
-            normal, together = normal_of(contacts.law, state, block.first[lane], block.second[lane]), 0.0
+            normal, together, alone = normal_of(contacts.law, state, block.first[lane], block.second[lane]), 0.0, 0.0
             for side in range(1 if members.walls else 2):
                 sphere = block.second[lane] if side else block.first[lane]
                 if not summed:
                     torques[side] = add(torques[side], turning(state, sphere, normal))
                     continue
                 constants, at = constants_of(state, row_of(clump_of(state, sphere))), lane_of(clump_of(state, sphere))
+                alone += mobility(state, sphere, normal)
                 together += constants.inverse_mass[at] * dot(normal, push) + dot(
                     turning(state, sphere, normal), times(load(constants.inverse_inertia + at), torques[side]))
             if not summed:
                 push = add(push, normal)
-            alone = own_mass(contacts.law, state, block.first[lane], block.second[lane], normal)
-            members[k].mass = 1.0 / max(together, 0.5 / alone) if n > 1 else alone
+            members[k].mass = 1.0 / (max(together, 0.5 * alone) if n > 1 else alone)
 
 
 cdef void share_masses(Contacts *contacts, const StateView *state, bint evaluated) noexcept nogil:

@@ -51,8 +51,8 @@ The elastic constants [Pa]:
 in EDEM and LIGGGHTS. ``mass=contact`` has the :math:`m^*` that a push at the contact point feels when the contact
 begins, so that a single contact of clumps rebounds with :math:`e`, and several at once with less. With ``mass=shared``
 the contacts of two bodies share it, so that several at once rebound with :math:`e` as well (FRICTION.md);
-``mass=clump`` has that of their masses without rotation, as in LAMMPS. ``limit_damping=yes`` clips the attraction
-before lift-off; the restitution is then larger than :math:`e`. ``friction_limit=magnitude`` has :math:`L = \left|F\right|`,
+``mass=clump`` has that of their masses without rotation, as in LAMMPS. ``limit_damping=yes`` clips attraction before
+lift-off; the restitution is then larger than :math:`e`. ``friction_limit=magnitude`` has :math:`L = \left|F\right|`,
 so that friction acts while the damped force attracts, as in LAMMPS. ``rolling=epsd`` adds rolling resistance, the
 elastic-plastic spring-dashpot model C of Ai et al., with the damping :math:`\eta` = ``rolling_damping``; without it
 ``rolling_friction`` is not read. FRICTION.md has the time levels and the energy.
