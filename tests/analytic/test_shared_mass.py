@@ -23,7 +23,7 @@ TABLE = rows_of("contact/FRICTION.md", r"([\w ]+), (flat|tilted) \| (.*)", 8)
 def landing(name, restitution, mass, tilted=True, steps=100, n=20, threads=1):
     """n clumps that are about to land on a plane, or rods on rods, at random phases of the step; speed, contact time.
 
-    tilted : so that the heights of their lowest spheres differ by up to OVERLAP.
+    tilted : so that the heights of their lowest spheres differ by up to 2 OVERLAP along each axis.
     """
     rng, on_rods, lattice = np.random.default_rng(1), name == "two rods", LATTICES[name]
     clump = md.ClumpTemplate(2.0 * RADIUS * np.array(list(np.ndindex(lattice))), [RADIUS] * np.prod(lattice), 2500.0)
