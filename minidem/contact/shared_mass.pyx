@@ -40,12 +40,14 @@ cdef struct Members:
 
 
 cdef int in_order(const void *a, const void *b) noexcept nogil:
-    """For qsort: groups, in each the notes first, then the contacts in the user's order, in which sums are made."""
+    """For qsort: groups, in each the notes by weight, then contacts in the user's order, so that sums have an order."""
     cdef const Member *x = <const Member *> a
     cdef const Member *y = <const Member *> b
     if x.bodies != y.bodies:
         return -1 if x.bodies < y.bodies else 1
-    return (x.spheres > y.spheres) - (x.spheres < y.spheres)
+    if x.spheres != y.spheres:
+        return -1 if x.spheres < y.spheres else 1
+    return (x.weight > y.weight) - (x.weight < y.weight)
 
 
 cdef inline int64_t pair_of_numbers(int first, int second) noexcept nogil:
