@@ -15,8 +15,9 @@ SHAPES = [md.ClumpTemplate(np.array(centers) * RADIUS, np.array(radii) * RADIUS,
     ([(-0.6, 0, 0), (0.6, 0, 0), (0, 0.6, 0.3)], [0.7, 0.7, 0.5]), ([(k, 0, 0) for k in (-2, -1, 0, 1, 2)], [0.5] * 5))]
 CENTRAL = ["hertz", "hertz:onset=corrected", "hooke:stiffness=5e4,onset=corrected"]
 WITH_HISTORY = ["hertz-mindlin", "hertz-mindlin:rolling=epsd,tangential=mindlin,mass=clump",
-                "hertz-mindlin:cohesion=jkr", "hooke-coulomb:stiffness=5e4,rolling=epsd,friction_limit=magnitude"]
-BONDED = ["hertz-mindlin:bonds=parallel", "hooke-coulomb:stiffness=5e4,rolling=epsd,bonds=parallel"]
+                "hertz-mindlin:cohesion=jkr,mass=shared", "hertz-mindlin:mass=shared",
+                "hooke-coulomb:stiffness=5e4,rolling=epsd,friction_limit=magnitude"]
+BONDED = ["hertz-mindlin:bonds=parallel", "hooke-coulomb:stiffness=5e4,rolling=epsd,bonds=parallel,mass=shared"]
 ROTATIONS = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
 BOXES = ["walls", "shaken", "servo", "driven", "periodic", "sheared", "stretched", "pressed", "waving"]
 raises = []                     # steps of `drag` that raise
@@ -185,7 +186,7 @@ class RandomScene:
 
     def move(self, sim, rng):
         """Give a wall another motion or surface velocity, or add or remove a plane, or a wall that carries clumps."""
-        high, (s, a, b, c) = self.high, self.rates
+        high, (a, b, c) = self.high, self.rates[1:]
         if sim.walls[-1].name == "lid":
             sim.remove_wall("lid")
         elif rng.random() < 0.3:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from minidem.analysis.contacts import to_nearest_image
+from minidem.analysis.contacts import pair_keys, to_nearest_image
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate
@@ -53,6 +53,9 @@ def _of_contacts(sim, contacts):
     inverse, mobility = 1.0 / first.radius, first.mobility(normal)
     inverse[pairs] += 1.0 / second.radius
     mobility[pairs] += second.mobility(normal[pairs])
+    if law.shares_mass(values):
+        history, ends = sim.loop.history(), np.column_stack([contacts["sphere_i"], contacts["sphere_j"]])
+        mobility = 1.0 / history["mass"][np.searchsorted(pair_keys(history["spheres"]), pair_keys(ends))]
     other = np.empty(len(contacts), dtype=np.intp)
     other[~pairs] = table.wall_index[-1 - contacts["clump_j"][~pairs]]
     other[pairs] = state.material_index[second.clump]

@@ -7,6 +7,7 @@ from minidem.contact.contact cimport Bodies, Contact, Result
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport APART, DoubleVector, IntVector
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Facet, Walls
@@ -106,6 +107,7 @@ cdef struct Contacts:
     IntVector found_pairs           # room
     IntVector found_wall_pairs
     FacetVector facets              # the triangles near one sphere
+    IntVector changed               # with mass=shared: bodies (n, 2) of contacts that begin or end at this pose
     Room rooms[2]                   # the second one for laws without history
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
@@ -125,6 +127,8 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
 cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
+cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil
+cdef double own_mobility(const StateView *state, int i, int j, Vec3 normal, bint turns) noexcept nogil
 cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil

@@ -13,8 +13,8 @@ the sphere in the lower slot. Each thread collects its own from all threads, in 
 The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1
 (r x n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the
 contact point. With it the dashpot of a law gives a single contact of two rigid bodies of any shape the restitution of
-the material; several that act together damp more (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With
-`mass=clump` the second term is left out, as in other codes.
+the material; several that act together damp more (FRICTION.md), except with `mass=shared` (shared_mass.pyx). Of
+spheres it is m_i m_j / (m_i + m_j). With `mass=clump` the second term is left out, as in other codes.
 """
 import numpy as np
 
@@ -31,16 +31,17 @@ from minidem.contact.law cimport pair_of
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
-from minidem.core.vectors cimport aligned_memory, grow, release, reserve
+from minidem.core.vectors cimport aligned_memory, grow, push_pair, release, reserve
 from minidem.state.hold cimport mobility_of
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
 from minidem.state.rows cimport HoldBlock, load
 from minidem.state.state cimport State, clump_of, constants_of, hold_of
 from minidem.walls.surface cimport find_facets, overlaps_simple, replaces, touch_wall
+
 cdef extern from *:
     """
-    #define MINIDEM_LEAST_MOBILITY 1e-3
+    #define MINIDEM_LEAST_MOBILITY 0.1
     """
     const double LEAST_MOBILITY "MINIDEM_LEAST_MOBILITY"    # of a contact, over that of the heavier clump if it is free
 
@@ -92,7 +93,7 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
     """Set the range of slots that this thread owns; the sums are not ready."""
     contacts.first_slot = <int> state.first_member[mine.first_block] * LANES
     contacts.n_slots = <int> state.first_member[mine.last_block] * LANES - contacts.first_slot
-    contacts.ready, contacts.foreign.size = False, 0
+    contacts.ready, contacts.foreign.size, contacts.changed.size = False, 0, 0
 
 
 cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil:
@@ -163,9 +164,10 @@ cdef void release_room(Contacts *contacts) noexcept nogil:
     release(&contacts.found_pairs)
     release(&contacts.found_wall_pairs)
     release(&contacts.facets)
+    release(&contacts.changed)
 
 
-cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
+cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
     """Unit, to the sphere i, from the sphere or primitive j; zero if centres coincide."""
     cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
     cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
@@ -178,19 +180,27 @@ cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j)
     return scale(1.0 / distance if distance > 0.0 else 0.0, d)
 
 
+cdef double own_mobility(const StateView *state, int i, int j, Vec3 normal, bint turns) noexcept nogil:
+    """Approach acceleration of the bodies of a contact per force along the normal, as if there were no other [1/kg].
+
+    Held clumps that can hardly approach each other have a bounded mass, as tangential dashpots use it, too.
+    """
+    cdef double mobility = mobility_of(state, i, normal, turns), least = inverse_mass_of(state, i)
+    if j >= 0:
+        mobility += mobility_of(state, j, normal, turns)
+        least = min(least, inverse_mass_of(state, j))
+    return max(mobility, LEAST_MOBILITY * least)
+
+
 cdef void find_inertia(const StateView *state, int i, int j, Vec3 normal, bint turns, double *mass,
                        double *rolling_inertia) noexcept nogil:
-    """Effective mass and rolling inertia of a contact of the sphere i with the sphere or primitive j.
-
-    Where held clumps cannot approach each other the mass is finite, as it counts for tangential forces, too.
-    """
-    cdef double inverse = mobility_of(state, i, normal, turns), rolling = rolling_share(state, i)
-    cdef double least = inverse_mass_of(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
+    """Effective mass and rolling inertia of a contact of the sphere i with the sphere or primitive j."""
+    cdef double rolling = rolling_share(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
+    cdef double least = inverse_mass_of(state, i)
     if j >= 0:
-        inverse += mobility_of(state, j, normal, turns)
         rolling += rolling_share(state, j)
         least = min(least, inverse_mass_of(state, j))
-    mass[0] = 1.0 / max(inverse, LEAST_MOBILITY * least)
+    mass[0] = 1.0 / own_mobility(state, i, j, normal, turns)
     rolling_inertia[0] = 1.4 / max(rolling, LEAST_MOBILITY * least / (radius * radius))
 
 
@@ -245,6 +255,9 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int gr
     block = block_of(blocks, lane)
     find_inertia(state, i, j, normal_of(contacts.law, state, i, j), not contacts.law.mass_of_clumps,
                  block.mass + lane_of(lane), block.rolling_inertia + lane_of(lane))
+    if contacts.law.shares_mass:
+        block.mass[lane_of(lane)] *= -1.0               # until the mass is shared
+        push_pair(&contacts.changed, i, j)
     begin_on(contacts, state, i)
     begin_on(contacts, state, j)
     return lane
@@ -338,6 +351,8 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
     """A contact ends: its pair is a neighbor pair again, and its lane free."""
     cdef const ContactBlock *block = block_of(&contacts.groups[group], lane)
     cdef int k = lane_of(lane)
+    if contacts.law.shares_mass:
+        push_pair(&contacts.changed, block.first[k], block.second[k])
     count_on_row(contacts, block.first[k], -1)
     count_on_row(contacts, block.second[k], -1)
     if group == <int> WALLS:

@@ -27,7 +27,7 @@ READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=pa
 SHARED_PARAMETERS = {          # the first three in the order of part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
     "tangential": tuple(MODELS), "tangential_damping": ("stiffness-ratio", NonNegative),
-    "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
+    "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump", "shared"),
     "bonds": tuple(PARTS["bonds"]),
 }
 FRICTION_PARAMETERS = SHARED_PARAMETERS | {

@@ -165,7 +165,8 @@ cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, descripti
     law.coefficients, law.materials = <const double *> pointer_to(coefficients), <const int *> pointer_to(of_slots)
     law.log_materials, law.n_coefficients = len(coefficients).bit_length() - 1, coefficients.shape[2]
     law.only_material = present[0] if len(present) == 1 else -1
-    law.mass_of_clumps, kernels.n_coefficients = description.mass_of_clumps(values), law.n_coefficients
+    law.mass_of_clumps, law.shares_mass = description.mass_of_clumps(values), description.shares_mass(values)
+    kernels.n_coefficients = law.n_coefficients
     return [coefficients, of_slots, of_walls]
 
 

@@ -141,6 +141,10 @@ class ContactLaw(Description):
         """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/contacts.pyx)."""
         return self._has("mass=clump", values)
 
+    def shares_mass(self, values: list[float | int]) -> bool:
+        """Whether the contacts of two bodies share the mass of this pair (contact/shared_mass.pyx)."""
+        return self._has("mass=shared", values)
+
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""
         return self._has("onset=corrected", values)

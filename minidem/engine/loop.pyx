@@ -36,6 +36,7 @@ from minidem.contact.contacts cimport (
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
+from minidem.contact.shared_mass cimport share_masses
 from minidem.core.clock cimport clock
 from minidem.core.eight cimport store_eight3
 from minidem.core.lanes cimport LOG_LANES
@@ -290,9 +291,11 @@ cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
             contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
     if loop.law.history != NULL:
         find_new(contacts, mine, &loop.state)
+        share_masses(contacts, &loop.state, False)
         if mine.refused[0]:
             return
     evaluate_contacts(contacts, mine, &loop.state)
+    share_masses(contacts, &loop.state, True)
     if contacts.has_force_after_end:
         mine.failure = FORCE_AFTER_END
     if loop.law.ends > 0.0:

@@ -9,7 +9,7 @@ of the centre follows from the rotation. A clump that a wall carries has the dis
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport Quat, rotate_back
 from minidem.core.vec3 cimport Vec3, add, cross, dot, times
-from minidem.state.rows cimport PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat
+from minidem.state.rows cimport FREE, PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hold_of, member
 from minidem.walls.surface cimport WallPose
 
@@ -22,34 +22,50 @@ cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose
 cdef int carrier_of(const StateView *state, int sphere) noexcept nogil
 
 
-cdef inline double held_mobility(const HoldBlock *hold, const ConstantBlock *constants, int lane, Vec3 offset, Quat q,
-                                 Vec3 normal, bint turns) noexcept nogil:
-    """Acceleration of a sphere at an offset along a normal, per force along it [1/kg].
+cdef inline Vec3 turning_of(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
+    """Torque on a clump, body frame, about its centre or pin, per force along the normal under one of its spheres [m].
 
-    turns : with the rotation; else of the clump as a point, also at a pin.
+    The arm to the contact point and that to the centre of the sphere differ by a vector along the normal.
     """
-    cdef Vec3 arm = cross(add(offset, load(hold.arm + lane)), rotate_back(q, normal))
-    cdef double mobility = constants.inverse_mass[lane] * dot(times(load(hold.free + lane), normal), normal)
-    cdef double about = dot(rotate_back(q, load(hold.axis + lane)), arm)
-    if not turns:
-        return constants.inverse_mass[lane] if hold.kind[lane] == PINNED else mobility
-    return mobility + hold.turns[lane] * dot(arm, times(load(constants.inverse_inertia + lane), arm)) \
-        + constants.inverse_inertia[lane] * (about * about)
+    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
+    cdef const HoldBlock *hold = hold_of(state, row_of(clump))
+    cdef Vec3 offset = load(member(state, row_of(sphere)) + lane)
+    if hold != NULL:
+        offset = add(offset, load(hold.arm + lane))
+    return cross(offset, rotate_back(load_quat(clumps_of(state, row_of(clump)).orientation + lane), normal))
+
+
+cdef inline double response(const StateView *state, int sphere, Vec3 normal, Vec3 turning, Vec3 force,
+                            Vec3 torque) noexcept nogil:
+    """Acceleration along a normal of the point of a clump under a sphere by a force and a torque.
+
+    turning, torque : see turning_of.  force : lab
+    """
+    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
+    cdef const ConstantBlock *constants = constants_of(state, row_of(clump))
+    cdef const HoldBlock *hold = hold_of(state, row_of(clump))
+    cdef Vec3 inverse = load(constants.inverse_inertia + lane), axis
+    if hold == NULL or hold.kind[lane] == FREE:
+        return constants.inverse_mass[lane] * dot(normal, force) + dot(turning, times(inverse, torque))
+    axis = rotate_back(load_quat(clumps_of(state, row_of(clump)).orientation + lane), load(hold.axis + lane))
+    return constants.inverse_mass[lane] * dot(times(load(hold.free + lane), normal), force) \
+        + hold.turns[lane] * dot(turning, times(inverse, torque)) + inverse.x * (dot(axis, turning) * dot(axis, torque))
 
 
 cdef inline double mobility_of(const StateView *state, int sphere, Vec3 normal, bint turns) noexcept nogil:
     """Acceleration along a normal of the point of the clump under a sphere, per force along it [1/kg].
 
-    The arm to the contact point and that to the centre of the sphere differ by a vector along the normal.
+    turns : with the rotation; else of the clump as a point, also at a pin.
     """
     cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
     cdef const ConstantBlock *constants = constants_of(state, row_of(clump))
     cdef const HoldBlock *hold = hold_of(state, row_of(clump))
-    cdef Quat q = load_quat(clumps_of(state, row_of(clump)).orientation + lane)
-    cdef Vec3 offset = load(member(state, row_of(sphere)) + lane), arm
-    if hold != NULL:
-        return held_mobility(hold, constants, lane, offset, q, normal, turns)
+    cdef bint held = hold != NULL and hold.kind[lane] != FREE
+    cdef Vec3 turning
     if not turns:
-        return constants.inverse_mass[lane]
-    arm = cross(offset, rotate_back(q, normal))
-    return constants.inverse_mass[lane] + dot(arm, times(load(constants.inverse_inertia + lane), arm))
+        return constants.inverse_mass[lane] * (dot(times(load(hold.free + lane), normal), normal)
+                                               if held and hold.kind[lane] != PINNED else 1.0)
+    turning = turning_of(state, sphere, normal)
+    if held:
+        return response(state, sphere, normal, turning, normal, turning)
+    return constants.inverse_mass[lane] + dot(turning, times(load(constants.inverse_inertia + lane), turning))

@@ -7,7 +7,7 @@ from minidem.templates.mass.mass_properties import quaternion
 
 from minidem.core.quaternion cimport multiply, normalise, quat, rotate
 from minidem.core.vec3 cimport add_scaled, scale, sub
-from minidem.state.rows cimport CARRIED, FREE, store, store_quat
+from minidem.state.rows cimport CARRIED, store, store_quat
 from minidem.walls.surface cimport from_wall, to_wall, vector, velocity_with
 
 

@@ -214,12 +214,13 @@ def falls_flat(numbers, restitution, mass_of="contact", speed=0.02):
 
 @pytest.mark.parametrize("words, contacts, values", FLAT)
 def test_clumps_that_fall_flat(words, contacts, values):
-    """The table of the guide, and the formula."""
+    """The table of the guide, and the formula. With shared masses the restitution is that of the material."""
     numbers = ([int(word) for word in words.split("x")] if words else [1]) + [1, 1]
     assert numbers[0] * numbers[1] == int(contacts)
     for restitution, expected in zip((0.9, 0.5, 0.1), map(float, values.split("|"))):
         found, derived = falls_flat(numbers[:3], restitution)
         assert found == pytest.approx(expected, abs=6e-4) and found == pytest.approx(derived, abs=3e-4)
+        assert falls_flat(numbers[:3], restitution, "shared")[0] == pytest.approx(restitution, abs=3e-4)
 
 
 def test_flat_clumps_elsewhere_in_the_documents():

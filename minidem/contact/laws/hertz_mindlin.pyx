@@ -49,8 +49,9 @@ The elastic constants [Pa]:
 
 ``tangential`` is the model. ``tangential_damping`` is :math:`x`, or "stiffness-ratio": :math:`\sqrt{4 G^* / E^*}`, as
 in EDEM and LIGGGHTS. ``mass=contact`` has the :math:`m^*` that a push at the contact point feels when the contact
-begins, so that a single contact of clumps rebounds with :math:`e`, and several at once with less (FRICTION.md);
-``mass=clump`` that of their masses without rotation, as in LAMMPS. ``limit_damping=yes`` clips the attraction before
+begins, so that a single contact of clumps rebounds with :math:`e`, and several at once with less. With ``mass=shared``
+the contacts of two bodies share it, so that several at once rebound with :math:`e` as well (FRICTION.md);
+``mass=clump`` has that of their masses without rotation, as in LAMMPS. ``limit_damping=yes`` clips attraction before
 lift-off; the restitution is then larger than :math:`e`. ``friction_limit=magnitude`` has :math:`L = \left|F\right|`,
 so that friction acts while the damped force attracts, as in LAMMPS. ``rolling=epsd`` adds rolling resistance, the
 elastic-plastic spring-dashpot model C of Ai et al., with the damping :math:`\eta` = ``rolling_damping``; without it
