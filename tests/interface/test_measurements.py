@@ -67,6 +67,10 @@ def test_kinetic_stress():
     expected = BALL.mass * 2.0 * np.outer([1, 1, 0], [1, 1, 0]) / 12.0
     np.testing.assert_allclose(sim.stress(**corners, kinetic=True), expected, rtol=1e-12)
     assert not sim.stress(**corners).any() and not sim.stress(low=(3,) * 3, high=(4,) * 3, kinetic=True).any()
+    sim.add_clumps(BALL, (0.0, 0.9, 0.0), velocity=(0.0, 0.0, 7.0), scale=0.5)
+    inside = [0, 1, 3]
+    expected = np.cov(sim.velocity[inside].T, aweights=sim.mass[inside], ddof=0) * sim.mass[inside].sum() / 12.0
+    np.testing.assert_allclose(sim.stress(**corners, kinetic=True), expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
@@ -176,6 +180,15 @@ def test_angle_of_the_director(flow_axis, gradient, expected):
     assert flow.director_angle(rods([along, -along], periodic=box)) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(ValueError, match=r"periodic = None: without shear .* shear="):
         flow.director_angle(rods([along]))
+
+
+def test_rotation_relative_to_the_flow():
+    """1 of clumps that turn with it, by half of its vorticity."""
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=md.PeriodicBox(
+        (0,) * 3, (3,) * 3, (True,) * 3, shear=("x", "y", 4.0)))
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), [(1, 1, 1)], angular_velocity=(0, 0, -2))
+    sim.run(1)
+    assert flow.relative_rotation(sim) == pytest.approx(1.0, rel=1e-12)
 
 
 def test_block_mean():

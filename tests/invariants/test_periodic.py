@@ -71,20 +71,27 @@ def test_energy_balance_with_gravity_and_friction():
 
 
 def test_wrapped_positions():
-    """Free clumps: positions are those in unbounded space, wrapped ones in the box, and images connect them."""
+    """Free clumps: positions are those in unbounded space, wrapped ones in the box, and images connect them; also of
+    copies, and where other clumps are removed."""
     sim = cube(axes=(True, False, True), dt=1e-3)
     ball, rng = scenes.ball(0.02).template, np.random.default_rng(3)
     x = 0.125 + 0.25 * np.argwhere(np.ones((4, 4, 4)))
     v = np.tile([8.0, 0.25, -31.0], (64, 1))
     sim.add_clumps(ball, x + [3, 0, -2] * rng.integers(0, 2, (64, 1)), velocity=v)
     start = np.array(sim.position)
-    sim.run(70_000)
+    sim.run(40_000)
+    kept, before = sim.loop.snapshot().copy().state, sim.position
+    sim.run(30_000)
+    assert np.array_equal(kept.column("position"), before)
     np.testing.assert_allclose(sim.position, start + sim.time * v, rtol=1e-11)
     assert np.array_equal(sim.wrapped_position[:, 1], sim.position[:, 1]) and not np.any(sim.image[:, 1])
     inside = sim.wrapped_position[:, [0, 2]]
     assert np.all((inside >= 0.0) & (inside <= 1.0)) and sim.image[:, 2].max() < -2000
     np.testing.assert_allclose(sim.wrapped_position + sim.image * SIDE, sim.position, rtol=1e-14)
     assert np.abs(sim.loop.state.in_slot_order("position")[:, [0, 2]]).max() < 200   # wrapped at 32768, 65536
+    before = sim.position[1:]
+    sim.remove_clumps([0])
+    assert np.array_equal(sim.position, before)
 
 
 @pytest.mark.parametrize("fraction", [pytest.param(0.05, marks=pytest.mark.slow), 0.15])
