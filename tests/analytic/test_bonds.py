@@ -36,6 +36,9 @@ def test_balance_and_momentum(contact, damping):
         before = sim.angular_momentum()
         found.append(largest_change(sim, 0.02))
         np.testing.assert_allclose(sim.angular_momentum(), before, rtol=1e-12, atol=1e-12 * abs(before).max())
+        energy = sim.energy()
+        assert sim.bonds()["energy"][0] == pytest.approx(
+            energy.elastic + energy.elastic_tangential + energy.elastic_rolling, rel=1e-9)
     assert found[0] < 3e-3 and 3.3 < found[0] / found[1] < 4.7
 
 

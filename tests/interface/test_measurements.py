@@ -182,15 +182,6 @@ def test_angle_of_the_director(flow_axis, gradient, expected):
         flow.director_angle(rods([along]))
 
 
-def test_rotation_relative_to_the_flow():
-    """1 of clumps that turn with it, by half of its vorticity."""
-    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=md.PeriodicBox(
-        (0,) * 3, (3,) * 3, (True,) * 3, shear=("x", "y", 4.0)))
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), [(1, 1, 1)], angular_velocity=(0, 0, -2))
-    sim.run(1)
-    assert flow.relative_rotation(sim) == pytest.approx(1.0, rel=1e-12)
-
-
 def test_block_mean():
     mean = block_mean(np.arange(10.0), 2)
     assert mean.value == 4.5 and mean.error == pytest.approx(2.5)
