@@ -36,6 +36,9 @@ def test_balance_and_momentum(contact, damping):
         before = sim.angular_momentum()
         found.append(largest_change(sim, 0.02))
         np.testing.assert_allclose(sim.angular_momentum(), before, rtol=1e-12, atol=1e-12 * abs(before).max())
+        energy = sim.energy()
+        assert sim.bonds()["energy"][0] == pytest.approx(
+            energy.elastic + energy.elastic_tangential + energy.elastic_rolling, rel=1e-9)
     assert found[0] < 3e-3 and 3.3 < found[0] / found[1] < 4.7
 
 
@@ -64,7 +67,8 @@ def test_cantilever(bonds, step):
 
 @pytest.mark.parametrize("axis, stress, strength", [(0, "shear", "shear"), (1, "tension", "tensile")])
 def test_twisted_and_bent_apart(axis, stress, strength):
-    """Spheres with opposite spins: torsion or bending of a harmonic oscillator, which breaks at half of its peak."""
+    """Spheres with opposite spins: torsion or bending of a harmonic oscillator, which breaks at half of its peak, or
+    is damped."""
     young, ratio, distance, spin = 1e7, 2.0, 0.0202, np.eye(3)[axis]
     k_n = young * np.pi * RADIUS ** 2 / distance
     k = k_n / ratio * RADIUS ** 2 / 2 if stress == "shear" else k_n * RADIUS ** 2 / 4
@@ -80,6 +84,14 @@ def test_twisted_and_bent_apart(axis, stress, strength):
     assert sim.broken_bonds()["time"] == pytest.approx(time[-1] + sim.dt, rel=1e-12)
     assert sim.energy().dissipated == sim.energy().dissipated_fracture == pytest.approx(sim.broken_bonds()["energy"][0])
     assert abs(sim.energy().balance / (25.0 * BALL.inertia[0]) - 1) < 1e-6
+    sim, held = pair(2e-3 / rate, distance, angular_velocity=[-5.0 * spin, 5.0 * spin]), []
+    sim.add_bonds([(0, 1)], young, ratio, damping=0.2)
+    sim.run_until(3.0 / rate, 1, lambda sim: held.extend((sim.time, value) for value in sim.bonds()[stress]))
+    time, found = np.transpose(held)
+    slowed = 0.4 * np.sqrt(0.7 * BALL.mass * RADIUS ** 2 * k) / BALL.inertia[0]
+    turns = np.sqrt(rate ** 2 - slowed ** 2)
+    expected = peak * rate / turns * np.exp(-slowed * time) * np.sin(turns * time)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-3 * peak)
 
 
 def test_broken_bonds_are_listed():
@@ -147,6 +159,19 @@ def test_bonds_are_listed():
     assert bond["energy"] == pytest.approx(0.5 * force * stretch, rel=1e-12)
     assert sim.energy().elastic == pytest.approx(bond["energy"], rel=1e-9)
     assert sim.contacts()["force"][0, 0] == pytest.approx(force, rel=1e-9)
+
+
+def test_effective_mass():
+    """That of a bond across a gap is that of a contact which begins there."""
+    long, short, found = md.shapes.rod(0.1, RADIUS, 5, 1000.0), md.shapes.rod(0.05, RADIUS, 3, 1000.0), []
+    for gap in 1e-9, -1e-9:
+        sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-6)
+        sim.add_clumps(long, (0, 0, 0))
+        sim.add_clumps(short, (0, 0.02 + gap, 0.04))
+        assert gap < 0.0 or sim.add_bonds(2e-9, young=1e6) == 1
+        sim.run(1)
+        found.append([sim.loop.history()[name][0] for name in ("mass", "rolling_inertia")])
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
 def test_across_faces_of_a_periodic_box():

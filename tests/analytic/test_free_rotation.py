@@ -61,6 +61,14 @@ def test_stored_values_belong_to_the_stated_instants(name):
     assert order(of_q) > record.order_q - TOLERANCE and order(of_w) > record.order_w - TOLERANCE, (of_q, of_w)
 
 
+@pytest.mark.parametrize("name, expected", [("spiral", 4), ("spiral:inner=rk4", 6)])
+def test_half_a_step_back_and_forth(name, expected):
+    """Start and sync of SPIRAL take its inner method: the terms of even order cancel."""
+    back = [rms(md.rotation.integrate(name, bodies.INERTIA, bodies.ORIENTATION, bodies.SPIN, bodies.PUSH, 0.1 / n, 0)
+                .angular_velocity - bodies.SPIN) for n in (1, 2, 4)]
+    assert order(np.array(back)) == pytest.approx(expected, abs=0.1)
+
+
 @pytest.mark.parametrize("name", SCHEMES)
 def test_torque_free_body_against_elliptic_functions(name):
     """w against Jacobi's solution, q against DOP853 driven by it: of the declared order at least, or to round-off."""
@@ -85,12 +93,15 @@ TOPS = {"asymmetric": ((1.0, 2.0, 2.5), (0.7, 1.0, -0.6)),
 @pytest.mark.parametrize("turn", [0.001, 0.02, 0.5, 5.0])
 @pytest.mark.parametrize("top", TOPS)
 def test_exact_free_rotation(top, turn):
-    """Against DOP853, over ten radians in steps of `turn`, from below to far above the limit of the series."""
+    """Against DOP853, over ten radians in steps of `turn`, from below to far above the limit of the series; the
+    stored angular velocity is that in the middle of the last step, within a part of it or between two."""
     inertia, w0 = (np.array(values) for values in TOPS[top])
     rate = np.linalg.norm(w0)
-    end = md.rotation.integrate("exact", inertia, Q0, w0, np.zeros(3), turn / rate, round(10.0 / turn))
-    q, w = bodies.driven(inertia, Q0, w0, lambda t, q, w: 0.0 * w, 10.0 / rate)
-    assert orientation_error(end.orientation, q) < 1e-12 and rms(end.angular_velocity - w) < 1e-12 * rate
+    end, stored = (md.rotation.integrate("exact", inertia, Q0, w0, np.zeros(3), turn / rate, round(10.0 / turn),
+                                         sync=sync) for sync in (True, False))
+    q, w = bodies.driven(inertia, Q0, w0, lambda t, q, w: 0.0 * w, [(10.0 - 0.5 * turn) / rate, 10.0 / rate])
+    assert orientation_error(end.orientation, q[1]) < 1e-12 and rms(end.angular_velocity - w[1]) < 1e-12 * rate
+    assert rms(stored.angular_velocity - w[0]) < 1e-12 * rate
 
 
 @pytest.mark.parametrize("order_of_dmv", [2, 4, 6])
@@ -186,3 +197,18 @@ def test_user_forces_with_drag(name):
     end = md.rotation.integrate(name, template.inertia, principal, spin, torque, 1.0 / steps, steps)
     assert orientation_error(scenes.product(sim.orientation, template.orientation[None])[0], end.orientation) < 1e-12
     assert rms(sim.body_angular_velocity[0] - end.angular_velocity) < 1e-11
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.filterwarnings("ignore:dt")
+def test_forces_get_the_velocities_of_the_pose(name):
+    """Of a ball under a constant force and a constant torque, which are linear in time."""
+    ball, wrong = md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), []
+    sim = md.Simulation(md.Material(1e9, 0.3), dt=0.01, rotation=name)
+    sim.add_clumps(ball, (0, 0, 0), velocity=(1.0, 2.0, 3.0), angular_velocity=(0.0, 0.0, 2.0))
+    def push(t, x, v, q, w):
+        wrong.append([v[0] - (1.0 + 4.0 * t, 2.0, 3.0), w[0] - (0.0, 0.0, 2.0 + 5.0 * t)])
+        return (4.0 * ball.mass, 0.0, 0.0), (0.0, 0.0, 5.0 * ball.inertia[0])
+    sim.add_force(push)
+    sim.run(20)
+    assert np.abs(wrong).max() < 1e-13

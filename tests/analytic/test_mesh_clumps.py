@@ -178,6 +178,9 @@ def test_matched_clumps_are_stored_exactly(matched, tmp_path):
     sim.save(tmp_path / "state.npz")
     loaded, = md.Simulation.load(tmp_path / "state.npz").templates
     assert all(same(matched, other) for other in (pickle.loads(pickle.dumps(matched)), copy.deepcopy(matched), loaded))
+    matched.to_file(tmp_path / "matched.txt")
+    heavy = md.ClumpTemplate.from_file(tmp_path / "matched.txt", density=2.0 * matched.density)
+    assert [heavy.mass, *heavy.inertia] == pytest.approx([2.0 * matched.mass, *2.0 * matched.inertia], rel=1e-14)
     spin = matched.axes.T @ [1.0, -2.0, 0.5]
     assert sim.energy().rotational == pytest.approx(0.5 * spin @ (matched.inertia * spin), rel=1e-9)
 

@@ -87,6 +87,8 @@ def test_a_stream_follows_the_curve_at_any_time():
         assert error(sizes[:n], SAND) < most
         mass = sizes[:n] ** 3 * np.array([ROD.density, BALL.density])[which[:n]]
         assert abs(mass[which[:n] == 0].sum() / mass.sum() - 0.4) < most
+    masses = np.array([ROD.mass, BALL.mass]) * Mixture([ROD, BALL], [0.4, 0.6]).draw(3000, np.random.default_rng(1))[0]
+    assert masses[0] / masses.sum() == pytest.approx(0.4, abs=1e-3)
     for a, b in (0, 7), (7, 8), (8, 8), (8, 3000):
         assert all(np.array_equal(x, y[a:b]) for x, y in zip(mixture.stream(a, b, seed=5), (which, scale)))
     assert not np.any(mixture.stream(0, 100, seed=6)[1] == scale[:100])

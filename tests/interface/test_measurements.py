@@ -67,6 +67,10 @@ def test_kinetic_stress():
     expected = BALL.mass * 2.0 * np.outer([1, 1, 0], [1, 1, 0]) / 12.0
     np.testing.assert_allclose(sim.stress(**corners, kinetic=True), expected, rtol=1e-12)
     assert not sim.stress(**corners).any() and not sim.stress(low=(3,) * 3, high=(4,) * 3, kinetic=True).any()
+    sim.add_clumps(BALL, (0.0, 0.9, 0.0), velocity=(0.0, 0.0, 7.0), scale=0.5)
+    inside = [0, 1, 3]
+    expected = np.cov(sim.velocity[inside].T, aweights=sim.mass[inside], ddof=0) * sim.mass[inside].sum() / 12.0
+    np.testing.assert_allclose(sim.stress(**corners, kinetic=True), expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])

@@ -134,6 +134,9 @@ def test_energy_limit(tmp_path, capsys):
     errors = np.abs(free["total"] - free["total"][0]) / free["total"][0]
     first = int(np.argmax(errors > limit))
     assert 10 < first < len(free) - 10
+    tenth = -(-len(free) // 10)
+    drift = free["total"][-tenth:].mean() - free["total"][:tenth].mean()
+    assert summary(tmp_path / "free")["relative_energy_drift"] == pytest.approx(drift / free["total"][0], rel=1e-12)
     capsys.readouterr()
     for again in ([], ["--resume"]):                        # the second time at once
         assert main(tmp_path / "a", *run, "--energy-limit", str(limit), *again) == 1

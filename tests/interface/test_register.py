@@ -53,18 +53,24 @@ def test_a_law_with_dashpots(own_law):
 
 
 def test_a_contact_ends_with_its_overlap_whatever_the_law_says(own_law):
-    """Of a law without `range`: pairs with a gap are listed within a skin only."""
+    """Of a law without `range`: pairs with a gap are listed within a skin only. The next contact begins anew."""
     def sticky(c, stiffness):
         c.force = (stiffness * np.maximum(c.overlap, 0.0))[:, None] * c.normal
+        c.history[:, 0, 3] = c.history[:, 0, 3] + 1.0
         c.goes_on = 1.0
     own_law("sticky", sticky, records=1, parameters={"stiffness": None})
     sim = md.Simulation(ELASTIC, contact="sticky:stiffness=1e4", dt=1e-6)
-    sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.99 * BALL.radii[0], 0.0, 0.0)])
+    radius = BALL.radii[0]
+    sim.add_clumps(BALL, [(0, 0, 0), (1.99 * radius, 0, 0), (0, 9 * radius, 0), (2.014 * radius, 9 * radius, 0)],
+                   velocity=[(0, 0, 0), (0, 0, 0), (0, 0, 0), (-radius, 0, 0)])
     sim.run(2)
     assert len(sim.contacts()) == 1
-    while sim.position[1, 0] - sim.position[0, 0] <= 2.0 * BALL.radii[0]:
+    while sim.position[1, 0] - sim.position[0, 0] <= 2.0 * radius:
         sim.run(1)
     assert len(sim.contacts()) == 0
+    while len(sim.contacts()) == 0:
+        sim.run(1)
+    assert sim.contacts()["history"][0, 0, 3] == 1.0
 
 
 def test_describe(own_law):
@@ -352,18 +358,21 @@ def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
 
 @pytest.mark.parametrize("in_c", [False, True])
 def test_stages_and_parameters_arrive(own, in_c):
-    """In C all are doubles: step[0] is dt, step[1] the stage, step[2:] the parameters, words as their index."""
-    seen, instants = [], []
+    """In C all are doubles: step[0] is dt, step[1] the stage, step[2:] the parameters, words as their index. In Python
+    a torque that is kept does not change."""
+    seen, instants, kept = [], [], []
     def move(bodies, dt, stage, gain, mode, count):
         seen.append((dt, stage, gain, mode, count))
+        kept.append(bodies.torque)
         assert (bodies.q.shape, bodies.w.shape, bodies.scratch.shape) == ((8, 4), (8, 3), (8, 3))
         assert type(stage) is type(mode) is type(count) is int
     compiled = CFUNC(lambda block, torque, fixed, step: seen.append(tuple(step[:5])))
     own("staged", compiled if in_c else move, stages=(0.5, 1.0), n_scratch=3,
         parameters={"gain": 2.5, "mode": ("plain", "odd"), "count": 4})
     md.rotation.integrate("staged:mode=odd,count=7", INERTIA, (1, 0, 0, 0), SPIN,
-                          lambda t, q, w: instants.append(t) or w, 0.25, 2)
+                          lambda t, q, w: instants.append(t) or (t, 0.0, 0.0), 0.25, 2)
     assert seen == [(0.25, k % 2, 2.5, 1, 7) for k in range(4)] and instants == [0.0, 0.125, 0.25, 0.375, 0.5]
+    assert in_c or [torque[0, 0] for torque in kept] == instants[:-1]
     with pytest.raises(ValueError, match="gain"):
         md.rotation.integrate("staged:gain=nan", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
 

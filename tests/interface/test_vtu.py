@@ -3,6 +3,7 @@ import meshio
 import numpy as np
 import pytest
 from killed_runs import frames_of
+from sheared_scenes import gas
 
 import minidem as md
 from minidem.core.quaternions import rotate
@@ -54,6 +55,18 @@ def test_chosen_fields(choice, found, sim, tmp_path):
         np.testing.assert_array_equal(values, whole.point_data[name])
     assert (tmp_path / "some.vtu").read_bytes() == (tmp_path / "list.vtu").read_bytes()
     assert ((tmp_path / "some.vtu").read_bytes() == (tmp_path / "all.vtu").read_bytes()) == (choice == "all")
+
+
+def test_velocities_in_a_sheared_box(tmp_path):
+    """Of rods that are drawn in the box: beside its flow they are those of the rods themselves."""
+    sim, middle = gas({"shear": ("x", "y", 5.0)}, n=20, solid_fraction=0.05), slice(1, None, 3)
+    sim.run(20_000)
+    sim.write_vtu(tmp_path / "a.vtu")
+    mesh = meshio.read(tmp_path / "a.vtu")
+    places = mesh.points[middle]
+    assert np.abs(places - sim.position)[:, 1].max() > 0.1
+    np.testing.assert_allclose(mesh.point_data["velocity"][middle] - sim.box.flow(places),
+                               sim.velocity - sim.box.flow(sim.position), rtol=0, atol=1e-12)
 
 
 def test_vtk_opens_all_files(sim, tmp_path):

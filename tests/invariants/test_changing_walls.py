@@ -97,6 +97,15 @@ def test_motions_begin_at_the_present_place():
     (x, y, z), shift = (place.points - place.center).T, np.subtract(swing(0.5)[0], swing(0.3)[0]) + (0, 0.4, 0)
     turned = np.stack([np.cos(0.1) * x - np.sin(0.1) * y, np.sin(0.1) * x + np.cos(0.1) * y, z], axis=1)
     np.testing.assert_allclose(sim.walls_at_rest[0].points, place.center + shift + turned, atol=1e-14)
+    corner = sim.walls_at_rest[0].points[0]
+    sim.move_wall("m", md.Servo((1, 0, 0), force=0.0, mass=1.0), velocity=(0, 3, 0))
+    sim.run(100)
+    assert sim.overlap_walls([(*corner + (0, 0.3, 0), 1e-6)]).all()     # where spheres touch it
+    for force in 5.0, 0.0:                              # the second one begins with the velocity of the first
+        start = sim.walls_at_rest[0].center[0]
+        sim.move_wall("m", md.Servo((1, 0, 0), force=force, mass=1.0))
+        sim.run(100)
+    assert sim.walls_at_rest[0].center[0] - start == pytest.approx(0.05, rel=0.01)
 
 
 def test_area_of_an_empty_box():

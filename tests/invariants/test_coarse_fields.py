@@ -284,7 +284,8 @@ def test_hundred_thousand_clumps(cells, width):
 
 
 def test_parts_add_up():
-    """Clumps that are chosen and the others: densities, momenta and contact stresses add up to those of all."""
+    """Clumps that are chosen and the others: densities, momenta and contact stresses add up to those of all; the stress
+    is that of the ends of contacts at the chosen ones."""
     sim = packing()
     grid = around(sim, (3, 3, 4), 0.02)
     whole, one, other = (Fields(*grid, clumps=chosen) for chosen in (
@@ -294,5 +295,10 @@ def test_parts_add_up():
     for name in ("density", "momentum", "contact_stress", "wall_force"):
         close(getattr(one, name) + getattr(other, name), getattr(whole, name), 1e-13)
     assert np.sum(one.density) * volume_of(one) == pytest.approx(sim.mass[::3].sum(), rel=1e-12)
+    contacts, ends = sim.contacts(), np.zeros((3, 3))
+    for name, sign in (("clump_i", 1.0), ("clump_j", -1.0)):
+        mine = contacts[(contacts[name] >= 0) & (contacts[name] % 3 == 0)]
+        ends += sign * mine["force"].T @ (sim.position[mine[name]] - mine["point"])
+    close(one.contact_stress.sum((0, 1, 2)) * volume_of(one), ends, 1e-12)
     with pytest.raises(ValueError, match="result of clumps"):
         Fields(*grid, clumps=lambda sim: [True]).measure(sim)

@@ -1,4 +1,5 @@
 """Contacts with cohesion in the engine: restitution, sticking, what touch and tear-off lose, walls, energy."""
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -123,9 +124,11 @@ def test_without_adhesion_it_is_hertz(restitution):
     assert jkr == pytest.approx(plain, abs=1e-4) and limit == pytest.approx([restitution], abs=1e-4)
 
 
-def test_triangles_replace_each_other():
-    """A ball that adheres to a floor of triangles and slides over their edges: one contact, no loss, at one height."""
-    floor = md.MeshWall(bumps((-0.02, -0.02), (0.04, 0.04), 8, height=0.0))
+@pytest.mark.parametrize("changes", [{}, {"feature_angle": 0.0}])
+def test_triangles_replace_each_other(changes):
+    """A ball that adheres to a floor of triangles and slides over their edges: one contact, no loss, at one height.
+    Without a feature angle each triangle has a contact of its own."""
+    floor = md.MeshWall(bumps((-0.02, -0.02), (0.04, 0.04), 8, height=0.0), **changes)
     sim, limits = md.Simulation(CLEAN, [floor], contact=LAW, dt=2e-7), jkr_limits(RADIUS, MODULUS, ADHESION)
     sim.add_clumps(BALL, (-0.01, 0.0012, RADIUS - 1.211 * limits["gap"]), velocity=(1.0, 0.1, 0.0))
     start, heights = sim.energy(), []
@@ -133,6 +136,19 @@ def test_triangles_replace_each_other():
     assert sim.position[0, 0] > 0.007 and len(sim.contacts()) >= 1 and np.ptp(heights) < 0.05 * limits["gap"]
     assert abs(sim.energy().dissipated) < 1e-9 * limits["lost_at_touch"]
     assert sim.energy().balance == pytest.approx(start.balance, rel=1e-9)
+
+
+def test_friction_begins_at_the_radius_of_touch():
+    """A heavy ball touches a plane in the middle of a step and moves along it: T = -8 G* a s from then on."""
+    limits, rough = jkr_limits(RADIUS, MODULUS, ADHESION), replace(CLEAN, friction=1e6)
+    heavy, dt, steps = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=1e12), 1e-6, 10
+    sim = md.Simulation(rough, [md.Plane((0, 0, 0), (0, 0, 1))], contact=f"{LAW},tangential_damping=0", dt=dt)
+    speed = 1e-4 * limits["gap"] / dt
+    sim.add_clumps(heavy, (0, 0, RADIUS + 0.5 * speed * dt), velocity=(1e-6 / dt, 0.0, -speed))
+    sim.run(steps)
+    radius = jkr_curves(np.zeros(1), RADIUS, MODULUS, ADHESION)[0, 0]
+    shear = 1.0 / (2.0 * 2.0 * (2.0 - 0.3) * (1.0 + 0.3) / 2e8)
+    assert sim.contacts()["tangential"][0, 0] == pytest.approx(-8.0 * shear * radius * (steps - 0.5) * 1e-6, rel=5e-3)
 
 
 @pytest.mark.parametrize("options", STICKY)

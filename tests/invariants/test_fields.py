@@ -1,6 +1,7 @@
 """Fields of clumps and random numbers: what functions in all languages see and change. Bits: test_bits."""
 import copy
 import re
+from functools import partial
 
 import capillary_bridge as bridge
 import numpy as np
@@ -257,11 +258,11 @@ def test_files_have_the_fields(tmp_path):
 
 # ---------------------------------------------------------------- amounts that contacts transfer
 
-def wet_pair(own_law, gap=1e-6, speed=0.3, **options):
+def wet_pair(own_law, gap=1e-6, first=2.0, speed=0.3, **options):
     own_law("wet", bridge.shared_force, bridge.shared_describe, **bridge.SHARED)
     sim = md.Simulation(bridge.GLASS, contact="wet:reach=6e-4", dt=1e-5, **options)
     sim.add_clumps(bridge.SPHERE, [(0, 0, 0), (2e-3 + gap, 0, 0)], velocity=[(speed, 0, 0), (-speed, 0, 0)])
-    sim.add_field("liquid", [2e-11, 4e-11])
+    sim.add_field("liquid", [first * 1e-11, 4e-11])
     return sim
 
 
@@ -269,10 +270,10 @@ def held(sim):
     return sim.contacts()["history"][:, 0, 3].sum()
 
 
-@pytest.mark.parametrize("gap", [1e-6, -1e-6])
-def test_amounts_are_transferred_once_as_they_are(own_law, gap):
+@pytest.mark.parametrize("gap, first", [(1e-6, 2.0), (-1e-6, 2.0), (-1e-6, 0.0)])
+def test_amounts_are_transferred_once_as_they_are(own_law, gap, first):
     """5 % of both in the step in which a bridge forms, half of it to both in the last; also of a contact at first."""
-    sim, rows = wet_pair(own_law, gap), []
+    sim, rows = wet_pair(own_law, gap, first), []
     def look(sim):
         if len(rows) % 9 == 0:
             copy.deepcopy(sim).contacts()               # evaluations between steps transfer nothing
@@ -281,8 +282,10 @@ def test_amounts_are_transferred_once_as_they_are(own_law, gap):
     sim.run(200, 1, look)
     states = [row for k, row in enumerate(rows) if k == 0 or row[:3] != rows[k - 1][:3]]
     dry, wet, done = (np.array(row[:3]) / 1e-11 for row in states)
-    assert dry.tolist() == [2.0, 4.0, 0.0]
-    assert wet == pytest.approx([1.9, 3.8, 0.3], rel=1e-15) and done == pytest.approx([2.05, 3.95, 0.0], rel=1e-15)
+    left, taken = np.array([0.95 * first, 3.8]), 0.05 * (first + 4.0)
+    assert dry.tolist() == [first, 4.0, 0.0]
+    assert wet == pytest.approx([*left, taken], rel=1e-15)
+    assert done == pytest.approx([*left + 0.5 * taken, 0.0], rel=1e-15)
     assert rows[1][2] > 0.0 and rows[-1][3] == 0
 
 
@@ -429,11 +432,24 @@ def test_the_rate_of_a_law_and_fluxes_together(own_law):
 
 
 def test_looks_at_rates_change_no_bit():
-    sims = [box_of_rods(flux=conduction, conductivity=4e7) for _ in range(2)]
+    """Also one that fails."""
+    def flux(contacts, conductivity):
+        if fails:
+            raise ArithmeticError
+        conduction(contacts, conductivity)
+    sims, fails = [box_of_rods(flux=flux, conductivity=4e7) for _ in range(2)], False
     sims[1].monitor.due = sims[1].monitor.ready = 10 ** 9
     assert len(said(lambda: sims[0].run(1000))) == 1
     sims[1].run(1000)
     assert same(*sims)
+    looked, fails = copy.deepcopy(sims[0]), True
+    for look in looked.contacts, partial(looked.add_flux, flux, [1.0]):
+        with pytest.raises(ArithmeticError):
+            look()
+    fails = False
+    for sim in looked, sims[1]:
+        sim.run(10)
+    assert same(looked, sims[1])
 
 
 # ---------------------------------------------------------------- random numbers of forces

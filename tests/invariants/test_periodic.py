@@ -71,14 +71,18 @@ def test_energy_balance_with_gravity_and_friction():
 
 
 def test_wrapped_positions():
-    """Free clumps: positions are those in unbounded space, wrapped ones in the box, and images connect them."""
+    """Free clumps: positions are those in unbounded space, wrapped ones in the box, and images connect them; a copy
+    keeps its own."""
     sim = cube(axes=(True, False, True), dt=1e-3)
     ball, rng = scenes.ball(0.02).template, np.random.default_rng(3)
     x = 0.125 + 0.25 * np.argwhere(np.ones((4, 4, 4)))
     v = np.tile([8.0, 0.25, -31.0], (64, 1))
     sim.add_clumps(ball, x + [3, 0, -2] * rng.integers(0, 2, (64, 1)), velocity=v)
     start = np.array(sim.position)
-    sim.run(70_000)
+    sim.run(40_000)
+    kept, before = sim.loop.snapshot().copy().state, sim.position
+    sim.run(30_000)
+    assert np.array_equal(kept.column("position"), before)
     np.testing.assert_allclose(sim.position, start + sim.time * v, rtol=1e-11)
     assert np.array_equal(sim.wrapped_position[:, 1], sim.position[:, 1]) and not np.any(sim.image[:, 1])
     inside = sim.wrapped_position[:, [0, 2]]

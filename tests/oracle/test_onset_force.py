@@ -101,3 +101,14 @@ def test_forces_of_every_step(scheme, tolerance, forces):
         errors += [np.max(np.abs(sim.force - force)), np.max(np.abs(sim.torque - torque)) / scene.shapes[0].reach]
     assert len(sizes) > 40
     assert np.max(errors) < tolerance * np.max(sizes), (np.max(errors), np.max(sizes))
+
+
+def test_new_clumps_have_the_velocities_that_they_are_given():
+    """Of two balls that are put together half a step after their touch, without other forces."""
+    ball, material, dt, speed = md.ClumpTemplate([(0, 0, 0)], [0.01], 1000.0), md.Material(1e8, 0.3), 1e-4, 2.0
+    sim, overlap = md.Simulation(material, contact="hertz:onset=corrected", dt=dt), 0.5 * speed * dt
+    sim.add_clumps(ball, [(0, 0, 0), (0.02 - overlap, 0, 0)], velocity=[(speed, 0, 0), (0, 0, 0)])
+    stiffness = 4.0 / 3.0 * md.effective_modulus(material, material)
+    force = stiffness * np.sqrt(0.005) * overlap**POWER
+    force += HERTZ.onset_force_at(overlap, 0.005, [stiffness], POWER, ZETA, dt, speed, 0.0, 2.0 / ball.mass)
+    assert sim.force[1, 0] == pytest.approx(force, rel=1e-12)

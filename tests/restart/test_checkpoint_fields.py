@@ -96,6 +96,14 @@ def test_one_array_missing(field, packed):
             unpacked(settings, others)
 
 
+def test_a_contact_of_a_sphere_with_itself(packed):
+    settings, arrays = packed[1]
+    spheres = arrays["history_spheres"].copy()
+    spheres[-1] = spheres[-1, 0]
+    with pytest.raises(ValueError, match="history_spheres.*ascending"):
+        unpacked(settings, arrays | {"history_spheres": spheres})
+
+
 @FIELD
 @pytest.mark.parametrize("change", [
     lambda a: a.astype(np.float32), lambda a: a.astype("U9"), lambda a: np.append(a.reshape(-1), a.reshape(-1)[:1]),
