@@ -40,7 +40,7 @@ from minidem.state.state cimport State, clump_of, constants_of, hold_of
 from minidem.walls.surface cimport find_facets, overlaps_simple, replaces, touch_wall
 cdef extern from *:
     """
-    #define MINIDEM_LEAST_MOBILITY 1e-3
+    #define MINIDEM_LEAST_MOBILITY 0.1
     """
     const double LEAST_MOBILITY "MINIDEM_LEAST_MOBILITY"    # of a contact, over that of the heavier clump if it is free
 
@@ -182,7 +182,7 @@ cdef void find_inertia(const StateView *state, int i, int j, Vec3 normal, bint t
                        double *rolling_inertia) noexcept nogil:
     """Effective mass and rolling inertia of a contact of the sphere i with the sphere or primitive j.
 
-    Where held clumps cannot approach each other the mass is finite, as it counts for tangential forces, too.
+    Held clumps that can hardly approach each other have a bounded mass, as tangential dashpots use it, too.
     """
     cdef double inverse = mobility_of(state, i, normal, turns), rolling = rolling_share(state, i)
     cdef double least = inverse_mass_of(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
