@@ -179,7 +179,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     for b in range(first, last + 1):
         if b < last:
             clumps, constants = clumps_of(&loop.state, b), constants_of(&loop.state, b)
-            wrench = held_wrench(&loop.state, b, wrench, &held)
+            if loop.state.holds != NULL:
+                wrench = held_wrench(&loop.state, b, wrench, &held)
             if large:
                 prefetch_rows(<const double *> clumps_of(&loop.state, b + BLOCKS_AHEAD), ROWS_OF_STEP)
             if loop.has_contacts:                       # free bodies do not translate

@@ -16,7 +16,7 @@ from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
-from minidem.state.bodies import HOLD
+from minidem.state.bodies import HOLD, as_numbers
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import SHAPES, Driven, MeshWall, Oscillation, Servo
@@ -64,7 +64,7 @@ def pack(sim, snapshot=None):
         "blocks": blocks, "loads": loads, "started": snapshot.started, "template_index": state.template_index,
         "scale": state.scale, "material_index": state.material_index,
         "shift": None if state.box is None else state.shift.copy(), "ids": population.ids,
-        "hold": None if state.hold is None else state.hold.view(float).reshape(state.n_clumps, -1),
+        "hold": None if state.hold is None else as_numbers(state.hold),
         "exchanged": [population.work, population.exchanged]} | {name: getattr(snapshot, name) for name in SUMS}
     return settings, select(arrays | {HISTORY + name: values for name, values in (snapshot.history or {}).items()})
 

@@ -107,7 +107,8 @@ FIELDS = (
     Field("started", ("n_clumps",), "clumps whose velocities are half a step behind", np.bool_),
     Field("scale", ("n_clumps",), "scale of the lengths of each clump", missing=1.0),
     Field("material_index", ("n_clumps",), "material of each clump", np.int32, "", _index_of("materials"), 0),
-    Field("hold", ("n_clumps", HOLD.itemsize // 8), "how the clumps are held (bodies.py)", when="holds", check=_holds),
+    Field("hold", ("n_clumps", HOLD.itemsize // 8), "how the clumps are held (bodies.py)", np.float64, "holds", _holds,
+          missing=0.0),
     Field("ids", ("n_clumps",), "ids of the clumps", np.int64, check=_ascending_ids),
     Field("shift", ("n_clumps", 3), "lengths of the periodic box", np.int64, "periodic", missing=0),
     # Work of user forces on removed clumps; energy of added clumps minus that of removed ones.

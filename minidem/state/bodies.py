@@ -19,6 +19,11 @@ FREE_HOLD = np.zeros(1, HOLD)
 FREE_HOLD["free"] = FREE_HOLD["turns"] = FREE_HOLD["frame"][:, 0] = 1.0
 
 
+def as_numbers(hold):
+    """Holds (n,) as numbers (n, columns): NumPy hides Ctrl-C in comparisons of structured arrays."""
+    return hold.view(float).reshape(len(hold), -1)
+
+
 def turn_bounds_of(offsets):
     """The TURN_BOUND rows [m2], (4,), of spheres at offsets (k, 3) from the centre of mass: see pose.pxd."""
     outer = offsets[:, :, None] * offsets[:, None, :]
@@ -72,8 +77,10 @@ class Bodies:
 
     def held(self, template_index, hold):
         """(A table of bodies that are held, whose Holds are its `hold`; the body of each clump, (n,) int32)."""
-        kinds = np.unique(hold.view((np.void, HOLD.itemsize)), return_inverse=True)[1].astype(np.int64)
-        first, body = np.unique(kinds * len(self.sizes) + template_index, return_index=True, return_inverse=True)[1:]
+        rows = np.column_stack([as_numbers(hold), template_index])
+        order, body = np.lexsort(rows.T), np.empty(len(rows), dtype=np.int32)
+        differs = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
+        body[order], first = np.cumsum(differs) - 1, order[differs]
         template, new = template_index[first], self._copy()
         for name in ("sizes", "addresses", *COLUMNS):
             setattr(new, name, getattr(self, name)[template])
@@ -83,7 +90,7 @@ class Bodies:
             offsets = rotate_back(new.hold["frame"][k], new.shapes[k][:, :3])
             new.shapes[k], new.turn_bound[k] = np.column_stack([offsets, new.shapes[k][:, 3]]), turn_bounds_of(offsets)
             new.addresses[k] = new.shapes[k].ctypes.data
-        return new, body.astype(np.int32)
+        return new, body
 
     def _copy(self):
         new = Bodies.__new__(Bodies)

@@ -116,7 +116,7 @@ cdef class Layout:
         if self.bodies.hold is None:
             return None
         hold = np.append(self.bodies.hold, FREE_HOLD).take(types)
-        pinned, free = hold["arm"].any(axis=2), hold == FREE_HOLD
+        pinned, free = hold["arm"].any(axis=2), hold["free"].all(axis=2) & (hold["turns"] == 1.0)
         kind = np.where(hold["wall"] > 0.0, <int> CARRIED, np.where(pinned, <int> PINNED, np.where(
             free, <int> FREE, <int> HELD)))
         blocks = aligned((len(types), sizeof(HoldBlock) // (LANES * sizeof(double)), LANES))

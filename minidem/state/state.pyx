@@ -9,7 +9,7 @@ from libc.math cimport INFINITY, fabs, sqrt
 import numpy as np
 
 from minidem.core.quaternions import conjugate, multiply
-from minidem.state.bodies import FREE_HOLD, Bodies
+from minidem.state.bodies import FREE_HOLD, Bodies, as_numbers
 from minidem.state.layout import aligned
 
 from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
@@ -208,7 +208,7 @@ cdef class State:
         orientation = self.column("orientation")
         turn = multiply(conjugate(new["frame"][clumps]), hold["frame"])
         orientation[clumps], new[clumps] = multiply(orientation[clumps], turn), hold
-        cdef State state = self.copy(0, new if (new != FREE_HOLD).any() else None)
+        cdef State state = self.copy(0, new)
         state.set_column("orientation", orientation)
         carried = clumps[hold["wall"] > 0.0]
         if self.box is not None and len(carried):       # which are not wrapped
@@ -275,8 +275,9 @@ cdef class State:
         cdef State state = State.__new__(State)
         state.n_scratch = blocks.shape[1] - CLUMP_ROWS
         state.bodies, state.template_index, state.scale = bodies, template_index, scale
-        state.material_index, state.box, state.shift, state.hold = material_index, box, shift, hold
-        state.take(blocks, wrench, Layout(bodies, template_index, scale, hold, clump_number))
+        state.material_index, state.box, state.shift = material_index, box, shift
+        state.hold = None if hold is None or np.all(as_numbers(hold) == as_numbers(FREE_HOLD)) else hold
+        state.take(blocks, wrench, Layout(bodies, template_index, scale, state.hold, clump_number))
         return state
 
 

@@ -60,7 +60,9 @@ def touching():
 @pytest.fixture(scope="module")
 def packed():
     sheared = md.PeriodicBox(*BOX, shear=("x", "y", 3.0), rates=(0.0, -0.1, 0.0))
-    found = [checkpoint.pack(sim) for sim in (moving(), above_a_floor(BOX), above_a_floor(sheared))]
+    sims = moving(), above_a_floor(BOX), above_a_floor(sheared)
+    sims[1].set_motion([0], free="xy", turns="z")
+    found = [checkpoint.pack(sim) for sim in sims]
     assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)
     found.append(checkpoint.pack(touching()))
     assert len(found[-1][1]["onsets"]) == 1
