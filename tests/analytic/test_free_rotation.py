@@ -61,14 +61,6 @@ def test_stored_values_belong_to_the_stated_instants(name):
     assert order(of_q) > record.order_q - TOLERANCE and order(of_w) > record.order_w - TOLERANCE, (of_q, of_w)
 
 
-@pytest.mark.parametrize("name, expected", [("spiral", 4), ("spiral:inner=rk4", 6)])
-def test_half_a_step_back_and_forth(name, expected):
-    """Start and sync of SPIRAL take its inner method: the terms of even order cancel."""
-    back = [rms(md.rotation.integrate(name, bodies.INERTIA, bodies.ORIENTATION, bodies.SPIN, bodies.PUSH, 0.1 / n, 0)
-                .angular_velocity - bodies.SPIN) for n in (1, 2, 4)]
-    assert order(np.array(back)) == pytest.approx(expected, abs=0.1)
-
-
 @pytest.mark.parametrize("name", SCHEMES)
 def test_torque_free_body_against_elliptic_functions(name):
     """w against Jacobi's solution, q against DOP853 driven by it: of the declared order at least, or to round-off."""
