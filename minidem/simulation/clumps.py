@@ -110,7 +110,7 @@ class Clumps(Topic):
             with constant angular velocities.
         pin : (3,) array_like, optional
             A point of each clump that stays where it is now, lab frame [m]; with one axis of `turns` a hinge.
-        motion : int, str, callable or Servo, optional
+        motion : int, str, callable, Servo or Driven, optional
             Number or name of a wall that carries the clumps from now on; or a motion as of a `Plane`, with `pin` as the
             centre of its rotation, by default the mean of the positions. Of this one a wall without a surface is made,
             the last one of `sim.walls`.

@@ -86,6 +86,15 @@ def test_landings(name, how, values):
             restitution, abs=2e-3 if how == "flat" else 0.025)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("restitution, single, error", [(0.5, 0.551, 0.03), (0.1, 0.254, 0.015)])
+@pytest.mark.parametrize("name", LATTICES)
+def test_landings_without_attraction(name, restitution, single, error):
+    """With limit_damping=yes landings have the restitution of a single contact."""
+    flat, tilted = (restitution_of_energy(name, restitution, "shared,limit_damping=yes", how) for how in (False, True))
+    assert flat == pytest.approx(single, abs=2e-3) and tilted == pytest.approx(single, abs=error)
+
+
 def test_order_of_tilted_landings():
     """Second order, although masses change between two poses; so is the balance of energies."""
     def landed(steps):
