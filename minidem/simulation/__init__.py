@@ -46,7 +46,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     Its methods and properties are grouped by topics::
 
         Simulation    run, run_until, save, load; time, step_count
-        Clumps        add_clumps, remove_clumps; position, orientation, velocity, force ... as arrays
+        Clumps        add_clumps, set_motion, remove_clumps; position, orientation, velocity, force ... as arrays
         Boundaries    walls: move_wall, add_wall, remove_wall, wall_force ...; periodic box: deform, box, strain
         Contacts      contacts, coordination_number, stress
         Energies      energy, linear_momentum, angular_momentum

@@ -27,7 +27,7 @@ FREE = (1.0, 1.0, 1.0), True, None, None    # see _checked_hold
 
 
 class Clumps(Topic):
-    """Clumps are added and removed. Arrays are copies, at the whole step, in the order of `ids`."""
+    """Clumps are added, held and removed. Arrays are copies, at the whole step, in the order of `ids`."""
 
     @exclusive
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
