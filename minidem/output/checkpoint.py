@@ -51,7 +51,8 @@ def pack(sim, snapshot=None):
     state, population = snapshot.state, snapshot.population
     walls, meshes = pack_walls(snapshot.walls.walls)
     settings = {
-        "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
+        "format": npz_checksum.FORMAT if state.hold is not None else npz_checksum.UNHELD,
+        "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
         "gravity": sim.gravity, "periodic": state.box and state.box.record,
         "materials": [vars(one) for one in snapshot.pair_table.materials],
         "pairs": [without_new(vars(pair)) | {"a": vars(pair.a), "b": vars(pair.b)} for pair in sim.pairs],

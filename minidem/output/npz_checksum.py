@@ -13,7 +13,8 @@ import minidem
 from minidem.core.atomic import replacing, to_disk
 from minidem.core.checks import ADD, foreign, short_repr
 
-FORMAT = 15             # that is written
+FORMAT = 16             # the newest, in which clumps may be held
+UNHELD = 15             # that is written where none is, so that earlier versions read it
 OLDEST = 13             # that is read, written by 0.10 and 0.11
 
 

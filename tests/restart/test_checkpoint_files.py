@@ -179,3 +179,5 @@ def test_earlier_versions_of_the_format_read_what_has_nothing_new():
     assert set(wall) == {"point", "normal", "material", "velocity", "angular_velocity", "center", "motion", "kind"}
     assert set(wall["motion"]) == {"direction", "force", "mass", "damping"}
     assert set(pair) == {"a", "b", "restitution", "friction", "rolling_friction", "adhesion"}
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], 2500.0), (0, 0, 1), free="xy")
+    assert settings["format"] == npz_checksum.UNHELD < checkpoint.pack(sim)[0]["format"] == npz_checksum.FORMAT
