@@ -1,6 +1,7 @@
 """Random scenes for tests/restart: what happens in one is a function of its seed alone, how it is run is not."""
 import copy
 import pickle
+from contextlib import suppress
 
 import numpy as np
 from bit_systems import bits
@@ -190,7 +191,8 @@ class RandomScene:
         if sim.walls[-1].name == "lid":
             sim.remove_wall("lid")
         elif rng.random() < 0.3:
-            sim.add_wall(md.Plane(high, (0, 0, -1), name="lid"))
+            with suppress(ValueError):              # too deep an overlap
+                sim.add_wall(md.Plane(high, (0, 0, -1), name="lid"))
         else:
             ways = [{}, {"velocity": (0, 0, 0.001 * a)}, {"motion": md.Oscillation((0, 0, 0.1 * RADIUS), 300.0)},
                     {"motion": md.Servo(pressure=1e3, mass=0.02, area=0.01)},
