@@ -15,7 +15,7 @@ from minidem.core.read_only import observable
 from minidem.simulation.topic import Topic
 from minidem.state.hold import carriers, refuse_held
 from minidem.walls import Wall, require_planes_at_rest
-from minidem.walls.motion import STEERED, Driven, Motions, at_rest, driven_apart
+from minidem.walls.motion import STEERED, Driven, at_rest, driven_apart, motion_at
 from minidem.walls.periodic_box import Box, PeriodicBox
 from minidem.walls.wall_table import WallPrimitives, rounding_errors
 
@@ -76,12 +76,7 @@ class Boundaries(Topic):
         wall_force(k) @ velocity + wall_torque(k) @ angular_velocity on the wall.
         """
         k = self._number_of("k", k)
-        motion, pose = self.walls[k].motion, Motions([self.walls[k]]).poses(
-            2 * self.loop.step_count, 1, 0.5 * self.dt)[0, 0]
-        velocities = [pose["velocity_now"].copy(), pose["turning_now"].copy()]
-        if isinstance(motion, STEERED):
-            velocities[motion.turns] += self._speed_of(k) * np.array(motion.direction)
-        return tuple(velocities)
+        return motion_at(self.walls[k], self.loop.step_count, self.dt, (0.0, self._speed_of(k)))[1:]
 
     def _speed_of(self, k):
         """Speed along the direction, or rate about it, which forces have given to a wall; see `wall_velocity`."""

@@ -241,8 +241,10 @@ def placed(wall, step, dt, servo_state):
 def motion_at(wall, step, dt, servo_state):
     """Centre, velocity and angular velocity (3,) of a wall at a step, lab; servo_state : see `placed`."""
     pose = Motions([wall]).poses(2 * step, 1, 0.5 * dt)[0, 0]
-    force = servo_state[1] * np.array(wall.motion.direction) if isinstance(wall.motion, Servo) else 0.0
-    return placed(wall, step, dt, servo_state)[0], pose["velocity_now"] + force, pose["turning_now"]
+    velocities = [pose["velocity_now"].copy(), pose["turning_now"].copy()]
+    if isinstance(wall.motion, STEERED):
+        velocities[wall.motion.turns] += servo_state[1] * np.array(wall.motion.direction)
+    return placed(wall, step, dt, servo_state)[0], *velocities
 
 
 def at_rest(wall, step, dt, servo_state):
