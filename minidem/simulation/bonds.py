@@ -100,7 +100,7 @@ class Bonds(Topic):
         rows[BondRecord.STIFFNESS] = np.column_stack(
             [stiffness, stiffness / positive("stiffness_ratio", stiffness_ratio), radii, strengths[1]])
         mass, inertia = effective_inertia(self.loop.state, pairs, between / distance[:, None],
-                                          self.settings.law_value("mass") == "contact")
+                                          self.settings.law_value("mass") != "clump")
         _warn_of_step(self, pairs, rows[BondRecord.STIFFNESS], distance)
         history = _with_rows(history, pairs, rows, first, mass, inertia)
         self.continue_from(replace(snapshot, history=history, forces_known=False))
