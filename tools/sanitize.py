@@ -138,10 +138,12 @@ def run(command, folder, environment):
 
 
 def loop():
-    """Runs on two threads: lists, forces, walls, several stages, clumps of many spheres, onset correction, friction."""
+    """Runs on two threads: lists, forces, walls, several stages, clumps of many spheres, onset correction, friction;
+    clumps that are held and that a wall carries."""
     sys.path.insert(0, "tests")
     import scenes
 
+    import minidem as md
     from minidem.engine import loop_memory
     defaults = loop_memory.SLOTS_IN_CACHE, loop_memory.LOG_SLAB
     for name, scene in {"rods": scenes.packed_rods(2, (8, 12, 14)), "mixture": scenes.packed_mixture(3, (8, 12, 14)),
@@ -150,8 +152,12 @@ def loop():
                         "soft": scenes.packed_rods(5, (8, 12, 14)).changed(young=1e7, gravity=(0, 0, -9.81))}.items():
         loop_memory.SLOTS_IN_CACHE, loop_memory.LOG_SLAB = (1000, 9) if name == "slabs" else defaults
         for scheme, contact in (("spiral", "hertz"), ("rk4", "hertz"), ("improved-pcdm", "hertz"),
-                                ("spiral", "hertz:onset=corrected"), ("spiral", "hertz-mindlin:rolling=epsd")):
+                                ("spiral", "hertz:onset=corrected"), ("spiral", "hertz-mindlin:rolling=epsd"),
+                                ("exact", "hertz-mindlin:mass=shared")):
             sim = scene.simulation(rotation=scheme, contact=contact, threads=2)
+            if scheme == "exact":
+                sim.set_motion(sim.ids[::5], turns="x")
+                sim.set_motion(sim.ids[1::5], motion=md.Servo((0, 0, 1), force=1.0, mass=1.0))
             sim.run(150)
             sim.run(50, 10, lambda sim: (sim.energy(), sim.contacts()))
             if sim.threads < 2:
