@@ -130,7 +130,8 @@ def test_work_is_the_power_of_wall_forces(kind):
         impulse += part * dt * (mass * gravity - force.sum(axis=0))
         sim.run(1 if n < 60 else 0)
     assert abs(work) > 1e-3
-    np.testing.assert_allclose(sim.energy().work - first, work, rtol=2e-4)
+    tolerance = 5e-4 if kind == "driven" else 2e-4      # half steps at both ends have other speeds: 6e-5 at dt / 2
+    np.testing.assert_allclose(sim.energy().work - first, work, rtol=tolerance)
     np.testing.assert_allclose(sim.linear_momentum() - start, impulse, atol=1e-10)
 
 
