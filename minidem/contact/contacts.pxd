@@ -25,7 +25,7 @@ cdef enum:
 cdef enum:                          # energies since the start
     FRACTURE = 4                    # dissipated; before it by damping, tangential damping, sliding, rolling
     WALL_WORK                       # of moving walls and a box that moves on own clumps, with any law
-    WALL_POWER                      # likewise in half a step, at the last whole one
+    WALL_POWER                      # their work in half a step, at the last whole one
     ENERGIES
 
 cdef struct Ledger:                 # energies of the own contacts, without an order, in units (fixed_point.pxd)
@@ -78,7 +78,7 @@ cdef struct Contacts:
     Blocks saved[GROUPS]            # a copy, see save_contacts ...
     bint stores_forces              # at the end of a step: the blocks get the last forces
     Py_ssize_t list_cursor          # of a law without history: ints of the inner list that have been tested
-    int n_found                     # likewise ints of found_pairs that have not been evaluated
+    int n_found                     # ints of found_pairs that have not been evaluated
     Wide box_work[2]                # of a periodic box at this pose in the half steps that end and begin here
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
@@ -91,13 +91,13 @@ cdef struct Contacts:
     int64_t *sums
     bint packed
     int *sum_of                     # if packed, (n_slots + 1,): numbers of sums of own spheres, 0: none; of free lanes
-    int n_sums                      # likewise the next number
+    int n_sums                      # if packed: the next number
     int free_sum                    # number of the sum of free lanes
     int width                       # integers of a sum, see fixed_point.pxd
     Py_ssize_t capacity             # bytes of it and the next one
     unsigned char *touched          # (eights of own spheres,): whether one of them has a force
     IntVector foreign               # slots of spheres of other threads, which add the sums behind those of own spheres
-    DoubleVector foreign_rates      # likewise what contacts do to fields of clumps of other threads
+    DoubleVector foreign_rates      # rates of fields of clumps of other threads
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls

@@ -501,7 +501,7 @@ cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, cons
                                 int *listed, double reach) noexcept nogil:
     """Contacts of own spheres with walls; returns how many.
 
-    pairs : room for 2 ints per pair: slot, -1 - primitive.  listed : likewise for one, the index of the pair in the
+    pairs : room for 2 ints per pair: slot, -1 - primitive.  listed : room for one int per pair, its index in the
         list; with them contacts are handed over from triangle to triangle. NULL: of a law without history.
     reach : gap up to which they count [m].
     """

@@ -350,14 +350,17 @@ cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept
 
 
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil:
-    """Set the work of the half step that begins, in which the box has new rates. sums : see virial_of"""
+    """Set the work of the half step that begins, in which the box has new rates: force times velocity of the images.
+
+    sums : see virial_of; those of IMAGES have the displacements from the images, which is minus that of the images.
+    """
     cdef int axis, t, f = box.flow_axis, g = box.gradient_axis
     cdef double power = sums[4 * <int> IMAGES + 3] * (
         box.lattice_ahead[f] - box.ahead[f] * box.inverse[f] * box.lattice[f]) * box.across[g]
     for axis in range(3):
         power += sums[4 * <int> IMAGES + axis] * (box.ahead[axis] * box.inverse[axis])
     for t in range(loop.n_threads):
-        loop.contacts[t].box_work[1] = rounded_wide(0.5 * loop.step.dt * STRESS_UNIT * power) if t == 0 else 0
+        loop.contacts[t].box_work[1] = rounded_wide(-0.5 * loop.step.dt * STRESS_UNIT * power) if t == 0 else 0
 
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:

@@ -17,7 +17,7 @@ and for :math:`k = 1, 2, 3, 2, 1` with
    q \leftarrow q\, (\cos\tfrac{\theta}{2},\ \sin\tfrac{\theta}{2}\, \boldsymbol e_k)
 
 where :math:`\boldsymbol R_k(\theta)` turns by :math:`\theta` about the axis :math:`k`. Symplectic, symmetric in time,
-of second order; without torque it keeps the angular momentum in the lab frame but for rounding. It is the splitting of
+of second order; without torque it conserves the angular momentum in the lab frame to rounding. It is the splitting of
 ``no-squish`` in other variables and with another order of the axes, without an evaluation at the end of the step.
 The kick at the start of a step is the second half of the last one and the first of this one (rotation/kicks.pxd).
 """

@@ -24,8 +24,8 @@ Half kick, and the angular velocity:
    p \leftarrow p + \Delta t\, q\, (0, \boldsymbol\tau(t + \Delta t)), \quad
    \boldsymbol\omega = \tfrac12 \boldsymbol I^{-1} (q^* p)
 
-Symplectic, symmetric in time, of second order; it keeps the norm of :math:`q` and, without torque, the angular momentum
-in the lab frame, but for rounding. The energy of a conservative system oscillates and does not drift.
+Symplectic, symmetric in time, of second order. It conserves the norm of :math:`q` and, without torque, the angular
+momentum in the lab frame to rounding. The energy of a conservative system oscillates and does not drift.
 """
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, quat, scale_quat,

@@ -36,7 +36,7 @@ class Scheme(Description):
     normalises : bool
         Whether the formula normalises the orientation in every step.
     keeps_norm : bool
-        Whether the formula keeps its norm but for rounding, which the time loop removes every 32768 steps.
+        Whether the formula conserves its norm to rounding; the time loop removes the rounding every 32768 steps.
     symplectic : bool
         Whether the formula is symplectic and symmetric in time, so that energy does not drift.
     n_scratch : int

@@ -20,7 +20,7 @@ With the mean :math:`\boldsymbol w = \boldsymbol\Theta / \Delta t` this is, in c
 
 with + at :math:`t` and - at :math:`t + \Delta t`. ``austin`` has :math:`\kappa = 1`, the midpoint rule for the angular
 momentum of the body, and turns by the Cayley map in place of the exponential. Both conserve the energy of a free body
-and its angular momentum in the lab but for rounding. They are symmetric in time but not symplectic: the energy of
+and its angular momentum in the lab to rounding. They are symmetric in time but not symplectic: the energy of
 bodies that a potential turns wanders off slowly.
 
 The papers evaluate the torque within the implicit equation. Here it acts in half kicks between free steps, so that one

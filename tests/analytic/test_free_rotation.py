@@ -77,7 +77,7 @@ def test_torque_free_body_against_elliptic_functions(name):
 
 
 TOPS = {"asymmetric": ((1.0, 2.0, 2.5), (0.7, 1.0, -0.6)),
-        # 2T I_2 = L^2 but for 2e-6: over the ten radians below w_y reverses.
+        # 2T I_2 = L^2 within 2e-6: over the ten radians below w_y reverses.
         "near the separatrix": ((1.0, 2.0, 2.5), (0.6, 1e-6, np.sqrt(0.288))),
         "symmetric": ((1.0, 1.0, 1.7), (0.5, 0.2, 1.0)), "needle": ((1e-6, 1.0, 1.0), (300.0, 0.2, 1.0))}
 

@@ -56,7 +56,7 @@ def test_piston_on_a_spring_of_grains():
 
 
 def test_free_walls_obey_newton():
-    """A lid that falls, a flap under a moment about an axis that is carried along: exact but for rounding."""
+    """A lid that falls, a flap under a moment about an axis that is carried along: exact to rounding."""
     lid = md.Plane((0, 0, 1), (0, 0, -1), motion=md.Driven(mass=2.0, axis=(0, 0, 1), force=-2.0 * G))
     flap = md.MeshWall(FLAP, angular_velocity=(0, 0, 0.5), velocity=(0.3, 0, 1), motion=md.Driven(
         inertia=2.0, moment=3.0, **HINGE))

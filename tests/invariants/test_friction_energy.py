@@ -34,7 +34,7 @@ def random_impacts(n, seed=1, walls=False, ratio=2.0):
 @pytest.mark.parametrize("friction", [0.1, 0.5, 10.0])
 @pytest.mark.parametrize("walls", [False, True])
 def test_no_energy_is_created(walls, friction):
-    """But for the integration error of the normal direction, which is measured without friction."""
+    """Except for the integration error of the normal direction, which is measured without friction."""
     scene, dt, steps = random_impacts(10_000 if friction == 0.5 else 2000, walls=walls)
     smooth, rough = (scene.after(Law(1.0, mu), dt, steps) for mu in (0.0, friction))
     np.testing.assert_allclose(smooth[1], scene.angular_velocity, rtol=0, atol=1e-12 * np.max(np.abs(smooth[1])))

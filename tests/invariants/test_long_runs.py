@@ -120,7 +120,7 @@ def test_a_hundred_million_free_steps(scheme):
 
 @pytest.mark.parametrize("scheme", ["exact", "dmv"])
 def test_free_rotation_without_error_of_energy(scheme):
-    """Energy and momentum stay those of the start but for rounding."""
+    """Energy and momentum stay those of the start to rounding."""
     for off in worst(scheme, 1e-2, MANY // 100):
         assert np.all(off < round_off(MANY // 100)), off
 

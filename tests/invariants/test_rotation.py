@@ -111,7 +111,7 @@ def energy(momentum):
 @pytest.mark.parametrize("steps", TOP_STEPS)
 @pytest.mark.parametrize("name", ["austin", "simo-wong"])
 def test_energy_of_free_tops(name, steps):
-    """Constant but for rounding, a few eps a step if it always had one sign."""
+    """Constant to rounding, a few eps a step if it always had one sign."""
     body, body_end, _, _ = free_tops(name, steps)
     assert relative(body, body_end) > 0.1
     assert relative(energy(body), energy(body_end)) < 4 * steps * EPS
