@@ -98,7 +98,8 @@ FEW_SCHEMES = ["spiral", "velocity-verlet", "improved-pcdm"]    # velocities hal
 @pytest.mark.parametrize("scheme, contact, steps", [
     *((scheme, "hertz", STEPS) for scheme in md.rotation.available()),
     *((scheme, "hertz:onset=corrected", STEPS) for scheme in FEW_SCHEMES),
-    *(pytest.param(scheme, "hertz", 300_000, marks=pytest.mark.slow) for scheme in md.rotation.available())])
+    *(pytest.param(scheme, "hertz", 300_000, marks=pytest.mark.slow) for scheme in md.rotation.available()
+      if not scheme.startswith("buss"))])               # with which the rods gain energy until they leave the box
 def test_units_that_are_powers_of_four_change_no_bit(box, scheme, contact, steps):
     """Any difference is an absolute number hidden somewhere in the step."""
     expected = state_of(run(box, steps, rotation=scheme, contact=contact))
