@@ -40,7 +40,7 @@ def scene(seed):
     if rng.random() < 0.3:
         axes[third], rates[third] = False, 0.0
     contact, values = (("hertz", {}), ("hertz-mindlin", {"restitution": 0.7, "friction": 0.5}))[seed // 4 % 2]
-    sim = md.Simulation(md.Material(1e5, 0.3, **values), dt=2e-5, contact=contact, periodic=md.PeriodicBox(
+    sim = md.Simulation(md.Material(4e5, 0.3, **values), dt=2e-5, contact=contact, periodic=md.PeriodicBox(
         low, low + length, axes, shear=("xyz"[flow], "xyz"[gradient], rng.normal(0.0, 100.0)), rates=rates))
     for _ in range(90):
         place = low + length * (rng.random(3) + rng.integers(-2, 3, 3) * axes)
