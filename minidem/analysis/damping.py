@@ -36,12 +36,18 @@ def damping_rate(sim, contacts) -> tuple[float, int]:
     parts += [] if bonds is None else _of_bonds(sim, *bonds)
     if not parts:
         return 0.0, -1
+    parts = [(slows, slows.T) for slows in parts]
     motion, rate = np.random.default_rng(1).normal(size=6 * sim.n_clumps), 0.0
     for _ in range(ITERATIONS):
-        slowed = sum(slows.T @ (slows @ motion) for slows in parts)
-        rate = float(np.linalg.norm(slowed))
+        slowed = sum(transpose @ (slows @ motion) for slows, transpose in parts)
+        rate = float(np.sqrt(_dot(slowed, slowed)))
         motion = slowed / rate if rate > 0.0 else slowed
     return rate, int(np.argmax(np.sum(motion.reshape(-1, 6) ** 2, axis=1)))
+
+
+def _dot(a, b):
+    """Scalar product of arrays (n,), without BLAS: its threads would spin on the other cores afterwards."""
+    return np.sum(a * b)
 
 
 def _of_contacts(sim, contacts):
@@ -139,9 +145,9 @@ def exchange_rate(sim) -> tuple[float, int, str]:
     matrix = coo_array((slopes * root[row] * root[column], (row, column)), shape=2 * (n * sim.n_clumps,)).tocsr()
     mode, rate = np.random.default_rng(1).normal(size=n * sim.n_clumps), 0.0
     for _ in range(ITERATIONS):
-        mode /= np.linalg.norm(mode)
+        mode /= np.sqrt(_dot(mode, mode))
         change = matrix @ mode
-        rate = -float(mode @ change)
+        rate = -float(_dot(mode, change))
         if not change.any():
             return 0.0, -1, ""
         mode = change
