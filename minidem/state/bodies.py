@@ -44,14 +44,14 @@ class Bodies:
     smallest, largest : (n,) radii of the smallest and the largest sphere [m];  density : (n,) [kg/m3]
     orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
     sizes : (n,) spheres of each
-    shapes : list of (k, 4) offsets in the principal frame and radii [m];  addresses : (n,) of the first number of each
+    shapes : list of (k, 4) offsets in the principal frame and radii [m]
     """
 
     hold = None                     # of a table that `held` has made
 
     def __init__(self, templates=()):
         self.templates, self.shapes = [], []
-        self.sizes, self.addresses = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uintp)
+        self.sizes = np.zeros(0, dtype=np.intp)
         for name, shape in COLUMNS.items():
             setattr(self, name, np.zeros((0, *shape)))
         self._add_templates(list(templates))
@@ -82,14 +82,13 @@ class Bodies:
         differs = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
         body[order], first = np.cumsum(differs) - 1, order[differs]
         template, new = template_index[first], self._copy()
-        for name in ("sizes", "addresses", *COLUMNS):
+        for name in ("sizes", *COLUMNS):
             setattr(new, name, getattr(self, name)[template])
         new.hold, new.shapes = hold[first], [self.shapes[k] for k in template]
         new.inertia = np.where(new.hold["inertia"] > 0.0, new.hold["inertia"], new.inertia)
         for k in np.flatnonzero(new.hold["frame"][:, 0] != 1.0):
             offsets = rotate_back(new.hold["frame"][k], new.shapes[k][:, :3])
             new.shapes[k], new.turn_bound[k] = np.column_stack([offsets, new.shapes[k][:, 3]]), turn_bounds_of(offsets)
-            new.addresses[k] = new.shapes[k].ctypes.data
         return new, body
 
     def _copy(self):
@@ -112,7 +111,6 @@ class Bodies:
             setattr(self, name, np.concatenate([getattr(self, name), rows]))
         self.shapes = self.shapes + shapes
         self.sizes = np.concatenate([self.sizes, np.array([len(s) for s in shapes], dtype=np.intp)])
-        self.addresses = np.concatenate([self.addresses, np.array([s.ctypes.data for s in shapes], dtype=np.uintp)])
 
 
 def frames_to_drawn(state):
