@@ -45,7 +45,7 @@ from minidem.contact.contacts cimport (
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.gather cimport deepest_overlap, list_contacts, list_slopes
-from minidem.contact.law cimport Law, LawKernels, pair_of, set_properties, set_units
+from minidem.contact.law cimport LawKernels, pair_of, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of
@@ -170,9 +170,18 @@ cdef class Driver:
             write_ledger(&self.loop, np.concatenate(
                 [np.zeros((n, 2)) if entries is None else entries
                  for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
-        self.set_forces(snapshot)
-        if like is None and state.n_clumps and self.compiled_forces is not None:
-            self.compiled_forces.check_parameters(&self.loop)
+        self.user_forces, self.external_forces = snapshot.user_forces, settings.loads
+        if self.user_forces.expected:
+            self.user_work = UserWork(snapshot.step, state.column("position"), state.column("orientation"),
+                                      np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
+            self.compiled_forces = CompiledForces(state, self.population.ids, self.user_forces.compiled,
+                                                  snapshot.force_work)
+            self.compiled_forces.bind(&self.loop)
+            self.external_forces = self.user_forces if self.user_forces.in_python else None
+            if like is None and state.n_clumps:
+                self.compiled_forces.check_parameters(&self.loop)
+        if self.external_forces is not None:
+            self.loop.owner, self.loop.external_forces = <void *> self, call_python_forces
         self.calls_python = state.n_clumps and (
             self.external_forces is not None or bool(self.kernels.functions)
             or any(flux.address is None for flux in snapshot.user_forces.fluxes)
@@ -198,7 +207,8 @@ cdef class Driver:
         """Empty neighbor lists and contacts."""
         cdef const StateView *state = &self.loop.state
         cdef Broadphase *broad = &self.loop.broad
-        cdef int t
+        cdef Contacts *contacts
+        cdef int t, group, other, free_slot = free_slot_of(state)
         describe_spheres(broad, state)
         broad.shares = <Share *> self.zeros(n_threads * sizeof(Share))
         broad.threads = <Neighbours *> self.zeros(n_threads * sizeof(Neighbours))
@@ -215,21 +225,17 @@ cdef class Driver:
         require_memory("the lists of the time loop")
         broad.reach = self.loop.law.reach
         for t in range(n_threads):
-            self.prepare_contacts(self.loop.contacts + t)
-            own_slots(self.loop.contacts + t, broad.threads + t, state)
-
-    cdef object prepare_contacts(self, Contacts *contacts):
-        """Storage of a thread for contacts; its law sees the walls at poses of its own."""
-        cdef int free_slot = free_slot_of(&self.loop.state), group, other
-        contacts.own_law, contacts.law = self.loop.law, &contacts.own_law
-        contacts.width = 4 if self.loop.law.history == NULL else 8
-        if self.loop.walls != NULL:
-            contacts.walls, contacts.own_law.walls = self.own_walls, &contacts.walls
-            prepare_room(contacts)
-        for group in range(<int> GROUPS):
-            other = -1 if group == <int> WALLS else free_slot + 1
-            set_stride(&contacts.groups[group], self.loop.law.n_records, free_slot, other)
-            set_stride(&contacts.spare[group], self.loop.law.n_records, free_slot, other)
+            contacts = self.loop.contacts + t
+            contacts.own_law, contacts.law = self.loop.law, &contacts.own_law       # which sees walls at own poses
+            contacts.width = 4 if self.loop.law.history == NULL else 8
+            if self.loop.walls != NULL:
+                contacts.walls, contacts.own_law.walls = self.own_walls, &contacts.walls
+                prepare_room(contacts)
+            for group in range(<int> GROUPS):
+                other = -1 if group == <int> WALLS else free_slot + 1
+                set_stride(&contacts.groups[group], self.loop.law.n_records, free_slot, other)
+                set_stride(&contacts.spare[group], self.loop.law.n_records, free_slot, other)
+            own_slots(contacts, broad.threads + t, state)
 
     def set_scheme(self, scheme, parameters):
         cdef Kernels kernels = scheme.kernels.own()
@@ -315,26 +321,26 @@ cdef class Driver:
         self.loop.body_force = <const WrenchBlock *> self.own(wrenches)
 
     def set_history(self, history):
-        """Memory that laws with a history need, and their contacts; history : see `history`, None: no contact."""
-        self.loop.state.motions = <double *> self.zeros((self.loop.state.n_members * LANES + 2) * 8 * sizeof(double))
-        self.loop.state.spins = <double *> self.zeros((self.loop.state.n_blocks + 1) * 3 * LANES * sizeof(double))
-        if history is not None:
-            # `take`: indexing with other than intp crashes in NumPy where there is no memory
-            (first, second), slot = history["spheres"].T, np.append(self.state.sphere_slot, np.int32(0))
-            self.add_contacts(history, slot.take(first), np.where(second < 0, second, slot.take(np.maximum(second, 0))))
-
-    def add_contacts(self, history, const int[:] first, const int[:] second):
-        """Contacts into the blocks of one thread; the first rebuild gives them to their owners.
-
-        first, second : (n,) slots of their spheres, or -1 - primitive
-        """
-        cdef const double[:, :, ::1] records = history["records"]
-        cdef const double[:, ::1] force = history["force"], couple = history["couple"]
-        cdef const double[::1] mass = history["mass"], inertia = history["rolling_inertia"]
+        """Memory that laws with a history need, and their contacts; history : see `history`; None: no contact."""
+        cdef const double[:, :, ::1] records
+        cdef const double[:, ::1] force, couple
+        cdef const double[::1] mass, inertia
+        cdef const int[:] first, second
         cdef Blocks *blocks
         cdef ContactBlock *block
         cdef Py_ssize_t k, lane, r, m
         cdef int at, i, j
+        self.loop.state.motions = <double *> self.zeros((self.loop.state.n_members * LANES + 2) * 8 * sizeof(double))
+        self.loop.state.spins = <double *> self.zeros((self.loop.state.n_blocks + 1) * 3 * LANES * sizeof(double))
+        if history is None:
+            return
+        # `take`: indexing with other than intp crashes in NumPy where there is no memory
+        (i_spheres, j_spheres), slot = history["spheres"].T, np.append(self.state.sphere_slot, np.int32(0))
+        first = slot.take(i_spheres)
+        second = np.where(j_spheres < 0, j_spheres, slot.take(np.maximum(j_spheres, 0)))
+        records, force, couple = history["records"], history["force"], history["couple"]
+        mass, inertia = history["mass"], history["rolling_inertia"]
+        # All into the blocks of one thread; the first rebuild gives them to their owners.
         reserve_blocks(&self.loop.contacts.groups[SPHERES], first.shape[0] // LANES + 1)    # growth would take twice
         for k in range(first.shape[0]):
             blocks = &self.loop.contacts.groups[<int> WALLS if second[k] < 0 else <int> SPHERES]
@@ -348,21 +354,6 @@ cdef class Driver:
             for r in range(records.shape[0]):
                 for m in range(4):
                     history_of(block)[(4 * r + m) * LANES + at] = records[r, k, m]
-
-    cdef object set_forces(self, snapshot):
-        """Forces besides those of contacts."""
-        cdef State state = self.state
-        self.user_forces, external_forces = snapshot.user_forces, self.settings.loads
-        if self.user_forces.expected:
-            self.user_work = UserWork(self.first_step, state.column("position"), state.column("orientation"),
-                                      np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
-            self.compiled_forces = CompiledForces(state, self.population.ids, self.user_forces.compiled,
-                                                  snapshot.force_work)
-            self.compiled_forces.bind(&self.loop)
-            external_forces = self.user_forces if self.user_forces.in_python else None
-        if external_forces is not None:
-            self.external_forces, self.loop.owner = external_forces, <void *> self
-            self.loop.external_forces = call_python_forces
 
     cdef list changing(self):
         """Arrays that steps change."""
@@ -721,20 +712,23 @@ cdef class Driver:
                 stored = &self.loop.contacts[t].groups[group]
                 if stored.n_blocks > 0:
                     blocks.append(np.asarray(<double[:stored.n_blocks, :stored.stride]> stored.data))
-        n_lanes = LANES * sum(len(some) for some in blocks)
-        bodies = rows_of([some.view(np.int32) for some in blocks], np.arange(n_lanes), 0, 2)
-        lanes, number = np.flatnonzero(bodies[:, 0] != free_slot_of(&self.loop.state)), self.state.sphere_number.reshape(-1)
+        bodies = np.concatenate([by_lane(some.view(np.int32), 0, 2) for some in blocks])
+        lanes, number = np.flatnonzero(bodies[:, 0] != free_slot_of(&self.loop.state)), self.state.sphere_number
         first, second = bodies.take(lanes, axis=0).T
-        spheres = np.column_stack([number.take(first), np.where(second < 0, second, number.take(np.maximum(second, 0)))])
-        order = np.lexsort((spheres[:, 1], spheres[:, 0]))
+        first, second = number.take(first), np.where(second < 0, second, number.take(np.maximum(second, 0)))
+        order = np.lexsort((second, first))
         lanes = lanes.take(order)
-        mass, inertia = rows_of(blocks, lanes, head - 8, 2).T + 0.0
+
+        def rows(first, count):
+            return np.concatenate([by_lane(some, first, count) for some in blocks]).take(lanes, axis=0) + 0.0
+
+        mass, inertia = rows(head - 8, 2).T
         records = np.empty((self.loop.law.n_records, len(lanes), 4))
         for k in range(self.loop.law.n_records):
-            records[k] = rows_of(blocks, lanes, head + 4 * k, 4) + 0.0
-        return {"spheres": spheres.take(order, axis=0), "records": records,
-                "force": rows_of(blocks, lanes, head - 6, 3) + 0.0, "couple": rows_of(blocks, lanes, head - 3, 3) + 0.0,
-                "mass": np.ascontiguousarray(mass), "rolling_inertia": np.ascontiguousarray(inertia)}
+            records[k] = rows(head + 4 * k, 4)
+        return {"spheres": np.column_stack([first, second]).take(order, axis=0), "records": records,
+                "force": rows(head - 6, 3), "couple": rows(head - 3, 3), "mass": np.ascontiguousarray(mass),
+                "rolling_inertia": np.ascontiguousarray(inertia)}
 
     def ledger(self):
         """Energies since the start by name, those of a `Snapshot` that may differ from zero."""
@@ -827,7 +821,7 @@ cdef object after_kick(State state, Kernels kernels, Step step, double dt, int r
     return copy
 
 
-cdef object rows_of(blocks, lanes, Py_ssize_t first, Py_ssize_t count):
-    """(n, count) rows `first` and following of contacts in `lanes` (n,) of all blocks, a list of arrays (m, stride)."""
-    return np.concatenate([some[:, first * LANES:(first + count) * LANES].reshape(-1, count, LANES).swapaxes(1, 2)
-                           .reshape(-1, count) for some in blocks]).take(lanes, axis=0)
+cdef object by_lane(blocks, Py_ssize_t first, Py_ssize_t count):
+    """Copy of `count` rows from `first` on, (n * LANES, count), of contacts in blocks (n, stride)."""
+    rows = blocks[:, first * LANES:(first + count) * LANES].reshape(-1, count, LANES)
+    return rows.swapaxes(1, 2).reshape(-1, count)

@@ -388,20 +388,11 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
                     &loop.step)
 
 
-cdef inline void add_moving_work(Loop *loop, int thread) noexcept nogil:
-    """Work of what moves as given, when the forces of this whole step are known, onset corrections included."""
-    if (loop.course.walls or loop.course.boxes or loop.state.holds != NULL) \
-            and loop.broad.threads[thread].failure == NO_FAILURE:
-        add_wall_work(loop, thread, between_steps(loop))
-    if loop.course.boxes and loop.law.ends > 0.0:
-        wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
-
-
 cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil:
     """Call the external_forces in one thread. False, for all threads: an error."""
     cdef bint failed = False
     barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
-    if thread == 0 and not python_failed(loop):
+    if thread == 0 and not (loop.scheme_failed[0] or loop.law_failed[0]):
         loop.external_forces(loop, steps)
         failed = loop.broad.threads[0].failure != NO_FAILURE
     return not barrier_wait(&loop.broad.barrier, loop.n_threads, failed)
@@ -454,13 +445,12 @@ cdef bint compute_forces(Loop *loop, int thread, int stage, double steps, bint s
     if loop.law.ends > 0.0:
         add_onset_forces(loop, thread)
     if loop.has_contacts and stage == loop.n_stages - 1:
-        add_moving_work(loop, thread)
+        if (loop.course.walls or loop.course.boxes or loop.state.holds != NULL) \
+                and loop.broad.threads[thread].failure == NO_FAILURE:
+            add_wall_work(loop, thread, between_steps(loop))        # by forces that contain onset corrections
+        if loop.course.boxes and loop.law.ends > 0.0:
+            wait(&loop.broad, thread, 0)                # spheres of other threads are read until here
     return True
-
-
-cdef inline bint python_failed(const Loop *loop) noexcept nogil:
-    """Whether a rotation scheme or contact law written in Python has raised."""
-    return loop.scheme_failed[0] or loop.law_failed[0]
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:

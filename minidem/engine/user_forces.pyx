@@ -241,8 +241,8 @@ class UserForces:
         frame = state.column("orientation")
         force, torque = state.column("force"), state.column("torque")
         user_force, user_torque = np.zeros((2, state.n_clumps, 3))
-        pose = (state.column("position"), state.column("predicted_velocity"), quaternions.multiply(frame, self._to_drawn),
-                quaternions.rotate(frame, state.column("predicted")))
+        pose = (state.column("position"), state.column("predicted_velocity"),
+                quaternions.multiply(frame, self._to_drawn), quaternions.rotate(frame, state.column("predicted")))
         at_step, components = steps == int(steps), loop.population.components       # else a pose within a step
         for force_of_user in (one for one in self.forces if one.address is None and not one.is_flux):
             # Copies: a function may use its arguments as scratch memory.

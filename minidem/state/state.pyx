@@ -132,8 +132,7 @@ cdef class State:
         self.fill(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)), Bodies(), none,
                   np.zeros(0), none, none, box, np.zeros((0, 3), dtype=np.int64), None)
 
-    def fill(self, blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift,
-                     hold):
+    def fill(self, blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift, hold):
         """Set the arrays, which are not copied, and lay out the spheres.
 
         clump_number : (n_clumps,) the user's number of the clump in each slot
@@ -293,10 +292,8 @@ cdef class State:
         position (n, 3) lab, orientation (n, 4) principal frame -> lab, velocity (n, 3) lab, angular_velocity (n, 3)
         principal frame, scale of the lengths, one number or (n,), index of the material.
         """
-        number = self.bodies.number_of(template)
-        new = number == len(self.bodies.templates)
-        return self.extended(self.bodies.with_template(template) if new else self.bodies,
-                             np.full(len(position), number), scale, material, position=position,
+        bodies, number = self.bodies.including(template)
+        return self.extended(bodies, np.full(len(position), number), scale, material, position=position,
                              orientation=orientation, velocity=velocity, angular_velocity=angular_velocity)
 
     def with_bodies(self, inertia, orientation, angular_velocity):
@@ -398,8 +395,8 @@ cdef class State:
         """
         n = len(template_index)
         return State().replaced(
-            copied(blocks), copied(wrench), bodies=Bodies(templates), template_index=template_index, scale=scale,
-            material_index=material_index, clump_number=np.arange(n, dtype=np.int32), box=box,
+            copied(blocks), copied(wrench), bodies=Bodies().with_templates(templates), template_index=template_index,
+            scale=scale, material_index=material_index, clump_number=np.arange(n, dtype=np.int32), box=box,
             shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold)
 
 
