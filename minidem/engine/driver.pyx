@@ -24,7 +24,6 @@ from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
 from minidem.engine.population import field_rows, field_values, keep_rates, require_sound
 from minidem.engine.snapshot import Snapshot
-from minidem.engine.user_forces import UserWork
 from minidem.state.hold import immovable
 from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, aligned, row_major
 
@@ -118,7 +117,7 @@ cdef class Driver:
     cdef LawKernels law_kernels         # None: free bodies
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces     # None: there are no user forces
-    cdef readonly object user_work      # UserWork; None: there are no user forces
+    cdef public object user_work        # step, positions and orientations at its pose, Snapshot.work; or None
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see Snapshot; without what the threads have noted since
@@ -172,8 +171,8 @@ cdef class Driver:
                  for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
         self.user_forces, self.external_forces = snapshot.user_forces, settings.loads
         if self.user_forces.expected:
-            self.user_work = UserWork(snapshot.step, state.column("position"), state.column("orientation"),
-                                      np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
+            self.user_work = (snapshot.step, state.column("position"), state.column("orientation"),
+                              np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
             self.compiled_forces = CompiledForces(state, self.population.ids, self.user_forces.compiled,
                                                   snapshot.force_work)
             self.compiled_forces.bind(&self.loop)
@@ -367,8 +366,7 @@ cdef class Driver:
         cdef int t
         cdef double began = perf_counter()
         kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
-                None if self.user_work is None else self.user_work.now,
-                self.schedule.state(self.step_count))
+                self.user_work, self.schedule.state(self.step_count))
         self.kept = None
         if len(self.copies) != len(arrays):
             self.copies = [array.copy() for array in arrays]
@@ -384,15 +382,13 @@ cdef class Driver:
         """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
         cdef int t
         cdef long long steps_done
-        arrays, steps_done, self.forces_known, self.onsets, self.fractures, work, course = self.kept
+        arrays, steps_done, self.forces_known, self.onsets, self.fractures, self.user_work, course = self.kept
         for copy, array in zip(self.copies, arrays):
             array[...] = copy
         for t in range(self.loop.n_threads):
             restore_contacts(self.loop.contacts + t, self.loop.law.history != NULL)
         drop_lists(&self.loop.broad)
         self.contacts_known, self.kept = False, None
-        if self.user_work is not None:
-            self.user_work.now = work
         if steps_done != self.loop.steps_done:
             self.loop.steps_done, self.due = steps_done, None
             self.schedule.begin(self.step_count, course)
@@ -738,7 +734,7 @@ cdef class Driver:
         if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
-            ledger |= {"work": self.user_work.now[3], "force_work": self.compiled_forces.work()}
+            ledger |= {"work": self.user_work[3], "force_work": self.compiled_forces.work()}
         return ledger
 
     def take_fractures(self):

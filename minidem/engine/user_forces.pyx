@@ -268,27 +268,18 @@ class UserForces:
         state.set_column("force", force)
         state.set_column("torque", torque)
         if at_step:
-            loop.user_work.record(loop.first_step + int(steps), pose[0], frame, np.hstack([user_force, user_torque]))
+            loop.user_work = work_after(loop.user_work, loop.first_step + int(steps), pose[0], frame,
+                                        np.hstack([user_force, user_torque]))
 
 
-class UserWork:
-    """Work of the user forces on each clump, by the trapezoidal rule over each step.
-
-    now : tuple of the last step, positions and orientations at its pose, and (n, 7) work since the start [J], force and
-        torque, lab
-    """
-
-    def __init__(self, *now):
-        self.now = now
-
-    def record(self, step, position, orientation, wrench):
-        """Forces and torques (n, 6), lab, at the pose of a step."""
-        last_step, old_position, old_orientation, rows = self.now
-        work = rows[:, 0]
-        if step > last_step:
-            motion = np.hstack([position - old_position, _rotation_vector(old_orientation, orientation)])
-            work = work + np.sum(0.5 * (rows[:, 1:] + wrench) * motion, axis=1)
-        self.now = step, position, orientation, np.column_stack([work, wrench])
+cdef object work_after(last, step, position, orientation, wrench):
+    """`Driver.user_work` at a step whose user forces in Python are the wrench (n, 6), lab; last : that of before."""
+    last_step, old_position, old_orientation, rows = last
+    work = rows[:, 0]
+    if step > last_step:
+        motion = np.hstack([position - old_position, _rotation_vector(old_orientation, orientation)])
+        work = work + np.sum(0.5 * (rows[:, 1:] + wrench) * motion, axis=1)
+    return step, position, orientation, np.column_stack([work, wrench])
 
 
 def _rotation_vector(old, new):

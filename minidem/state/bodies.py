@@ -63,9 +63,9 @@ class Bodies:
     def with_templates(self, templates):
         """The same with more templates."""
         shapes = [np.column_stack([template.offsets, template.radii]) for template in templates]
-        rows = [(t.inertia, t.mass, turn_bounds_of(shape[:, :3]), shape[:, 3].min(), shape[:, 3].max(), t.density,
-                 t.orientation, len(shape)) for t, shape in zip(templates, shapes)]
-        return Bodies(self.templates + list(templates), self.shapes + shapes, np.append(self.table, np.array(rows, BODY)))
+        rows = np.array([(one.inertia, one.mass, turn_bounds_of(shape[:, :3]), shape[:, 3].min(), shape[:, 3].max(),
+                          one.density, one.orientation, len(shape)) for one, shape in zip(templates, shapes)], BODY)
+        return Bodies(self.templates + list(templates), self.shapes + shapes, np.append(self.table, rows))
 
     def with_moments(self, inertia):
         """The same with bodies of these principal moments (n, 3) and of no spheres."""
