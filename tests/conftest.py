@@ -13,7 +13,7 @@ import scenes
 
 import minidem as md
 from minidem.contact import registry as contact
-from minidem.engine import loop_memory as owner
+from minidem.engine import driver as owner
 from minidem.rotation import registry as rotation
 from minidem.scenario import plot, run as scenario_run
 from minidem.templates import fit_mesh

@@ -1,7 +1,7 @@
 """Storage for contacts with a history, in blocks of eight.
 
 Between two rebuilds of the lists a contact keeps its lane of a block, and its history is replaced in place. A lane
-without a contact is free: its two bodies are spheres at rest that never touch (state/layout.pyx), so that a block is
+without a contact is free: its two bodies are spheres at rest that never touch (state/state.pyx), so that a block is
 always evaluated whole. A new contact takes a free lane; a rebuild closes the gaps (contacts.pyx).
 """
 from libc.stdlib cimport free

@@ -14,7 +14,7 @@ from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, MAX_COEFFICIENTS, MAX
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.part cimport MAX_PARAMETERS
 from minidem.core.lanes cimport LANES
-from minidem.state.layout cimport pointer_to
+from minidem.state.state cimport pointer_to
 
 # Window of 1.1 steps, and a margin because stored velocities are half a step old. What overlaps at the first sample of
 # a contact has come in during the last step, at that velocity; what overlaps at the last one leaves during the next
@@ -198,7 +198,7 @@ cdef object set_units(Law *law, description, values, pair_table, state):
 
     The forces on walls are added in 128 bits, so that they have the bits that their contacts have.
     """
-    radius = np.max(state.layout.spheres[:, :, 3], initial=0.0) or 1.0
+    radius = np.max(state.spheres[:, :, 3], initial=0.0) or 1.0
     force = max(pair_table.force_scale(description, values, float(radius), int(material))
                 for material in {*state.material_index.tolist(), *pair_table.wall_index.tolist()} or {0})
     law.force_unit = powers_of_two(force) * 2.0 ** -98

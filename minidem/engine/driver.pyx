@@ -7,43 +7,76 @@ Python handles signals between two of its own instructions, so compiled code is 
 One way back: `keep` copies all that steps change, and `go_back` restores it. A loop that calls Python in its steps
 makes a copy before each step, so that a step that fails is undone. Other loops make a copy now and then, and return to
 an earlier step if memory is refused.
+
+Contacts of a law with a history are given and read as arrays in the user's numbers: that is what checkpoints hold, and
+what another time loop takes over, after clumps were added or sorted, after a restart, with another number of threads.
 """
 from dataclasses import replace
 from time import perf_counter
 
+cimport cython
+
 import numpy as np
 
+from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.gather import with_history
-from minidem.engine.loop_memory import NotFinite
+from minidem.contact.onset_series import zeta_polynomials
+from minidem.core.threads import has_openmp
 from minidem.engine.population import field_rows, field_values, keep_rates, require_sound
 from minidem.engine.snapshot import Snapshot
-from minidem.engine.user_forces import UserWork
-from minidem.state.layout import row_major
-from minidem.state.state import COLUMNS
+from minidem.state.hold import immovable
+from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, aligned, row_major
 
-from minidem.broadphase.broadphase cimport IN_CALLBACK, drop_lists
-from minidem.contact.contacts cimport release_copy, release_room, restore_contacts, save_contacts
+from minidem.broadphase.broadphase cimport (
+    FORCE_AFTER_END, IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Broadphase, Share,
+    describe_spheres, drop_lists, prepare_broadphase, take_over,
+)
+from minidem.broadphase.cell_grid cimport free_levels
+from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.blocks cimport (
+    Blocks, ContactBlock, block_of, history_of, reserve_blocks, set_bodies, set_stride, take_lane,
+)
+from minidem.contact.contact cimport Fields, Flux, FluxFunction
+from minidem.contact.contacts cimport (
+    GROUPS, SPHERES, WALLS, Contacts, own_slots, release_contacts, release_copy, release_room, restore_contacts,
+    save_contacts,
+)
+from minidem.contact.evaluate cimport prepare_room
+from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.gather cimport deepest_overlap, list_contacts, list_slopes
+from minidem.contact.law cimport LawKernels, pair_of, set_properties, set_units
+from minidem.core cimport openmp
 from minidem.core.guard cimport Guard
-from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vectors cimport require_memory
-from minidem.engine.compiled_forces cimport CompiledForces
+from minidem.core.lanes cimport LANES, lane_of
+from minidem.core.vectors cimport APART, IntVector, require_memory
+from minidem.engine.user_forces cimport CompiledForces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
-from minidem.engine.loop cimport ExternalForces, Loop, run_loop
-from minidem.engine.loop_memory cimport LoopMemory, export_history, list_statistics
+from minidem.engine.loop cimport ClumpMotions, ExternalForces, Loop, full_team, run_loop
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
 from minidem.engine.schedule cimport Schedule
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.hold cimport follow_rates, held_wrench
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ClumpBlock, WrenchBlock
-from minidem.state.state cimport State, StateView, constants_of, hold_of, wrench_of
-from minidem.walls.surface cimport WallPose
+from minidem.state.state cimport (
+    State, StateView, clump_of, constants_of, free_slot_of, hold_of, pointer_to, wrench_of,
+)
+from minidem.walls.surface cimport WallPose, Walls
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
 BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
 MOST_COPIED = 300_000   # spheres of a loop that makes such copies, 0.7 kB each in a bed with friction
+SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
+MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order
+REBUILDS_PER_SORT = 50              # outer rebuilds after which the clumps have mixed enough to be sorted again
+STEPS_PER_WRAP = 32768              # rounding errors of 32768 steps are a small part of those far from the origin
+SLOTS_IN_CACHE = 200000             # with fewer, a step stays in cache, and slabs gain nothing
+LOG_SLAB = 13                       # 2^13 slots: half a megabyte of spheres and clumps; 11 to 15 are equally good
+
+
+class NotFinite(FloatingPointError):
+    """The pose of a clump is not finite."""
 
 
 cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
@@ -56,11 +89,12 @@ cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
         loop.broad.threads[0].failure = IN_CALLBACK
 
 
+@cython.no_gc_clear              # `arrays` are needed to the end
 cdef class Driver:
     """A time loop over a fixed set of clumps.
 
-    Its parts are the `Loop`, which compiled code shares, and its memory (loop_memory.pyx); the `State`; where walls and
-    box are (`Schedule`); user forces (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
+    Its parts are the `Loop`, the struct that compiled code shares, and its memory; the `State`; where walls and box are
+    (`Schedule`); user forces (user_forces.pyx); and the ledger of energies (ledger.pyx).
 
     Parameters
     ----------
@@ -70,19 +104,20 @@ cdef class Driver:
     like : Driver, optional
         A loop of the same clumps at the same instant, whose skins, shares and counters this one takes over.
     """
-    cdef LoopMemory memory
-    cdef Loop *loop                     # that of the memory
+    cdef Loop loop
+    cdef list arrays                    # of NumPy, which the loop points to
     cdef readonly object settings
-    cdef readonly double dt             # [s]
     cdef readonly long long first_step  # number of the step at which this loop was made
-    cdef readonly int threads           # that it uses
     cdef readonly State state
-    cdef readonly WallPrimitives walls    # None: free bodies
+    cdef readonly WallPrimitives walls  # None: free bodies
+    cdef Walls own_walls                # with the materials and poses of this loop
     cdef Schedule schedule
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
+    cdef Kernels kernels
+    cdef LawKernels law_kernels         # None: free bodies
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces     # None: there are no user forces
-    cdef readonly object user_work      # UserWork; None: there are no user forces
+    cdef public object user_work        # step, positions and orientations at its pose, Snapshot.work; or None
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see Snapshot; without what the threads have noted since
@@ -90,11 +125,12 @@ cdef class Driver:
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
-    cdef readonly bint contacts_known   # the stored contacts belong to the pose
+    cdef bint contacts_known            # the stored contacts belong to the pose
     cdef readonly object broken         # why the state is incomplete; None: it is complete
     cdef public object due              # step whose callback has not returned; None: there is none
     cdef object error                   # raised by external_forces
     cdef bint calls_python              # in each step
+    cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef bint makes_copies              # now and then, if not in each step
     cdef object kept                    # see `keep`: what are no arrays; None: there is nothing to go back to
     cdef list copies                    # see `keep`: the arrays
@@ -102,49 +138,227 @@ cdef class Driver:
 
     def __cinit__(self, settings, snapshot, Driver like=None):
         cdef State state = snapshot.state
-        self.settings, self.state, self.guard, self.population = settings, state, settings.guard, snapshot.population
+        self.settings, self.state, self.walls, self.arrays = settings, state, snapshot.walls, []
+        self.guard, self.population, self.pair_table = settings.guard, snapshot.population, snapshot.pair_table
+        self.first_step = self.loop.first_step = snapshot.step
+        self.loop.state, self.loop.step.dt, self.loop.has_contacts = state.view, settings.dt, settings.law is not None
         if settings.law is not None:
-            snapshot.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
-        self.memory = LoopMemory(settings, snapshot, None if like is None else like.memory)
+            self.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
+        self.set_body_force(settings.gravity)
+        self.set_scheme(settings.scheme, settings.scheme_values)
+        if settings.law is not None:
+            self.set_law(settings.law, settings.law_values)
+            self.set_fields(snapshot.population, snapshot.user_forces.fluxes)
+        useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
+        self.make_lists(full_team(max(1, min(settings.threads, useful, state.view.n_blocks, openmp.thread_limit()))))
+        if self.loop.law.history != NULL:
+            self.set_history(snapshot.history)
+        if like is not None:                            # the clumps have been sorted
+            take_over(&self.loop.broad, &like.loop.broad)
+            self.next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
+        if settings.law is None or state.view.n_blocks <= MIN_SORTED_BLOCKS:
+            self.next_sort = 2 ** 62
         self.schedule = Schedule(settings, snapshot)
-        self.loop, self.walls, self.pair_table = &self.memory.loop, snapshot.walls, snapshot.pair_table
-        self.dt, self.first_step, self.threads = settings.dt, snapshot.step, self.loop.n_threads
         self.loop.course = &self.schedule.course
-        self.schedule.prepare(self.loop, 0)
+        self.schedule.prepare(&self.loop, 0)
         self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
         self.forces_known, self.onsets = snapshot.forces_known, snapshot.onsets
         self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
         self.fractures = np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures
         if settings.law is not None:
-            write_ledger(self.loop, np.concatenate(
+            write_ledger(&self.loop, np.concatenate(
                 [np.zeros((n, 2)) if entries is None else entries
                  for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
-        self.set_forces(snapshot)
-        if like is None and state.n_clumps and self.compiled_forces is not None:
-            self.compiled_forces.check_parameters(self.loop)
-        self.calls_python = state.n_clumps and (self.external_forces is not None or self.memory.calls_python())
-        self.makes_copies, self.copies = state.n_spheres <= MOST_COPIED, []
-
-    cdef object set_forces(self, snapshot):
-        """Forces besides those of contacts."""
-        cdef State state = self.state
-        self.user_forces, external_forces = snapshot.user_forces, self.settings.loads
+        self.user_forces, self.external_forces = snapshot.user_forces, settings.loads
         if self.user_forces.expected:
-            self.user_work = UserWork(self.first_step, state.column("position"), state.column("orientation"),
-                                      np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
+            self.user_work = (snapshot.step, state.column("position"), state.column("orientation"),
+                              np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
             self.compiled_forces = CompiledForces(state, self.population.ids, self.user_forces.compiled,
                                                   snapshot.force_work)
-            self.compiled_forces.bind(self.loop)
-            external_forces = self.user_forces if self.user_forces.in_python else None
-        if external_forces is not None:
-            self.external_forces, self.loop.owner = external_forces, <void *> self
-            self.loop.external_forces = call_python_forces
+            self.compiled_forces.bind(&self.loop)
+            self.external_forces = self.user_forces if self.user_forces.in_python else None
+            if like is None and state.n_clumps:
+                self.compiled_forces.check_parameters(&self.loop)
+        if self.external_forces is not None:
+            self.loop.owner, self.loop.external_forces = <void *> self, call_python_forces
+        self.calls_python = state.n_clumps and (
+            self.external_forces is not None or bool(self.kernels.functions)
+            or any(flux.address is None for flux in snapshot.user_forces.fluxes)
+            or self.law_kernels is not None and bool(self.law_kernels.functions))
+        self.makes_copies, self.copies = state.n_spheres <= MOST_COPIED, []
+
+    def __dealloc__(self):
+        cdef int t
+        for t in range(self.loop.n_threads):
+            release_contacts(self.loop.contacts + t)
+        drop_lists(&self.loop.broad)
+        free_levels(&self.loop.broad.levels)
+
+    cdef void *own(self, array) except NULL:
+        """Keep an array for the life of this object, and point to it."""
+        self.arrays.append(array)
+        return pointer_to(array)
+
+    cdef void *zeros(self, size_t size) except NULL:
+        return self.own(aligned((size,), np.uint8))
+
+    def make_lists(self, int n_threads):
+        """Empty neighbor lists and contacts."""
+        cdef const StateView *state = &self.loop.state
+        cdef Broadphase *broad = &self.loop.broad
+        cdef Contacts *contacts
+        cdef int t, group, other, free_slot = free_slot_of(state)
+        describe_spheres(broad, state)
+        broad.shares = <Share *> self.zeros(n_threads * sizeof(Share))
+        broad.threads = <Neighbours *> self.zeros(n_threads * sizeof(Neighbours))
+        broad.marks = <unsigned char *> self.zeros(2 * state.n_members)
+        broad.reference_poses = <double *> self.zeros(state.n_blocks * REFERENCE_ROWS * LANES * sizeof(double))
+        if broad.clumps_first:
+            broad.bounds = <double *> self.zeros(state.n_blocks * LANES * 4 * sizeof(double))
+        for t in range(n_threads):
+            broad.threads[t].log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
+            broad.threads[t].found = <IntVector *> self.zeros(n_threads * sizeof(IntVector) + APART)
+        self.loop.contacts = <Contacts *> self.zeros(n_threads * sizeof(Contacts))
+        self.loop.n_threads = broad.n_threads = n_threads
+        prepare_broadphase(broad, state)
+        require_memory("the lists of the time loop")
+        broad.reach = self.loop.law.reach
+        for t in range(n_threads):
+            contacts = self.loop.contacts + t
+            contacts.own_law, contacts.law = self.loop.law, &contacts.own_law       # which sees walls at own poses
+            contacts.width = 4 if self.loop.law.history == NULL else 8
+            if self.loop.walls != NULL:
+                contacts.walls, contacts.own_law.walls = self.own_walls, &contacts.walls
+                prepare_room(contacts)
+            for group in range(<int> GROUPS):
+                other = -1 if group == <int> WALLS else free_slot + 1
+                set_stride(&contacts.groups[group], self.loop.law.n_records, free_slot, other)
+                set_stride(&contacts.spare[group], self.loop.law.n_records, free_slot, other)
+            own_slots(contacts, broad.threads + t, state)
+
+    def set_scheme(self, scheme, parameters):
+        cdef Kernels kernels = scheme.kernels.own()
+        cdef int k
+        self.kernels = kernels
+        kernels.set_parameters(&self.loop.step, parameters)
+        self.loop.scheme, self.loop.roles = kernels.function, kernels.roles
+        self.loop.keeps_norm = scheme.keeps_norm
+        self.loop.checks_rotation = bool(kernels.keep)
+        stored = scheme.orientation_scratch
+        self.loop.stored_orientation = -1 if stored is None else <int> stored
+        self.loop.n_stages = len(scheme.stages)
+        for k in range(self.loop.n_stages):
+            self.loop.fraction[k] = scheme.stages[k]
+        self.loop.scheme_failed = self.loop.law_failed = &kernels.failed
+
+    def set_law(self, law, values):
+        """law, values : ContactLaw, and its parameters."""
+        cdef LawKernels kernels = law.kernels_for(values).own()
+        self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
+        kernels.fill(&self.loop.law, values)
+        self.own_walls, self.loop.walls = self.walls.view, &self.own_walls
+        self.arrays += set_properties(&self.loop.law, self.loop.walls, kernels, law, values, self.pair_table,
+                                      self.state)
+        self.own(set_units(&self.loop.law, law, values, self.pair_table, self.state))
+        self.set_apart(immovable(self.state))
+        self.loop.law.dt = self.loop.step.dt
+        self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
+        if law.corrects_onsets(values):
+            kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
+            self.loop.clump_motions = <ClumpMotions *> self.zeros(self.loop.state.n_blocks * sizeof(ClumpMotions))
+            self.loop.onset_blocks = <unsigned char *> self.zeros(self.loop.state.n_blocks)
+
+    def set_apart(self, fixed):
+        """Which pairs never touch: of materials that do not, and of what no force can move, `fixed` (n_clumps,) bool,
+        and walls; the material of what is fixed counts as another one."""
+        cdef int n = 1 << self.loop.law.log_materials
+        if self.pair_table.apart is None and not fixed.any():
+            return
+        of_slots = np.append(self.state.material_index + n * fixed.astype(np.int32), np.int32(0))
+        apart = np.zeros((2, n, 2, n), np.uint8)
+        if self.pair_table.apart is not None:
+            k = len(self.pair_table.apart)
+            apart[:, :k, :, :k] = self.pair_table.apart[:, None]
+        apart[1, :, 1] = 1
+        self.loop.broad.apart.pairs = <const unsigned char *> self.own(apart)
+        self.loop.broad.apart.materials = <const int *> self.own(of_slots.take(self.state.clump_number))
+        self.loop.broad.apart.log_materials = self.loop.law.log_materials + 1
+
+    def set_fields(self, population, fluxes):
+        """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
+        cdef Fields *fields = &self.loop.law.fields
+        cdef Flux *flux
+        cdef Py_ssize_t n_blocks = self.loop.state.n_blocks, slots = n_blocks * LANES + 1
+        fields.n = sum(field.components for field in population.fields)
+        if self.loop.law.history == NULL or not (len(fluxes) or self.law_kernels.sees_bodies):
+            return
+        self.law_kernels.fields, self.law_kernels.n_components = population.components, fields.n
+        flux = <Flux *> self.zeros(len(fluxes) * sizeof(Flux))
+        fields.n_fluxes, fields.fluxes, fields.law_writes = <int> len(fluxes), flux, self.law_kernels.sees_bodies
+        fields.ids = <const double *> self.own(np.append(population.ids, 0).astype(float))
+        if fields.n:
+            fields.sums = <Wide *> self.zeros(slots * fields.n * SUM_PARTS * sizeof(Wide))
+            fields.amounts = <Wide *> self.zeros(slots * fields.n * SUM_PARTS * sizeof(Wide))
+            fields.of_walls = <const double *> self.own(np.hstack([field.walls for field in population.fields]))
+            fields.transfers = <unsigned char *> self.zeros(n_blocks)
+        for one in fluxes:
+            if one.address is None:
+                python_flux = PythonFlux(self.law_kernels, one.function, one.parameters)
+                self.arrays.append(python_flux)
+                flux.function = <FluxFunction> <size_t> FLUX
+                flux.parameters = <const double *> self.own(np.array([id(python_flux)], dtype=np.uintp))
+            else:                                       # not a number where it must not read
+                flux.function = <FluxFunction> <size_t> one.address
+                flux.parameters = <const double *> self.own(np.append(one.parameters, np.full(64, np.nan)))
+            flux += 1
+
+    def set_body_force(self, gravity):
+        """WrenchBlocks of clumps without a contact, for each block type and one more."""
+        constants, row = self.state.constants, WRENCH["force"][0]
+        wrenches = aligned((len(constants) + 1, sizeof(WrenchBlock) // (LANES * sizeof(double)), LANES))
+        wrenches[:-1, row:row + 3] = np.array(gravity)[:, None] * constants[:, CONSTANTS["mass"][0], None]
+        self.loop.body_force = <const WrenchBlock *> self.own(wrenches)
+
+    def set_history(self, history):
+        """Memory that laws with a history need, and their contacts; history : see `history`; None: no contact."""
+        cdef const double[:, :, ::1] records
+        cdef const double[:, ::1] force, couple
+        cdef const double[::1] mass, inertia
+        cdef const int[:] first, second
+        cdef Blocks *blocks
+        cdef ContactBlock *block
+        cdef Py_ssize_t k, lane, r, m
+        cdef int at, i, j
+        self.loop.state.motions = <double *> self.zeros((self.loop.state.n_members * LANES + 2) * 8 * sizeof(double))
+        self.loop.state.spins = <double *> self.zeros((self.loop.state.n_blocks + 1) * 3 * LANES * sizeof(double))
+        if history is None:
+            return
+        # `take`: indexing with other than intp crashes in NumPy where there is no memory
+        (i_spheres, j_spheres), slot = history["spheres"].T, np.append(self.state.sphere_slot, np.int32(0))
+        first = slot.take(i_spheres)
+        second = np.where(j_spheres < 0, j_spheres, slot.take(np.maximum(j_spheres, 0)))
+        records, force, couple = history["records"], history["force"], history["couple"]
+        mass, inertia = history["mass"], history["rolling_inertia"]
+        # All into the blocks of one thread; the first rebuild gives them to their owners.
+        reserve_blocks(&self.loop.contacts.groups[SPHERES], first.shape[0] // LANES + 1)    # growth would take twice
+        for k in range(first.shape[0]):
+            blocks = &self.loop.contacts.groups[<int> WALLS if second[k] < 0 else <int> SPHERES]
+            i, j, lane = first[k], second[k], take_lane(blocks)
+            require_memory("the contacts of the time loop")
+            block, at = block_of(blocks, lane), lane_of(lane)
+            set_bodies(blocks, lane, i, j, pair_of(&self.loop.law, &self.loop.state, i, j))
+            block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
+            for m in range(3):
+                block.force[m][at], block.couple[m][at] = force[k, m], couple[k, m]
+            for r in range(records.shape[0]):
+                for m in range(4):
+                    history_of(block)[(4 * r + m) * LANES + at] = records[r, k, m]
 
     cdef list changing(self):
         """Arrays that steps change."""
         arrays = [self.state.wrench, self.state.blocks, self.state.shift]
         if self.compiled_forces is not None:
-            arrays.append(self.compiled_forces.lines)
+            arrays.append(self.compiled_forces.blocks)
         return arrays
 
     cdef object keep(self, list arrays):
@@ -152,8 +366,7 @@ cdef class Driver:
         cdef int t
         cdef double began = perf_counter()
         kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
-                None if self.user_work is None else self.user_work.now,
-                self.schedule.state(self.step_count))
+                self.user_work, self.schedule.state(self.step_count))
         self.kept = None
         if len(self.copies) != len(arrays):
             self.copies = [array.copy() for array in arrays]
@@ -169,15 +382,13 @@ cdef class Driver:
         """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
         cdef int t
         cdef long long steps_done
-        arrays, steps_done, self.forces_known, self.onsets, self.fractures, work, course = self.kept
+        arrays, steps_done, self.forces_known, self.onsets, self.fractures, self.user_work, course = self.kept
         for copy, array in zip(self.copies, arrays):
             array[...] = copy
         for t in range(self.loop.n_threads):
             restore_contacts(self.loop.contacts + t, self.loop.law.history != NULL)
         drop_lists(&self.loop.broad)
         self.contacts_known, self.kept = False, None
-        if self.user_work is not None:
-            self.user_work.now = work
         if steps_done != self.loop.steps_done:
             self.loop.steps_done, self.due = steps_done, None
             self.schedule.begin(self.step_count, course)
@@ -198,10 +409,12 @@ cdef class Driver:
         if steps <= 0:
             return
         if self.calls_python and not self.loop.course.steered:
-            self.schedule.prepare(self.loop, steps)     # for all of its steps at once
+            self.schedule.prepare(&self.loop, steps)     # for all of its steps at once
         while self.loop.steps_done < end:
-            self.run_piece(min(end - self.loop.steps_done, 1 if self.calls_python else steps,
-                               self.memory.wrap_if_due()))
+            past = self.step_count % STEPS_PER_WRAP     # bits depend on nothing but the number of the step
+            if past == 0:
+                self.state.wrap()                       # lists remain valid: nearest images do not change
+            self.run_piece(min(end - self.loop.steps_done, 1 if self.calls_python else steps, STEPS_PER_WRAP - past))
 
     cdef object run_piece(self, long long steps):
         """Run at most this many steps, as many as the schedule has poses of walls and box for."""
@@ -210,7 +423,7 @@ cdef class Driver:
             self.evaluate()                             # for the forces that move walls and box
         if self.calls_python or self.makes_copies and (self.kept is None or perf_counter() >= self.copy_due):
             self.keep(self.changing())
-        steps = self.schedule.prepare(self.loop, steps)
+        steps = self.schedule.prepare(&self.loop, steps)
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -224,7 +437,7 @@ cdef class Driver:
         self.contacts_known = True
         if self.loop.steps_done == begun:              # a pressure would move the box too fast, or too far
             self.schedule.refuse(self.step_count)
-        if self.memory.run_has_ended():                 # when all else is complete
+        if self.loop.broad.threads[0].ends_run:         # as in all threads: when all else is complete
             require_sound(self.state, self.population.components, self.step_count)
 
     cdef object fail(self, error):
@@ -238,9 +451,47 @@ cdef class Driver:
             return
         self.go_back()
         if not self.calls_python:
-            time = self.step_count * self.dt
+            time = self.step_count * self.loop.step.dt
             error.args = (f"{error} in step {step}: the simulation is back at step {self.step_count} (time {time:.6g} "
                           "s), where it can be read, saved and run on with equal bits",)
+
+    cdef object raise_failure(self, error):
+        """Raise what has failed in the last steps, if anything; error : of a user force."""
+        cdef int t, failure = NO_FAILURE, clump = -1
+        for t in range(self.loop.n_threads):
+            failure = max(failure, self.loop.broad.threads[t].failure)
+            clump = max(clump, self.loop.broad.threads[t].lost - 1)
+            self.loop.broad.threads[t].failure, self.loop.broad.threads[t].lost = NO_FAILURE, 0
+        self.kernels.raise_error()
+        if self.law_kernels is not None:
+            self.law_kernels.raise_error()
+        if error is not None:
+            raise error
+        self.loop.broad.valid &= failure == NO_FAILURE and clump < 0
+        if failure == OUT_OF_MEMORY:
+            raise MemoryError("no memory for the neighbor lists and contacts")
+        if failure == FORCE_AFTER_END:
+            self.raise_force_after_end()
+        if failure == SMALL_TEAM:                       # no step was done
+            raise RuntimeError(f"OpenMP gives this run fewer threads than the {self.loop.n_threads} of the simulation: "
+                               "run it outside of other parallel regions, or with threads=1")
+        if clump >= 0:
+            raise NotFinite(f"the position or orientation of clump {clump} is not finite")
+
+    cdef object raise_force_after_end(self):
+        cdef const StateView *view = &self.state.view
+        cdef Contacts *contacts
+        cdef int t, i = 0, j = 0
+        force = (0.0, 0.0, 0.0)
+        for t in range(self.loop.n_threads):
+            contacts = self.loop.contacts + t
+            if contacts.has_force_after_end:
+                i, j, force = contacts.pair_after_end[0], contacts.pair_after_end[1], tuple(contacts.force_after_end)
+            contacts.has_force_after_end = False
+        other = f"wall {self.walls.wall_of[-1 - j]}" if j < 0 else f"clump {view.clump_number[clump_of(view, j)]}"
+        raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
+                         f"{view.clump_number[clump_of(view, i)]} in its contact with {other}, which "
+                         "has ended: the force must be zero where the overlap is not positive")
 
     def return_to_last_step(self):
         """After a step to a pose that is not finite: go back, and repeat the steps before it."""
@@ -285,10 +536,10 @@ cdef class Driver:
         """Run the time loop for `steps`; -1: evaluate the forces at the present pose."""
         self.guard.during_step = True
         with nogil:
-            run_loop(self.loop, steps)
+            run_loop(&self.loop, steps)
         self.guard.during_step = False
         error, self.error = self.error, None
-        self.memory.raise_failure(error)
+        self.raise_failure(error)
 
     def evaluate(self, bint rates_known=True):
         """Evaluate contacts at the present pose, and the forces unless they are known.
@@ -306,7 +557,7 @@ cdef class Driver:
         cdef ExternalForces external_forces = self.loop.external_forces
         cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
-        self.schedule.prepare(self.loop, 0)
+        self.schedule.prepare(&self.loop, 0)
         rates = field_rows(self.state, self.population.components)
         keeps_forces = self.forces_known or not has_forces and bool(self.started.any())
         self.keep(self.changing() if calls_forces or self.population.fields else
@@ -322,7 +573,7 @@ cdef class Driver:
             self.advance(-1)
             keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
             if keeps_forces and (self.forces_known or not self.new_touch_started()):
-                self.take_known_forces(NULL if self.forces_known else &started[0])
+                self.take_known_forces(self.started | self.forces_known)
         except BaseException:                           # also a signal, which may interrupt Python
             self.go_back()
             raise
@@ -331,18 +582,15 @@ cdef class Driver:
         self.forget()
         self.forces_known = self.contacts_known = True
 
-    cdef object take_known_forces(self, const unsigned char *clumps):
-        """Replace forces by those before an evaluation. clumps : (n_clumps,) of which they are known; NULL: of all."""
+    cdef object take_known_forces(self, clumps):
+        """Replace forces by those before an evaluation. clumps : (n_clumps,) bool, of which they were known."""
+        cdef const unsigned char[::1] known = np.append(clumps, False).view(np.uint8)
         cdef int t
-        if clumps == NULL:
-            self.state.wrench[...] = self.copies[0]
-        else:
-            block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
-            self.state.wrench[block, :, lane] = self.copies[0][block, :, lane]
+        self.state.wrench[:] = np.where(self.state.lanes_of(clumps), self.copies[0], self.state.wrench)
         for t in range(self.loop.n_threads if self.onsets is not None or self.state.hold is not None else 0):
             if self.onsets is not None:
-                take_onsets(self.loop, t, self.onsets, clumps)
-            add_wall_work(self.loop, t, True)
+                take_onsets(&self.loop, t, self.onsets, &known[0])
+            add_wall_work(&self.loop, t, True)
 
     def evaluate_forces(self):
         """Forces at the present pose, unless they are known."""
@@ -358,7 +606,7 @@ cdef class Driver:
     @property
     def is_unsorted(self):
         """Whether the clumps have mixed so much that it is time to sort them."""
-        return self.loop.broad.n_outer >= self.memory.next_sort
+        return self.loop.broad.n_outer >= self.next_sort
 
     def sorted(self):
         """A snapshot in which neighbours in space are neighbours in memory.
@@ -390,16 +638,11 @@ cdef class Driver:
         If a scheme written in Python raises, no clump is changed.
         """
         cdef Step step = self.loop.step
-        cdef double[:, :, ::1] blocks = self.state.blocks, after
-        cdef const int[::1] slots
-        cdef Py_ssize_t k, row
         step.dt = dt
         if not self.all_started:
-            started, slots = np.ones_like(self.started), self.state.clump_slot[~self.started]
-            after = after_kick(self.state, self.memory.kernels, step, -0.5 * dt, START)
-            for k in range(slots.shape[0]):             # in C: see layout.pyx
-                for row in range(blocks.shape[1]):
-                    blocks[row_of(slots[k]), row, lane_of(slots[k])] = after[row_of(slots[k]), row, lane_of(slots[k])]
+            started, blocks = np.ones_like(self.started), self.state.blocks
+            blocks[:] = np.where(self.state.lanes_of(~self.started), after_kick(
+                self.state, self.kernels, step, -0.5 * dt, START), blocks)
             self.started, self.all_started = started, True
 
     def rates(self):
@@ -414,17 +657,12 @@ cdef class Driver:
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
-        self.schedule.prepare(self.loop, 0)             # the poses of walls that carry clumps
-        blocks = after_kick(self.state, self.memory.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC,
+        self.schedule.prepare(&self.loop, 0)             # the poses of walls that carry clumps
+        blocks = after_kick(self.state, self.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC,
                             self.loop.contacts.walls.now)
         rates = tuple(self.state.rows(blocks, *COLUMNS[name]) for name in ("velocity", "predicted"))
         return rates if self.all_started else tuple(
             np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
-
-    @property
-    def shares(self):
-        """(threads,) fraction of the clumps that each thread owns."""
-        return [self.loop.broad.shares[t].part for t in range(self.loop.n_threads)]
 
     @property
     def step_count(self):
@@ -432,35 +670,83 @@ cdef class Driver:
         return self.loop.first_step + self.loop.steps_done
 
     @property
+    def threads(self):
+        """Number of threads."""
+        return self.loop.n_threads
+
+    @property
     def statistics(self):
         """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
-        return list_statistics(&self.loop.broad) | {"threads": self.threads, "shares": self.shares}
+        cdef const Broadphase *broad = &self.loop.broad
+        cdef int t, source
+        pairs = outer = active = 0
+        for t in range(broad.n_threads):
+            pairs += broad.threads[t].pairs.size // 2
+            active += broad.threads[t].active.size
+            for source in range(broad.n_threads):
+                outer += broad.threads[source].found[t].size // 2
+        return {"outer_skin": broad.outer_skin, "inner_skin": broad.inner_skin, "outer_lists": broad.n_outer,
+                "inner_lists": broad.n_inner, "outer_pairs": outer, "inner_pairs": pairs,
+                "active_slots": active * LANES, "threads": self.threads,
+                "shares": [broad.shares[t].part for t in range(broad.n_threads)]}
 
     def history(self):
-        """Contacts of a law with a history, see export_history (loop_memory.pyx); None: the law has none."""
-        return None if self.loop.law.history == NULL else export_history(self.loop, self.state)
+        """Contacts of the last step, by ascending user's numbers of their spheres; None: the law has no history.
+
+        A dict: spheres (n, 2) int32, the second one larger, or -1 - primitive of a wall; records (n_records, n, 4),
+        force [N] and couple [N m] of the last step (n, 3), of the first sphere; mass [kg] and rolling_inertia [kg m2]
+        (n,), effective (contact/contacts.pyx). No number is -0.0, which depends on the other contacts of a block.
+        """
+        cdef Blocks *stored
+        cdef int t, group
+        cdef Py_ssize_t head = sizeof(ContactBlock) // (LANES * sizeof(double)), k      # rows before the history
+        if self.loop.law.history == NULL:
+            return None
+        blocks = [np.empty((0, self.loop.contacts.groups[0].stride))]
+        for t in range(self.loop.n_threads):
+            for group in range(<int> GROUPS):
+                stored = &self.loop.contacts[t].groups[group]
+                if stored.n_blocks > 0:
+                    blocks.append(np.asarray(<double[:stored.n_blocks, :stored.stride]> stored.data))
+        bodies = np.concatenate([by_lane(some.view(np.int32), 0, 2) for some in blocks])
+        lanes, number = np.flatnonzero(bodies[:, 0] != free_slot_of(&self.loop.state)), self.state.sphere_number
+        first, second = bodies.take(lanes, axis=0).T
+        first, second = number.take(first), np.where(second < 0, second, number.take(np.maximum(second, 0)))
+        order = np.lexsort((second, first))
+        lanes = lanes.take(order)
+
+        def rows(first, count):
+            return np.concatenate([by_lane(some, first, count) for some in blocks]).take(lanes, axis=0) + 0.0
+
+        mass, inertia = rows(head - 8, 2).T
+        records = np.empty((self.loop.law.n_records, len(lanes), 4))
+        for k in range(self.loop.law.n_records):
+            records[k] = rows(head + 4 * k, 4)
+        return {"spheres": np.column_stack([first, second]).take(order, axis=0), "records": records,
+                "force": rows(head - 6, 3), "couple": rows(head - 3, 3), "mass": np.ascontiguousarray(mass),
+                "rolling_inertia": np.ascontiguousarray(inertia)}
 
     def ledger(self):
         """Energies since the start by name, those of a `Snapshot` that may differ from zero."""
-        energies, ledger = read_ledger(self.loop), {}
+        energies, ledger = read_ledger(&self.loop), {}
         if self.loop.law.history != NULL:
             ledger["dissipated"], ledger["fractures"] = energies[:-2], self.take_fractures()
         if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
-            ledger |= {"work": self.user_work.now[3], "force_work": self.compiled_forces.work()}
+            ledger |= {"work": self.user_work[3], "force_work": self.compiled_forces.work()}
         return ledger
 
     def take_fractures(self):
         """What broke so far, see `Snapshot`."""
         if self.loop.law.history != NULL:
-            self.fractures = take_fractures(self.loop, self.fractures, self)
+            self.fractures = take_fractures(&self.loop, self.fractures, self)
         return self.fractures
 
     cdef object keep_onsets(self):
         """Onset corrections at the present pose, see `Snapshot`."""
         if self.contacts_known and self.loop.law.ends > 0.0:
-            self.onsets = list_onsets(self.loop)
+            self.onsets = list_onsets(&self.loop)
         return self.onsets
 
     def snapshot(self):
@@ -481,12 +767,15 @@ cdef class Driver:
         if not self.contacts_known:
             self.evaluate()
         found = self.deep_contacts(-np.inf)
-        return with_history(found, self.history()["records"]) if self.memory.law_kernels.sees_bodies else found
+        return with_history(found, self.history()["records"]) if self.law_kernels.sees_bodies else found
 
     def deep_contacts(self, double above):
         """Those with an overlap above a limit [m], without history; contacts must be known."""
-        return self.of_walls(list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads,
-                                           above))
+        contacts = list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads, above)
+        for name in ("clump_j", "sphere_j"):            # numbers of walls instead of those of their primitives
+            at_wall = contacts[name] < 0
+            contacts[name][at_wall] = -1 - self.walls.wall_of.take(-1 - contacts[name][at_wall])     # see new_memory
+        return contacts
 
     def rate_slopes(self, changes):
         """Derivatives of the rates of fields in the present contacts, see list_slopes; None: they change no field."""
@@ -495,15 +784,8 @@ cdef class Driver:
 
     def deepest_in_walls(self, spheres):
         """Largest overlaps of spheres (n, 4) with walls (n,) [m], and the numbers of these walls (n,)."""
-        self.schedule.prepare(self.loop, 0)
+        self.schedule.prepare(&self.loop, 0)
         return deepest_in_walls(self.loop.walls, spheres)
-
-    def of_walls(self, contacts):
-        """Return contacts (n,) with the numbers of walls instead of the numbers of their primitives."""
-        for name in ("clump_j", "sphere_j"):
-            at_wall = contacts[name] < 0
-            contacts[name][at_wall] = -1 - self.walls.wall_of.take(-1 - contacts[name][at_wall])     # see new_memory
-        return contacts
 
     def extremes(self):
         """Largest speed of a clump half a step before the pose [m/s], largest overlap [m], corners of the bounding box
@@ -533,3 +815,9 @@ cdef object after_kick(State state, Kernels kernels, Step step, double dt, int r
             follow_rates(hold_of(view, b), clumps, walls, clumps.velocity)
     kernels.raise_error()
     return copy
+
+
+cdef object by_lane(blocks, Py_ssize_t first, Py_ssize_t count):
+    """Copy of `count` rows from `first` on, (n * LANES, count), of contacts in blocks (n, stride)."""
+    rows = blocks[:, first * LANES:(first + count) * LANES].reshape(-1, count, LANES)
+    return rows.swapaxes(1, 2).reshape(-1, count)

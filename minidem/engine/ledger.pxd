@@ -5,19 +5,13 @@ from minidem.state.periodic_box cimport BoxPose
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil
-cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil
-cdef Wide held_work(const Loop *loop, int thread) noexcept nogil
+cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil
 cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil
 cdef object take_fractures(Loop *loop, known, driver)
-cdef extern from *:
-    """
-    #define MINIDEM_RESISTANCE_UNIT 0x1p24
-    """
-    const double RESISTANCE_UNIT "MINIDEM_RESISTANCE_UNIT"      # of sums over that of energies
-
 cdef enum:
     N_SUMS = 16                         # of a pressure, in add_steering_forces
+    RESISTANCE_UNIT = 1 << 24           # of its sums of resistances, over that of energies
 
 cdef object read_ledger(const Loop *loop)
 cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil

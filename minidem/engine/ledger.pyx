@@ -2,8 +2,7 @@
 of walls, and the stress that moves a box.
 
 Each thread sums over its own contacts. The sums have no order (contact/fixed_point.pxd). Work is the integral of the
-power by the trapezoidal rule over each step. That of user forces is of single clumps: user_forces.py,
-compiled_forces.pyx.
+power by the trapezoidal rule over each step. That of user forces is of single clumps (user_forces.pyx).
 """
 import numpy as np
 
@@ -40,14 +39,6 @@ from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, Wren
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, wrench_of
 from minidem.walls.surface cimport Sliding, WallPose, Walls, arm_at, sliding_at, vector, velocity_with
 
-cdef extern from *:
-    """
-    #define MINIDEM_LEAST_LENGTH 1e-150
-    #define MINIDEM_STRESS_UNIT 0x1p14
-    """
-    const double LEAST_LENGTH "MINIDEM_LEAST_LENGTH"        # [m]
-    const double STRESS_UNIT "MINIDEM_STRESS_UNIT"          # units of sums over that of energies
-
 cdef extern from "core/eight.h" nogil:
     Eight magnitude "MINIDEM_MAGNITUDE"(Eight x)
 
@@ -57,7 +48,12 @@ cdef enum:                          # sums for a pressure, of three axes, times 
     IMAGES                          # part of the stress by displacements of images; behind it the one of the shear
     KINETIC                         # stress by velocities
     N_TOTALS
+
+cdef enum:
+    STRESS_UNIT = 1 << 14           # of sums of stresses, over that of energies
     ROWS_OF_VIRIAL = 14             # of a ContactBlock, up to the contact radius
+
+cdef double LEAST_LENGTH = 1e-150   # [m]
 
 cdef struct Totals:                 # of four quantities, see add_energies
     int64_t sums[4 * LANES]         # of the last few blocks
@@ -73,7 +69,7 @@ cdef inline Vec3 arm_of(const Walls *walls, int primitive, const Contact *contac
                                                - a.sphere[3 * LANES + lane], load3(contact.normal, lane)))
 
 
-cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
+cdef inline Wide walls_work(const Loop *loop, int thread) noexcept nogil:
     """Work of the walls that move on own clumps in half a step, by the forces that the blocks of contacts hold."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks = &contacts.groups[WALLS]
@@ -106,7 +102,7 @@ cdef Wide walls_work(const Loop *loop, int thread) noexcept nogil:
     return work
 
 
-cdef Wide held_work(const Loop *loop, int thread) noexcept nogil:
+cdef inline Wide held_work(const Loop *loop, int thread) noexcept nogil:
     """Work of own clumps that move as no force changes it, in half a step, by the forces in the stored wrenches."""
     cdef const HoldBlock *hold
     cdef const ClumpBlock *clumps
@@ -136,6 +132,11 @@ cdef Wide held_work(const Loop *loop, int thread) noexcept nogil:
                 power += dot(times(moves, load(clumps.velocity + lane)), force)
             work -= rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
     return work
+
+
+cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil:
+    """Work of walls and of held clumps in half a step, by the present forces."""
+    return walls_work(loop, thread) + held_work(loop, thread)
 
 
 cdef void sum_image_work(Loop *loop, int thread) noexcept nogil:
@@ -367,7 +368,7 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef Ledger *ledger = &loop.contacts[thread].ledger
-    cdef Wide work = walls_work(loop, thread) + held_work(loop, thread)
+    cdef Wide work = moving_work(loop, thread)
     if loop.law.ends > 0.0 and loop.course.boxes:
         sum_image_work(loop, thread)
     if not between:

@@ -9,7 +9,6 @@ from minidem.contact.contacts cimport Contacts
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
 from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
-from minidem.state.box_motion cimport BoxSpec, BoxState
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView
@@ -42,6 +41,13 @@ cdef struct UserForce:              # compiled
     uint64_t seed                   # of its random numbers for a clump in a step
     int n_random
 
+cdef struct ForceBlock:             # what compiled user forces need of the clumps of a block, besides their motion
+    double to_drawn[4 * LANES]      # rotation from the frame of the template to the principal frame
+    double mass[LANES]
+    double id[LANES]
+    double work[LANES]              # since the start [J]
+    double power[LANES]             # at the last whole step [W]
+
 cdef struct ServoWall:              # a wall that a force moves
     long long wall
     double since                    # when it was at its centre [s]
@@ -59,6 +65,28 @@ cdef struct ServoWall:              # a wall that a force moves
 cdef struct ServoState:             # of a wall at a whole step, along the direction of its force
     double displacement             # [m], [rad] about it
     double velocity                 # half a step before [m/s], [rad/s]
+
+cdef struct BoxState:               # at a whole step; Snapshot.box_state has its ten numbers
+    double strain[3]                # logarithmic
+    double shift                    # displacement of the image across, in lengths of the flow axis
+    double shear                    # shear strain
+    double path                     # of the strain, on which the lists depend
+    double rate[3]                  # of the logarithmic strains in the step before, 0 before the first one [1/s]
+    double shear_rate               # of the shear strain in the step before, 0 before the first one [1/s]
+
+cdef struct BoxSpec:                # of a PeriodicBox
+    double dt                       # [s]
+    double start[3]                 # lengths before the first step, also of open axes [m]
+    double low[3]
+    double least[3]                 # lengths above which the box is long enough for the clumps [m]
+    double pressure[3]              # of axes under a Pressure, else 0 [Pa]
+    double time[3]                  # of axes under a Pressure, else 0 [s]
+    double damping[3]
+    bint moves
+    bint periodic[3]
+    bint stretches[3]               # the length changes
+    int flow, across                # axes of the shear; 0, 1 without
+    bint affine
 
 cdef struct Course:                 # of walls and box (schedule.pyx): entries for a step and each half step after it
     long long first                 # number of this step
@@ -79,12 +107,18 @@ cdef struct Course:                 # of walls and box (schedule.pyx): entries f
     double *rates                   # (steps, 4): see advance_box
     Wide *sums                      # (threads, n_sums): see add_steering_forces
 
+cdef struct ClumpMotions:           # of the clumps of a block, or of their pins, at the instant of the pose
+    double velocity[3 * LANES]              # lab [m/s]
+    double acceleration[3 * LANES]          # lab [m/s2]
+    double angular_velocity[3 * LANES]      # principal frame [rad/s]
+    double angular_acceleration[3 * LANES]  # principal frame [rad/s2]
+
 cdef struct Loop:
     StateView state
     Law law                         # of all contacts
     Walls *walls
     Course *course
-    double *clump_motions           # (n_blocks, 16, LANES), where contacts may begin or end: onset_pass.pyx
+    ClumpMotions *clump_motions     # (n_blocks,), where contacts may begin or end: onset_pass.pyx
     unsigned char *onset_blocks     # (n_blocks,): a contact of a clump may begin or end
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const WrenchBlock *body_force   # (block types,): wrench of clumps without a contact
@@ -105,7 +139,7 @@ cdef struct Loop:
     void *owner                     # of external_forces
     int n_forces
     const UserForce *forces         # (n_forces,)
-    double *force_lines             # (n_clumps, 8): compiled_forces.pyx
+    ForceBlock *force_blocks        # (n_blocks,)
     const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     const bint *law_failed          # a contact law written in Python has raised

@@ -1,16 +1,9 @@
 """The time loop: all steps of a run in one parallel region, without Python. Read `run_steps` first.
 
-Each thread owns a range of blocks of clumps. `move_clumps` advances these to the next pose, each block in one go while
-it is in cache:
+`move_clumps` advances the blocks of a thread to the next pose: kick, rotation, drift, pose (ARCHITECTURE.md, "One
+step"). Before, `steer` lets forces move walls and box (schedule.pyx); `compute_forces` finds the forces at the new
+pose, between barriers. Large states: slab by slab, with the contacts of each slab.
 
-    reduce  forces on the spheres of the block -> force and torque on its clumps (the wrench)
-    kick    v_(n+1/2) = v_(n-1/2) + dt F_n / m, in the first stage of a step
-    move    rotation scheme: orientation at the instant of the stage
-    drift   centre of mass, and the bound of the displacement that the lists depend on (path)
-    pose    spheres that occur in the inner lists; velocities, if the contact law needs them
-
-Before, `steer` lets forces move walls and box (schedule.pyx); `compute_forces` finds the forces at the new pose,
-between barriers. Large states: slab by slab, with the contacts of each slab.
 Between steps the state is x_n, v_(n-1/2), the stored values of the scheme, and F_n, M_n. The wrench of step n is
 reduced in step n + 1 and not stored, unless something needs it before (`stores_wrenches`, the last step of a run).
 
@@ -22,6 +15,8 @@ all contacts have been evaluated. Evaluations between two steps transfer nothing
     f_(n+1) = f_n + dt (3 r_n - r_(n-1)) / 2 + a_(n+1)
 """
 from cython.parallel import parallel, threadid
+
+from minidem.engine.population import NORM_ERROR as MOST_NORM_ERROR
 
 from libc.math cimport fabs
 from libc.string cimport memcpy, memset
@@ -42,10 +37,10 @@ from minidem.core.eight cimport store_eight3
 from minidem.core.lanes cimport LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
-from minidem.core.quaternion cimport Quat
+from minidem.core.quaternion cimport Quat, norm_squared, scale_quat
 from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport memory_refused
-from minidem.engine.compiled_forces cimport add_compiled_forces
+from minidem.engine.user_forces cimport add_compiled_forces
 from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, kicked, path_of_flow
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
@@ -54,19 +49,16 @@ from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, call_scheme, set_sta
 from minidem.state.hold cimport follow, follow_rates, held_wrench
 from minidem.state.periodic_box cimport box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
-from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, load, load_quat, scratch_of
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, load, load_quat, scratch_of, store_quat
 from minidem.state.state cimport clumps_of, constants_of, field_of, hold_of, wrench_of
 from minidem.walls.surface cimport Walls
 
 cdef enum:
     ROWS_AT_ONCE = 32
     ROWS_OF_STEP = 14               # of a ClumpBlock, up to `path`, which each step reads
+    STEPS_PER_NORMALISATION = 32768
 
-cdef extern from *:
-    """
-    #define MINIDEM_NORM_ERROR 0.05
-    """
-    const double NORM_ERROR "MINIDEM_NORM_ERROR"        # as in population.py
+cdef double NORM_ERROR = MOST_NORM_ERROR
 
 
 cdef void renormalise(double *rows) noexcept nogil:
@@ -76,22 +68,13 @@ cdef void renormalise(double *rows) noexcept nogil:
     SPIRAL and by 1.2e-8 with Omelyan's scheme. Every 32768 steps, counted by the number of the step, this keeps it
     within 1e-11. Norms that are off by more than rounding belong to the scheme and stay.
     """
-    cdef double excess, factor
+    cdef double excess
+    cdef Quat q
     cdef int lane
     for lane in range(LANES):
-        excess = rows[lane] * rows[lane] + rows[LANES + lane] * rows[LANES + lane] \
-            + rows[2 * LANES + lane] * rows[2 * LANES + lane] + rows[3 * LANES + lane] * rows[3 * LANES + lane] - 1.0
-        factor = 1.0 - 0.5 * excess if -1e-6 < excess < 1e-6 else 1.0
-        rows[lane] *= factor
-        rows[LANES + lane] *= factor
-        rows[2 * LANES + lane] *= factor
-        rows[3 * LANES + lane] *= factor
-
-
-cdef inline void renormalise_block(Loop *loop, ClumpBlock *clumps) noexcept nogil:
-    renormalise(clumps.orientation)
-    if loop.stored_orientation >= 0:
-        renormalise(scratch_of(clumps) + loop.stored_orientation * LANES)
+        q = load_quat(rows + lane)
+        excess = norm_squared(q) - 1.0
+        store_quat(rows + lane, scale_quat(1.0 - 0.5 * excess if -1e-6 < excess < 1e-6 else 1.0, q))
 
 
 cdef inline const WrenchBlock *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
@@ -121,12 +104,10 @@ cdef inline bint turns_soundly(const Loop *loop, Py_ssize_t b) noexcept nogil:
     """Whether all angular velocities of a block are finite, and the squares of the norms of all quaternions near 1."""
     cdef const ClumpBlock *clumps = clumps_of(&loop.state, b)
     cdef Vec3 w
-    cdef Quat q
     cdef double norm
     cdef int lane
     for lane in range(LANES):
-        w, q = load(clumps.angular_velocity + lane), load_quat(clumps.orientation + lane)
-        norm = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z
+        w, norm = load(clumps.angular_velocity + lane), norm_squared(load_quat(clumps.orientation + lane))
         if loop.state.clump_number[b * LANES + lane] >= 0 \
                 and not (w.x + w.y + w.z - (w.x + w.y + w.z) == 0.0 and fabs(norm - 1.0) <= NORM_ERROR):
             return False
@@ -200,7 +181,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
         if b > first:
             clumps = clumps_of(&loop.state, b - 1)
             if norms:
-                renormalise_block(loop, clumps)
+                renormalise(clumps.orientation)
+                if loop.stored_orientation >= 0:
+                    renormalise(scratch_of(clumps) + loop.stored_orientation * LANES)
             if loop.has_contacts:
                 constants = constants_of(&loop.state, b - 1)
                 if box == NULL:
@@ -264,10 +247,6 @@ cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint end
             if ends_step:
                 field.last_rate[lane], field.has_last[lane] = field.rate[lane], 1.0
             field.rate[lane] = rate * field.per_capacity[lane]
-
-
-cdef enum:
-    STEPS_PER_NORMALISATION = 32768
 
 
 cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
@@ -409,20 +388,11 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
                     &loop.step)
 
 
-cdef inline void add_moving_work(Loop *loop, int thread) noexcept nogil:
-    """Work of what moves as given, when the forces of this whole step are known, onset corrections included."""
-    if (loop.course.walls or loop.course.boxes or loop.state.holds != NULL) \
-            and loop.broad.threads[thread].failure == NO_FAILURE:
-        add_wall_work(loop, thread, between_steps(loop))
-    if loop.course.boxes and loop.law.ends > 0.0:
-        wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
-
-
 cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil:
     """Call the external_forces in one thread. False, for all threads: an error."""
     cdef bint failed = False
     barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
-    if thread == 0 and not python_failed(loop):
+    if thread == 0 and not (loop.scheme_failed[0] or loop.law_failed[0]):
         loop.external_forces(loop, steps)
         failed = loop.broad.threads[0].failure != NO_FAILURE
     return not barrier_wait(&loop.broad.barrier, loop.n_threads, failed)
@@ -475,13 +445,12 @@ cdef bint compute_forces(Loop *loop, int thread, int stage, double steps, bint s
     if loop.law.ends > 0.0:
         add_onset_forces(loop, thread)
     if loop.has_contacts and stage == loop.n_stages - 1:
-        add_moving_work(loop, thread)
+        if (loop.course.walls or loop.course.boxes or loop.state.holds != NULL) \
+                and loop.broad.threads[thread].failure == NO_FAILURE:
+            add_wall_work(loop, thread, between_steps(loop))        # by forces that contain onset corrections
+        if loop.course.boxes and loop.law.ends > 0.0:
+            wait(&loop.broad, thread, 0)                # spheres of other threads are read until here
     return True
-
-
-cdef inline bint python_failed(const Loop *loop) noexcept nogil:
-    """Whether a rotation scheme or contact law written in Python has raised."""
-    return loop.scheme_failed[0] or loop.law_failed[0]
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
@@ -515,7 +484,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
 
 
 cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept nogil:
-    """See run_loop."""
+    """The part of one thread of run_loop."""
     cdef Neighbours *mine = loop.broad.threads + thread
     mine.began, mine.ends_run, mine.refused = clock(), False, memory_refused()
     if steps >= 0:

@@ -7,14 +7,6 @@
 
 It follows the reduction of the wrenches and user forces, so that a correction sees all other forces at this pose. Then
 the sums have the corrections alone, and are reduced into the stored wrenches.
-
-The motions of the eight clumps of a block, or of their pins, are four lines of eight records of four doubles, in
-`loop.clump_motions`:
-
-    0   orientation
-    1   velocity, lab [m/s];                                first component of the angular velocity
-    2   acceleration, lab [m/s2];                           second
-    3   angular acceleration, principal frame [rad/s2];     third, principal frame [rad/s]
 """
 import numpy as np
 
@@ -30,21 +22,20 @@ from minidem.contact.gather cimport call_central, load_block, load_only_pair
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag
-from minidem.core.quaternion cimport rotate, rotate_back
-from minidem.core.transpose cimport records_from_rows, rows_from_records
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
+from minidem.core.quaternion cimport Quat, rotate, rotate_back
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.core.vectors cimport require_memory, reserve
+from minidem.engine.loop cimport ClumpMotions
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
 from minidem.state.hold cimport held_wrench, mobility_of
 from minidem.state.rows cimport PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hold_of, member, wrench_of
 
-cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
-    double normal[3 * LANES]        # lab
-    double velocity[3 * LANES]      # of the sphere's centre, lab [m/s]
-    double speed[LANES]             # its component along the normal [m/s]
-    double acceleration[LANES]      # of the sphere's centre along the normal [m/s2]
-    double mobility[LANES]          # acceleration per normal force on the sphere [1/kg]
+cdef struct Side:                   # one of the spheres of a contact, seen along the normal to it
+    Vec3 velocity                   # of the sphere's centre, lab [m/s]
+    double speed                    # its component along the normal [m/s]
+    double acceleration             # of the sphere's centre along the normal [m/s2]
+    double mobility                 # acceleration per normal force on the sphere [1/kg]
 
 cdef struct Listed:                 # at most eight of the listed contacts, at the pose
     ContactBlock block              # the lanes behind them have the bodies of the first one
@@ -64,41 +55,33 @@ cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
     cdef const ConstantBlock *constants = constants_of(state, b)
     cdef const HoldBlock *hold = hold_of(state, b)
     cdef ClumpBlock *clumps = clumps_of(state, b)
-    cdef double *motions = loop.clump_motions + 16 * b * LANES
-    cdef double w[3 * LANES], kept[3 * LANES], half[LANES]
-    cdef double velocity[4 * LANES], linear[4 * LANES], angular[4 * LANES]
+    cdef ClumpMotions *motions = loop.clump_motions + b
+    cdef double kept[3 * LANES]
     cdef Body body
     cdef Vec3 acceleration
     cdef Step step = loop.step
-    cdef bint between = state.half_step == 0.0
+    cdef bint between = state.half_step == 0.0, given
     cdef int lane
     set_stage(&step, 0)
     memcpy(kept, clumps.predicted, sizeof(kept))
     call_scheme(loop.scheme, loop.roles, SYNC if between else PREDICT, clumps, wrench, constants, &step)
-    memcpy(w, clumps.predicted, sizeof(w))
+    memcpy(motions.angular_velocity, clumps.predicted, sizeof(kept))
     memcpy(clumps.predicted, kept, sizeof(kept))
     for lane in range(LANES):
-        half[lane] = 0.5 * step.dt
-        if between and state.clump_number[b * LANES + lane] >= 0 \
-                and not loop.started[state.clump_number[b * LANES + lane]]:     # its velocities are those at the pose
-            half[lane] = 0.0
-            store(w + lane, load(clumps.angular_velocity + lane))
-    for lane in range(LANES):
+        given = between and state.clump_number[b * LANES + lane] >= 0 \
+            and not loop.started[state.clump_number[b * LANES + lane]]          # its velocities are those at the pose
+        if given:
+            store(motions.angular_velocity + lane, load(clumps.angular_velocity + lane))
         body.inertia = load(constants.inertia + lane)
         body.inverse_inertia = load(constants.inverse_inertia + lane)
         acceleration = scale(constants.inverse_mass[lane], load(wrench.force + lane))
-        store(linear + lane, acceleration)
-        store(velocity + lane, add_scaled(load(clumps.velocity + lane), half[lane], acceleration))
+        store(motions.acceleration + lane, acceleration)
+        store(motions.velocity + lane,
+              add_scaled(load(clumps.velocity + lane), 0.0 if given else 0.5 * step.dt, acceleration))
         if hold != NULL and hold.kind[lane] == PINNED:  # that of the pin
-            store(velocity + lane, vec3(0.0, 0.0, 0.0))
-        store(angular + lane, angular_acceleration(&body, load(w + lane), load(wrench.torque + lane)))
-        velocity[3 * LANES + lane] = w[lane]
-        linear[3 * LANES + lane] = w[LANES + lane]
-        angular[3 * LANES + lane] = w[2 * LANES + lane]
-    records_from_rows(clumps.orientation, motions)
-    records_from_rows(velocity, motions + 4 * LANES)
-    records_from_rows(linear, motions + 8 * LANES)
-    records_from_rows(angular, motions + 12 * LANES)
+            store(motions.velocity + lane, vec3(0.0, 0.0, 0.0))
+        store(motions.angular_acceleration + lane, angular_acceleration(
+            &body, load(motions.angular_velocity + lane), load(wrench.torque + lane)))
 
 
 cdef void mark_onsets(Loop *loop, int thread) noexcept nogil:
@@ -116,50 +99,25 @@ cdef void mark_onsets(Loop *loop, int thread) noexcept nogil:
                 set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, block.second[k])))
 
 
-cdef void find_all_motions(Loop *loop, int thread) noexcept nogil:
-    """Motions of the clumps of own blocks that are marked."""
-    cdef Py_ssize_t b
-    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        if loop.onset_blocks[b]:
-            loop.onset_blocks[b] = 0
-            find_motions(loop, b)
-
-
-cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept nogil:
-    """Motion of eight spheres, in slots, at the instant of the pose; side.normal is given."""
+cdef inline Side side_of(const Loop *loop, int sphere, Vec3 normal) noexcept nogil:
+    """Motion of a sphere at the instant of the pose; normal : to it."""
     cdef const StateView *state = &loop.state
-    cdef double offset[3 * LANES], inverse_inertia[3 * LANES], inverse_mass[LANES]
-    cdef double q[4 * LANES], velocity[4 * LANES], linear[4 * LANES], angular[4 * LANES]
-    cdef int record[4][LANES]
-    cdef const ConstantBlock *constants
-    cdef Vec3 arm, along, r, w, normal
-    cdef int lane, clump, k
-    for lane in range(LANES):
-        clump = clump_of(state, slots[lane])
-        for k in range(4):
-            record[k][lane] = <int> ((4 * row_of(clump) + k) * LANES + lane_of(clump))
-        constants = constants_of(state, row_of(clump))
-        store(inverse_inertia + lane, load(constants.inverse_inertia + lane_of(clump)))
-        inverse_mass[lane] = constants.inverse_mass[lane_of(clump)]
-        store(offset + lane, load(member(state, row_of(slots[lane])) + lane_of(slots[lane])))
-        if state.holds != NULL:
-            store(offset + lane, add(load(offset + lane), load(hold_of(state, row_of(clump)).arm + lane_of(clump))))
-    rows_from_records(loop.clump_motions, record[0], q)
-    rows_from_records(loop.clump_motions, record[1], velocity)
-    rows_from_records(loop.clump_motions, record[2], linear)
-    rows_from_records(loop.clump_motions, record[3], angular)
-    for lane in range(LANES):
-        normal, r = load(side.normal + lane), load(offset + lane)
-        w = vec3(velocity[3 * LANES + lane], linear[3 * LANES + lane], angular[3 * LANES + lane])
-        along = rotate_back(load_quat(q + lane), normal)
-        arm = cross(r, along)
-        store(side.velocity + lane, add(load(velocity + lane), rotate(load_quat(q + lane), cross(w, r))))
-        side.speed[lane] = dot(load(velocity + lane), normal) + dot(w, arm)
-        side.acceleration[lane] = dot(load(linear + lane), normal) + dot(load(angular + lane), arm) \
-            + (dot(w, r) * dot(w, along) - dot(w, w) * dot(r, along))
-        side.mobility[lane] = inverse_mass[lane] + dot(arm, times(load(inverse_inertia + lane), arm))
-        if state.holds != NULL:
-            side.mobility[lane] = mobility_of(state, slots[lane], normal, True)
+    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
+    cdef const ClumpMotions *motions = loop.clump_motions + row_of(clump)
+    cdef Quat q = load_quat(clumps_of(state, row_of(clump)).orientation + lane)
+    cdef Vec3 r = load(member(state, row_of(sphere)) + lane), w = load(motions.angular_velocity + lane)
+    cdef Vec3 velocity = load(motions.velocity + lane), along = rotate_back(q, normal), arm
+    cdef Side side
+    if state.holds != NULL:
+        r = add(r, load(hold_of(state, row_of(clump)).arm + lane))
+    arm = cross(r, along)
+    side.velocity = add(velocity, rotate(q, cross(w, r)))
+    side.speed = dot(velocity, normal) + dot(w, arm)
+    side.acceleration = dot(load(motions.acceleration + lane), normal) \
+        + dot(load(motions.angular_acceleration + lane), arm) \
+        + (dot(w, r) * dot(w, along) - dot(w, w) * dot(r, along))
+    side.mobility = mobility_of(state, sphere, normal, True)
+    return side
 
 
 cdef void load_listed(const Contacts *contacts, const StateView *state, int group, const int *lanes, int n,
@@ -198,33 +156,32 @@ cdef void correct_eight(const Loop *loop, int thread, bint walls, const Listed *
     cdef Onsets onsets
     cdef Side a, b
     cdef double rate, bending, movable = 0.0 if walls else 1.0, distance = 1.0
-    cdef Vec3 relative, image = vec3(0.0, 0.0, 0.0)
+    cdef Vec3 normal, relative, image = vec3(0.0, 0.0, 0.0)
     cdef int lane
     memcpy(onsets.overlap, contact.overlap, sizeof(onsets.overlap))
     memcpy(onsets.radius, contact.radius, sizeof(onsets.radius))
     memcpy(onsets.coefficients, contact.coefficients, sizeof(onsets.coefficients))
     memcpy(onsets.force, listed.magnitude, sizeof(onsets.force))
     for lane in range(n, LANES):
-        onsets.overlap[lane] = onsets.force[lane] = 0.0
-    for lane in range(LANES):
-        store(a.normal + lane, load3(contact.normal, lane))
-        store(b.normal + lane, scale(-1.0, load3(contact.normal, lane)))
-    measure_side(loop, listed.block.first, &a)
-    # Of walls any sphere: what belongs to it is multiplied by zero.
-    measure_side(loop, &listed.block.first[0] if walls else &listed.block.second[0], &b)
-    for lane in range(LANES):
+        onsets.overlap[lane] = onsets.force[lane] = onsets.rate[lane] = onsets.acceleration[lane] = 0.0
+        onsets.mobility[lane] = 1.0
+    for lane in range(n):
+        normal = load3(contact.normal, lane)
+        a = side_of(loop, listed.block.first[lane], normal)
+        # Of a wall any sphere: what belongs to it is multiplied by zero.
+        b = side_of(loop, listed.block.first[lane] if walls else listed.block.second[lane], scale(-1.0, normal))
         if listed.crosses:
             image = scale(0.5, add(load(listed.images + lane), load(listed.images + 3 * LANES + lane)))
         if not walls:
             distance = radius_i[lane] + radius_j[lane] - contact.overlap[lane]
-        relative = sub(sub(load(a.velocity + lane), load(b.velocity + lane)), image)
-        rate = a.speed[lane] + movable * b.speed[lane] - dot(image, load(a.normal + lane))
+        relative = sub(sub(a.velocity, b.velocity), image)
+        rate = a.speed + movable * b.speed - dot(image, normal)
         # The centres turn about each other: their distance has the acceleration v_t^2 / distance.
         bending = movable * max(0.0, dot(relative, relative) - rate * rate) / distance
         onsets.rate[lane] = -rate
-        onsets.mobility[lane] = a.mobility[lane] + movable * b.mobility[lane]
+        onsets.mobility[lane] = a.mobility + movable * b.mobility
         onsets.acceleration[lane] = onsets.force[lane] * onsets.mobility[lane] - bending \
-            - (a.acceleration[lane] + movable * b.acceleration[lane])
+            - (a.acceleration + movable * b.acceleration)
     onset_forces(loop.contacts[thread].law, &onsets, force)
 
 
@@ -262,7 +219,10 @@ cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
     cdef WrenchBlock *wrench
     cdef Py_ssize_t b
     if contacts.some_onset:
-        find_all_motions(loop, thread)
+        for b in range(mine.first_block, mine.last_block):
+            if loop.onset_blocks[b]:
+                loop.onset_blocks[b] = 0
+                find_motions(loop, b)
         wait(&loop.broad, thread, 0)                    # all have taken the sums on their spheres
         clear_foreign(contacts)
         correct_contacts(loop, thread)
@@ -299,8 +259,8 @@ cdef object list_onsets(const Loop *loop):
 
 
 cdef inline bint has_clump(const StateView *state, const unsigned char *chosen, int sphere) noexcept nogil:
-    """Whether the clump of a sphere, or a wall, is a chosen one; NULL: all are."""
-    return chosen == NULL or sphere < 0 or chosen[state.clump_number[clump_of(state, sphere)]]
+    """Whether the clump of a sphere, or a wall, is a chosen one."""
+    return sphere < 0 or chosen[state.clump_number[clump_of(state, sphere)]]
 
 
 cdef object take_onsets(Loop *loop, int thread, known, const unsigned char *clumps):

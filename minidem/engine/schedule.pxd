@@ -1,7 +1,6 @@
 """The schedule of walls and periodic box."""
 from minidem.core.guard cimport Guard
-from minidem.engine.loop cimport Course, Loop
-from minidem.state.box_motion cimport BoxSpec
+from minidem.engine.loop cimport BoxSpec, Course, Loop
 from minidem.walls.wall_table cimport WallPrimitives
 
 cdef class Schedule:
@@ -13,6 +12,7 @@ cdef class Schedule:
     cdef long long known                # steps of the course for which poses are known
     cdef object servo_states, box_states, arrays        # what the course points to
     cdef long long prepare(self, Loop *loop, long long steps) except -1
+    cdef object specify_box(self)
     cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps)
 
 cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil

@@ -4,13 +4,19 @@
 Motions that are known in advance are tabulated for many steps, and time loops take one entry after the other. What
 forces move, walls with a `Servo` or `Driven` and axes of the box under a `Pressure`, is steered in the loop: at the
 beginning of a step all threads sum these forces, and one writes the poses of the next two half steps.
+
+Within a step lengths and tilt of the box change linearly. So the velocity of an image half a step before a pose is its
+displacement in the step, divided by the step; and leapfrog with the affine kick moves a clump and its images alike.
 """
 import numpy as np
 
-from libc.math cimport fmax, fmin
+from libc.math cimport exp, expm1, fabs, fmax, fmin, rint, sqrt
+from libc.string cimport memcpy, memset
 
-from minidem.state.layout import aligned
+from minidem.core.checks import LARGEST
+from minidem.state.state import aligned
 from minidem.walls.motion import Driven, beside, driven_apart
+from minidem.walls.periodic_box import Box, Pressure
 
 from minidem.broadphase.broadphase cimport FAILED, wait
 from minidem.contact.contacts cimport WALL_POWER
@@ -18,23 +24,160 @@ from minidem.contact.fixed_point cimport Wide
 from minidem.core.quaternion cimport Matrix, exponential, matrix
 from minidem.core.vec3 cimport scale
 from minidem.engine.ledger cimport (
-    N_SUMS, RESISTANCE_UNIT, add_steering_forces, held_work, set_box_power, virial_of, walls_work,
+    N_SUMS, RESISTANCE_UNIT, add_steering_forces, moving_work, set_box_power, virial_of,
 )
-from minidem.engine.loop cimport ServoState, ServoWall, place
-from minidem.state.box_motion cimport (
-    BoxState, accelerate_box, advance_box, begin_box, box_in, refuse_box, specify_box,
-)
+from minidem.engine.loop cimport BoxSpec, BoxState, ServoState, ServoWall, place
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport pointer_to
 from minidem.walls.surface cimport WallPose, vector
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
 MOST_POSES = 2 ** 17                # of walls in one table, 25 MB
-SERVO = np.dtype([("wall", np.int64), ("since", float), ("center", float, 3), ("velocity", float, 3),
-                  ("direction", float, 3), ("mass", float), ("damping", float), ("reach", float), ("driven", np.int64),
-                  ("turns", np.int64), ("first", np.int64), ("axes", np.int64, 2),
-                  ("beside", np.int64, (2, 2)), ("distances", float, 2)])       # ServoWall
 MOST_RADII = 0.1                    # of the smallest sphere, by which a servo moves a wall in a step
+LEAST_TIME = 10                     # steps in the time of a Pressure
+
+cdef double MOST_STRAIN = 0.1       # in a step
+cdef double FARTHEST = LARGEST      # length [m]
+
+cdef struct Instant:
+    double length[3]                # at a whole step [m]
+    double middle[3]                # half a step before
+    double velocity[3]              # in the step before [m/s]
+    double offset, middle_offset    # displacement of the image across: at a whole step, half a step before [m]
+    double slip                     # its rate [m/s]
+
+
+cdef Instant instant_of(const BoxSpec *spec, const BoxState *state) noexcept nogil:
+    cdef Instant now
+    cdef double ratio, step
+    cdef int axis
+    for axis in range(3):
+        step = spec.dt * state.rate[axis]
+        now.length[axis] = spec.start[axis] * exp(state.strain[axis])
+        now.middle[axis] = now.length[axis] * (0.5 + 0.5 * exp(-step))
+        now.velocity[axis] = -now.length[axis] * expm1(-step) / spec.dt
+    ratio = spec.dt * state.shear_rate * now.middle[spec.across] / now.middle[spec.flow]
+    now.slip = state.shear_rate * now.middle[spec.across] + (state.shift - 0.5 * ratio) * now.velocity[spec.flow]
+    now.offset = state.shift * now.length[spec.flow]
+    now.middle_offset = now.offset - 0.5 * spec.dt * now.slip
+    return now
+
+
+cdef void write_gradient(const BoxSpec *spec, const double *length, double offset, const double *velocity,
+                         double slip, double *gradient) noexcept nogil:
+    """Matrix (3, 3) of dv_i / dx_j in a box with these lengths and rates of them."""
+    cdef int axis, f = spec.flow, g = spec.across
+    memset(gradient, 0, 9 * sizeof(double))
+    for axis in range(3):
+        gradient[4 * axis] = velocity[axis] / length[axis]
+    gradient[3 * f + g] = (slip - offset * gradient[4 * f]) / length[g]
+
+
+cdef void write_rates(const BoxSpec *spec, double turns, const Instant *step, double *lengths,
+                      double *lattice) noexcept nogil:
+    """Rates of the lengths and of the displacement of the image across, in a step."""
+    cdef int f = spec.flow, g = spec.across
+    memcpy(lengths, step.velocity, sizeof(step.velocity))
+    if spec.periodic[g]:
+        lattice[g], lattice[f] = step.velocity[g], step.slip - turns * step.velocity[f]
+
+
+cdef void write_geometry(const BoxSpec *spec, const double *length, double offset, const Instant *step,
+                         BoxPose *pose) noexcept nogil:
+    """All of a pose that depends on one instant, and the rates of the step that leads there."""
+    cdef int axis, f = spec.flow, g = spec.across
+    cdef double turns = rint(offset / length[f])        # the displacement is at most half a length
+    pose.moves, pose.affine, pose.flow_axis, pose.gradient_axis = spec.moves, spec.affine, f, g
+    for axis in range(3):
+        pose.length[axis] = length[axis] if spec.periodic[axis] else 0.0
+        pose.inverse[axis] = 1.0 / length[axis] if spec.periodic[axis] else 0.0
+        pose.low[axis] = spec.low[axis]
+        if spec.stretches[axis]:
+            pose.low[axis] += 0.5 * (spec.start[axis] - length[axis])
+            pose.stretches = True
+        pose.deformation[4 * axis] = length[axis] / spec.start[axis]
+        pose.inverse_deformation[4 * axis] = spec.start[axis] / length[axis]
+    pose.deformation[3 * f + g] = offset / spec.start[g]
+    pose.inverse_deformation[3 * f + g] = -offset * spec.start[f] / (length[f] * length[g])
+    if spec.periodic[g]:
+        pose.across[g], pose.lattice[g] = 1.0 / length[g], length[g]
+        pose.lattice[f] = offset - turns * length[f]
+    write_rates(spec, turns, step, pose.behind, pose.lattice_behind)
+    write_rates(spec, turns, step, pose.ahead, pose.lattice_ahead)
+
+
+cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxPose *pose) noexcept nogil:
+    """Write the pose at a whole step. What of it depends on the next step is that of the step before."""
+    cdef Instant now = instant_of(spec, state)
+    memset(pose, 0, sizeof(BoxPose))
+    write_geometry(spec, now.length, now.offset, &now, pose)
+    write_gradient(spec, now.middle, now.middle_offset, now.velocity, now.slip, pose.flow)
+    pose.travelled = state.path
+
+
+cdef bint is_sound(const BoxSpec *spec, const BoxState *state) noexcept nogil:
+    """Whether the step before this state resolves the strain, and the box is long enough for the clumps."""
+    cdef bint fine = fabs(state.shear_rate) * spec.dt <= MOST_STRAIN
+    cdef double length
+    cdef int axis
+    for axis in range(3):
+        length = spec.start[axis] * exp(state.strain[axis])
+        fine &= fabs(state.rate[axis]) * spec.dt <= MOST_STRAIN and 1.0 / FARTHEST <= length <= FARTHEST \
+            and not (spec.stretches[axis] and length <= spec.least[axis])
+    return fine
+
+
+cdef bint advance_box(const BoxSpec *spec, const double *rates, BoxState *states, BoxPose *poses) noexcept nogil:
+    """Write states[1] a step after states[0], poses[1] and poses[2] half a step and a step after poses[0].
+
+    rates : (4,) of the three axes and of the shear in this step, which poses[0] has from now on as well.
+    False: the box is not sound, see is_sound.
+
+    States follow from each other by one addition for each step, so that a divided run has the same bits.
+    """
+    cdef const BoxState *old = states
+    cdef BoxState *new = states + 1
+    cdef Instant before = instant_of(spec, old), now
+    cdef double middle[3], change[3]
+    cdef double shear = rates[3], squares = shear * shear
+    cdef int axis
+    for axis in range(3):
+        new.strain[axis], new.rate[axis] = old.strain[axis] + spec.dt * rates[axis], rates[axis]
+        middle[axis] = spec.start[axis] * exp(new.strain[axis]) * (0.5 + 0.5 * exp(-spec.dt * rates[axis]))
+        squares += rates[axis] * rates[axis]
+    new.shift = old.shift + spec.dt * shear * middle[spec.across] / middle[spec.flow]
+    new.shear, new.shear_rate = old.shear + spec.dt * shear, shear
+    new.path = old.path + spec.dt * sqrt(squares)
+    now = instant_of(spec, new)
+    for axis in range(3):
+        change[axis] = now.velocity[axis] - before.velocity[axis]
+    write_rates(spec, rint(before.offset / before.length[spec.flow]), &now, poses[0].ahead, poses[0].lattice_ahead)
+    begin_box(spec, new, poses + 2)
+    write_gradient(spec, before.length, before.offset, change, now.slip - before.slip, poses[2].kick)
+    poses[1] = poses[2]
+    write_geometry(spec, now.middle, now.middle_offset, &now, poses + 1)
+    poses[1].travelled = 0.5 * (old.path + new.path)
+    return is_sound(spec, new)
+
+
+cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial,
+                         double *rates) noexcept nogil:
+    """Strain rates (3,) half a step later of the axes under a Pressure, from those half a step earlier [1/s].
+
+    virial : (6,) their stresses, and their resistances to strain rates (Pressure), times the volume [J].
+    """
+    cdef double volume = exp(state.strain[0] + state.strain[1] + state.strain[2]), stress, square, drag
+    cdef int axis
+    for axis in range(3):
+        volume *= spec.start[axis]
+    for axis in range(3):
+        if spec.pressure[axis] > 0.0:
+            stress = virial[axis] / volume
+            square = spec.time[axis] * spec.time[axis] + 2.0 * (spec.dt * spec.dt) * (
+                virial[3 + axis] / volume) / spec.pressure[axis]
+            drag = spec.dt * spec.damping[axis] / sqrt(square)
+            rates[axis] = ((1.0 - drag) * state.rate[axis] + spec.dt * (
+                stress / spec.pressure[axis] - 1.0) / square) / (1.0 + drag)
 
 
 cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil:
@@ -129,7 +272,7 @@ cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil:
         fine = advance_course(loop, n)
     if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
         return False
-    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = walls_work(loop, thread) + held_work(loop, thread) \
+    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = moving_work(loop, thread) \
         + loop.contacts[thread].box_work[1]
     return True
 
@@ -146,6 +289,7 @@ cdef class Schedule:
 
     def __cinit__(self, settings, snapshot):
         cdef Course *course = &self.course
+        cdef ServoWall *servo
         walls = [] if snapshot.walls is None else snapshot.walls.walls
         self.walls, self.guard, self.known, course.first = snapshot.walls, settings.guard, -1, snapshot.step
         self.box, self.clumps = snapshot.state.box, snapshot.state
@@ -155,18 +299,23 @@ cdef class Schedule:
         if snapshot.box_state is None and self.box is not None and self.box.tilt:
             self.box_states[0, 3] = self.box.tilt / self.box.start.length[self.box.shear[0]]
         length = np.zeros(3) if self.box is None else self.box.at_rest[0]
-        servos = [(k, walls[k], walls[k].motion) for k in (self.walls.servos if walls else ())]
-        servos = np.array([(
-            k, wall.since, wall.center, driven_apart(wall)[0], motion.direction,
-            motion.inertia if motion.turns else motion.mass, motion.damping,
-            wall.limits().extent if motion.turns else 1.0, isinstance(motion, Driven), motion.turns,
-            round(wall.since / settings.dt) if isinstance(motion, Driven) else -1, *beside(walls, k, length))
-            for k, wall, motion in servos] + [0], SERVO)[:-1]
-        course.n_servos, course.walls = len(servos), len(walls) + 1 if any(wall.moves for wall in walls) else 0
-        course.servos = <const ServoWall *> pointer_to(servos)
+        numbers = self.walls.servos if walls else ()
+        servos = aligned((len(numbers), sizeof(ServoWall)), np.uint8)
+        course.servos = servo = <ServoWall *> pointer_to(servos)
+        for k in numbers:
+            wall, motion, driven = walls[k], walls[k].motion, isinstance(walls[k].motion, Driven)
+            (along, across), pairs, distances = beside(walls, k, length)
+            servo[0] = ServoWall(
+                wall=k, since=wall.since, center=wall.center, velocity=driven_apart(wall)[0],
+                direction=motion.direction, mass=motion.inertia if motion.turns else motion.mass,
+                damping=motion.damping, reach=wall.limits().extent if motion.turns else 1.0, driven=driven,
+                turns=motion.turns, first=round(wall.since / settings.dt) if driven else -1, axes=(along, across),
+                beside=np.broadcast_to(pairs, (2, 2)), distances=np.broadcast_to(distances, 2))
+            servo += 1
+        course.n_servos, course.walls = len(numbers), len(walls) + 1 if any(wall.moves for wall in walls) else 0
         self.spec.dt = settings.dt
         if self.box is not None:
-            specify_box(&self.spec, self.box, self.clumps)
+            self.specify_box()
             course.box, course.boxes, course.presses = &self.spec, self.spec.moves, bool(self.box.servos)
         course.steered, course.n_sums = course.n_servos > 0 or course.presses, 4 * course.n_servos + N_SUMS
         radii = self.clumps.scale * self.clumps.bodies.smallest.take(self.clumps.template_index)
@@ -266,8 +415,59 @@ cdef class Schedule:
 
     def box_at(self, long long step):
         """The Box at a step, or None."""
-        return self.box and box_in(&self.spec, <BoxState *> pointer_to(self.box_state(step)), self.box)
+        cdef const BoxSpec *spec = &self.spec
+        cdef double[::1] gradient = np.zeros(9)
+        cdef const BoxState *state
+        cdef BoxPose pose
+        cdef Instant now
+        if not spec.moves:
+            return self.box and self.box.start
+        state = <const BoxState *> pointer_to(self.box_state(step))
+        now = instant_of(spec, state)
+        begin_box(spec, state, &pose)
+        write_gradient(spec, now.length, now.offset, now.velocity, now.slip, &gradient[0])
+        low, tilt, start = np.array(pose.low), np.zeros((3, 3)), self.box.start
+        if self.box.shear is not None:
+            tilt[spec.across, spec.flow] = pose.lattice[spec.flow]
+        return Box(low, np.where(self.box.stretched, low + np.array(pose.length), start.high), start.axes, tilt,
+                   np.asarray(gradient).reshape(3, 3), np.append(state.strain, state.shear),
+                   self.box.shear and spec.across)
+
+    cdef object specify_box(self):
+        """Fill the specification of the box, which must be long enough for the clumps."""
+        cdef BoxSpec *spec = &self.spec
+        cdef int axis
+        box, start, least = self.box, self.box.start, self.box.start.least_length(self.clumps)
+        spec.moves, spec.affine, (spec.flow, spec.across) = box.moves, box.affine, (box.shear or (0, 1))[:2]
+        for axis, rate in enumerate(box.rates):
+            spec.start[axis], spec.low[axis] = start.high[axis] - start.low[axis], start.low[axis]
+            spec.least[axis], spec.periodic[axis], spec.stretches[axis] = least[axis], start.axes[axis], \
+                box.stretched[axis]
+            if isinstance(rate, Pressure):
+                if rate.time < LEAST_TIME * spec.dt:
+                    raise ValueError(f"periodic: time = {rate.time} of md.Pressure is below {LEAST_TIME} steps of dt = "
+                                     f"{spec.dt}; give {LEAST_TIME * spec.dt:g} or more, or lower dt")
+                spec.pressure[axis], spec.time[axis], spec.damping[axis] = rate.pressure, rate.time, rate.damping
 
     def refuse(self, long long step):
-        """Raise the error of a box that is not sound after this step."""
-        refuse_box(&self.spec, <BoxState *> pointer_to(self.box_state(step + 1)), self.box, self.clumps, step + 1)
+        """FloatingPointError or ValueError for a box that is not sound after this step."""
+        cdef double dt = self.spec.dt
+        step += 1
+        state = self.box_state(step)
+        rates = state[6:]
+        axis = int(np.argmax(np.where(np.isfinite(rates), np.abs(rates), np.inf)))
+        with np.errstate(over="ignore"):
+            lengths = np.array(self.spec.start) * np.exp(state[:3])
+        if not (abs(rates[axis]) * dt <= MOST_STRAIN and 1.0 / FARTHEST <= lengths.min() <= lengths.max() <= FARTHEST):
+            name = f"length along {'xyz'[axis]}" if axis < 3 else "shear"
+            held = " or give md.Pressure a longer time," if axis in self.box.servos else ""
+            raise FloatingPointError(
+                f"step {step}: the {name} of the periodic box changes at a rate of {rates[axis]:.3g} 1/s, by "
+                f"{rates[axis] * dt:.3g} in a step, and its lengths are {lengths.tolist()} m; a step resolves "
+                f"{MOST_STRAIN:g}. Lower the rate,{held} or lower dt")
+        try:
+            for k, template in enumerate(self.clumps.templates):
+                self.box_at(step).refuse_large(template, self.clumps.scale[self.clumps.template_index == k])
+        except ValueError as error:
+            raise ValueError(f"the periodic box shrinks too far until step {step}: {error}, lower its rate, or end the "
+                             "run earlier") from None

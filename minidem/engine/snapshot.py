@@ -72,7 +72,7 @@ class Snapshot:
     callback_due : whether the callback of this step is still to be called, or has raised
     population : Population, ids and fields of the clumps
     user_forces : UserForces
-    history : dict of arrays, contacts of a law with a history, see export_history (loop_memory.pyx)
+    history : dict of arrays, contacts of a law with a history, see Driver.history
     onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see list_onsets (onset_pass.pyx)
     dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
     fractures : (n, 6) what broke, see take_fractures (ledger.pyx)
@@ -80,7 +80,7 @@ class Snapshot:
     work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
     force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
     servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves
-    box_state : (10,) strains and rates of a box that moves, see box_motion.pxd
+    box_state : (10,) strains and rates of a box that moves, see BoxState of loop.pxd
     walls : WallPrimitives; None: free bodies
     """
 
@@ -156,7 +156,7 @@ class Snapshot:
         if (carried >= 0).any():
             hold = state.hold.copy()
             hold["wall"] = np.where(carried < 0, 0.0, 1.0 + np.argmax(origin == carried[:, None], axis=1))
-            state = state.copy(0, hold)
+            state = state.copy(hold=hold)
         population, moved = self.population, 0.0 if self.wall_work is None else float(self.wall_work[0].sum())
         fields = tuple(replace(one, walls=np.append(one.walls, np.full((1, one.components), np.nan), axis=0)[origin])
                        for one in population.fields)

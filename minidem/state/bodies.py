@@ -7,8 +7,8 @@ import numpy as np
 
 from minidem.core.quaternions import conjugate, multiply, rotate_back
 
-COLUMNS = {"inertia": (3,), "mass": (), "turn_bound": (4,), "smallest": (), "largest": (), "density": (),
-           "orientation": (4,)}
+BODY = np.dtype([("inertia", float, 3), ("mass", float), ("turn_bound", float, 4), ("smallest", float),
+                 ("largest", float), ("density", float), ("orientation", float, 4), ("sizes", np.intp)])
 # How a clump is held. free: 1 along the axes of the lab along which forces move the centre, else 0. turns: 1 if torques
 # turn it about any axis, else 0; axis: unit, lab, the only one about which they do, else 0. arm: from a pin to the
 # centre [m], else 0; inertia: moments of the clump with scale 1 that replace the template's, else 0; both in principal
@@ -44,36 +44,35 @@ class Bodies:
     smallest, largest : (n,) radii of the smallest and the largest sphere [m];  density : (n,) [kg/m3]
     orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
     sizes : (n,) spheres of each
-    shapes : list of (k, 4) offsets in the principal frame and radii [m];  addresses : (n,) of the first number of each
+    shapes : list of (k, 4) offsets in the principal frame and radii [m]
+    table : (n,) BODY, all of these
+    hold : (n,) HOLD of a table that `held` has made, else None
     """
 
-    hold = None                     # of a table that `held` has made
+    def __init__(self, templates=(), shapes=(), table=None, hold=None):
+        self.templates, self.shapes, self.hold = list(templates), list(shapes), hold
+        self.table = np.zeros(0, BODY) if table is None else table
+        vars(self).update((name, self.table[name]) for name in BODY.names)
 
-    def __init__(self, templates=()):
-        self.templates, self.shapes = [], []
-        self.sizes, self.addresses = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uintp)
-        for name, shape in COLUMNS.items():
-            setattr(self, name, np.zeros((0, *shape)))
-        self._add_templates(list(templates))
+    def including(self, template):
+        """(The same, with a template if it is none of them yet; its row.)"""
+        if template in self.templates:
+            return self, self.templates.index(template)
+        return self.with_templates([template]), len(self.sizes)
 
-    def number_of(self, template):
-        """The row of a template; the next one if it is none of them."""
-        return self.templates.index(template) if template in self.templates else len(self.templates)
-
-    def with_template(self, template):
-        """The same with one more template."""
-        new = self._copy()
-        new._add_templates([template])
-        return new
+    def with_templates(self, templates):
+        """The same with more templates."""
+        shapes = [np.column_stack([template.offsets, template.radii]) for template in templates]
+        rows = np.array([(one.inertia, one.mass, turn_bounds_of(shape[:, :3]), shape[:, 3].min(), shape[:, 3].max(),
+                          one.density, one.orientation, len(shape)) for one, shape in zip(templates, shapes)], BODY)
+        return Bodies(self.templates + list(templates), self.shapes + shapes, np.append(self.table, rows))
 
     def with_moments(self, inertia):
         """The same with bodies of these principal moments (n, 3) and of no spheres."""
-        new = self._copy()
-        n, unturned = len(inertia), (1.0, 0.0, 0.0, 0.0)
-        new._add([np.zeros((0, 4))] * n, inertia=inertia, mass=np.ones(n), turn_bound=np.zeros((n, 4)),
-                 smallest=np.full(n, np.inf), largest=np.zeros(n), density=np.ones(n),
-                 orientation=np.broadcast_to(unturned, (n, 4)))
-        return new
+        rows = np.zeros(len(inertia), BODY)
+        rows["inertia"], rows["mass"], rows["density"], rows["smallest"] = inertia, 1.0, 1.0, np.inf
+        rows["orientation"][:, 0] = 1.0
+        return Bodies(self.templates, self.shapes + [np.zeros((0, 4))] * len(rows), np.append(self.table, rows))
 
     def held(self, template_index, hold):
         """(A table of bodies that are held, whose Holds are its `hold`; the body of each clump, (n,) int32)."""
@@ -81,38 +80,13 @@ class Bodies:
         order, body = np.lexsort(rows.T), np.empty(len(rows), dtype=np.int32)
         differs = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
         body[order], first = np.cumsum(differs) - 1, order[differs]
-        template, new = template_index[first], self._copy()
-        for name in ("sizes", "addresses", *COLUMNS):
-            setattr(new, name, getattr(self, name)[template])
-        new.hold, new.shapes = hold[first], [self.shapes[k] for k in template]
-        new.inertia = np.where(new.hold["inertia"] > 0.0, new.hold["inertia"], new.inertia)
-        for k in np.flatnonzero(new.hold["frame"][:, 0] != 1.0):
-            offsets = rotate_back(new.hold["frame"][k], new.shapes[k][:, :3])
+        template, hold = template_index[first], hold[first]
+        new = Bodies(self.templates, [self.shapes[k] for k in template], self.table[template], hold)
+        new.inertia[:] = np.where(hold["inertia"] > 0.0, hold["inertia"], new.inertia)
+        for k in np.flatnonzero(hold["frame"][:, 0] != 1.0):
+            offsets = rotate_back(hold["frame"][k], new.shapes[k][:, :3])
             new.shapes[k], new.turn_bound[k] = np.column_stack([offsets, new.shapes[k][:, 3]]), turn_bounds_of(offsets)
-            new.addresses[k] = new.shapes[k].ctypes.data
         return new, body
-
-    def _copy(self):
-        new = Bodies.__new__(Bodies)
-        vars(new).update(vars(self))
-        return new
-
-    def _add_templates(self, templates):
-        self.templates = self.templates + templates
-        offsets, radii = [np.array(t.offsets) for t in templates], [np.array(t.radii) for t in templates]
-        self._add([np.column_stack(pair) for pair in zip(offsets, radii)],
-                  turn_bound=[turn_bounds_of(places) for places in offsets], smallest=[r.min() for r in radii],
-                  largest=[r.max() for r in radii],
-                  **{name: [getattr(t, name) for t in templates]
-                     for name in ("inertia", "mass", "density", "orientation")})
-
-    def _add(self, shapes, **columns):
-        for name, rows in columns.items():
-            rows = np.asarray(rows, dtype=np.float64).reshape(len(shapes), *COLUMNS[name])
-            setattr(self, name, np.concatenate([getattr(self, name), rows]))
-        self.shapes = self.shapes + shapes
-        self.sizes = np.concatenate([self.sizes, np.array([len(s) for s in shapes], dtype=np.intp)])
-        self.addresses = np.concatenate([self.addresses, np.array([s.ctypes.data for s in shapes], dtype=np.uintp)])
 
 
 def frames_to_drawn(state):

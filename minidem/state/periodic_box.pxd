@@ -1,8 +1,8 @@
 """The periodic box in compiled code: nearest images of differences, and positions within the box.
 
-A `BoxPose` (box_pose.h; box_motion.pyx makes it) is the box at one instant; NULL: no axis is periodic. A box that moves
-may be tilted: its image along the gradient axis of the flow is displaced by `lattice`, and whole lengths along that
-axis are counted first.
+A `BoxPose` (box_pose.h; engine/schedule.pyx makes it) is the box at one instant; NULL: no axis is periodic. A box that
+moves may be tilted: its image along the gradient axis of the flow is displaced by `lattice`, and whole lengths along
+that axis are counted first.
 """
 from libc.math cimport floor, sqrt
 
@@ -105,11 +105,6 @@ cdef inline bint image_velocities(const BoxPose *box, const double *a, const dou
     return True
 
 
-cdef inline double lattice_floor(const BoxPose *box, const double *position) noexcept nogil:
-    """By how many lengths of the gradient axis a position is outside; 0 without shear."""
-    return floor(across_lengths(box, position[0] - box.low[0], position[1] - box.low[1], position[2] - box.low[2]))
-
-
 cdef inline Vec3 center_of(const BoxPose *box) noexcept nogil:
     """The centre of the box; along open axes anything."""
     return vec3(box.low[0] + 0.5 * box.length[0], box.low[1] + 0.5 * box.length[1],
@@ -125,12 +120,10 @@ cdef inline Eight3 from_center(const BoxPose *box, Eight3 x) noexcept nogil:
 
 cdef inline Vec3 box_of(const BoxPose *box, const double *x, int stride) noexcept nogil:
     """Displacement of the image of the box in which a position is."""
-    cdef double position[3]
-    cdef double lengths
-    position[0], position[1], position[2] = x[0], x[stride], x[2 * stride]
-    lengths = lattice_floor(box, position)
-    cdef Vec3 rest = sub(less_lattice(box, lengths, vec3(position[0], position[1], position[2])),
-                         vec3(box.low[0], box.low[1], box.low[2]))
+    cdef Vec3 position = vec3(x[0], x[stride], x[2 * stride]), low = vec3(box.low[0], box.low[1], box.low[2])
+    cdef Vec3 rest = sub(position, low)
+    cdef double lengths = floor(across_lengths(box, rest.x, rest.y, rest.z))
+    rest = sub(less_lattice(box, lengths, position), low)
     return vec3(lengths * box.lattice[0] + box.length[0] * floor(rest.x * box.inverse[0]),
                 lengths * box.lattice[1] + box.length[1] * floor(rest.y * box.inverse[1]),
                 lengths * box.lattice[2] + box.length[2] * floor(rest.z * box.inverse[2]))
@@ -169,7 +162,8 @@ cdef inline Vec3 displacement_with(const BoxPose *before, const BoxPose *now, co
 
 cdef inline void wrap_position(const BoxPose *box, const double *position, double *within) noexcept nogil:
     """Write the position within the box, except for rounding. It serves searches alone: no force depends on it."""
-    cdef double lengths = lattice_floor(box, position) if box.moves else 0.0, x
+    cdef double lengths = floor(across_lengths(box, position[0] - box.low[0], position[1] - box.low[1],
+                                               position[2] - box.low[2])) if box.moves else 0.0, x
     cdef int axis
     for axis in range(3):
         x = position[axis] - lengths * box.lattice[axis] if box.moves else position[axis]

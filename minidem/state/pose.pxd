@@ -10,14 +10,8 @@ exactly 1, since some schemes do not conserve it.
 from minidem.core.eight cimport Eight3, add3, dot3, load_eight3, scale3
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Matrix, matrix
-from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.state.rows cimport load, load_quat, store
 from minidem.state.state cimport StateView
-
-
-cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
-                             Py_ssize_t count) noexcept nogil
-cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 
 
 cdef inline void load_matrices(double *matrices, const double *q) noexcept nogil:
@@ -31,20 +25,8 @@ cdef inline void load_matrices(double *matrices, const double *q) noexcept nogil
         store(matrices + 6 * LANES + lane, m.z)
 
 
-cdef inline Vec3 to_lab(const double *m, Vec3 v) noexcept nogil:
-    """Principal frame -> lab. m : a clump's lane in the first of nine rows of matrices."""
-    return vec3(dot(load(m), v), dot(load(m + 3 * LANES), v), dot(load(m + 6 * LANES), v))
-
-
-cdef inline Vec3 to_body(const double *m, Vec3 v) noexcept nogil:
-    """Lab -> principal frame."""
-    return vec3(m[0] * v.x + m[3 * LANES] * v.y + m[6 * LANES] * v.z,
-                m[LANES] * v.x + m[4 * LANES] * v.y + m[7 * LANES] * v.z,
-                m[2 * LANES] * v.x + m[5 * LANES] * v.y + m[8 * LANES] * v.z)
-
-
 cdef inline Eight3 to_lab3(const double *m, Eight3 v) noexcept nogil:
-    """As to_lab, of all lanes. m : (9, LANES) matrices."""
+    """Eight vectors, principal frame -> lab. m : (9, LANES) matrices."""
     cdef Eight3 u
     u.x = dot3(load_eight3(m), v)
     u.y = dot3(load_eight3(m + 3 * LANES), v)
@@ -53,7 +35,7 @@ cdef inline Eight3 to_lab3(const double *m, Eight3 v) noexcept nogil:
 
 
 cdef inline Eight3 to_body3(const double *m, Eight3 v) noexcept nogil:
-    """As to_body, of all lanes. m : (9, LANES) matrices."""
+    """Lab -> principal frame."""
     cdef Eight3 x = load_eight3(m), y = load_eight3(m + 3 * LANES), z = load_eight3(m + 6 * LANES)
     return add3(add3(scale3(v.x, x), scale3(v.y, y)), scale3(v.z, z))
 
@@ -74,6 +56,9 @@ cdef inline double turn_squared(const double *old, const double *new, const doub
         + (turn_bound[2 * LANES] * (uz * uz) + turn_bound[3 * LANES] * (s * s))
 
 
+cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
+                             Py_ssize_t count) noexcept nogil
+cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil
 cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *old, double dt) noexcept nogil

@@ -1,36 +1,25 @@
 """Positions of the spheres in the lab: centre of mass + R(q) offset, eight spheres at a time.
 
-The motions of spheres over a step, for contact laws with history (layout.pxd), follow apart from them, so that other
+The motions of spheres over a step, for contact laws with history (state.pxd), follow apart from them, so that other
 laws pay nothing.
 """
 from libc.string cimport memcpy
 
-from minidem.core.eight cimport add_scaled3, cross3, eight_of, store_eight, store_eight3
+from minidem.core.eight cimport add_scaled3, cross3, eight_of, load_eight, store_eight, store_eight3
 from minidem.core.lanes cimport LOG_LANES
 from minidem.core.quaternion cimport Quat, conjugate, multiply
 from minidem.core.transpose cimport check_lanes, lines_in_order, records_from_rows
-from minidem.core.vec3 cimport add, scale
+from minidem.core.vec3 cimport scale, vec3
 from minidem.state.rows cimport ClumpBlock
 from minidem.state.state cimport clumps_of, member
 
-cdef struct Frames:                 # origins and rotation matrices of the eight clumps of a block
-    double x[3 * LANES]
-    double matrix[9 * LANES]
 
-
-cdef inline void load_frames(Frames *f, const ClumpBlock *clumps) noexcept nogil:
-    cdef int lane
-    for lane in range(LANES):
-        store(f.x + lane, load(clumps.position + lane))
-    load_matrices(f.matrix, clumps.orientation)
-
-
-cdef inline void pose_member(const Frames *f, const double *offsets, double *spheres) noexcept nogil:
+cdef inline void pose_member(const double *matrices, Eight3 position, const double *offsets,
+                             double *spheres) noexcept nogil:
+    """Centres and radii of the spheres of a member row, records of four; offsets : (4, LANES)."""
     cdef double centres[4 * LANES]
-    cdef int lane
-    for lane in range(LANES):
-        store(centres + lane, add(load(f.x + lane), to_lab(f.matrix + lane, load(offsets + lane))))
-        centres[3 * LANES + lane] = offsets[3 * LANES + lane]
+    store_eight3(centres, add3(position, to_lab3(matrices, load_eight3(offsets))))
+    store_eight(centres + 3 * LANES, load_eight(offsets + 3 * LANES))
     records_from_rows(centres, spheres)
 
 
@@ -41,29 +30,32 @@ cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int
     members : (count,) listed member rows, ascending.
     k : index near which those of the block begin.
     """
-    cdef Frames frames
+    cdef double matrices[9 * LANES]
+    cdef Eight3 position
     cdef Py_ssize_t begin = state.first_member[block], end = state.first_member[block + 1]
     while k < count and members[k] < begin:
         k += 1
     while k > 0 and members[k - 1] >= begin:
         k -= 1
     if k < count and members[k] < end:
-        load_frames(&frames, clumps_of(state, block))
+        position = load_eight3(clumps_of(state, block).position)
+        load_matrices(matrices, clumps_of(state, block).orientation)
         while k < count and members[k] < end:
-            pose_member(&frames, member(state, members[k]), state.spheres + members[k] * 4 * LANES)
+            pose_member(matrices, position, member(state, members[k]), state.spheres + members[k] * 4 * LANES)
             k += 1
     return k
 
 
 cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
     """Pose all spheres of the blocks first <= b < last."""
-    cdef Frames frames
+    cdef double matrices[9 * LANES]
     cdef Py_ssize_t block, row
     check_lanes(LANES, LOG_LANES)
     for block in range(first, last):
-        load_frames(&frames, clumps_of(state, block))
+        load_matrices(matrices, clumps_of(state, block).orientation)
         for row in range(state.first_member[block], state.first_member[block + 1]):
-            pose_member(&frames, member(state, row), state.spheres + row * 4 * LANES)
+            pose_member(matrices, load_eight3(clumps_of(state, block).position), member(state, row),
+                        state.spheres + row * 4 * LANES)
 
 
 cdef inline void write_member(const StateView *state, const double *matrices, const ClumpBlock *clumps,
@@ -124,10 +116,7 @@ cdef void spins_as_stored(const StateView *state, Py_ssize_t first, Py_ssize_t l
     cdef double matrices[9 * LANES]
     cdef const ClumpBlock *clumps
     cdef Py_ssize_t b
-    cdef int lane
     for b in range(first, last):
         clumps = clumps_of(state, b)
         load_matrices(matrices, clumps.orientation)
-        for lane in range(LANES):
-            store(state.spins + 3 * b * LANES + lane,
-                  to_lab(matrices + lane, load(clumps.angular_velocity + lane)))
+        store_eight3(state.spins + 3 * b * LANES, to_lab3(matrices, load_eight3(clumps.angular_velocity)))

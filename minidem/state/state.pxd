@@ -1,22 +1,90 @@
-"""The state of all clumps."""
-from minidem.state.layout cimport (
-    Layout, StateView, clump_of, clumps_of, constants_of, field_of, free_slot_of, hold_of, member, pointer_to,
-    wrench_of,
-)
+"""The state of all clumps, and the pointers to it for compiled code."""
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+
+from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, HoldBlock, WrenchBlock
+
+# Motions of a sphere, half a step behind the pose: velocity [m/s], 0, angular velocity [rad/s], 0.
+cdef struct StateView:
+    Py_ssize_t n_blocks
+    Py_ssize_t n_rows               # rows of a block
+    double *blocks                  # (n_blocks, n_rows, LANES): see clumps_of
+    WrenchBlock *wrench             # (n_blocks,): valid between two runs
+    Py_ssize_t n_members            # member rows: the k-th spheres of the eight clumps of a block
+    const Py_ssize_t *first_member  # (n_blocks + 1,): first member row of each block
+    const int *block_of_member      # (n_members,)
+    const int *offset_row           # (n_members,): row of offset_table
+    const double *offset_table      # (n, 4, LANES): offsets x y z in the principal frames, and radii [m]
+    const int *block_type           # (n_blocks,): index into `constants`
+    const ConstantBlock *constants  # (block types,)
+    const HoldBlock *holds          # (block types,); NULL: no clump is held
+    double *spins                   # (n_blocks, 3, LANES): angular velocity, lab [rad/s]
+    double *motions                 # (n_members, LANES, 8): of spheres; NULL: not needed
+    double half_step                # by which velocities of spins and motions are behind the pose [s]
+    double *spheres                 # (n_members, LANES, 4), centre in the lab and radius [m]; 2 more for free lanes
+    const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1: empty lane
+    const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: empty slot
+
+
+cdef inline const double *member(const StateView *state, Py_ssize_t row) noexcept nogil:
+    """Offsets and radii (4, LANES) of the spheres of a member row."""
+    return state.offset_table + state.offset_row[row] * 4 * <Py_ssize_t> LANES
+
+
+cdef inline int clump_of(const StateView *state, int sphere) noexcept nogil:
+    """Slot of the clump of a sphere."""
+    return state.block_of_member[row_of(sphere)] * LANES + lane_of(sphere)
+
+
+cdef inline int free_slot_of(const StateView *state) noexcept nogil:
+    """The first of two spheres behind all others: of contact blocks, where there is no contact (contact/blocks.pxd)."""
+    return <int> state.n_members * LANES
+
+
+cdef inline ClumpBlock *clumps_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    return <ClumpBlock *> (state.blocks + block * state.n_rows * LANES)
+
+
+cdef inline FieldBlock *field_of(const StateView *state, Py_ssize_t block, int component, int n) noexcept nogil:
+    """A component of the fields of a block, which are its last n."""
+    return <FieldBlock *> (state.blocks + (block + 1) * state.n_rows * LANES) + (component - n)
+
+
+cdef inline const ConstantBlock *constants_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    return state.constants + state.block_type[block]
+
+
+cdef inline const HoldBlock *hold_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    return NULL if state.holds == NULL else state.holds + state.block_type[block]
+
+
+cdef inline WrenchBlock *wrench_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    return state.wrench + block
+
+
+cdef inline void *pointer_to(array):
+    """First item of a contiguous array of NumPy, which somebody else keeps.
+
+    No Python code runs here, so that Ctrl-C cannot come between two pointers.
+    """
+    cdef Py_buffer buffer
+    PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
+    PyBuffer_Release(&buffer)
+    return buffer.buf
 
 
 cdef class State:
     cdef readonly object blocks, wrench
     cdef readonly object bodies, template_index, scale, material_index
     cdef readonly object hold           # (n_clumps,) HOLD of bodies.py; None: no clump is held
-    cdef readonly object templates
+    cdef readonly object constants, block_type          # (block types, rows, LANES); index into it for each block
     cdef readonly object spheres        # (member rows, LANES, 4): centre and radius
     cdef readonly object clump_number, sphere_number    # the user's numbers by slot; -1: empty
     cdef readonly object clump_slot, sphere_slot
     cdef readonly Py_ssize_t n_clumps, n_spheres
-    cdef readonly Layout layout
+    cdef readonly object templates
     cdef readonly object box, shift     # PeriodicBox or None; (n_clumps, 3) int64, see wrap
     cdef readonly int n_scratch
+    cdef object members                 # other arrays that the view points to
     cdef StateView view
     cdef object wrap(self)
-    cdef object take(self, blocks, wrench, Layout layout)

@@ -1,21 +1,29 @@
+# distutils: extra_compile_args = -O1
 """The state: all clumps in blocks of eight, and their spheres.
 
-rows.pxd says how a block is stored, layout.pyx in which slots clumps and spheres are. Of a sphere, centre and radius
-are 32 contiguous bytes, which is what the contact search reads. Clumps may be in any order in memory; what Python reads
-or writes is in the order of the user's numbers, and so are sums.
+rows.pxd says how a block is stored. The k-th spheres of the eight clumps of a block form one *member row*, so that
+eight spheres are posed at once; the slot of a sphere is member row * LANES + lane. Of a sphere, centre and radius are
+32 contiguous bytes, which is what the contact search reads. Blocks whose lanes hold the same bodies have one *block
+type*: they share one set of constants and one set of sphere offsets.
+
+Clumps may be in any order in memory; what Python reads or writes is in the order of the user's numbers, and so are
+sums. Results do not depend on the order: sums on spheres have none, and a clump adds its spheres in the order of its
+template. Another order is another state.
 """
-from libc.math cimport INFINITY, fabs, sqrt
+from math import prod
 
 import numpy as np
 
 from minidem.core.quaternions import conjugate, multiply
 from minidem.state.bodies import FREE_HOLD, Bodies, as_numbers
-from minidem.state.layout import aligned
 
-from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
-from minidem.core.vec3 cimport Vec3, dot, vec3
-from minidem.state.periodic_box cimport rounded
-from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, WrenchBlock, load
+from minidem.core.lanes cimport LOG_LANES
+from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED
+
+FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
+MOST_LENGTHS = 2 ** 30      # of the box in one step of a position
+CLUMPS_PER_CELL = 2         # of a spatial sort
+MOST_CELLS = 2 ** 20        # along an axis, so that three numbers of cells fit into one integer
 
 
 def rows_of(block):
@@ -37,11 +45,76 @@ CONSTANTS, CONSTANT_ROWS = rows_of(a_constant)      # read only
 FIELD_ROWS = tuple(rows_of(a_field)[0])
 
 
+def aligned(shape, dtype=np.float64):
+    """Array of zeros, aligned to a cache line (64 bytes)."""
+    count = prod(shape) * np.dtype(dtype).itemsize
+    raw = np.zeros(count + 64, dtype=np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start:start + count].view(dtype).reshape(shape)
+
+
 def copied(rows):
     """Copy, aligned to a cache line."""
     own = aligned(rows.shape)
     own[:] = rows
     return own
+
+
+def as_blocks(*quantities):
+    """Structs of rows of eight, of these quantities (n, LANES) or (n, LANES, width) of each lane."""
+    return copied(np.concatenate([np.atleast_3d(values) for values in quantities], axis=2).swapaxes(1, 2))
+
+
+def constant_blocks(bodies, body, scale):
+    """ConstantBlocks of the bodies in the lanes (n, LANES) of block types, -1: none, and the factors of their lengths.
+    """
+    square = scale * scale
+    cube = square * scale
+    mass = cube * np.append(bodies.mass, 1.0).take(body)
+    inertia, turn_bound = (np.append(rows, [last], axis=0).take(body, axis=0) for rows, last in (
+        (bodies.inertia, np.ones(3)), (bodies.turn_bound, np.zeros(4))))
+    inertia *= (cube * square)[:, :, None]
+    return as_blocks(inertia, 1.0 / inertia, mass, np.where(body < 0, 0.0, 1.0 / mass),
+                     square[:, :, None] * turn_bound)
+
+
+def hold_blocks(hold):
+    """HoldBlocks of the HOLDs in the lanes (n, LANES) of block types."""
+    pinned, free = hold["arm"].any(axis=2), hold["free"].all(axis=2) & (hold["turns"] == 1.0)
+    kind = np.where(hold["wall"] > 0.0, <int> CARRIED, np.where(pinned, <int> PINNED, np.where(
+        free, <int> FREE, <int> HELD)))
+    return as_blocks(hold["free"], hold["turns"], hold["axis"], hold["arm"], kind, hold["wall"] - 1.0)
+
+
+def offset_blocks(bodies, body, scale, rows):
+    """Offsets and radii of the spheres of block types, (sum of rows, 4, LANES).
+
+    body, scale : as of `constant_blocks`
+    rows : (n,) number of spheres of the largest body of each type
+    """
+    of_row, first = np.repeat(np.arange(len(rows)), rows), np.cumsum(rows) - rows
+    place = (np.arange(len(of_row)) - first.take(of_row))[:, None]          # of the sphere in its body
+    spheres = np.concatenate([*bodies.shapes, np.zeros((1, 4))])            # the last one where a body has no more
+    begin, size = (np.append(values, 0).take(body).take(of_row, axis=0)
+                   for values in (np.cumsum(bodies.sizes) - bodies.sizes, bodies.sizes))
+    offsets = spheres.take(np.where(place < size, begin + place, len(spheres) - 1), axis=0)
+    return as_blocks(offsets * scale.take(of_row, axis=0)[:, :, None])
+
+
+def row_major(position):
+    """Permutation (n,) that sorts points (n, 3) by the cells of a cubic lattice, row by row, layer by layer.
+
+    Clumps in this order are near their neighbors in memory, so that most of what a step reads is in cache. A cell holds
+    two points on the average. Its width does not depend on points far from most others, beyond the percentiles 1 and 99
+    along an axis. Points of one cell keep their order.
+    """
+    n = len(position)
+    ends = n // 100, n - 1 - n // 100
+    low, high = np.partition(position, ends, axis=0).take(ends, axis=0)
+    extent = np.maximum(high - low, np.finfo(float).tiny)
+    edge = max(np.cbrt(CLUMPS_PER_CELL / n * extent.prod()), extent.max() / MOST_CELLS)
+    cells = np.clip((position - low) / edge, -1.0, MOST_CELLS - 2.0) + 1.0
+    return cells.astype(np.int64).dot((1, MOST_CELLS, MOST_CELLS ** 2)).argsort(kind="stable")
 
 
 cdef class State:
@@ -55,12 +128,78 @@ cdef class State:
     """
 
     def __init__(self, int n_scratch=0, box=None):
-        self.n_scratch, self.box, self.shift = n_scratch, box, np.zeros((0, 3), dtype=np.int64)
-        self.bodies = Bodies()
-        self.template_index, self.scale = np.zeros(0, dtype=np.int32), np.zeros(0)
-        self.material_index = np.zeros(0, dtype=np.int32)
-        self.take(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)),
-                  Layout(self.bodies, self.template_index, self.scale, None, np.zeros(0, dtype=np.int32)))
+        none = np.zeros(0, dtype=np.int32)
+        self.fill(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)), Bodies(), none,
+                  np.zeros(0), none, none, box, np.zeros((0, 3), dtype=np.int64), None)
+
+    def fill(self, blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift, hold):
+        """Set the arrays, which are not copied, and lay out the spheres.
+
+        clump_number : (n_clumps,) the user's number of the clump in each slot
+        template_index, scale, material_index, shift, hold : (n_clumps, ...) by the user's number
+        """
+        cdef Py_ssize_t n = len(template_index)
+        self.blocks, self.wrench, self.n_scratch = blocks, wrench, blocks.shape[1] - CLUMP_ROWS
+        self.bodies, self.templates, self.template_index, self.scale = bodies, bodies.templates, template_index, scale
+        self.material_index, self.box, self.shift, self.n_clumps = material_index, box, shift, n
+        self.hold = None if hold is None or np.all(as_numbers(hold) == as_numbers(FREE_HOLD)) else hold
+        self.clump_number, self.clump_slot = np.full(len(blocks) * LANES, -1, np.int32), np.empty(n, np.int32)
+        self.clump_number[:n] = clump_number[:n]
+        self.clump_slot.put(self.clump_number[:n], np.arange(n))
+        self.lay_out()
+
+    def lay_out(self):
+        """Find the block types, give the spheres their places in member rows, and point to all arrays.
+
+        ValueError for more spheres than the lists can number.
+        """
+        cdef StateView *view = &self.view
+        bodies, of_clumps = self.bodies, self.template_index
+        if self.hold is not None:
+            bodies, of_clumps = bodies.held(of_clumps, self.hold)
+        body = np.append(of_clumps, np.int32(-1)).take(self.clump_number).reshape(-1, LANES)        # -1: an empty lane
+        scale = np.append(self.scale, 1.0).take(self.clump_number).reshape(-1, LANES)
+        lanes, numbers = np.hstack([body.view(np.uint8), scale.view(np.uint8)]), {}
+        lanes = lanes.view(f"V{lanes.shape[1]}").reshape(-1).tolist()
+        block_type = np.array([numbers.setdefault(lane, len(numbers)) for lane in lanes], dtype=np.int32)
+        first = np.unique(block_type, return_index=True)[1]
+        body, scale = body.take(first, axis=0), scale.take(first, axis=0)
+        rows = np.append(bodies.sizes, 0).take(body).max(axis=1)            # of each block type
+        first_member = np.cumsum(np.append(0, rows.take(block_type)))
+        n_members = int(first_member[-1])
+        if n_members * LANES >= 2 ** 30:
+            raise ValueError(f"these clumps have more spheres than the 2^30 that the lists can number: {n_members} "
+                             f"rows of {LANES}")
+        offset_table = offset_blocks(bodies, body, scale, rows)
+        block_of_member = np.repeat(np.arange(len(block_type), dtype=np.int32), np.diff(first_member))
+        offset_row = ((np.cumsum(rows) - rows).take(block_type) - first_member[:-1]).take(block_of_member)
+        offset_row = (offset_row + np.arange(n_members)).astype(np.int32)
+        spheres = aligned((n_members + 1, LANES, 4))
+        spheres[:-1, :, 3] = offset_table[:, 3].take(offset_row, axis=0)
+        apart = FREE_RADIUS * np.max(spheres[:, :, 3], initial=0.0)
+        spheres[-1, :2, 3], spheres[-1, 1, 0] = apart, 4.0 * apart
+        sizes = bodies.sizes.take(of_clumps)
+        first = first_member.take(self.clump_slot // LANES) * LANES + self.clump_slot % LANES
+        self.n_spheres = sizes.sum()
+        self.sphere_slot = (np.repeat(first - LANES * (np.cumsum(sizes) - sizes), sizes)
+                            + LANES * np.arange(self.n_spheres)).astype(np.int32)
+        self.sphere_number = np.full((n_members, LANES), -1, dtype=np.int32)
+        self.sphere_number.put(self.sphere_slot, np.arange(self.n_spheres))
+        holds = None if bodies.hold is None else hold_blocks(np.append(bodies.hold, FREE_HOLD).take(body))
+        self.spheres, self.constants, self.block_type = spheres[:-1], constant_blocks(bodies, body, scale), block_type
+        self.members = first_member, block_of_member, offset_row, offset_table, holds
+        view.n_blocks, view.n_members, view.n_rows = len(block_type), n_members, self.blocks.shape[1]
+        view.blocks, view.wrench = <double *> pointer_to(self.blocks), <WrenchBlock *> pointer_to(self.wrench)
+        view.first_member = <const Py_ssize_t *> pointer_to(first_member)
+        view.block_of_member = <const int *> pointer_to(block_of_member)
+        view.offset_row = <const int *> pointer_to(offset_row)
+        view.offset_table = <const double *> pointer_to(offset_table)
+        view.block_type = <const int *> pointer_to(block_type)
+        view.constants = <const ConstantBlock *> pointer_to(self.constants)
+        view.holds = NULL if holds is None else <const HoldBlock *> pointer_to(holds)
+        view.spheres = <double *> pointer_to(spheres)
+        view.clump_number = <const int *> pointer_to(self.clump_number)
+        view.sphere_number = <const int *> pointer_to(self.sphere_number)
 
     def column(self, name):
         """Copy of a quantity of all clumps (COLUMNS, WRENCH, CONSTANTS), as (n_clumps, width); (n_clumps,) for width 1.
@@ -68,8 +207,8 @@ cdef class State:
         Positions are those in unbounded space: see wrap.
         """
         if name in CONSTANTS:
-            constants = self.layout.constants.reshape(-1, CONSTANT_ROWS, LANES)
-            values = self.rows(constants, *CONSTANTS[name], self.layout.block_type)
+            row, width = CONSTANTS[name]
+            values = self.rows(self.constants[:, row:row + width].take(self.block_type, axis=0), 0, width)
         else:
             values = self.rows(*self.array_of(name))
         if name == "position" and self.box is not None:
@@ -82,18 +221,19 @@ cdef class State:
 
     def in_slot_order(self, name):
         """A quantity (COLUMNS) in the order of the slots, (n_clumps, width)."""
-        row, width = COLUMNS[name]
-        return self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)[:self.n_clumps]
+        return by_slot(*self.array_of(name))[:self.n_clumps]
+
+    def lanes_of(self, chosen):
+        """(n_blocks, 1, LANES) bool, which lanes hold clumps of which `chosen` (n_clumps,) is true."""
+        return np.append(chosen, False).take(self.clump_number).reshape(-1, 1, LANES)
 
     def array_of(self, name):
         """(array, first row, width) of a quantity that changes."""
         return (self.wrench, *WRENCH[name]) if name in WRENCH else (self.blocks, *COLUMNS[name])
 
-    def rows(self, blocks, first, width, block_of=()):
-        """Copy of `width` rows of blocks from `first` on, (n_clumps, width), in the user's order; see read_rows."""
-        values = np.empty((self.n_clumps, width))
-        read_rows(blocks, np.array(block_of, dtype=np.int32), first, self.clump_slot, values)
-        return values
+    def rows(self, blocks, first, width):
+        """Copy of `width` rows of blocks from `first` on, (n_clumps, width), in the user's order."""
+        return by_slot(blocks, first, width).take(self.clump_slot, axis=0)
 
     def write(self, first, values):
         """Write values (n_clumps, width) to the rows of the blocks from `first` on."""
@@ -109,47 +249,42 @@ cdef class State:
         write_rows(blocks, row, slots, given)
 
     def extremes(self):
-        """Largest stored speed [m/s], and corners of the bounding box of the centres of mass [m], two tuples.
-
-        Compiled, so that it takes no longer than a few steps.
-        """
-        cdef double fastest = 0.0
-        cdef Vec3 v, x, low = vec3(INFINITY, INFINITY, INFINITY), high = vec3(-INFINITY, -INFINITY, -INFINITY)
-        cdef const ClumpBlock *clumps
-        cdef Py_ssize_t slot
-        for slot in range(self.view.n_blocks * LANES):
-            if self.view.clump_number[slot] >= 0:
-                clumps = clumps_of(&self.view, slot // LANES)
-                v, x = load(clumps.velocity + slot % LANES), load(clumps.position + slot % LANES)
-                fastest = max(fastest, dot(v, v))
-                low = vec3(min(low.x, x.x), min(low.y, x.y), min(low.z, x.z))
-                high = vec3(max(high.x, x.x), max(high.y, x.y), max(high.z, x.z))
-        return sqrt(fastest), (low.x, low.y, low.z), (high.x, high.y, high.z)
+        """Largest stored speed [m/s], and corners of the bounding box of the centres of mass [m], two tuples."""
+        x, velocity = self.in_slot_order("position"), self.in_slot_order("velocity")
+        fastest = np.sqrt(np.sum(velocity * velocity, axis=1).max(initial=0.0))
+        return (float(fastest), tuple(x.min(axis=0, initial=np.inf).tolist()),
+                tuple(x.max(axis=0, initial=-np.inf).tolist()))
 
     cdef object wrap(self):
         """Move the stored positions of clumps that have left the periodic box far behind into it.
 
         Far from the origin numbers are less precise. `shift` counts the lengths of the box by which the position of a
         clump in unbounded space differs from the stored one. Along axes that move, whose images have other velocities,
-        none is moved. It cannot be interrupted halfway. A second call changes nothing.
+        none is moved; nor is a clump that a wall carries, as a wall that turns has no images. It cannot be interrupted
+        halfway. A second call changes nothing.
         """
-        cdef double[:, ::1] box
-        if self.layout.n_clumps and self.box is not None:
-            box = self.box.at_rest
-            carried = None if self.hold is None else self.hold["wall"] > 0.0        # a wall that turns has no images
-            wrap_far(self.blocks, self.clump_slot if carried is None else
-                     np.where(carried, np.int32(-1), self.clump_slot), box, self.shift)
+        if self.box is None:
+            return
+        length, inverse, low = self.box.at_rest
+        position = self.rows(*self.array_of("position"))
+        d = position - low - 0.5 * length
+        far = (length > 0.0) & (np.abs(d) > length) & (np.abs(d * inverse) < MOST_LENGTHS)
+        if self.hold is not None:
+            far &= self.hold["wall"][:, None] == 0.0
+        lengths = np.where(far, np.rint(d * inverse), 0.0)
+        position, shift = position - lengths * length, self.shift + lengths.astype(np.int64)
+        write_rows(self.blocks, COLUMNS["position"][0], self.clump_slot, position)
+        self.shift[:] = shift
 
-    cdef object take(self, blocks, wrench, Layout layout):
-        """Set the arrays of this state; the clumps are in the slots of the layout."""
-        self.view = layout.view
-        self.view.n_rows = blocks.shape[1]
-        self.view.blocks, self.view.wrench = <double *> pointer_to(blocks), <WrenchBlock *> pointer_to(wrench)
-        self.blocks, self.wrench, self.layout = blocks, wrench, layout
-        self.templates, self.spheres = self.bodies.templates, layout.spheres
-        self.n_clumps, self.n_spheres = layout.n_clumps, layout.n_spheres
-        self.clump_number, self.clump_slot = layout.clump_number, layout.clump_slot
-        self.sphere_number, self.sphere_slot = layout.sphere_number, layout.sphere_slot
+    def replaced(self, blocks, wrench, **others):
+        """A new state with these blocks and wrenches, which are not copied, and with `others` of the arguments of
+        `fill`, where they differ from those of this state."""
+        same = {"bodies": self.bodies, "template_index": self.template_index, "scale": self.scale,
+                "material_index": self.material_index, "clump_number": self.clump_number, "box": self.box,
+                "shift": self.shift.copy(), "hold": self.hold}
+        cdef State state = State.__new__(State)
+        state.fill(blocks, wrench, **(same | others))
+        return state
 
     def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0, material=0):
         """A new state with n clumps of a template added; this one is not changed.
@@ -157,10 +292,8 @@ cdef class State:
         position (n, 3) lab, orientation (n, 4) principal frame -> lab, velocity (n, 3) lab, angular_velocity (n, 3)
         principal frame, scale of the lengths, one number or (n,), index of the material.
         """
-        number = self.bodies.number_of(template)
-        new = number == len(self.bodies.templates)
-        return self.extended(self.bodies.with_template(template) if new else self.bodies,
-                             np.full(len(position), number), scale, material, position=position,
+        bodies, number = self.bodies.including(template)
+        return self.extended(bodies, np.full(len(position), number), scale, material, position=position,
                              orientation=orientation, velocity=velocity, angular_velocity=angular_velocity)
 
     def with_bodies(self, inertia, orientation, angular_velocity):
@@ -178,29 +311,28 @@ cdef class State:
         for name, values in columns.items():
             row, width = COLUMNS[name]
             write_rows(blocks, row, slots, np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width))
-        template_index = np.concatenate([self.template_index, numbers.astype(np.int32)])
-        scales = np.concatenate([self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)])
-        material_index = np.concatenate([self.material_index, np.full(count, material, dtype=np.int32)])
-        return State.made_of(blocks, wrench, bodies, template_index, scales, material_index,
-                             np.concatenate([self.clump_number[:first], slots]), self.box,
-                             np.append(self.shift, np.zeros((count, 3), dtype=np.int64), axis=0),
-                             None if self.hold is None else np.append(self.hold, FREE_HOLD.repeat(count)))
+        return self.replaced(
+            blocks, wrench, bodies=bodies, template_index=np.append(self.template_index, numbers.astype(np.int32)),
+            scale=np.append(self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)),
+            material_index=np.append(self.material_index, np.full(count, material, dtype=np.int32)),
+            clump_number=np.append(self.clump_number[:first], slots),
+            shift=np.append(self.shift, np.zeros((count, 3), dtype=np.int64), axis=0),
+            hold=None if self.hold is None else np.append(self.hold, FREE_HOLD.repeat(count)))
 
     def without(self, gone):
         """A new state without the clumps of which `gone` (n_clumps,) is true; the others keep their order."""
         kept = self.clump_number[:self.n_clumps]
         slots, number = np.flatnonzero(~gone[kept]), np.cumsum(~gone, dtype=np.int32) - 1
-        return State.made_of(*self.in_order(slots), self.bodies, self.template_index[~gone], self.scale[~gone],
-                             self.material_index[~gone], number[kept[slots]].astype(np.int32), self.box,
-                             self.shift[~gone], None if self.hold is None else self.hold[~gone])
+        return self.replaced(
+            *self.in_order(slots), template_index=self.template_index[~gone], scale=self.scale[~gone],
+            material_index=self.material_index[~gone], clump_number=number[kept[slots]], shift=self.shift[~gone],
+            hold=None if self.hold is None else self.hold[~gone])
 
-    def copy(self, more_rows=0, hold=()):
-        """Deep copy in the same order, with so many more rows, of zeros; hold : other than of this state."""
+    def copy(self, more_rows=0, **others):
+        """Deep copy in the same order, with so many more rows, of zeros; others : see `replaced`."""
         blocks = aligned((len(self.blocks), self.blocks.shape[1] + more_rows, LANES))
         blocks[:, :self.blocks.shape[1]] = self.blocks
-        return State.made_of(blocks, copied(self.wrench), self.bodies, self.template_index, self.scale,
-                             self.material_index, self.clump_number[:self.n_clumps], self.box, self.shift.copy(),
-                             self.hold if isinstance(hold, tuple) else hold)
+        return self.replaced(blocks, copied(self.wrench), **others)
 
     def with_hold(self, clumps, hold):
         """A copy in which the clumps (k,) are held as `hold` (k,) says; None if all are free."""
@@ -208,7 +340,7 @@ cdef class State:
         orientation = self.column("orientation")
         turn = multiply(conjugate(new["frame"][clumps]), hold["frame"])
         orientation[clumps], new[clumps] = multiply(orientation[clumps], turn), hold
-        cdef State state = self.copy(0, new)
+        state = self.copy(hold=new)
         state.set_column("orientation", orientation)
         carried = clumps[hold["wall"] > 0.0]
         if self.box is not None and len(carried):       # which are not wrapped
@@ -219,12 +351,10 @@ cdef class State:
 
     def with_box(self, box):
         """A copy in a box with other axes at rest: stored positions are those in unbounded space along the others."""
-        cdef State state = self.copy()
-        state.box = box
-        if self.box is not None:
-            lengths = np.where(box.moving, self.shift, 0)
-            state.shift = self.shift - lengths
-            state.set_column("position", self.column("position") - state.shift * box.start.length)
+        if self.box is None:
+            return self.copy(box=box)
+        state = self.copy(box=box, shift=self.shift - np.where(box.moving, self.shift, 0))
+        state.set_column("position", self.column("position") - state.shift * box.start.length)
         return state
 
     def blank(self, n):
@@ -249,8 +379,7 @@ cdef class State:
 
     def sorted(self, slots):
         """A copy in another order in memory; slots : (n_clumps,) the present ones."""
-        return State.made_of(*self.in_order(slots), self.bodies, self.template_index, self.scale, self.material_index,
-                             self.clump_number[slots], self.box, self.shift.copy(), self.hold)
+        return self.replaced(*self.in_order(slots), clump_number=self.clump_number[slots])
 
     def __reduce__(self):
         return State.restore, (*self.in_user_order(), self.templates, self.template_index, self.scale,
@@ -265,47 +394,25 @@ cdef class State:
         box : PeriodicBox, optional;  shift : (n_clumps, 3) as in `wrap`; default: 0.
         """
         n = len(template_index)
-        return State.made_of(copied(blocks), copied(wrench), Bodies(templates), template_index, scale, material_index,
-                             np.arange(n, dtype=np.int32), box,
-                             np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold)
-
-    @staticmethod
-    def made_of(blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift, hold=None):
-        """A state of these arrays, not copied."""
-        cdef State state = State.__new__(State)
-        state.n_scratch = blocks.shape[1] - CLUMP_ROWS
-        state.bodies, state.template_index, state.scale = bodies, template_index, scale
-        state.material_index, state.box, state.shift = material_index, box, shift
-        state.hold = None if hold is None or np.all(as_numbers(hold) == as_numbers(FREE_HOLD)) else hold
-        state.take(blocks, wrench, Layout(bodies, template_index, scale, state.hold, clump_number))
-        return state
+        return State().replaced(
+            copied(blocks), copied(wrench), bodies=Bodies().with_templates(templates), template_index=template_index,
+            scale=scale, material_index=material_index, clump_number=np.arange(n, dtype=np.int32), box=box,
+            shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold)
 
 
-cdef enum:
-    MOST_LENGTHS = 1 << 30      # of the box in one step of a position
+def by_slot(blocks, Py_ssize_t first, Py_ssize_t width):
+    """Copy of `width` rows of blocks from `first` on, in the order of the slots, (slots, width)."""
+    return blocks[:, first:first + width].swapaxes(1, 2).reshape(len(blocks) * LANES, width)
 
 
 cdef void gather(const double[:, :, ::1] old, const long long[::1] slots, double[:, :, ::1] new) noexcept nogil:
-    """Copy the clumps in slots (n,) of blocks (n_blocks, rows, LANES) into others. In C: see layout.pyx."""
+    """Copy the clumps in slots (n,) of blocks (n_blocks, rows, LANES) into others. In C, since NumPy makes more copies.
+    """
     cdef Py_ssize_t b, row, k
     for b in range(new.shape[0]):                       # all of a block while it is in cache
         for row in range(old.shape[1]):
             for k in range(b * LANES, min(b * LANES + LANES, slots.shape[0])):
                 new[b, row, k & (LANES - 1)] = old[slots[k] >> LOG_LANES, row, slots[k] & (LANES - 1)]
-
-
-cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_ssize_t first, const int[::1] slots,
-                    double[:, ::1] values) noexcept nogil:
-    """Copy the rows first, first + 1, ... of the clumps in slots (n,) into values (n, width).
-
-    block_of : index into `blocks` for each block of slots; empty: the same.
-    """
-    cdef Py_ssize_t k, b
-    cdef int i
-    for k in range(slots.shape[0]):
-        b = block_of[row_of(slots[k])] if block_of.shape[0] else row_of(slots[k])
-        for i in range(values.shape[1]):
-            values[k, i] = blocks[b, first + i, lane_of(slots[k])]
 
 
 cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
@@ -317,24 +424,3 @@ cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] 
         row = k if values.shape[0] > 1 else 0
         for i in range(values.shape[1]):
             blocks[row_of(slots[k]), first + i, lane_of(slots[k])] = values[row, i]
-
-
-cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double[:, ::1] box,
-                   long long[:, ::1] shift) noexcept nogil:
-    """Move positions that are more than a length of the box away from its middle into it, and count the lengths.
-
-    box : rows of lengths, their inverses, and the low corner, of the axes at rest; the others are zero.
-    """
-    cdef Py_ssize_t k
-    cdef int axis
-    cdef double d, length, inverse, lengths
-    cdef double *x
-    for k in range(slots.shape[0]):
-        for axis in range(3 if slots[k] >= 0 else 0):
-            length, inverse = box[0, axis], box[1, axis]
-            x = (<ClumpBlock *> &blocks[row_of(slots[k]), 0, 0]).position + (axis * LANES + lane_of(slots[k]))
-            d = x[0] - box[2, axis] - 0.5 * length
-            if length > 0.0 and fabs(d) > length and fabs(d * inverse) < MOST_LENGTHS:
-                lengths = rounded(d * inverse)
-                x[0] -= lengths * length
-                shift[k, axis] += <long long> lengths

@@ -6,7 +6,7 @@ import pytest
 from scenes import BALL, CLUMP, ELASTIC, ROLLING, settling
 
 import minidem as md
-import minidem.engine.loop_memory
+import minidem.engine.driver
 from minidem.analysis.energy import DISSIPATED, balance_error, energy_input
 
 LAWS = ["hertz-mindlin", ROLLING, "hertz-mindlin:limit_damping=yes", "hooke-coulomb:stiffness=1e5,rolling=epsd"]

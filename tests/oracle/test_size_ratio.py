@@ -36,7 +36,7 @@ def crowd(n_small, n_large, threads=1, sizes=(1.0,), seed=1):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_contacts(threads, monkeypatch):
     """Three large spheres, which touch many small spheres each after a while; three grids."""
-    monkeypatch.setattr("minidem.engine.loop_memory.SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr("minidem.engine.driver.SPHERES_PER_THREAD", 1)
     sim = crowd(4000, 3, threads, sizes=(1.0, 0.3))
     assert sim.threads == threads
     larger = np.array([(i, j) for j in range(4000, sim.n_spheres) for i in range(j)])

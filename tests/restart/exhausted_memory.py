@@ -11,14 +11,14 @@ from pathlib import Path
 
 from operations import OPERATIONS, finished
 
-import minidem.engine.loop_memory
+import minidem.engine.driver
 
 NUMBERS = [*range(1, 40), *range(40, 400, 17)]      # of the allocations to refuse
 PRELOADED = ctypes.CDLL(None)
 PRELOADED.fail_allocation.argtypes = [ctypes.c_long, ctypes.c_int]
 PRELOADED.allocations_refused.restype = ctypes.c_long
-minidem.engine.loop_memory.REBUILDS_PER_SORT = minidem.engine.loop_memory.SPHERES_PER_THREAD = 1
-minidem.engine.loop_memory.MIN_SORTED_BLOCKS = 0
+minidem.engine.driver.REBUILDS_PER_SORT = minidem.engine.driver.SPHERES_PER_THREAD = 1
+minidem.engine.driver.MIN_SORTED_BLOCKS = 0
 
 
 def main(name, threads, folder, every=1):

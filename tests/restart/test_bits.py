@@ -16,7 +16,7 @@ from reference_walls import ROLLING
 from user_functions import COMPILED, functions_of, two_balls
 
 import minidem as md
-import minidem.engine.loop_memory as owner
+import minidem.engine.driver as owner
 from minidem.broadphase.broadphase import rebalanced_parts
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")

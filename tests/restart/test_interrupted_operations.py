@@ -70,7 +70,7 @@ def interrupted_at(line, act):
 
 def test_a_sort_interrupted_at_every_line(monkeypatch):
     """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
-    monkeypatch.setattr("minidem.engine.loop_memory.REBUILDS_PER_SORT", 0)
+    monkeypatch.setattr("minidem.engine.driver.REBUILDS_PER_SORT", 0)
     scene = scenes.packed_mixture(4, (8, 8, 10), speed=20.0)
     sim, uninterrupted = (scene.simulation(DT, threads=1) for _ in range(2))
     for one in sim, uninterrupted:

@@ -1,11 +1,11 @@
-"""Forces and torques from compiled functions of the user."""
+"""User forces: compiled functions, and what they need of the clumps."""
 from minidem.engine.loop cimport Loop
 from minidem.state.state cimport State
 
 cdef class CompiledForces:
-    cdef readonly object lines          # (n_clumps, 8)
+    cdef State state
+    cdef object blocks                  # (n_blocks,) ForceBlocks, as rows
     cdef object functions               # a UserForce each
-    cdef object shifts                  # those of the state
     cdef list parameters                # an array for each function
     cdef object bind(self, Loop *loop)
     cdef object check_parameters(self, Loop *loop)
