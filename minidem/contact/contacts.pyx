@@ -661,7 +661,7 @@ cdef void find_masses(Contacts *contacts, const StateView *state, Member *member
 
 
 cdef void share_masses(Contacts *contacts, const StateView *state, bint evaluated) noexcept nogil:
-    """Set the masses of the contacts of groups in which one begins or ends at this pose, with mass=shared (FRICTION.md).
+    """Set the masses of the contacts of groups in which one begins or ends at this pose: FRICTION.md.
 
     evaluated : whether the forces at this pose are known.
 

@@ -17,8 +17,9 @@ x_c = (s R*/4)^(1/3) at tear-off, overlap and force are polynomials:
     d = x^4/R* - s x        d_c = 3 x_c^4/R*        F = 4/3 E* x^3 (x^3/R* - 3/2 s)
     x = x_c (1 + h),  h^2 (6 + 4 h + h^2) = 3 (1 + d/d_c)
 
-COHESION.md has the load L, and the force at touch and at tear-off. h is found within 2e-16 of its value for every right side. Near
-tear-off that is the difference of nearly equal numbers: x is the one of an overlap which differs by up to 1e-15 d_c.
+COHESION.md has the load L, and the force at touch and at tear-off. h is found within 2e-16 of its value for every right
+side. Near tear-off that is the difference of nearly equal numbers: x is the one of an overlap which differs by up to
+1e-15 d_c.
 """
 from math import pi
 
