@@ -15,8 +15,6 @@ The entries of a cell are in the order of their slots; centres, radii and slots 
 at once. Each thread computes the cells of a part of the spheres, then sorts those of a part of the cells: the grid is
 the same for any number of threads.
 
-In a periodic box the grid holds positions within the box, and a search adds images of items near its faces.
-
 Spheres of different sizes are in grids of different cell widths: those of a grid differ in size by a factor of two at
 most. Each sphere is compared with the cells after its own in its grid, and with all cells around it in the grids of
 larger spheres: every pair occurs once, and the cost of a large sphere is that of the small ones near it.

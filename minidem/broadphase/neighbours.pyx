@@ -226,11 +226,9 @@ cdef enum:
     MOST_IMAGES = 27
 
 cdef struct NearCells:
-    IntVector memory
-    int *data                   # (COLUMNS, stride): columns of the grid; starts on a cache line
+    IntVector entries           # (COLUMNS, stride): columns of the grid
     int stride                  # a multiple of AT_ONCE
     int count
-    bint own                    # all are own spheres of the searching thread
 
 cdef struct Images:
     int count
@@ -241,8 +239,7 @@ cdef struct Images:
 cdef struct Search:                 # of one thread
     Neighbours *all
     Neighbours *mine
-    int thread, n_threads
-    int first_slot, last_slot       # own ones
+    int n_threads
     const StateView *state
     const double *items             # (slots, 4): centres and radii of the items of the grids [m]
     double skin                     # [m]
@@ -252,28 +249,22 @@ cdef struct Search:                 # of one thread
     bint small_box                  # two images of a pair may be within the skin
 
 
-cdef inline void collect(const Search *search, NearCells *near_cells, const CellGrid *grid,
-                         const CellRanges *ranges) noexcept nogil:
-    """Copy the entries of the ranges, in order; note whether all are own spheres."""
-    cdef int r, column, vector, k, others = 0
+cdef inline void collect(NearCells *near_cells, const CellGrid *grid, const CellRanges *ranges) noexcept nogil:
+    """Copy the entries of the ranges, in order."""
+    cdef int r, column, vector
     cdef int *to
     cdef const int *entry
     near_cells.count = 0
     near_cells.stride = (ranges.total + 2 * AT_ONCE) // AT_ONCE * AT_ONCE       # and a whole vector at the end
-    if not reserve(&near_cells.memory, COLUMNS * <Py_ssize_t> near_cells.stride + AT_ONCE):
+    if not reserve(&near_cells.entries, COLUMNS * <Py_ssize_t> near_cells.stride):
         return
-    near_cells.data = <int *> ((<size_t> near_cells.memory.data + 63) & ~<size_t> 63)
     for r in range(ranges.count):
         for vector in range((ranges.last[r] - ranges.first[r] + AT_ONCE - 1) // AT_ONCE):
-            to = near_cells.data + near_cells.count + vector * AT_ONCE      # the next range overwrites the excess
+            to = near_cells.entries.data + near_cells.count + vector * AT_ONCE  # the next one overwrites the excess
             entry = grid.entries.data + ranges.first[r] + vector * AT_ONCE
             for column in range(COLUMNS):
                 memcpy(to + column * near_cells.stride, entry + column * grid.stride, AT_ONCE * sizeof(int))
         near_cells.count += ranges.last[r] - ranges.first[r]
-    entry = near_cells.data + SLOT * near_cells.stride
-    for k in range(near_cells.count if search.n_threads > 1 else 0):
-        others |= (entry[k] < search.first_slot) | (entry[k] >= search.last_slot)
-    near_cells.own = not others
 
 
 cdef inline bint are_nearest(const BoxPose *box, const double *first, const double *second,
@@ -362,26 +353,6 @@ cdef inline int owner_of(const Search *search, int block) noexcept nogil:
     return thread
 
 
-cdef void move_to_owners(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
-    """Of the pairs from `first` on in the list of the owner of their first spheres, move those of other threads.
-
-    A pair belongs to the thread that owns the sphere in the lower slot.
-    """
-    cdef IntVector *found = search.mine.found + owner
-    cdef const Neighbours *theirs = search.all + owner
-    cdef int first_slot = <int> search.state.first_member[theirs.first_block] * LANES
-    cdef Py_ssize_t k, n = found.size
-    cdef int i, j
-    found.size = first                                  # the pairs that stay move up
-    for k in range(first, n, 2):
-        i, j = found.data[k], found.data[k + 1]
-        found.data[found.size], found.data[found.size + 1] = i, j
-        if j >= first_slot:
-            found.size += 2
-        else:
-            push_pair(search.mine.found + owner_of(search, search.state.block_of_member[row_of(j)]), i, j)
-
-
 cdef inline bint are_near(const BoxPose *box, const double *a, const double *b, double skin) noexcept nogil:
     """Whether the gap between two spheres (centre, radius), or the nearest images of them, is below `skin`."""
     cdef Vec3 d = nearest_image(box, vec3(a[0] - b[0], a[1] - b[1], a[2] - b[2]))
@@ -424,11 +395,11 @@ cdef void compare_clumps(const Search *search, int first, int second) noexcept n
                 push_pair(found, i, j)
 
 
-cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first, const int *shift) noexcept nogil:
-    """Keep the pairs from `first` on, found at an image of their first item, if that is its nearest image."""
+cdef void keep_nearest(const Search *search, IntVector *pairs, const int *shift) noexcept nogil:
+    """Keep the pairs, found at an image of their first item, if that is its nearest image."""
     cdef Py_ssize_t k, n = pairs.size
-    pairs.size = first
-    for k in range(first, n, 2):
+    pairs.size = 0
+    for k in range(0, n, 2):
         pairs.data[pairs.size], pairs.data[pairs.size + 1] = pairs.data[k], pairs.data[k + 1]
         pairs.size += 2 * are_nearest(search.box, search.items + 4 * <Py_ssize_t> pairs.data[k],
                                       search.items + 4 * <Py_ssize_t> pairs.data[k + 1], shift)
@@ -437,29 +408,27 @@ cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first,
 cdef inline void search_around(const Search *search, const CellGrid *grid, int slot, const FixedSphere *fixed,
                                const NearCells *near_cells, int first, const int *shift) noexcept nogil:
     """Outer pairs of an item, or its image by `shift`, with the spheres of near cells from `first` on."""
-    cdef const Py_ssize_t *first_member = search.state.first_member
-    cdef IntVector *found = &search.mine.hits
-    cdef int block, owner = 0, clump_first = slot, clump_slots = 1
-    cdef Py_ssize_t k, before
-    if search.clumps_first:
-        found.size = 0
-    else:
-        block = search.state.block_of_member[row_of(slot)]
-        clump_first = <int> first_member[block] * LANES
-        clump_slots = <int> (first_member[block + 1] - first_member[block]) * LANES
-        owner = owner_of(search, block)
-        found = search.mine.found + owner
-    before = found.size
-    if not reserve(found, before + 2 * (near_cells.count - first + AT_ONCE)):
+    cdef const StateView *state = search.state
+    cdef IntVector *hits = &search.mine.hits
+    cdef int block, other, clump_first = slot, clump_slots = 1
+    cdef Py_ssize_t k
+    if not search.clumps_first:
+        block = state.block_of_member[row_of(slot)]
+        clump_first = <int> state.first_member[block] * LANES
+        clump_slots = <int> (state.first_member[block + 1] - state.first_member[block]) * LANES
+    if not reserve(hits, 2 * (near_cells.count - first + AT_ONCE)):
         return
-    found.size += find_pairs(near_cells.data, near_cells.stride, first, near_cells.count, fixed.x, fixed.y, fixed.z,
-                             fixed.radius + grid.skin, slot, clump_first, clump_slots, found.data + before)
+    hits.size = find_pairs(near_cells.entries.data, near_cells.stride, first, near_cells.count, fixed.x, fixed.y,
+                           fixed.z, fixed.radius + grid.skin, slot, clump_first, clump_slots, hits.data)
     if search.small_box:
-        keep_nearest(search, found, before, shift)
-    if not search.clumps_first and not (near_cells.own and owner == search.thread):
-        move_to_owners(search, owner, before)
-    for k in range(0, found.size if search.clumps_first else 0, 2):
-        compare_clumps(search, slot, found.data[k + 1])
+        keep_nearest(search, hits, shift)
+    for k in range(0, hits.size, 2):
+        other = hits.data[k + 1]
+        if search.clumps_first:
+            compare_clumps(search, slot, other)
+        else:
+            block = state.block_of_member[row_of(min(slot, other))]
+            push_pair(search.mine.found + owner_of(search, block), slot, other)
 
 
 cdef void search_images(const Search *search, const Levels *levels, int level, int slot, const Images *images,
@@ -485,7 +454,7 @@ cdef void search_images(const Search *search, const Levels *levels, int level, i
             if cell != cells[n]:
                 cells[n] = cell
                 ranges_around(&ranges, grid, cell)
-                collect(search, around, grid, &ranges)
+                collect(around, grid, &ranges)
             search_around(search, grid, slot, &fixed, around, 0, images.shift[m])
 
 
@@ -518,7 +487,7 @@ cdef void search_level(const Search *search, const Levels *levels, int level,
         if cell != known:
             known = cell
             ranges_ahead(&ranges, grid, cell)
-            collect(search, near_cells + level, grid, &ranges)
+            collect(near_cells + level, grid, &ranges)
         fixed = fixed_sphere_at(grid, p)
         slot = grid.entries.data[SLOT * grid.stride + p]
         search_around(search, grid, slot, &fixed, near_cells + level, <int> p - start[cell] + 1, no_shift)
@@ -538,9 +507,7 @@ cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     cdef Search search
     cdef int level, owner, axis
     memset(near_cells, 0, sizeof(near_cells))
-    search.all, search.mine, search.thread, search.n_threads = all, all + thread, thread, n_threads
-    search.first_slot = <int> state.first_member[search.mine.first_block] * LANES
-    search.last_slot = <int> state.first_member[search.mine.last_block] * LANES
+    search.all, search.mine, search.n_threads = all, all + thread, n_threads
     search.state, search.items, search.skin, search.clumps_first = state, items, skin, clumps_first
     search.box, search.width, search.small_box = box, 0.0, False
     for level in range(levels.count):
@@ -552,6 +519,6 @@ cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     for level in range(levels.count):
         search_level(&search, levels, level, near_cells)
     for level in range(2 * MOST_LEVELS):
-        release(&near_cells[level].memory)
+        release(&near_cells[level].entries)
     for owner in range(n_threads):
         reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)

@@ -5,7 +5,7 @@ without a contact is free: its two bodies are spheres at rest that never touch (
 always evaluated whole. A new contact takes a free lane; a rebuild closes the gaps (contacts.pyx).
 """
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from minidem.core.vectors cimport IntVector, aligned_memory, release, reserve
 from minidem.core.lanes cimport LANES, LOG_LANES, lane_of
@@ -72,33 +72,34 @@ cdef inline void set_bodies(const Blocks *blocks, Py_ssize_t lane, int first, in
     block.first[k], block.second[k], block.wall_pair[k], block.materials[k] = first, second, -1, materials
 
 
-cdef inline const double *last_number(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    """The last double of a contact in its block; its doubles are LANES apart, from `mass` on."""
-    return <const double *> block_of(blocks, lane) + blocks.stride - LANES + lane_of(lane)
+cdef inline int count_rows(const Blocks *blocks) noexcept nogil:
+    """Rows of a block from `mass` on: masses, forces and history."""
+    return <int> (blocks.stride // LANES) - 2           # four rows of ints take the place of two
 
 
 cdef inline void copy_numbers(const Blocks *source, Py_ssize_t lane, Blocks *to, Py_ssize_t to_lane) noexcept nogil:
     """Masses, forces and history of a contact to another lane."""
     cdef const double *old = block_of(source, lane).mass + lane_of(lane)
     cdef double *new = block_of(to, to_lane).mass + lane_of(to_lane)
-    cdef Py_ssize_t row
-    for row in range((last_number(to, to_lane) - new) // LANES + 1):
+    cdef int row
+    for row in range(count_rows(to)):
         new[row * LANES] = old[row * LANES]
 
 
 cdef inline void clear_numbers(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
     """Zeros, and a mass of 1 kg."""
-    cdef ContactBlock *block = block_of(blocks, lane)
-    cdef double *numbers = block.mass + lane_of(lane)
-    cdef Py_ssize_t row
-    for row in range((last_number(blocks, lane) - numbers) // LANES + 1):
-        numbers[row * LANES] = 0.0
-    block.mass[lane_of(lane)] = 1.0
+    cdef double *numbers = block_of(blocks, lane).mass + lane_of(lane)
+    cdef int row
+    for row in range(count_rows(blocks)):
+        numbers[row * LANES] = 1.0 if row == 0 else 0.0
 
 
-cdef inline void clear_lane(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+cdef inline void free_lane(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    """A contact has ended, or a lane is new."""
     set_bodies(blocks, lane, blocks.free_slot, blocks.free_second, 0)
     clear_numbers(blocks, lane)
+    blocks.free_lanes.data[blocks.free_lanes.size] = <int> lane
+    blocks.free_lanes.size += 1
 
 
 cdef inline void add_block(Blocks *blocks) noexcept nogil:
@@ -108,11 +109,8 @@ cdef inline void add_block(Blocks *blocks) noexcept nogil:
             and reserve(&blocks.free_lanes, LANES * (blocks.n_blocks + 1))):     # for all lanes: free_lane cannot fail
         return
     blocks.n_blocks += 1
-    memset(block_at(blocks, blocks.n_blocks - 1), 0, blocks.stride * sizeof(double))
     for lane in range(LANES * blocks.n_blocks - 1, LANES * (blocks.n_blocks - 1) - 1, -1):
-        clear_lane(blocks, lane)
-        blocks.free_lanes.data[blocks.free_lanes.size] = <int> lane
-        blocks.free_lanes.size += 1
+        free_lane(blocks, lane)
 
 
 cdef inline Py_ssize_t take_lane(Blocks *blocks) noexcept nogil:
@@ -123,13 +121,6 @@ cdef inline Py_ssize_t take_lane(Blocks *blocks) noexcept nogil:
         return -1
     blocks.free_lanes.size -= 1
     return blocks.free_lanes.data[blocks.free_lanes.size]
-
-
-cdef inline void free_lane(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    """A contact has ended."""
-    clear_lane(blocks, lane)
-    blocks.free_lanes.data[blocks.free_lanes.size] = <int> lane
-    blocks.free_lanes.size += 1
 
 
 cdef inline void clear_blocks(Blocks *blocks) noexcept nogil:

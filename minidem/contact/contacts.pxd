@@ -7,7 +7,6 @@ from minidem.contact.contact cimport Bodies, Contact, Result
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport APART, DoubleVector, IntVector
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Facet, Walls
@@ -127,11 +126,10 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
 cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
-cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil
-cdef double own_mobility(const StateView *state, int i, int j, Vec3 normal, bint turns) noexcept nogil
 cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
+cdef void share_masses(Contacts *contacts, const StateView *state, bint evaluated) noexcept nogil
 cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil
 cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, const StateView *state, int *pairs,

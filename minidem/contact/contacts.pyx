@@ -10,29 +10,28 @@ A rebuild of the lists moves contacts to new lanes; after a change of the shares
 the sphere in the lower slot. Each thread collects its own from all threads, in the order of these spheres
 (`collect_stored`); then new blocks replace old ones, and contacts leave the new lists (`take_collected`).
 
-The effective mass of a contact is taken when it begins: 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1
-(r x n), the change of the approach velocity per impulse along the normal, for the arm r from the centre of mass to the
-contact point. With it the dashpot of a law gives a single contact of two rigid bodies of any shape the restitution of
-the material; several that act together damp more (FRICTION.md), except with `mass=shared` (shared_mass.pyx). Of
-spheres it is m_i m_j / (m_i + m_j). With `mass=clump` the second term is left out, as in other codes.
+The effective mass of a contact is taken when it begins (FRICTION.md), except with `mass=shared` (`share_masses`).
 """
 import numpy as np
 
-from libc.math cimport sqrt
-from libc.stdlib cimport free
+from libc.math cimport fabs, sqrt
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport PADDING, select_near
 from minidem.contact.blocks cimport (
-    ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane, release_blocks,
-    reserve_blocks, set_bodies, take_lane,
+    ContactBlock, block_at, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane,
+    release_blocks, reserve_blocks, set_bodies, take_lane,
 )
+from minidem.contact.contact cimport load3
+from minidem.contact.gather cimport gather_contacts
 from minidem.contact.law cimport pair_of
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
-from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
+from minidem.core.vec3 cimport Vec3, add, dot, scale, sub, vec3
 from minidem.core.vectors cimport aligned_memory, grow, push_pair, release, reserve
-from minidem.state.hold cimport mobility_of
+from minidem.state.hold cimport mobility_of, response, turning_of
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
 from minidem.state.rows cimport HoldBlock, load
@@ -40,16 +39,19 @@ from minidem.state.state cimport State, clump_of, constants_of, hold_of
 from minidem.walls.surface cimport find_facets, overlaps_simple, replaces, touch_wall
 
 cdef extern from *:
-    """
-    #define MINIDEM_LEAST_MOBILITY 0.1
-    """
-    const double LEAST_MOBILITY "MINIDEM_LEAST_MOBILITY"    # of a contact, over that of the heavier clump if it is free
+    const double LEAST_MOBILITY "0.1"   # of a contact, over that of the heavier clump if it is free
 
 
 cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
     """Of the clump of a sphere [1/kg]."""
     cdef int clump = clump_of(state, sphere)
     return constants_of(state, row_of(clump)).inverse_mass[lane_of(clump)]
+
+
+cdef inline double least_mobility(const StateView *state, int i, int j) noexcept nogil:
+    """Held clumps that can hardly approach each other have a bounded mass, as tangential dashpots use it, too."""
+    cdef double inverse_mass = inverse_mass_of(state, i)
+    return LEAST_MOBILITY * (min(inverse_mass, inverse_mass_of(state, j)) if j >= 0 else inverse_mass)
 
 
 cdef inline double rolling_share(const StateView *state, int sphere) noexcept nogil:
@@ -181,27 +183,21 @@ cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexce
 
 
 cdef double own_mobility(const StateView *state, int i, int j, Vec3 normal, bint turns) noexcept nogil:
-    """Approach acceleration of the bodies of a contact per force along the normal, as if there were no other [1/kg].
-
-    Held clumps that can hardly approach each other have a bounded mass, as tangential dashpots use it, too.
-    """
-    cdef double mobility = mobility_of(state, i, normal, turns), least = inverse_mass_of(state, i)
+    """Approach acceleration of the bodies of a contact per force along the normal, as if there were no other [1/kg]."""
+    cdef double mobility = mobility_of(state, i, normal, turns)
     if j >= 0:
         mobility += mobility_of(state, j, normal, turns)
-        least = min(least, inverse_mass_of(state, j))
-    return max(mobility, LEAST_MOBILITY * least)
+    return max(mobility, least_mobility(state, i, j))
 
 
 cdef void find_inertia(const StateView *state, int i, int j, Vec3 normal, bint turns, double *mass,
                        double *rolling_inertia) noexcept nogil:
     """Effective mass and rolling inertia of a contact of the sphere i with the sphere or primitive j."""
     cdef double rolling = rolling_share(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
-    cdef double least = inverse_mass_of(state, i)
     if j >= 0:
         rolling += rolling_share(state, j)
-        least = min(least, inverse_mass_of(state, j))
     mass[0] = 1.0 / own_mobility(state, i, j, normal, turns)
-    rolling_inertia[0] = 1.4 / max(rolling, LEAST_MOBILITY * least / (radius * radius))
+    rolling_inertia[0] = 1.4 / max(rolling, least_mobility(state, i, j) / (radius * radius))
 
 
 def effective_inertia(State state, pairs, const double[:, :] normals, bint turns):
@@ -218,13 +214,13 @@ def effective_inertia(State state, pairs, const double[:, :] normals, bint turns
     return np.asarray(mass), np.asarray(rolling)
 
 
-cdef inline int *count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:
-    """Change the number of contacts on the member row of an own sphere. Returns where it is; NULL: not an own one."""
+cdef inline int count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:
+    """Change the number of contacts on the member row of a sphere; returns it, 0 for a sphere of another thread."""
     cdef unsigned int own = <unsigned int> (sphere - contacts.first_slot)
     if own >= <unsigned int> contacts.n_slots:
-        return NULL
+        return 0
     contacts.row_contacts.data[row_of(own)] += change
-    return contacts.row_contacts.data + row_of(own)
+    return contacts.row_contacts.data[row_of(own)]
 
 
 cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexcept nogil:
@@ -232,9 +228,8 @@ cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexc
 
     Those of rows that are in the lists of other threads are written anyway.
     """
-    cdef const int *count = count_on_row(contacts, sphere, 1)
     cdef int row = <int> row_of(sphere)
-    if count != NULL and count[0] == 1:
+    if count_on_row(contacts, sphere, 1) == 1:
         write_motions(state, state.block_of_member[row], &row, 1)
 
 
@@ -527,3 +522,186 @@ cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, cons
             n += not contacts.facets.data[m].dropped
         k = end
     return n
+
+
+cdef enum:
+    MARKS = 4096                    # a power of two
+
+cdef struct Member:                 # of a group: a contact, or a note that one begins or ends
+    int64_t bodies, spheres         # the group, and the place of the contact in it; of a note 0
+    double weight                   # 1/2 + x of a contact that begins or ends at this pose, else 0
+    double mass                     # [kg]
+    int lane
+    bint walls
+
+cdef struct Members:
+    Member *data
+    Py_ssize_t size
+    Py_ssize_t capacity
+
+
+cdef int in_order(const void *a, const void *b) noexcept nogil:
+    """For qsort: groups, in each the notes by weight, then contacts in the user's order, so that sums have an order."""
+    cdef const Member *x = <const Member *> a
+    cdef const Member *y = <const Member *> b
+    if x.bodies != y.bodies:
+        return -1 if x.bodies < y.bodies else 1
+    if x.spheres != y.spheres:
+        return -1 if x.spheres < y.spheres else 1
+    return (x.weight > y.weight) - (x.weight < y.weight)
+
+
+cdef inline int64_t pair_of_numbers(int first, int second) noexcept nogil:
+    """Positive, by ascending first, then second ones; first >= 0."""
+    return (<int64_t> first + 1 << 32) + second
+
+
+cdef int64_t bodies_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
+    """A number of the group of a contact of the sphere i with the sphere or primitive j."""
+    return pair_of_numbers(clump_of(state, i), clump_of(state, j) if j >= 0 else -1 - <int> law.walls.wall_of[-1 - j])
+
+
+cdef const Contact *gathered(bint moves, Contacts *contacts, const StateView *state, bint walls,
+                             const ContactBlock *block) noexcept nogil:
+    """Geometry, with `moves` also motion, of the contacts of a block."""
+    gather_contacts(moves, contacts.law, state, block.first, block.second, walls, LANES, &contacts.rooms[0].contact,
+                    contacts.rooms[0].sides, contacts.rooms[0].images[0])
+    return &contacts.rooms[0].contact
+
+
+cdef void note_ends(Contacts *contacts, const StateView *state) noexcept nogil:
+    """Note the contacts that have parted since the last pose."""
+    cdef const ContactBlock *block
+    cdef const Contact *contact
+    cdef Py_ssize_t b
+    cdef int group, k
+    for group in range(<int> GROUPS):
+        for b in range(contacts.groups[group].n_blocks):
+            block = block_at(&contacts.groups[group], b)
+            contact = gathered(False, contacts, state, group == <int> WALLS, block)
+            for k in range(LANES):
+                if block.first[k] != contacts.groups[group].free_slot and contact.overlap[k] <= 0.0:
+                    push_pair(&contacts.changed, block.first[k], block.second[k])
+
+
+cdef void weigh(Contacts *contacts, const StateView *state, Member *member) noexcept nogil:
+    """Set the weight of a contact that begins (its mass is negative), or has parted, and becomes a note."""
+    cdef const ContactBlock *block = block_of(&contacts.groups[member.walls], member.lane)
+    cdef const Contact *contact = gathered(True, contacts, state, member.walls, block)
+    cdef int lane = lane_of(member.lane)
+    cdef double gap = contact.overlap[lane]
+    cdef double way = contact.step[lane] * dot(load3(contact.velocity, lane), load3(contact.normal, lane))
+    if block.mass[lane] < 0.0 or gap <= 0.0 and contacts.law.reach == 0.0:
+        member.weight = 0.5 + (fabs(gap / way) if fabs(gap) < fabs(way) else 1.0)
+        member.spheres = 0 if block.mass[lane] > 0.0 else member.spheres
+
+
+cdef inline void add_member(Members *members, const Member *member) noexcept nogil:
+    if grow(members, members.size + 1, sizeof(Member)):
+        members.data[members.size] = member[0]
+        members.size += 1
+
+
+cdef void find_members(Contacts *contacts, const StateView *state, bint weighs, Members *members) noexcept nogil:
+    """Notes, and the contacts of their groups and some others, sorted."""
+    cdef const int *bodies = contacts.changed.data
+    cdef const ContactBlock *block
+    cdef unsigned char marks[MARKS]
+    cdef Member member
+    cdef Py_ssize_t k, lane
+    cdef int group, i, j
+    memset(marks, 0, MARKS)
+    memset(&member, 0, sizeof(member))
+    for k in range(0, contacts.changed.size, 2):
+        member.bodies = bodies_of(contacts.law, state, bodies[k], bodies[k + 1])
+        marks[(member.bodies ^ member.bodies >> 32) & (MARKS - 1)] = 1
+        add_member(members, &member)
+    for group in range(<int> GROUPS):
+        for lane in range(LANES * contacts.groups[group].n_blocks):
+            block = block_of(&contacts.groups[group], lane)
+            i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
+            if i == contacts.groups[group].free_slot:
+                continue
+            member.bodies = bodies_of(contacts.law, state, i, j)
+            if marks[(member.bodies ^ member.bodies >> 32) & (MARKS - 1)]:
+                member.spheres = pair_of_numbers(state.sphere_number[i], state.sphere_number[j] if j >= 0 else j)
+                member.lane, member.walls, member.weight = <int> lane, group == <int> WALLS, 0.0
+                if weighs:
+                    weigh(contacts, state, &member)
+                add_member(members, &member)
+    qsort(members.data, members.size, sizeof(Member), in_order)
+
+
+cdef void find_masses(Contacts *contacts, const StateView *state, Member *members, Py_ssize_t n) noexcept nogil:
+    """Effective masses of the n contacts of a group: the formula of FRICTION.md."""
+    cdef const ContactBlock *block
+    cdef Vec3 normal, turning, push = vec3(0.0, 0.0, 0.0)
+    cdef Vec3[2] torques
+    cdef double together, alone
+    cdef bint summed
+    cdef int side, lane, i, j
+    cdef Py_ssize_t k
+    torques[0] = torques[1] = push
+    for summed in range(2):
+        for k in range(n):
+            block, lane = block_of(&contacts.groups[members[k].walls], members[k].lane), lane_of(members[k].lane)
+            i, j = block.first[lane], block.second[lane]
+            normal, together = normal_of(contacts.law, state, i, j), 0.0
+            for side in range(1 if members.walls else 2):
+                turning = turning_of(state, j if side else i, normal)
+                if summed:
+                    together += response(state, j if side else i, normal, turning, push, torques[side])
+                else:
+                    torques[side] = add(torques[side], turning)
+            if not summed:
+                push = add(push, normal)
+                continue
+            alone = own_mobility(state, i, j, normal, True)
+            members[k].mass = 1.0 / (max(together, 0.5 * alone) if n > 1 else alone)
+
+
+cdef void share_masses(Contacts *contacts, const StateView *state, bint evaluated) noexcept nogil:
+    """Set the masses of the contacts of groups in which one begins or ends at this pose: FRICTION.md.
+
+    evaluated : whether the forces at this pose are known.
+
+    The contacts of two clumps, or of a clump and a wall, are a group. Their masses change where one of them begins or
+    ends, somewhere between two poses. The force at a pose acts for a step. To be of second order, it needs the mean of
+    the dashpots before and after that instant, which are proportional to the root of the mass. A root that changes from
+    a to b is a + (1/2 + x) (b - a) at this pose, where x < 1 is the part of the step since the contact began or ended.
+    After the evaluation it is b; nothing else persists. Where a law acts across gaps, it alone knows when a contact
+    ends: the masses change a step later.
+    """
+    cdef Members members
+    cdef Member *first
+    cdef double *mass
+    cdef double weight, old, new
+    cdef Py_ssize_t k, n, m, weights
+    cdef bint weighs = not evaluated and state.half_step > 0.0
+    if not contacts.law.shares_mass:
+        return
+    if weighs and contacts.law.reach == 0.0:
+        note_ends(contacts, state)
+    memset(&members, 0, sizeof(members))
+    if contacts.changed.size > 0:
+        find_members(contacts, state, weighs, &members)
+    k = 0
+    while k < members.size:
+        first, n, weight, weights = members.data + k, 0, 0.0, 0
+        while k < members.size and members.data[k].bodies == first.bodies:
+            weight, weights = weight + members.data[k].weight, weights + (members.data[k].weight > 0.0)
+            n += members.data[k].spheres > 0
+            k += 1
+        if first.spheres > 0:                           # no note
+            continue
+        weight = weight / weights if weights > 0 else 1.0
+        find_masses(contacts, state, members.data + k - n, n)
+        for m in range(k - n, k):
+            mass = block_of(&contacts.groups[members.data[m].walls], members.data[m].lane).mass \
+                + lane_of(members.data[m].lane)
+            old, new = sqrt(fabs(mass[0])), sqrt(members.data[m].mass)
+            old = max(old + weight * (new - old), 0.5 * new)
+            mass[0] = old * old if weight != 1.0 and mass[0] > 0.0 else members.data[m].mass
+    release(&members)
+    if evaluated:
+        contacts.changed.size = 0

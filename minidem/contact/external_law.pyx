@@ -6,11 +6,8 @@ functions.
 """
 import numpy as np
 
-from minidem.contact.columns import (
-    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, FRACTURE, GOES_ON, IDS, MASS, MIDDLE_NORMAL, NORMAL,
-    NORMAL_ENERGY, OVERLAP, RADIUS, RATES, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY,
-    VALUES, VELOCITY,
-)
+from minidem.contact import columns
+from minidem.contact.columns import COEFFICIENTS, GOES_ON, IDS, RATES, VALUES
 from minidem.core.external import Assignable, resolve
 
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
@@ -25,20 +22,19 @@ from minidem.core.lanes cimport LANES
 ENERGY_ROWS = <int> (sizeof(Energies) // sizeof(Row))
 SIGNATURE = "void (const double *contact, double *history, double *result, const double *parameters)"
 
-# First row and number of rows, by the name of an array.
-GIVEN = {"normal": (NORMAL, 3), "middle_normal": (MIDDLE_NORMAL, 3), "velocity": (VELOCITY, 3),
-         "angular_velocity": (ANGULAR_VELOCITY, 3), "spin": (SPIN, 1), "overlap": (OVERLAP, 1), "radius": (RADIUS, 1),
-         "mass": (MASS, 1), "step": (STEP, 1)}
-GIVEN_WITH_COUPLES = GIVEN | {"rolling_inertia": (ROLLING_INERTIA, 1)}
-FORCES = {"force": (FORCE, 3), "dissipated": (DISSIPATED, 4), "goes_on": (GOES_ON, 1), "fracture": (FRACTURE, 1)}
-FORCES_WITH_COUPLES = FORCES | {"couple": (COUPLE, 3)}
-ENERGIES = {"normal_energy": (NORMAL_ENERGY, 1), "tangential_energy": (TANGENTIAL_ENERGY, 1),
-            "rolling_energy": (ROLLING_ENERGY, 1), "sliding": (SLIDING, 1)}
+# Number of rows by the name of an array.
+GIVEN = {"normal": 3, "middle_normal": 3, "velocity": 3, "angular_velocity": 3, "spin": 1, "overlap": 1, "radius": 1,
+         "mass": 1, "step": 1}
+GIVEN_WITH_COUPLES = GIVEN | {"rolling_inertia": 1}
+FORCES = {"force": 3, "dissipated": 4, "goes_on": 1, "fracture": 1}
+FORCES_WITH_COUPLES = FORCES | {"couple": 3}
+ENERGIES = {"normal_energy": 1, "tangential_energy": 1, "rolling_energy": 1, "sliding": 1}
 
 
-def arrays_of(rows, places):
+def arrays_of(rows, counts):
     """Views of rows by name: (8,) of one row, (8, n) of n."""
-    return {name: rows[first] if n == 1 else rows[first:first + n].T for name, (first, n) in places.items()}
+    starts = {name: getattr(columns, name.upper()) for name in counts}
+    return {name: rows[k] if counts[name] == 1 else rows[k:k + counts[name]].T for name, k in starts.items()}
 
 
 class EightContacts(Assignable):

@@ -1,10 +1,9 @@
 """Laws with friction: sums of parts (part.pxd), chosen by their parameters, and the coefficients that parts share."""
-from collections import Counter
-
 import numpy as np
 
 from minidem.contact.parts import bond, jkr
 from minidem.contact.parts.springs import MODELS, ROLLING
+from minidem.contact.registry import ContactLaw
 from minidem.core.parameters import NonNegative, Positive
 
 from libc.string cimport memset
@@ -21,19 +20,18 @@ PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING},
          "bonds": {"none": None, "parallel": bond.PART}}
 COHESION = {"none": None, "jkr": jkr.PART}      # replaces the normal part
 
-READS_OF_PAIRS = ("restitution", "friction")
 READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",),
               **{f"tangential={name}": tuple(model.parameters) for name, model in MODELS.items() if model.parameters}}
-SHARED_PARAMETERS = {          # the first three in the order of part.pxd
+FRICTION_PARAMETERS = {         # the first three in the order of part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
     "tangential": tuple(MODELS), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump", "shared"),
     "bonds": tuple(PARTS["bonds"]),
 }
-FRICTION_PARAMETERS = SHARED_PARAMETERS | {
-    name: default for model in MODELS.values() for name, default in model.parameters.items()}
-for name, count in Counter(name for model in MODELS.values() for name in model.parameters).items():
-    assert count == 1 and name not in SHARED_PARAMETERS, f"{name}: a tangential model needs another name for it"
+for model in MODELS.values():
+    for name in model.parameters:
+        assert name not in FRICTION_PARAMETERS, f"{name}: a tangential model needs another name for it"
+    FRICTION_PARAMETERS |= model.parameters
 REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded")
 
 
@@ -53,8 +51,10 @@ def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rollin
             *(adhesion or own and (like,)), *own)
 
 
-def range_of_bonds(values, radius):
-    """Largest gap [m] of bonded spheres of this effective radius [m]."""
+def largest_gap(pair, values, radius):
+    """Gap [m] at which contacts of an effective radius [m] tear off, or bonds break; pair, values : see above."""
+    if values.get("cohesion", "none") != "none":
+        return 3.0 * (0.25 * jkr.length_root(pair["modulus"], pair["adhesion"])) ** (4 / 3) * radius ** (1 / 3)
     return values["bond_range"] * radius if values["bonds"] != "none" else 0.0
 
 
@@ -114,3 +114,12 @@ def friction_kernels(normal, values):
     return LawKernels(history=<size_t> (forces if bonds is None else forces_with_bonds), describe=<size_t> describe,
                       n_records=FRICTION_RECORDS, parts=parts, touch_records=0 if bonds is None else
                       FRICTION_RECORDS + sum(part.n_records for part in parts[:-1]))
+
+
+def friction_law(normal, parameters, **fields):
+    """ContactLaw of a normal part with friction; parameters : its own, fields : as for `ContactLaw`."""
+    cohesion = {"cohesion=jkr": ("adhesion",)} if "cohesion" in parameters else {}
+    return ContactLaw(
+        kernels=lambda values: friction_kernels(normal, values), range=largest_gap, needs_velocity=True,
+        has_history=True, dashpots=True, conservative=False, reads_of_pairs=("restitution", "friction"),
+        reads_with=READS_WITH | cohesion, parameters=FRICTION_PARAMETERS | parameters, **fields)

@@ -47,7 +47,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     double reach                        # largest gap at which a contact may exist [m]
     bint begins_at_reach                # a contact begins there, else at touch
     bint mass_of_clumps                 # the effective mass is that of the clumps without their rotation
-    bint shares_mass                    # mass=shared, see shared_mass.pyx
+    bint shares_mass                    # mass=shared, see share_masses
     const int *materials                # (n_blocks * LANES,) of the clumps by slot
     int only_material                   # of all clumps; -1: they differ
     int log_materials                   # the pair of materials a and b has the number (a << log_materials) + b

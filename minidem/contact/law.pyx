@@ -74,8 +74,8 @@ cdef class LawKernels(External):
                 law.parameters.rule = part.rule
             first += part.n_records
             law.rare_records = part.rare_records        # of the last part
-        for k in range(len(values)):
-            law.parameters.values[k] = values[k]
+        for k, value in enumerate(values):
+            law.parameters.values[k] = value
 
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt):
         """Set what the onset correction needs: power p, step dt [s], zeta (2, ZETA_TERMS) of onset_series.py."""

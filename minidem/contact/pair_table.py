@@ -60,9 +60,8 @@ class PairTable:
         """The table with a material appended; this one if it has it."""
         if material in self._index:
             return self
-        table = object.__new__(PairTable)
-        vars(table).update(vars(self), materials=(*self.materials, material),
-                           _index=self._index | {material: len(self.materials)},
+        table = copy(self)
+        vars(table).update(materials=(*self.materials, material), _index=self._index | {material: len(self.materials)},
                            _own={name: np.append(own, getattr(material, name)) for name, own in self._own.items()})
         return table
 

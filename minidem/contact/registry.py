@@ -142,7 +142,7 @@ class ContactLaw(Description):
         return self._has("mass=clump", values)
 
     def shares_mass(self, values: list[float | int]) -> bool:
-        """Whether the contacts of two bodies share the mass of this pair (contact/shared_mass.pyx)."""
+        """Whether the contacts of two bodies share the mass of this pair (contact/contacts.pyx)."""
         return self._has("mass=shared", values)
 
     def corrects_onsets(self, values: list[float | int]) -> bool:

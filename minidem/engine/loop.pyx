@@ -26,12 +26,11 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALL_WORK, WALLS, clear_contacts, collect_stored, find_new, own_slots, reset_sums,
+    GROUPS, SPHERES, WALL_WORK, WALLS, clear_contacts, collect_stored, find_new, own_slots, reset_sums, share_masses,
     take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
-from minidem.contact.shared_mass cimport share_masses
 from minidem.core.clock cimport clock
 from minidem.core.eight cimport store_eight3
 from minidem.core.lanes cimport LOG_LANES

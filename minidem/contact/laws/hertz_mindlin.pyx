@@ -75,13 +75,9 @@ times :math:`R^*`: parallel bonds of Potyondy and Cundall 2004 (10.1016/j.ijrmms
 """
 from math import sqrt
 
-from minidem.contact.friction import (
-    COHESION, FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels,
-    range_of_bonds,
-)
+from minidem.contact.friction import COHESION, REFERENCES, coefficient_rows, friction_law
 from minidem.contact.parts.jkr import length_root
 from minidem.contact.parts.normal import HERTZ
-from minidem.contact.registry import ContactLaw
 from minidem.core.parameters import Positive
 
 
@@ -98,21 +94,9 @@ def coefficients(pair, values):
                             2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"], adhesion)
 
 
-def largest_gap(pair, values, radius):
-    """Gap [m] at which contacts of this effective radius [m] tear off, or bonds break; arguments and result as for
-    `coefficients`."""
-    if values["cohesion"] == "none":
-        return range_of_bonds(values, radius)
-    return 3.0 * (0.25 * length_root(pair["modulus"], pair["adhesion"])) ** (4 / 3) * radius ** (1 / 3)
-
-
-LAWS = [ContactLaw(
+LAWS = [friction_law(
+    HERTZ, {"tangential_stiffness": ("none", Positive), "cohesion": tuple(COHESION)},
     name="hertz-mindlin", title="damped Hertz contact with Mindlin friction",
-    cites=("antypov2011analytical", *REFERENCES, "johnson1971surface", "thornton1991interparticle"), range=largest_gap,
-    equations="10, 17 of 10.1209/0295-5075/94/50004",
-    kernels=lambda values: friction_kernels(HERTZ, values),
-    power=1.5, needs_velocity=True, has_history=True, dashpots=True, conservative=False, coefficients=coefficients,
-    reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS,
-    reads_with={**READS_WITH, "cohesion=jkr": ("adhesion",)},
-    parameters={**FRICTION_PARAMETERS, "tangential_stiffness": ("none", Positive), "cohesion": tuple(COHESION)},
+    cites=("antypov2011analytical", *REFERENCES, "johnson1971surface", "thornton1991interparticle"),
+    equations="10, 17 of 10.1209/0295-5075/94/50004", power=1.5, coefficients=coefficients, reads=("young", "poisson"),
     used_in="LAMMPS, LIGGGHTS, Yade, EDEM, MercuryDPM")]

@@ -20,11 +20,8 @@ depend on a contact radius, so that all models of ``tangential`` are this one. T
 depend on its speed. The elastic constants of the materials are not used. ``bonds=parallel`` is as for
 ``hertz-mindlin``.
 """
-from minidem.contact.friction import (
-    FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels, range_of_bonds,
-)
+from minidem.contact.friction import REFERENCES, coefficient_rows, friction_law
 from minidem.contact.parts.normal import HOOKE
-from minidem.contact.registry import ContactLaw
 from minidem.core.parameters import Positive
 
 
@@ -34,10 +31,8 @@ def coefficients(pair, values):
     return coefficient_rows(pair, values, stiffness, 2.0 * stiffness ** 0.5, ratio * stiffness, ratio ** 0.5, stiffness)
 
 
-LAWS = [ContactLaw(
+LAWS = [friction_law(
+    HOOKE, {"stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)},
     name="hooke-coulomb", title="damped linear spring with Coulomb friction",
-    cites=("cundall1979discrete", *REFERENCES), kernels=lambda values: friction_kernels(HOOKE, values),
-    power=1.0, needs_velocity=True, has_history=True, dashpots=True, conservative=False, coefficients=coefficients,
-    range=lambda pair, values, radius: range_of_bonds(values, radius),
-    reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
-    parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]
+    cites=("cundall1979discrete", *REFERENCES), power=1.0, coefficients=coefficients,
+    used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]

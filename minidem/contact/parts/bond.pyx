@@ -23,14 +23,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
 
 cpdef enum BondRecord:              # the records of BondHistory, for Python
-    SHEAR = 0
-    BENDING = 1
-    STIFFNESS = 2
-    RATE = 3
-    SLIP = 4
-    DASHPOT = 5
-    DASHPOT_COUPLE = 6
-    RECORDS = 7
+    SHEAR, BENDING, STIFFNESS, RATE, SLIP, DASHPOT, DASHPOT_COUPLE, RECORDS
 
 cdef struct BondHistory:            # all numbers are zero where there is no bond
     Row shear[3]                    # F_s on i [N]
@@ -50,10 +43,7 @@ cdef struct BondHistory:            # all numbers are zero where there is no bon
     Row unused
 
 cdef extern from *:
-    """
-    #define MINIDEM_LEAST_FRACTURE 1e-300
-    """
-    const double LEAST "MINIDEM_LEAST_FRACTURE"     # energy that a bond which breaks reports [J]
+    const double LEAST "1e-300"     # energy that a bond which breaks reports [J]
 
 cdef struct Bonds:                  # of eight contacts, at the pose
     double pull[LANES]              # k_n (d - d_0) [N]
@@ -129,7 +119,7 @@ cdef void break_bond(GivenContact contact, BondHistory *own, OwnResult result, B
     """Springs exert no force, and their energy is that of fracture, with the work that they would do in the half step
     before the pose. An energy that is not positive, of a bond that breaks as its springs change their sign, is
     dissipation."""
-    cdef Vec3 normal = load3(contact.normal, lane), none = vec3(0.0, 0.0, 0.0)
+    cdef Vec3 normal = load3(contact.normal, lane)
     cdef Vec3 force = add_scaled(load3(own.shear, lane), bonds.pull[lane], normal)
     cdef Vec3 couple = add_scaled(load3(own.bending, lane), own.torsion[lane], normal)
     cdef Vec3 held = held_by(own, bonds.pull[lane], lane)
@@ -138,9 +128,6 @@ cdef void break_bond(GivenContact contact, BondHistory *own, OwnResult result, B
     result.fracture[lane] = energy if energy > LEAST else LEAST
     result.dissipated[0][lane] += 0.0 if energy > LEAST else energy
     bonds.pull[lane] = 0.0
-    store3(own.shear, lane, none)
-    store3(own.bending, lane, none)
-    own.torsion[lane] = 0.0
 
 
 cdef inline void add_springs(GivenContact contact, BondHistory *own, OwnResult result, const Bonds *bonds,

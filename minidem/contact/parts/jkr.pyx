@@ -5,9 +5,6 @@ that of a root: where a contact begins or ends in a step, the force is the diffe
 the damping coefficient that of its integral. Whether it ends is predicted, as in normal.pyx. What the jumps
 lose, -U at touch and U at tear-off, is dissipated by damping.
 
-L = max(F_n + 2 F_c, 0) with the pull-off force F_c (C. Thornton, J. Phys. D 24, 1942 (1991), doi
-10.1088/0022-3727/24/11/007), or |F_n + 2 F_c| with friction_limit=magnitude.
-
 K. L. Johnson, K. Kendall & A. D. Roberts, Proc. R. Soc. A 324, 301 (1971):
 
     overlap  d = a^2/R* - sqrt(2 pi w a/E*)         contact radius a [m], work of adhesion w [J/m2]
@@ -20,8 +17,9 @@ x_c = (s R*/4)^(1/3) at tear-off, overlap and force are polynomials:
     d = x^4/R* - s x        d_c = 3 x_c^4/R*        F = 4/3 E* x^3 (x^3/R* - 3/2 s)
     x = x_c (1 + h),  h^2 (6 + 4 h + h^2) = 3 (1 + d/d_c)
 
-COHESION.md has the force at touch and at tear-off. h is found within 2e-16 of its value for every right side. Near
-tear-off that is the difference of nearly equal numbers: x is the one of an overlap which differs by up to 1e-15 d_c.
+COHESION.md has the load L, and the force at touch and at tear-off. h is found within 2e-16 of its value for every right
+side. Near tear-off that is the difference of nearly equal numbers: x is the one of an overlap which differs by up to
+1e-15 d_c.
 """
 from math import pi
 

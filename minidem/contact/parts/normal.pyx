@@ -1,21 +1,13 @@
-"""Normal parts without cohesion: F_n = F_e(d) + c d', attraction before lift-off included.
+"""Normal parts without cohesion: F_n = F_e(d) + c d' and the load L of FRICTION.md.
 
 HERTZ has F_e = 4/3 E* a d with the contact radius a = sqrt(R* d). HOOKE has F_e = k d, and a contact radius of 1, so
 that no stiffness depends on it.
 
-The dashpot needs the approach velocity at the pose; leapfrog has that half a step before. Extrapolated over the last
-two steps, it contains the forces of the last pose. The contact replaces its own part, the last normal force, by the
-present one, which changes the velocity by half a step of the difference over m*. The dashpot is linear, so that the
-velocity and the force follow in closed form.
-
-The coefficient c rises from zero like d^(1/4) as a contact begins. Sampled by whole steps, that leaves an error of
-order 5/4. Its mean over the overlaps of the step is taken instead: by a series, and where the contact begins or ends in
-the step, by the integral. Whether it ends is predicted; if it continues nevertheless, the damping until lift-off
-has acted and is not repeated.
-
-L = max(F_n, 0): while the damped force attracts, before lift-off, there is no friction. With friction_limit=magnitude
-L = |F_n|. Either is zero where F_n changes its sign. The springs are then gone, and are stretched by the rest of the
-step only.
+Semi-implicit damping: the approach velocity at the pose is extrapolated from the last two half steps, and corrected by
+half a step of F_n minus the last F_n, over m*. F_n is linear in that velocity, so both follow in closed form. The
+coefficient c is its mean over the overlaps of the step: by a series, and where the contact begins or ends in the step,
+by the integral. Whether it ends is predicted; if it continues nevertheless, the damping until lift-off has acted and is
+not repeated. Where F_n changes its sign, springs are zero, and are stretched by the rest of the step only.
 """
 from libc.math cimport fabs, sqrt
 
@@ -97,8 +89,7 @@ cdef inline void correct_edges(bint hertzian, GivenContact contact, OwnFriction 
         largest = 1.5 * coefficient * sqrt(mass * contact_radius(hertzian, radius, overlap + fabs(half)))
         mean = mean if mean < largest else largest
         mean = mean if mean > 0.0 else 0.0
-        normal.dashpot[lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) \
-            or repeats else c
+        normal.dashpot[lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) or repeats else c
         forces.kept[lane] = -forces.kept[lane] if ends else forces.kept[lane]
         approach = -step * dot(load3(contact.velocity, lane), load3(contact.middle_normal, lane))
         normal.stretched[lane] = overlap / (approach if approach > overlap else overlap) \

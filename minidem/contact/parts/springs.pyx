@@ -1,28 +1,17 @@
-"""Springs with dashpots, whose sum is limited: friction, and rolling resistance, with couples for forces.
+"""Springs with dashpots, whose sum is limited: friction, and rolling resistance, with couples for forces: FRICTION.md.
 
 A spring T is turned from the old normal to the new one by the smallest rotation, then about it with the mean spin of
 the bodies; what is added in a step is turned by half of it. Springs are stretched by the velocity half a step before
-the pose, which is exact over the step. Dashpots have the velocity at the pose: 3/2 of this velocity minus 1/2 of that
-of the last step.
+the pose, which is exact over the step. Dashpots have the velocity at the pose.
 
 If the sum of spring and dashpot exceeds the limit, it slides: the sum gets the length of the limit, the spring is what
 the dashpot leaves of it, or zero if the dashpot leaves nothing. The direction of the sum turns towards that of the
 motion, d(angle) = -k u / limit sin(angle) dt; adding the stretch of the step and cutting the length would be of first
 order.
 
-Friction: |T + T_d| <= mu L. A model says how the stiffness k a follows the contact radius a, of spheres with k = 8 G*.
-It is a `StretchRule` (part.pxd) and a line of MODELS. With s, xi: displacement of the contact points, turned with the
-contact, xi is cut where T reaches its limit:
-
-    rescale     dT = -k a ds while the contact grows, d(T / a) = -k ds while it shrinks; creates no energy
-    mindlin     T = -k a xi; a contact that grows at a given xi gains energy, one that shrinks loses it: FRICTION.md
-    linear      T = -k xi, one stiffness whatever the contact radius
-
-Parameters of a model of its own, `model(rule, name=default)`, become parameters of the laws; the rule reads them as
+A tangential model says how the stiffness k a follows the contact radius a. It is a `StretchRule` (part.pxd) and a line
+of MODELS. Parameters of its own, `model(rule, name=default)`, become parameters of the laws; the rule reads them as
 contact.coefficients[MODEL], [MODEL + 1] and so on.
-
-Rolling resistance: the elastic-plastic spring-dashpot model (EPSD, model C) of Ai et al. 2011; FRICTION.md. A couple M
-with the stiffness k_r a is stretched by the relative rotation; |M + M_d| <= mu_r R* L.
 """
 from libc.math cimport sqrt
 
