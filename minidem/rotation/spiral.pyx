@@ -41,12 +41,14 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
 
 
 cdef inline int with_inner(int inner, BodyBlock b) noexcept nogil:
-    return role(START, start, b, inner) | role(MOVE, advance, b, inner) | role(SYNC, sync, b, inner)
+    role(MOVE, advance, b, inner)
+    return role(START, start, b, inner) | turn(b) | role(SYNC, sync, b, inner)
 
 
 cdef int spiral(BodyBlock b) noexcept nogil:
-    cdef int roles = with_inner(SSPRK3, b) if b.step.integers[INNER] == SSPRK3 else with_inner(RK4, b)
-    return roles | turn(b)
+    if b.step.integers[INNER] == SSPRK3:                # chosen outside the loop over bodies
+        return with_inner(SSPRK3, b)
+    return with_inner(RK4, b)
 
 
 SCHEMES = [Scheme(
