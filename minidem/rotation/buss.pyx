@@ -24,17 +24,15 @@ equation makes both first order, although :math:`\boldsymbol L` is exact without
 """
 from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, times
-from minidem.rotation.formulas cimport turned
+from minidem.rotation.formulas cimport start_in_lab, turned
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, START, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, store
 
 
-cdef inline void start(Body *b, const Step *step) noexcept nogil:
-    store(b.scratch, rotate(b.q, times(b.inertia, b.w)))
-
-
-cdef inline void advance(Body *b, const Step *step, double c) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
+    """step.variant : 1 / c"""
+    cdef double c = 1.0 / step.variant
     cdef Vec3 wdot = angular_acceleration(b, b.w, b.torque)
     cdef Vec3 mean = add_scaled(add_scaled(b.w, 0.5 * step.dt, wdot), c * step.dt * step.dt, cross(wdot, b.w))
     cdef Vec3 momentum = add_scaled(load(b.scratch), step.dt, rotate(b.q, b.torque))
@@ -43,21 +41,12 @@ cdef inline void advance(Body *b, const Step *step, double c) noexcept nogil:
     store(b.scratch, momentum)
 
 
-cdef inline void move(Body *b, const Step *step) noexcept nogil:
-    advance(b, step, 1.0 / 12.0)
+cdef int buss(BodyBlock b) noexcept nogil:
+    return role(START, start_in_lab, b) | role(MOVE, move, b, 12)
 
 
-cdef inline void move_published(Body *b, const Step *step) noexcept nogil:
-    advance(b, step, 1.0 / 16.0)
-
-
-cdef int buss(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return role(START, start, wanted, bodies, step) | role(MOVE, move, wanted, bodies, step)
-
-
-cdef int published(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(START, start, wanted, bodies, step)
-            | role(MOVE, move_published, wanted, bodies, step))
+cdef int published(BodyBlock b) noexcept nogil:
+    return role(START, start_in_lab, b) | role(MOVE, move, b, 16)
 
 
 SCHEMES = [

@@ -15,16 +15,10 @@ With :math:`k_i = \tfrac{\Delta t}{2} \boldsymbol\omega_i` of the stages, all ve
 translation stays a leapfrog, so the whole is of order 2, as with ``rk4``.
 """
 from minidem.core.vec3 cimport Vec3, add, add_scaled, scale
-from minidem.rotation.formulas cimport turned
-from minidem.rotation.lie_rk4 cimport N_SCRATCH, W_1, W_2, W_3, begin, last_w, next_w, stage_w, turned_from_start
+from minidem.rotation.formulas cimport four_stages, turned
+from minidem.rotation.lie_rk4 cimport N_SCRATCH, W_1, W_2, W_3, first, last_w, next_w, stage_w, turned_from_start
 from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, role
-
-
-cdef inline void first(Body *b, const Step *step) noexcept nogil:
-    begin(b)
-    b.q = turned(b.q, 0.5 * step.dt, b.w)
-    next_w(b, step, W_1, 1.0, 0.5)
+from minidem.rotation.scheme cimport Body, BodyBlock, Kernels, Step
 
 
 cdef inline void second(Body *b, const Step *step) noexcept nogil:
@@ -45,14 +39,8 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     last_w(b, step)
 
 
-cdef int cf4(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if step.stage == 0:
-        return role(MOVE, first, wanted, bodies, step)
-    if step.stage == 1:
-        return role(MOVE, second, wanted, bodies, step)
-    if step.stage == 2:
-        return role(MOVE, third, wanted, bodies, step)
-    return role(MOVE, last, wanted, bodies, step)
+cdef int cf4(BodyBlock b) noexcept nogil:
+    return four_stages(first, second, third, last, b)
 
 
 SCHEMES = [Scheme(

@@ -21,13 +21,12 @@ of second order; without torque it conserves the angular momentum in the lab fra
 ``no-squish`` in other variables and with another order of the axes, without an evaluation at the end of the step.
 The kick at the start of a step is the second half of the last one and the first of this one (rotation/kicks.pxd).
 """
-from minidem.core.quaternion cimport (
-    Quat, add_scaled_quat, exponential, little_exponential, quat, scale_quat, turns_little,
-)
-from minidem.core.vec3 cimport Vec3, add, add_scaled, norm, sub, times, vec3
-from minidem.rotation.kicks cimport KICK_SCRATCH, all_bodies, kicked, start_and_sync
-from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, over_bodies
+from minidem.core.quaternion cimport Quat, add_scaled_quat, quat, scale_quat
+from minidem.core.vec3 cimport Vec3, add, add_scaled, sub, times, vec3
+from minidem.rotation.formulas cimport exponential_of, momentum_turns_little, move_by_size
+from minidem.rotation.kicks cimport KICK_SCRATCH, kicked, start_and_sync
+from minidem.rotation.registry import LEAPFROG, Scheme
+from minidem.rotation.scheme cimport Body, BodyBlock, Kernels, Step
 from minidem.state.rows cimport store
 
 
@@ -42,8 +41,7 @@ cdef inline Quat next_axes_of(Quat q) noexcept nogil:
 
 cdef inline void turn_about_x(double h, double inverse_moment, bint little, Quat *q, Vec3 *momentum) noexcept nogil:
     """As changes of q and of the momentum: with the cosine itself, its rounding would change their norms."""
-    cdef Vec3 quarter = vec3(0.25 * h * inverse_moment * momentum.x, 0.0, 0.0)
-    cdef Quat e = little_exponential(quarter) if little else exponential(quarter)
+    cdef Quat e = exponential_of(vec3(0.25 * h * inverse_moment * momentum.x, 0.0, 0.0), little)
     cdef double sine = 2.0 * e.x * e.w, versine = 2.0 * e.x * e.x                   # of half the angle
     cdef double whole_sine = 2.0 * sine * (1.0 - versine), whole_versine = 2.0 * sine * sine
     q[0] = add_scaled_quat(q[0], 1.0, add_scaled_quat(scale_quat(sine, quat(-q.x, q.w, q.z, -q.y)), -versine, q[0]))
@@ -51,7 +49,8 @@ cdef inline void turn_about_x(double h, double inverse_moment, bint little, Quat
                                         -whole_sine * momentum.y - whole_versine * momentum.z))
 
 
-cdef inline void rotate_split(Body *b, const Step *step, bint little) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
+    cdef bint little = step.variant
     cdef Vec3 w = kicked(b, step.dt)
     cdef Vec3 inverse = b.inverse_inertia, before = times(b.inertia, w), momentum = before
     cdef Vec3 change
@@ -72,31 +71,16 @@ cdef inline void rotate_split(Body *b, const Step *step, bint little) noexcept n
     b.w = add_scaled(w, 0.5, change)
 
 
-cdef inline bint turns_little_about_all(const Body *b, Vec3 w, double h) noexcept nogil:
-    """No angle of the five can be larger than this; a percent is for rounding."""
-    cdef double inverse = max(b.inverse_inertia.x, max(b.inverse_inertia.y, b.inverse_inertia.z))
-    return turns_little(vec3(0.2525 * h * inverse * norm(times(b.inertia, w)), 0.0, 0.0))
+cdef inline bint turns_little_about_all(const Body *b, const Step *step) noexcept nogil:
+    return momentum_turns_little(b, times(b.inertia, kicked(b, step.dt)), step.dt)
 
 
-cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
-    rotate_split(b, step, True)
-
-
-cdef inline void move(Body *b, const Step *step) noexcept nogil:
-    rotate_split(b, step, False)
-
-
-cdef int dlm(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if wanted == MOVE and all_bodies(turns_little_about_all, bodies, step):         # the same bits, sooner
-        over_bodies(move_little, bodies, step)
-    elif wanted == MOVE:
-        over_bodies(move, bodies, step)
-    return start_and_sync(wanted, bodies, step) | 1 << MOVE
+cdef int dlm(BodyBlock b) noexcept nogil:
+    return move_by_size(move, turns_little_about_all, b) | start_and_sync(b)
 
 
 SCHEMES = [Scheme(
     name="dlm", title="DLM (Dullweber, Leimkuhler and McLachlan 1997)",
     kernels=Kernels(<size_t> dlm), keeps_norm=True, symplectic=True, n_scratch=KICK_SCRATCH,
-    angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-    cites=("dullweber1997symplectic",), used_in="NAMD, OpenFOAM",
+    cites=("dullweber1997symplectic",), used_in="NAMD, OpenFOAM", **LEAPFROG,
     reference={"": ((6.3584150769e-06, 6.9511741333e-06), (1.0207445094e-04, 1.0836157364e-04))})]

@@ -41,8 +41,8 @@ from libc.math cimport sqrt
 from minidem.core.quaternion cimport multiply, quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, times, vec3
 from minidem.rotation.kicks cimport KICK_SCRATCH, Invariants, couplings, invariants, kicked, products, start_and_sync
-from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, over_bodies
+from minidem.rotation.registry import LEAPFROG, Scheme
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport store
 
 cdef enum: ORDER                    # parameters, in their order
@@ -57,14 +57,14 @@ cdef inline Vec3 iterate_thrice(Vec3 y, Vec3 ratio, Vec3 c) noexcept nogil:
     return iterate(y, ratio, iterate(y, ratio, iterate(y, ratio, c)))
 
 
-cdef inline void rotate_discretely(Body *b, const Step *step, int order) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef double h = step.dt, s = 1.0, d = 0.0, f, over
     cdef Vec3 w = kicked(b, h), g = couplings(b), y, e, ratio, c, after
     cdef Invariants v = invariants(b, w, h)
-    if order != TWO:
+    if step.variant != TWO:
         s += 1.0 / 12.0 * v.jm - 1.0 / 6.0 * v.it
         d += 1.0 / 12.0 * v.jt - 1.0 / 6.0 * v.km
-    if order == SIX:
+    if step.variant == SIX:
         s += 1.0 / 120.0 * (v.jm * v.jm - 3.0 * (v.im * v.km) + v.t * (4.0 * v.km - 0.5 * v.jt)
                             + v.it * (v.it - v.jm))
         d += 1.0 / 240.0 * (v.it * (8.0 * v.km - v.jt) - v.jm * (v.jt + v.km) - 6.0 * v.ktt)
@@ -81,33 +81,20 @@ cdef inline void rotate_discretely(Body *b, const Step *step, int order) noexcep
     store(b.scratch, after)
 
 
-cdef inline void move_second(Body *b, const Step *step) noexcept nogil:
-    rotate_discretely(b, step, TWO)
-
-
-cdef inline void move_fourth(Body *b, const Step *step) noexcept nogil:
-    rotate_discretely(b, step, FOUR)
-
-
-cdef inline void move_sixth(Body *b, const Step *step) noexcept nogil:
-    rotate_discretely(b, step, SIX)
-
-
-cdef int dmv(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if wanted == MOVE and step.integers[ORDER] == TWO:          # chosen outside the loop over bodies
-        over_bodies(move_second, bodies, step)
-    elif wanted == MOVE and step.integers[ORDER] == FOUR:
-        over_bodies(move_fourth, bodies, step)
-    elif wanted == MOVE:
-        over_bodies(move_sixth, bodies, step)
-    return start_and_sync(wanted, bodies, step) | 1 << MOVE
+cdef int dmv(BodyBlock b) noexcept nogil:
+    if b.step.integers[ORDER] == TWO:                   # chosen outside the loop over bodies
+        role(MOVE, move, b, TWO)
+    elif b.step.integers[ORDER] == FOUR:
+        role(MOVE, move, b, FOUR)
+    else:
+        role(MOVE, move, b, SIX)
+    return start_and_sync(b) | 1 << MOVE
 
 
 SCHEMES = [Scheme(
     name="dmv", title="discrete Moser-Veselov, preprocessed",
     kernels=Kernels(<size_t> dmv), keeps_norm=True, symplectic=True, n_scratch=KICK_SCRATCH,
-    angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-    parameters={"order": ("4", "6", "2")},
+    parameters={"order": ("4", "6", "2")}, **LEAPFROG,
     cites=("moser1991discrete", "hairer2006preprocessed", "mclachlan2005discrete"),
     cites_with={"order=2": ("moser1991discrete", "mclachlan1995equivariant", "kol1997symplectic")}, reference={
         "": ((6.1611681280e-07, 3.1525387894e-06), (7.9755518290e-05, 5.0639558456e-05)),

@@ -19,8 +19,8 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef int euler(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return role(MOVE, move, wanted, bodies, step)
+cdef int euler(BodyBlock b) noexcept nogil:
+    return role(MOVE, move, b)
 
 
 SCHEMES = [Scheme(

@@ -32,9 +32,9 @@ from libc.math cimport sqrt
 from minidem.core.quaternion cimport is_small, multiply, quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, times, vec3
 from minidem.rotation.kicks cimport (
-    KICK_SCRATCH, all_bodies, couplings, equal, invariants, kappa, kicked, products, start_and_sync)
-from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, over_bodies
+    KICK_SCRATCH, couplings, equal, invariants, kappa, kicked, products, start_and_sync)
+from minidem.rotation.registry import LEAPFROG, Scheme
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, all_bodies, role
 from minidem.state.rows cimport load, store
 
 
@@ -68,8 +68,8 @@ cdef inline double size(const Body *b, Vec3 w, double h) noexcept nogil:
     return 0.5 * h * h * dot(w, w) * (1.0 + dot(g, g))
 
 
-cdef inline bint series_suffice(const Body *b, Vec3 w, double h) noexcept nogil:
-    return is_small(size(b, w, h))
+cdef inline bint series_suffice(const Body *b, const Step *step) noexcept nogil:
+    return is_small(size(b, kicked(b, step.dt), step.dt))
 
 
 cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
@@ -98,23 +98,22 @@ cdef inline void rotate_part(Body *b, const Step *step) noexcept nogil:
     store(b.scratch, w)
 
 
-cdef inline bint is_done(const Body *b, Vec3 w, double h) noexcept nogil:
+cdef inline bint is_done(const Body *b, const Step *step) noexcept nogil:
     return b.predicted.y == 0.0
 
 
-cdef int exact(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if wanted == MOVE and all_bodies(series_suffice, bodies, step):                 # the same bits, sooner
-        over_bodies(move_little, bodies, step)
-    elif wanted == MOVE:
-        over_bodies(kick, bodies, step)
-        while not all_bodies(is_done, bodies, step):
-            over_bodies(rotate_part, bodies, step)
-    return start_and_sync(wanted, bodies, step) | 1 << MOVE
+cdef int exact(BodyBlock b) noexcept nogil:
+    if b.wanted == MOVE and all_bodies(series_suffice, b):                          # the same bits, sooner
+        role(MOVE, move_little, b)
+    elif b.wanted == MOVE:
+        role(MOVE, kick, b)
+        while not all_bodies(is_done, b):
+            role(MOVE, rotate_part, b)
+    return start_and_sync(b) | 1 << MOVE
 
 
 SCHEMES = [Scheme(
     name="exact", title="exact free rotation between kicks",
     kernels=Kernels(<size_t> exact), keeps_norm=True, symplectic=True, n_scratch=KICK_SCRATCH,
-    angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-    cites=("vanzon2007numerical", "celledoni2008exact", "hairer2006preprocessed"),
+    cites=("vanzon2007numerical", "celledoni2008exact", "hairer2006preprocessed"), **LEAPFROG,
     reference={"": ((3.2991738689e-07, 1.4273103226e-07), (5.2787583911e-06, 2.2764002062e-06))})]

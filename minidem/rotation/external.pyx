@@ -8,7 +8,7 @@ from minidem.core.external import Assignable, resolve
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
 
 from minidem.core.external cimport array_at
-from minidem.rotation.scheme cimport N_ROLES, BlockFunction, BodyBlock, Kernels, Step
+from minidem.rotation.scheme cimport N_ROLES, BlockFunction, BodyBlock, Kernels
 from minidem.state.rows cimport scratch_of
 
 ROLES = "start", "move", "finish", "sync", "predict"          # as the enum Role
@@ -33,31 +33,29 @@ class Bodies(Assignable):
         super().__init__(**{name: values.T for name, values in rows.items()})
 
 
-cdef void call_python(str role, BodyBlock bodies, const Step *step) noexcept with gil:
-    cdef Kernels owner = <Kernels> step.context
+cdef void call_python(BodyBlock b) noexcept with gil:
+    cdef Kernels owner = <Kernels> b.step.context
     if owner.failed:                                    # the driver raises the error after the step
         return
     try:
-        torque = array_at(bodies.wrench.torque, 3, PyBUF_READ).copy()       # the buffer is reused for the next block
+        torque = array_at(b.wrench.torque, 3, PyBUF_READ).copy()       # the buffer is reused for the next block
         torque.flags.writeable = False
-        owner.functions[role](Bodies(
-            q=array_at(bodies.clumps.orientation, 4, PyBUF_WRITE),
-            w=array_at(bodies.clumps.angular_velocity, 3, PyBUF_WRITE),
-            predicted=array_at(bodies.clumps.predicted, 3, PyBUF_WRITE),
-            scratch=array_at(scratch_of(bodies.clumps), owner.n_scratch, PyBUF_WRITE), torque=torque,
-            inertia=array_at(bodies.constants.inertia, 3, PyBUF_READ)), step.dt, step.stage, *owner.values)
+        owner.functions[ROLES[b.wanted]](Bodies(
+            q=array_at(b.clumps.orientation, 4, PyBUF_WRITE), w=array_at(b.clumps.angular_velocity, 3, PyBUF_WRITE),
+            predicted=array_at(b.clumps.predicted, 3, PyBUF_WRITE),
+            scratch=array_at(scratch_of(b.clumps), owner.n_scratch, PyBUF_WRITE), torque=torque,
+            inertia=array_at(b.constants.inertia, 3, PyBUF_READ)), b.step.dt, b.step.stage, *owner.values)
     except BaseException as error:
         owner.error, owner.failed = error, True
 
 
-cdef int call(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
+cdef int call(BodyBlock b) noexcept nogil:
     """A user's scheme as a SchemeFunction. It is called in its own roles only, so its own answer is not needed."""
-    cdef BlockFunction compiled = step.of_user[wanted]
+    cdef BlockFunction compiled = b.step.of_user[b.wanted]
     if compiled != NULL:
-        compiled(<double *> bodies.clumps, bodies.wrench.torque, <const double *> bodies.constants, step)
+        compiled(<double *> b.clumps, b.wrench.torque, <const double *> b.constants, b.step)
     else:
-        with gil:
-            call_python(ROLES[wanted], bodies, step)
+        call_python(b)
     return 0
 
 

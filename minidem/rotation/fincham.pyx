@@ -21,13 +21,13 @@ the curves called Fincham in the SPIRAL paper (10.1016/j.cpc.2023.109077), whose
 The start is
 :math:`\boldsymbol L(-\Delta t/2) = \boldsymbol L(0) - \tfrac{\Delta t}{2} \boldsymbol\tau^{\mathrm{lab}}(0)`.
 """
-from minidem.core.quaternion cimport (
-    Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back,
-)
+from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, times
-from minidem.rotation.registry import Scheme
+from minidem.rotation.registry import LEAPFROG, Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load, store
+
+cdef enum: PUBLISHED = 1            # a variant
 
 
 cdef inline Vec3 body_rate(const Body *b, Quat q, Vec3 momentum) noexcept nogil:
@@ -40,51 +40,36 @@ cdef inline void start(Body *b, const Step *step) noexcept nogil:
     store(b.scratch, momentum)
 
 
-cdef inline void leap(Body *b, const Step *step, bint half_step_frame) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 torque = rotate(b.q, b.torque)
     cdef Vec3 before = load(b.scratch)
     cdef Vec3 after = add_scaled(before, step.dt, torque)
     cdef Vec3 w = body_rate(b, b.q, add_scaled(before, 0.5 * step.dt, torque))
     cdef Quat middle = normalise(add_scaled_quat(b.q, 0.25 * step.dt, multiply_vector(b.q, w)))
-    b.w = body_rate(b, middle if half_step_frame else b.q, after)
+    b.w = body_rate(b, b.q if step.variant == PUBLISHED else middle, after)
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(middle, b.w)))
     store(b.scratch, after)
-
-
-cdef inline void move(Body *b, const Step *step) noexcept nogil:
-    leap(b, step, True)
-
-
-cdef inline void move_published(Body *b, const Step *step) noexcept nogil:
-    leap(b, step, False)
 
 
 cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = body_rate(b, b.q, add_scaled(load(b.scratch), 0.5 * step.dt, rotate(b.q, b.torque)))
 
 
-cdef int fincham(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(START, start, wanted, bodies, step)
-            | role(MOVE, move, wanted, bodies, step)
-            | role(SYNC, sync, wanted, bodies, step))
+cdef int fincham(BodyBlock b) noexcept nogil:
+    return role(START, start, b) | role(MOVE, move, b) | role(SYNC, sync, b)
 
 
-cdef int published(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(START, start, wanted, bodies, step)
-            | role(MOVE, move_published, wanted, bodies, step)
-            | role(SYNC, sync, wanted, bodies, step))
+cdef int published(BodyBlock b) noexcept nogil:
+    return role(START, start, b) | role(MOVE, move, b, PUBLISHED) | role(SYNC, sync, b)
 
 
 SCHEMES = [
     Scheme(name="fincham", title="Fincham 1992", equations="B.4 to B.6 of 10.1016/j.cpc.2023.109077",
-           kernels=Kernels(<size_t> fincham),
-           angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-           normalises=True, n_scratch=3, cites=("fincham1992leapfrog", "delvalle2024spiral"),
-           used_in="Yade, ESyS-Particle, WooDEM",
+           kernels=Kernels(<size_t> fincham), normalises=True, n_scratch=3, **LEAPFROG,
+           cites=("fincham1992leapfrog", "delvalle2024spiral"), used_in="Yade, ESyS-Particle, WooDEM",
            reference={"": ((1.8313803595e-04, 7.0203799475e-06), (2.8854391654e-03, 1.1348980079e-04))}),
     Scheme(name="fincham-published", title="Fincham as in the SPIRAL paper", equations="B.4 to B.6",
-           kernels=Kernels(<size_t> published),
-           angular_velocity_offset=-0.5, normalises=True, n_scratch=3,
+           kernels=Kernels(<size_t> published), angular_velocity_offset=-0.5, normalises=True, n_scratch=3,
            cites=("delvalle2024spiral", "fincham1992leapfrog"), notes="both rotations of L by q(t)",
            reference={"": ((4.3267290738e-03, 3.5879455582e-03), (1.7297570334e-02, 1.2220229955e-02))}),
 ]

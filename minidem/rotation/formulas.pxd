@@ -1,13 +1,17 @@
-"""Parts of several schemes: w after a time h, which may be negative, with the body torque held; turns with w held.
+"""Parts of several schemes: w after a time h, which may be negative, with the body torque held; turns with w held;
+roles that several have.
 
 `ssprk3` is Eqs 9, 10 of the SPIRAL paper (10.1016/j.cpc.2023.109077); `rk4` is the classical method.
 Products that are the same in all stages are formed before the first.
 """
-from minidem.core.lanes cimport LANES
-from minidem.core.quaternion cimport Quat, exponential, is_small, little_exponential, multiply, turns_little
+from minidem.core.quaternion cimport (
+    Quat, exponential, is_small, little_exponential, multiply, rotate, turns_little,
+)
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub, times, vec3
-from minidem.rotation.scheme cimport Body, BodyBlock
-from minidem.state.rows cimport ClumpBlock, load, load_quat, store_quat
+from minidem.rotation.scheme cimport (
+    FINISH, MOVE, PREDICT, Body, BodyBlock, BodyFunction, BodyTest, Step, all_bodies, angular_acceleration, role,
+)
+from minidem.state.rows cimport store
 
 
 cdef struct Change:             # of w in a time h: push + coupling * (w_y w_z, w_z w_x, w_x w_y)
@@ -54,51 +58,84 @@ cdef inline Quat turned_by_lab(Quat q, double h, Vec3 w) noexcept nogil:
     return multiply(exponential(scale(0.5 * h, w)), q)
 
 
-cdef inline void turn_block(ClumpBlock *clumps, double h) noexcept nogil:
-    """q <- q exp(h/2 w) for the bodies of a block, w as stored; the bits of `turned`.
+cdef inline int move_by_size(BodyFunction formula, BodyTest turns_little, BodyBlock b) noexcept nogil:
+    """MOVE by a formula whose exponentials are those of `exponential_of(h, step.variant)`.
 
-    A step rarely turns a body by more than 2.5 degrees. If none of the eight turns further, the exponential
-    needs neither root nor division, and few terms.
+    A step rarely turns a body by more than 2.5 degrees. If none of the eight turns further, the exponential needs
+    neither root nor division, and few terms; its bits are the same.
     """
-    cdef long long large = 0                            # as wide as a double, so that the loop vectorises
-    cdef int lane
-    for lane in range(LANES):
-        large |= <long long> (not turns_little(scale(0.5 * h, load(clumps.angular_velocity + lane))))
-    if large:
-        for lane in range(LANES):
-            store_quat(clumps.orientation + lane, turned(
-                load_quat(clumps.orientation + lane), h, load(clumps.angular_velocity + lane)))
-    else:
-        for lane in range(LANES):
-            store_quat(clumps.orientation + lane, multiply(
-                load_quat(clumps.orientation + lane),
-                little_exponential(scale(0.5 * h, load(clumps.angular_velocity + lane)))))
+    if b.wanted == MOVE and all_bodies(turns_little, b):
+        return role(MOVE, formula, b, True)
+    return role(MOVE, formula, b, False)
+
+
+cdef inline Quat exponential_of(Vec3 h, bint little) noexcept nogil:
+    return little_exponential(h) if little else exponential(h)
+
+
+cdef inline bint momentum_turns_little(const Body *b, Vec3 momentum, double h) noexcept nogil:
+    """Whether a body of this angular momentum turns by less than 2.5 degrees in a time h, whatever its w becomes."""
+    cdef double most = max(b.inverse_inertia.x, max(b.inverse_inertia.y, b.inverse_inertia.z))
+    return is_small(0.25 * h * h * most * most * dot(momentum, momentum))
+
+
+cdef inline bint turns_little_with_w(const Body *b, const Step *step) noexcept nogil:
+    return turns_little(scale(0.5 * step.dt, b.w))
+
+
+cdef inline void turn_with_w(Body *b, const Step *step) noexcept nogil:
+    b.q = multiply(b.q, exponential_of(scale(0.5 * step.dt, b.w), step.variant))
+
+
+cdef inline int turn(BodyBlock b) noexcept nogil:
+    """The end of MOVE: q <- q exp(dt/2 w), w as stored."""
+    return move_by_size(turn_with_w, turns_little_with_w, b)
+
+
+cdef inline void start_by_euler(Body *b, const Step *step) noexcept nogil:
+    """START of a leapfrog: w half a step back."""
+    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
+
+
+cdef inline void start_in_lab(Body *b, const Step *step) noexcept nogil:
+    """START of a scheme that stores the angular momentum in the lab."""
+    store(b.scratch, rotate(b.q, times(b.inertia, b.w)))
+
+
+cdef inline Vec3 pushed(const Body *b, double h) noexcept nogil:
+    """w after the torque alone has acted for a time h."""
+    return add_scaled(b.w, h, times(b.inverse_inertia, b.torque))
+
+
+cdef inline bint turns_little_after_push(const Body *b, const Step *step) noexcept nogil:
+    return momentum_turns_little(b, add_scaled(times(b.inertia, b.w), 0.5 * step.dt, b.torque), step.dt)
+
+
+cdef inline void finish_with_push(Body *b, const Step *step) noexcept nogil:
+    b.w = pushed(b, 0.5 * step.dt)
+
+
+cdef inline void predict_with_push(Body *b, const Step *step) noexcept nogil:
+    b.predicted = pushed(b, 0.5 * step.dt)
+
+
+cdef inline int second_half_kick(BodyBlock b) noexcept nogil:
+    """FINISH and PREDICT of a scheme whose step begins and ends with half a kick by the torque."""
+    return role(FINISH, finish_with_push, b) | role(PREDICT, predict_with_push, b)
+
+
+cdef inline int four_stages(BodyFunction first, BodyFunction second, BodyFunction third, BodyFunction last,
+                            BodyBlock b) noexcept nogil:
+    """MOVE of the stages of a Runge-Kutta method."""
+    if b.step.stage == 0:
+        return role(MOVE, first, b)
+    if b.step.stage == 1:
+        return role(MOVE, second, b)
+    if b.step.stage == 2:
+        return role(MOVE, third, b)
+    return role(MOVE, last, b)
 
 
 cdef inline Vec3 with_momentum(const Body *b, Vec3 w, Vec3 momentum) noexcept nogil:
     """I^-1 momentum, from w near it: I times the rounded 1/I is not 1, and would change w alike in every step."""
     return add(w, times(b.inverse_inertia, sub(momentum, times(b.inertia, w))))
-
-
-cdef inline bint all_turn_little(BodyBlock bodies, double h) noexcept nogil:
-    """Whether every body of a block turns by less than 2.5 degrees in a time h, once half a kick has acted.
-
-    Then `exponential_of(v, True)` has the bits of the exponential for any part of such a turn.
-    """
-    cdef long long large = 0
-    cdef int lane
-    cdef Vec3 momentum, inverse
-    cdef double most
-    for lane in range(LANES):
-        inverse = load(bodies.constants.inverse_inertia + lane)
-        momentum = add_scaled(times(load(bodies.constants.inertia + lane), load(bodies.clumps.angular_velocity + lane)),
-                              0.5 * h, load(bodies.wrench.torque + lane))
-        most = inverse.x if inverse.x > inverse.y else inverse.y
-        most = most if most > inverse.z else inverse.z
-        large |= <long long> (not is_small(0.25 * h * h * most * most * dot(momentum, momentum)))
-    return not large
-
-
-cdef inline Quat exponential_of(Vec3 h, bint little) noexcept nogil:
-    """`little` must be a constant, so that the loop over bodies is vectorised."""
-    return little_exponential(h) if little else exponential(h)

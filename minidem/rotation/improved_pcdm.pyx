@@ -36,7 +36,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.formulas cimport turned, turned_by_lab
-from minidem.rotation.registry import Scheme
+from minidem.rotation.registry import SECOND_ORDER, Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, START, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
@@ -56,18 +56,13 @@ cdef inline void start(Body *b, const Step *step) noexcept nogil:
     store(b.scratch + RATE * LANES, rate)
 
 
-cdef inline void predict_pose(Body *b, const Step *step, Vec3 rate) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 w = load(b.scratch + W_HALF * LANES)
+    cdef Vec3 rate = load(b.scratch + RATE * LANES)
+    if step.variant == RECOMPUTED:
+        rate = angular_acceleration(b, w, b.torque)
     b.q = turned(load_quat(b.scratch + Q_HALF * LANES), 0.5 * step.dt, add_scaled(w, 0.25 * step.dt, rate))
     b.w = add_scaled(w, 0.5 * step.dt, rate)
-
-
-cdef inline void move_reused(Body *b, const Step *step) noexcept nogil:
-    predict_pose(b, step, load(b.scratch + RATE * LANES))
-
-
-cdef inline void move_recomputed(Body *b, const Step *step) noexcept nogil:
-    predict_pose(b, step, angular_acceleration(b, load(b.scratch + W_HALF * LANES), b.torque))
 
 
 cdef inline void finish(Body *b, const Step *step) noexcept nogil:
@@ -78,21 +73,18 @@ cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     store(b.scratch + RATE * LANES, rate)
 
 
-cdef int improved_pcdm(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if step.integers[PREDICTOR] == REUSED:            # chosen outside the loop over bodies
-        role(MOVE, move_reused, wanted, bodies, step)
+cdef int improved_pcdm(BodyBlock b) noexcept nogil:
+    if b.step.integers[PREDICTOR] == REUSED:            # chosen outside the loop over bodies
+        role(MOVE, move, b, REUSED)
     else:
-        role(MOVE, move_recomputed, wanted, bodies, step)
-    return (role(START, start, wanted, bodies, step)
-            | role(FINISH, finish, wanted, bodies, step)
-            | 1 << MOVE)
+        role(MOVE, move, b, RECOMPUTED)
+    return role(START, start, b) | 1 << MOVE | role(FINISH, finish, b)
 
 
 SCHEMES = [Scheme(
     name="improved-pcdm", title="improved PCDM (Seelen et al.)", equations="section 2.2, steps 2 to 4",
     kernels=Kernels(<size_t> improved_pcdm), keeps_norm=True,
-    orientation_offset=0.5, angular_velocity_offset=0.5,
+    orientation_offset=0.5, angular_velocity_offset=0.5, **SECOND_ORDER,
     orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF, n_scratch=10,
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
     parameters={"predictor": ("reused", "recomputed")}, cites=("seelen2016improved",),
     reference={"": ((5.8784573649e-05, 5.6317645886e-05), (9.2203358546e-04, 8.9354282233e-04))})]

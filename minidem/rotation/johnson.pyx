@@ -28,10 +28,10 @@ Fourth order without torque, first order with; Johnson's predictor-corrector for
 need two evaluations of the torque, is in neither.
 """
 from minidem.core.quaternion cimport (
-    Quat, add_scaled_quat, multiply, multiply_vector, norm_squared, normalise, quat, rotate, rotate_back,
-    scale_quat,
+    Quat, add_scaled_quat, conjugate, multiply, multiply_vector, norm_squared, normalise, rotate, rotate_back, scale_quat,
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, times, vec3
+from minidem.rotation.formulas cimport start_in_lab
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load, store
@@ -48,7 +48,7 @@ cdef inline Quat rate(const Body *b, Quat q, bint normalised) noexcept nogil:
     if normalised:
         return multiply_vector(q, times(b.inverse_inertia, rotate_back(normalise(q), momentum)))
     # (q (I^-1 (q* L q)) q*) q, the last two factors being |q|^2
-    p = multiply(multiply_vector(quat(q.w, -q.x, -q.y, -q.z), momentum), q)
+    p = multiply(multiply_vector(conjugate(q), momentum), q)
     return scale_quat(norm_squared(q), multiply_vector(q, times(b.inverse_inertia, vec3(p.x, p.y, p.z))))
 
 
@@ -59,10 +59,6 @@ cdef inline Quat runge_kutta(const Body *b, double h, bint normalised) noexcept 
     cdef Quat k4 = rate(b, add_scaled_quat(b.q, 0.5 * h, k3), normalised)
     cdef Quat total = add_scaled_quat(add_scaled_quat(k1, 1.0, k4), 2.0, add_scaled_quat(k2, 1.0, k3))
     return normalise(add_scaled_quat(b.q, h / 12.0, total))
-
-
-cdef inline void start(Body *b, const Step *step) noexcept nogil:
-    store(b.scratch, rotate(b.q, times(b.inertia, b.w)))
 
 
 cdef inline void push(Body *b, const Step *step, Quat q) noexcept nogil:
@@ -90,15 +86,13 @@ cdef inline void predict_published(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(body_rate(b), step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef int johnson(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return role(START, start, wanted, bodies, step) | role(MOVE, move, wanted, bodies, step)
+cdef int johnson(BodyBlock b) noexcept nogil:
+    return role(START, start_in_lab, b) | role(MOVE, move, b)
 
 
-cdef int published(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(START, start, wanted, bodies, step)
-            | role(MOVE, move_published, wanted, bodies, step)
-            | role(FINISH, finish_published, wanted, bodies, step)
-            | role(PREDICT, predict_published, wanted, bodies, step))
+cdef int published(BodyBlock b) noexcept nogil:
+    return (role(START, start_in_lab, b) | role(MOVE, move_published, b)
+            | role(FINISH, finish_published, b) | role(PREDICT, predict_published, b))
 
 
 SCHEMES = [

@@ -9,10 +9,10 @@ the angular velocity in the middle of the last free rotation, in the body frame 
 """
 from libc.math cimport fabs
 
-from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, times, vec3
-from minidem.rotation.scheme cimport START, SYNC, Body, BodyBlock, Step, angular_acceleration, role
-from minidem.state.rows cimport load, scratch_of, store
+from minidem.rotation.formulas cimport start_by_euler
+from minidem.rotation.scheme cimport START, SYNC, Body, BodyBlock, Step, role
+from minidem.state.rows cimport load, store
 
 cdef enum: KICK_SCRATCH = 3
 
@@ -24,34 +24,15 @@ cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
 
 cdef inline void start_with_kick(Body *b, const Step *step) noexcept nogil:
     store(b.scratch, add_scaled(b.w, -0.5 * step.dt, times(b.inverse_inertia, b.torque)))
-    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
+    start_by_euler(b, step)
 
 
 cdef inline void sync_with_kick(Body *b, const Step *step) noexcept nogil:
     b.predicted = kicked(b, 0.5 * step.dt)
 
 
-cdef inline int start_and_sync(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return role(START, start_with_kick, wanted, bodies, step) | role(SYNC, sync_with_kick, wanted, bodies, step)
-
-
-# Tests a body and its angular velocity after a kick, for a rotation over h.
-ctypedef bint (*BodyTest)(const Body *body, Vec3 w, double h) noexcept nogil
-
-
-cdef inline bint all_bodies(BodyTest test, BodyBlock bodies, const Step *step) noexcept nogil:
-    """Do all bodies of a block pass?"""
-    cdef Body body
-    cdef long long failed = 0                           # as wide as a double, so that the loop vectorises
-    cdef int lane
-    for lane in range(LANES):
-        body.predicted = load(bodies.clumps.predicted + lane)
-        body.torque = load(bodies.wrench.torque + lane)
-        body.inertia = load(bodies.constants.inertia + lane)
-        body.inverse_inertia = load(bodies.constants.inverse_inertia + lane)
-        body.scratch = scratch_of(bodies.clumps) + lane
-        failed |= <long long> (not test(&body, kicked(&body, step.dt), step.dt))
-    return failed == 0
+cdef inline int start_and_sync(BodyBlock b) noexcept nogil:
+    return role(START, start_with_kick, b) | role(SYNC, sync_with_kick, b)
 
 
 cdef inline double equal(double a, double b) noexcept nogil:

@@ -16,11 +16,13 @@ implicit equation is solved by three iterations (midstep.pxd). Symmetric in time
 momentum in the lab is conserved without torque.
 """
 from minidem.core.quaternion cimport Matrix, exponential, little_exponential, multiply, rotate
-from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, times
-from minidem.rotation.formulas cimport all_turn_little, exponential_of, with_momentum
+from minidem.core.vec3 cimport Vec3, dot, scale, times
+from minidem.rotation.formulas cimport (
+    exponential_of, finish_with_push, second_half_kick, turns_little_after_push, with_momentum,
+)
 from minidem.rotation.midstep cimport add_dyad, midpoint_derivative, solved
-from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
+from minidem.rotation.registry import SECOND_ORDER, Scheme
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, all_bodies, role
 
 
 cdef inline Vec3 momentum(const Body *b, double h, Vec3 w) noexcept nogil:
@@ -45,50 +47,32 @@ cdef inline Matrix derivative(const Body *b, double h, Vec3 w) noexcept nogil:
     return m
 
 
-cdef inline void turn(Body *b, double h, Vec3 w, Vec3 momentum, bint little) noexcept nogil:
-    b.q = multiply(b.q, exponential_of(scale(0.5 * h, w), little))
-    b.w = with_momentum(b, b.w, momentum)
-
-
 cdef inline void advance(Body *b, const Step *step) noexcept nogil:
     cdef double h = 0.5 * step.dt
-    cdef Vec3 w = solved(momentum, derivative, b, h, times(b.inertia, b.w))
-    turn(b, h, w, momentum(b, -h, w), False)
-
-
-cdef inline void advance_little(Body *b, const Step *step) noexcept nogil:
-    cdef double h = 0.5 * step.dt
-    cdef Vec3 w = solved(momentum_little, derivative, b, h, times(b.inertia, b.w))
-    turn(b, h, w, momentum_little(b, -h, w), True)
-
-
-cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
-    return add_scaled(b.w, h, times(b.inverse_inertia, b.torque))
-
-
-cdef inline void kick(Body *b, const Step *step) noexcept nogil:
-    b.w = kicked(b, 0.5 * step.dt)
-
-
-cdef inline void predict(Body *b, const Step *step) noexcept nogil:
-    b.predicted = kicked(b, 0.5 * step.dt)
-
-
-cdef int lie_midpoint(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    cdef bint little = wanted == MOVE and all_turn_little(bodies, step.dt)      # chosen outside the loop over bodies
-    role(MOVE, kick, wanted, bodies, step)
-    if little:
-        role(MOVE, advance_little, wanted, bodies, step)
-        role(MOVE, advance_little, wanted, bodies, step)
+    cdef Vec3 before = times(b.inertia, b.w), w, after
+    if step.variant:
+        w = solved(momentum_little, derivative, b, h, before)
+        after = momentum_little(b, -h, w)
     else:
-        role(MOVE, advance, wanted, bodies, step)
-        role(MOVE, advance, wanted, bodies, step)
-    return (1 << MOVE
-            | role(FINISH, kick, wanted, bodies, step)
-            | role(PREDICT, predict, wanted, bodies, step))
+        w = solved(momentum, derivative, b, h, before)
+        after = momentum(b, -h, w)
+    b.q = multiply(b.q, exponential_of(scale(0.5 * h, w), step.variant))
+    b.w = with_momentum(b, b.w, after)
+
+
+cdef int lie_midpoint(BodyBlock b) noexcept nogil:
+    cdef bint little = b.wanted == MOVE and all_bodies(turns_little_after_push, b)  # chosen outside the loop over bodies
+    role(MOVE, finish_with_push, b)
+    if little:
+        role(MOVE, advance, b, True)
+        role(MOVE, advance, b, True)
+    else:
+        role(MOVE, advance, b, False)
+        role(MOVE, advance, b, False)
+    return 1 << MOVE | second_half_kick(b)
 
 
 SCHEMES = [Scheme(
     name="lie-midpoint", title="LIEMID[EA] (Krysl 2005)", kernels=Kernels(<size_t> lie_midpoint),
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, cites=("krysl2005momentum",),
+    keeps_norm=True, cites=("krysl2005momentum",), **SECOND_ORDER,
     reference={"": ((7.5277715162e-07, 2.8233981144e-08), (1.2046206109e-05, 4.5186777294e-07))})]

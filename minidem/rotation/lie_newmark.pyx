@@ -20,20 +20,14 @@ both half steps together are :math:`\boldsymbol\omega(t + \Delta t/2) = 2 \bolds
 half steps, but not the direction. Symmetric in time, not symplectic.
 """
 from minidem.core.vec3 cimport Vec3, add_scaled, times
-from minidem.rotation.formulas cimport turn_block
+from minidem.rotation.formulas cimport start_by_euler, turn
 from minidem.rotation.midstep cimport midpoint_derivative, midpoint_momentum, solved
-from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport (
-    MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, angular_acceleration, role,
-)
+from minidem.rotation.registry import LEAPFROG, Scheme
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 
 cdef inline Vec3 at_pose(const Body *b, double h) noexcept nogil:
     return solved(midpoint_momentum, midpoint_derivative, b, h, add_scaled(times(b.inertia, b.w), 0.5 * h, b.torque))
-
-
-cdef inline void start(Body *b, const Step *step) noexcept nogil:
-    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
 
 
 cdef inline void advance(Body *b, const Step *step) noexcept nogil:
@@ -45,15 +39,12 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = at_pose(b, step.dt)
 
 
-cdef int lie_newmark(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    role(MOVE, advance, wanted, bodies, step)
-    if wanted == MOVE:
-        turn_block(bodies.clumps, step.dt)
-    return 1 << MOVE | role(START, start, wanted, bodies, step) | role(SYNC, sync, wanted, bodies, step)
+cdef int lie_newmark(BodyBlock b) noexcept nogil:
+    role(MOVE, advance, b)
+    return role(START, start_by_euler, b) | turn(b) | role(SYNC, sync, b)
 
 
 SCHEMES = [Scheme(
     name="lie-newmark", title="explicit Lie-Newmark (Krysl & Endres 2005)", kernels=Kernels(<size_t> lie_newmark),
-    angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True,
-    cites=("krysl2005explicit", "simo1988dynamics"),
+    keeps_norm=True, cites=("krysl2005explicit", "simo1988dynamics"), **LEAPFROG,
     reference={"": ((1.0097636070e-05, 1.1843028215e-05), (1.6092339792e-04, 1.8720862135e-04))})]

@@ -27,17 +27,20 @@ cdef inline Quat turned_from_start(const Body *b, double h, Vec3 w) noexcept nog
     return turned(load_quat(b.scratch + Q_START * LANES), h, w)
 
 
-cdef inline void begin(Body *b) noexcept nogil:
-    store_quat(b.scratch + Q_START * LANES, b.q)
-    store(b.scratch + RATE_SUM * LANES, scale(0.0, b.w))
-
-
 cdef inline void next_w(Body *b, const Step *step, int which, double weight, double ahead) noexcept nogil:
     """Store w of a stage, W_1 to W_3, add the angular acceleration, and go `ahead` dt along it from the start."""
     cdef Vec3 rate = angular_acceleration(b, b.w, b.torque)
     store(b.scratch + which * LANES, b.w)
     store(b.scratch + RATE_SUM * LANES, add_scaled(load(b.scratch + RATE_SUM * LANES), weight, rate))
     b.w = add_scaled(stage_w(b, W_1), ahead * step.dt, rate)
+
+
+cdef inline void first(Body *b, const Step *step) noexcept nogil:
+    """The first stage of all such methods."""
+    store_quat(b.scratch + Q_START * LANES, b.q)
+    store(b.scratch + RATE_SUM * LANES, scale(0.0, b.w))
+    b.q = turned(b.q, 0.5 * step.dt, b.w)
+    next_w(b, step, W_1, 1.0, 0.5)
 
 
 cdef inline void last_w(Body *b, const Step *step) noexcept nogil:

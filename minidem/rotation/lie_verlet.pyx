@@ -17,7 +17,7 @@ from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, times
 from minidem.rotation.midstep cimport (
     add_dyad, after, at_pose, before, midpoint_derivative, midpoint_momentum, turned_by_cayley,
 )
-from minidem.rotation.registry import Scheme
+from minidem.rotation.registry import LEAPFROG, Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 
 
@@ -46,14 +46,11 @@ cdef inline void sync_lie(Body *b, const Step *step) noexcept nogil:
     b.predicted = at_pose(lie_momentum, b, step.dt)
 
 
-cdef int lie_verlet(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(START, start_lie, wanted, bodies, step)
-            | role(MOVE, move_lie, wanted, bodies, step)
-            | role(SYNC, sync_lie, wanted, bodies, step))
+cdef int lie_verlet(BodyBlock b) noexcept nogil:
+    return role(START, start_lie, b) | role(MOVE, move_lie, b) | role(SYNC, sync_lie, b)
 
 
 SCHEMES = [Scheme(
     name="lie-verlet", title="variational Lie-Verlet (Bou-Rabee & Marsden 2009)", kernels=Kernels(<size_t> lie_verlet),
-    angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True,
-    symplectic=True, cites=("bourabee2009hamilton",),
+    keeps_norm=True, symplectic=True, cites=("bourabee2009hamilton",), **LEAPFROG,
     reference={"": ((5.6283983331e-03, 9.5348461863e-04), (8.5797948632e-02, 1.4649711431e-02))})]

@@ -28,10 +28,11 @@ Symplectic, symmetric in time, of second order. It conserves the norm of :math:`
 momentum in the lab frame to rounding. The energy of a conservative system oscillates and does not drift.
 """
 from minidem.core.quaternion cimport (
-    Quat, add_scaled_quat, exponential, multiply, multiply_vector, quat, scale_quat,
+    Quat, add_scaled_quat, conjugate, exponential, multiply, multiply_vector, quat, scale_quat,
 )
-from minidem.core.vec3 cimport Vec3, add_scaled, scale, times, vec3
-from minidem.rotation.registry import Scheme
+from minidem.core.vec3 cimport Vec3, scale, times, vec3
+from minidem.rotation.formulas cimport predict_with_push
+from minidem.rotation.registry import SECOND_ORDER, Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load_quat, store_quat
 
@@ -64,7 +65,7 @@ cdef inline Quat kicked(const Body *b, double h) noexcept nogil:
 
 
 cdef inline Vec3 body_rate(const Body *b, Quat p) noexcept nogil:
-    cdef Quat twice = multiply(quat(b.q.w, -b.q.x, -b.q.y, -b.q.z), p)
+    cdef Quat twice = multiply(conjugate(b.q), p)
     return times(b.inverse_inertia, scale(0.5, vec3(twice.x, twice.y, twice.z)))
 
 
@@ -90,20 +91,11 @@ cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     store_quat(b.scratch, p)
 
 
-cdef inline void predict(Body *b, const Step *step) noexcept nogil:
-    b.predicted = add_scaled(b.w, 0.5 * step.dt, times(b.inverse_inertia, b.torque))
-
-
-cdef int no_squish(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(START, start, wanted, bodies, step)
-            | role(MOVE, move, wanted, bodies, step)
-            | role(FINISH, finish, wanted, bodies, step)
-            | role(PREDICT, predict, wanted, bodies, step))
+cdef int no_squish(BodyBlock b) noexcept nogil:
+    return role(START, start, b) | role(MOVE, move, b) | role(FINISH, finish, b) | role(PREDICT, predict_with_push, b)
 
 
 SCHEMES = [Scheme(
     name="no-squish", title="NO_SQUISH (Miller et al. 2002)",
-    kernels=Kernels(<size_t> no_squish),
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, symplectic=True,
-    n_scratch=4, used_in="LAMMPS",
-    cites=("miller2002symplectic",))]
+    kernels=Kernels(<size_t> no_squish), keeps_norm=True, symplectic=True, n_scratch=4, **SECOND_ORDER,
+    used_in="LAMMPS", cites=("miller2002symplectic",))]

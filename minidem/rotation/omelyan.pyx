@@ -30,19 +30,14 @@ as in those of ``spiral-omelyan``, which has no other.
 from minidem.core.parameters import Count
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
-from minidem.rotation.formulas cimport turn_block
-from minidem.rotation.registry import Scheme
+from minidem.rotation.formulas cimport start_by_euler, turn
+from minidem.rotation.registry import LEAPFROG, Scheme
 from minidem.rotation.scheme cimport (
-    MOVE, START, SYNC, Body, BodyBlock, BodyFunction, Kernels, Step, angular_acceleration, gyroscopic, over_bodies,
-    role,
+    MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, gyroscopic, role, w_as_stored,
 )
 
 cdef enum: ITERATIONS, START_BY     # parameters, in their order
 cdef enum StartBy: EULER, MAP       # its words
-
-
-cdef inline void guess(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
 
 
 cdef inline Vec3 iterate(const Body *b, double h) noexcept nogil:
@@ -51,24 +46,13 @@ cdef inline Vec3 iterate(const Body *b, double h) noexcept nogil:
         b.torque, 0.5, add(gyroscopic(b, b.w), gyroscopic(b, b.predicted)))))
 
 
-cdef inline void iterate_step(Body *b, const Step *step) noexcept nogil:
-    b.predicted = iterate(b, step.dt)
-
-
-cdef inline void iterate_half_step(Body *b, const Step *step) noexcept nogil:
-    b.predicted = iterate(b, 0.5 * step.dt)
-
-
-cdef inline void iterate_half_step_back(Body *b, const Step *step) noexcept nogil:
-    b.predicted = iterate(b, -0.5 * step.dt)
+cdef inline void iterate_half_steps(Body *b, const Step *step) noexcept nogil:
+    """As many half steps ahead as `step.variant` says."""
+    b.predicted = iterate(b, 0.5 * step.variant * step.dt)
 
 
 cdef inline void accept(Body *b, const Step *step) noexcept nogil:
     b.w = b.predicted
-
-
-cdef inline void half_step_of_euler_back(Body *b, const Step *step) noexcept nogil:
-    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
 
 
 cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
@@ -79,45 +63,38 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline int solve(int which, BodyFunction formula, int wanted, BodyBlock bodies,
-                      const Step *step) noexcept nogil:
+cdef inline int solve(int which, int half_steps, BodyBlock b) noexcept nogil:
     """The iterations of a role, each over all bodies of the block, so that each is vectorised."""
     cdef int _k
-    role(which, guess, wanted, bodies, step)
-    for _k in range(step.integers[ITERATIONS] if wanted == which else 0):
-        over_bodies(formula, bodies, step)
+    role(which, w_as_stored, b)
+    for _k in range(b.step.integers[ITERATIONS] if b.wanted == which else 0):
+        role(which, iterate_half_steps, b, half_steps)
     return 1 << which
 
 
-cdef inline int start_by_map(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    solve(START, iterate_half_step_back, wanted, bodies, step)
-    return role(START, accept, wanted, bodies, step)
+cdef inline int start_by_map(BodyBlock b) noexcept nogil:
+    solve(START, -1, b)
+    return role(START, accept, b)
 
 
-cdef int omelyan(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if step.integers[START_BY] == EULER:
-        role(START, half_step_of_euler_back, wanted, bodies, step)
+cdef int omelyan(BodyBlock b) noexcept nogil:
+    if b.step.integers[START_BY] == EULER:
+        role(START, start_by_euler, b)
     else:
-        start_by_map(wanted, bodies, step)
-    solve(MOVE, iterate_step, wanted, bodies, step)
-    return (role(MOVE, turn_by_cayley, wanted, bodies, step)
-            | solve(SYNC, iterate_half_step, wanted, bodies, step)
-            | 1 << START)
+        start_by_map(b)
+    solve(MOVE, 2, b)
+    return 1 << START | role(MOVE, turn_by_cayley, b) | solve(SYNC, 1, b)
 
 
-cdef int spiral_omelyan(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    start_by_map(wanted, bodies, step)
-    solve(MOVE, iterate_step, wanted, bodies, step)
-    role(MOVE, accept, wanted, bodies, step)
-    if wanted == MOVE:
-        turn_block(bodies.clumps, step.dt)
-    return 1 << START | 1 << MOVE | solve(SYNC, iterate_half_step, wanted, bodies, step)
+cdef int spiral_omelyan(BodyBlock b) noexcept nogil:
+    solve(MOVE, 2, b)
+    role(MOVE, accept, b)
+    return start_by_map(b) | turn(b) | solve(SYNC, 1, b)
 
 
 SCHEMES = [
     Scheme(name="omelyan", title="Omelyan 1998", equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
-           kernels=Kernels(<size_t> omelyan), keeps_norm=True,
-           angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
+           kernels=Kernels(<size_t> omelyan), keeps_norm=True, **LEAPFROG,
            parameters={"iterations": Count(3), "start": ("euler", "map")},
            cites=("omelyan1998algorithm", "delvalle2024spiral"), reference={
                "": ((3.4950927847e-04, 1.1436931055e-05), (5.5790787161e-03, 1.7289927981e-04)),
@@ -125,7 +102,6 @@ SCHEMES = [
                                            (5.5730278654e-03, 1.7731080078e-04))}),
     Scheme(name="spiral-omelyan", title="SPIRAL with Omelyan's angular velocity", equations="7, B.10 to B.12",
            kernels=Kernels(<size_t> spiral_omelyan), keeps_norm=True, parameters={"iterations": Count(3)},
-           angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-           cites=("delvalle2024spiral", "omelyan1998algorithm"),
+           cites=("delvalle2024spiral", "omelyan1998algorithm"), **LEAPFROG,
            reference={"": ((1.2205329159e-05, 1.1294205811e-05), (2.0960971242e-04, 1.7062956430e-04))}),
 ]

@@ -38,8 +38,8 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, half, b.torque))
 
 
-cdef int pcdm(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return role(MOVE, move, wanted, bodies, step)
+cdef int pcdm(BodyBlock b) noexcept nogil:
+    return role(MOVE, move, b)
 
 
 SCHEMES = [Scheme(

@@ -33,12 +33,9 @@ those of the result :math:`\boldsymbol P`, so :math:`P_{xx}` and :math:`P_{zz}` 
 """
 from minidem.core.quaternion cimport Quat, normalise, quat, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3
+from minidem.rotation.formulas cimport start_by_euler
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, angular_acceleration, role
-
-
-cdef inline void start(Body *b, const Step *step) noexcept nogil:
-    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
 
 
 cdef inline Vec3 iterated(const Body *b, double h) noexcept nogil:
@@ -83,10 +80,8 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = iterated(b, 0.5 * step.dt)
 
 
-cdef int pfc4(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(START, start, wanted, bodies, step)
-            | role(MOVE, move, wanted, bodies, step)
-            | role(SYNC, sync, wanted, bodies, step))
+cdef int pfc4(BodyBlock b) noexcept nogil:
+    return role(START, start_by_euler, b) | role(MOVE, move, b) | role(SYNC, sync, b)
 
 
 SCHEMES = [Scheme(

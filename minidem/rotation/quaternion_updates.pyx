@@ -91,29 +91,29 @@ cdef inline void move_by_cayley(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, acceleration)
 
 
-cdef inline int move(BodyFunction turn, int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
+cdef inline int move(BodyFunction turn, BodyBlock b) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
-    if step.integers[OMEGA] == OLD:
-        role(MOVE, turn, wanted, bodies, step)
-        return role(MOVE, kick, wanted, bodies, step)
-    role(MOVE, kick, wanted, bodies, step)
-    return role(MOVE, turn, wanted, bodies, step)
+    if b.step.integers[OMEGA] == OLD:
+        role(MOVE, turn, b)
+        return role(MOVE, kick, b)
+    role(MOVE, kick, b)
+    return role(MOVE, turn, b)
 
 
-cdef int euler(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return move(turn_by_euler, wanted, bodies, step)
+cdef int euler(BodyBlock b) noexcept nogil:
+    return move(turn_by_euler, b)
 
 
-cdef int scalar_factor(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return move(turn_by_tangent, wanted, bodies, step)
+cdef int scalar_factor(BodyBlock b) noexcept nogil:
+    return move(turn_by_tangent, b)
 
 
-cdef int direct(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return move(turn_directly, wanted, bodies, step)
+cdef int direct(BodyBlock b) noexcept nogil:
+    return move(turn_directly, b)
 
 
-cdef int walton_braun(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return role(MOVE, move_by_cayley, wanted, bodies, step)
+cdef int walton_braun(BodyBlock b) noexcept nogil:
+    return role(MOVE, move_by_cayley, b)
 
 
 SCHEMES = [

@@ -82,6 +82,9 @@ class Scheme(Description):
                 self.refuse(name, f"give the first of {width} scratch numbers, n_scratch = {self.n_scratch}")
 
 
+SECOND_ORDER = {"order_q": 2, "order_w": 2, "order_q_varying": 2, "order_w_varying": 2}     # fields of many schemes
+LEAPFROG = SECOND_ORDER | {"angular_velocity_offset": -0.5}
+
 _registry: Registry[Scheme] = Registry(Scheme, "minidem.rotation", "SCHEMES")
 available, info, select = _registry.available, _registry.info, _registry.select
 

@@ -20,10 +20,10 @@ without torque; energy is not.
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, multiply, multiply_vector, normalise, quat, rotate_back, scale_quat,
 )
-from minidem.core.vec3 cimport Vec3, add_scaled, times
-from minidem.rotation.formulas cimport with_momentum
-from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
+from minidem.core.vec3 cimport Vec3, times
+from minidem.rotation.formulas cimport pushed, second_half_kick, with_momentum
+from minidem.rotation.registry import SECOND_ORDER, Scheme
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, role
 
 
 cdef inline Quat turned_a_little(Quat q, double h, Vec3 w) noexcept nogil:
@@ -31,12 +31,8 @@ cdef inline Quat turned_a_little(Quat q, double h, Vec3 w) noexcept nogil:
     return normalise(add_scaled_quat(q, 0.5 * h, multiply_vector(q, w)))
 
 
-cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
-    return add_scaled(b.w, h, times(b.inverse_inertia, b.torque))
-
-
 cdef inline void move(Body *b, const Step *step) noexcept nogil:
-    cdef Vec3 w = kicked(b, 0.5 * step.dt)
+    cdef Vec3 w = pushed(b, 0.5 * step.dt)
     cdef Vec3 momentum = times(b.inertia, w)
     cdef Quat once = turned_a_little(quat(1.0, 0.0, 0.0, 0.0), step.dt, w)
     cdef Quat half = turned_a_little(quat(1.0, 0.0, 0.0, 0.0), 0.5 * step.dt, w)
@@ -46,22 +42,11 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = with_momentum(b, w, rotate_back(turn, momentum))
 
 
-cdef inline void finish(Body *b, const Step *step) noexcept nogil:
-    b.w = kicked(b, 0.5 * step.dt)
-
-
-cdef inline void predict(Body *b, const Step *step) noexcept nogil:
-    b.predicted = kicked(b, 0.5 * step.dt)
-
-
-cdef int richardson(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(MOVE, move, wanted, bodies, step)
-            | role(FINISH, finish, wanted, bodies, step)
-            | role(PREDICT, predict, wanted, bodies, step))
+cdef int richardson(BodyBlock b) noexcept nogil:
+    return role(MOVE, move, b) | second_half_kick(b)
 
 
 SCHEMES = [Scheme(
     name="richardson", title="Richardson extrapolation, as in LAMMPS", kernels=Kernels(<size_t> richardson),
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, normalises=True, used_in="LAMMPS, LIGGGHTS",
-    cites=("thompson2022lammps",),
+    normalises=True, used_in="LAMMPS, LIGGGHTS", cites=("thompson2022lammps",), **SECOND_ORDER,
     reference={"": ((7.0784812991e-04, 2.3783064756e-05), (1.1307063665e-02, 3.8421342262e-04))})]

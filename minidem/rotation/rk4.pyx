@@ -17,8 +17,9 @@ W. Kutta, Z. Math. Phys. 46, 435 (1901).
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, scale_quat
 from minidem.core.vec3 cimport Vec3, add_scaled
+from minidem.rotation.formulas cimport four_stages
 from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
+from minidem.rotation.scheme cimport Body, BodyBlock, Kernels, Step, angular_acceleration
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
 cdef enum Scratch:                  # first index of each stored quantity
@@ -65,14 +66,8 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(load(b.scratch + W_START * LANES), step.dt / 6.0, load(b.scratch + W_SUM * LANES))
 
 
-cdef int rk4(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if step.stage == 0:
-        return role(MOVE, first, wanted, bodies, step)
-    if step.stage == 1:
-        return role(MOVE, second, wanted, bodies, step)
-    if step.stage == 2:
-        return role(MOVE, third, wanted, bodies, step)
-    return role(MOVE, last, wanted, bodies, step)
+cdef int rk4(BodyBlock b) noexcept nogil:
+    return four_stages(first, second, third, last, b)
 
 
 SCHEMES = [Scheme(

@@ -1,7 +1,7 @@
 """Interface between a rotation scheme and the time loop: five roles, each a formula for one body.
 
 A scheme's file writes each formula once, as an inline function of one `Body`. One function of a block of eight bodies
-gives each formula its `role`; it takes the wanted role, the bodies and the step.
+gives each formula its `role`.
 
     START    optional: once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
     MOVE     stored state and the torque at t_n -> orientation (and stored state) of the next stage
@@ -48,6 +48,7 @@ cdef struct Step:
     BlockFunction *of_user              # (N_ROLES,): the user's own functions in C; NULL: in Python, or none
     int stage                           # index into the scheme's stages
     int integers[MAX_PARAMETERS]        # of parameters that are integers: the value; that are words: the word's index
+    int variant                         # of the formula, see `role`
 
 
 cdef inline void set_stage(Step *step, int stage) noexcept nogil:
@@ -55,7 +56,9 @@ cdef inline void set_stage(Step *step, int stage) noexcept nogil:
     step.stage_as_double = stage
 
 
-cdef struct BodyBlock:              # eight bodies
+cdef struct BodyBlock:              # eight bodies, and what is to be done with them
+    int wanted                      # a role; N_ROLES: nothing
+    const Step *step
     ClumpBlock *clumps
     const WrenchBlock *wrench
     const ConstantBlock *constants
@@ -72,8 +75,9 @@ cdef struct Body:
 
 
 ctypedef void (*BodyFunction)(Body *body, const Step *step) noexcept nogil
-# Does what the wanted role asks for, N_ROLES: nothing; returns bits 1 << role of all roles that the scheme has.
-ctypedef int (*SchemeFunction)(int wanted, BodyBlock bodies, const Step *step) noexcept nogil
+ctypedef bint (*BodyTest)(const Body *body, const Step *step) noexcept nogil
+# Does what the wanted role asks for; returns bits 1 << role of all roles that the scheme has.
+ctypedef int (*SchemeFunction)(BodyBlock b) noexcept nogil
 
 
 cdef class Kernels(External):
@@ -84,38 +88,56 @@ cdef class Kernels(External):
     cdef object set_parameters(self, Step *step, values)
 
 
-cdef inline void over_bodies(BodyFunction formula, BodyBlock bodies, const Step *step) noexcept nogil:
+cdef inline Body body_of(const BodyBlock *b, int lane) noexcept nogil:
+    cdef Body body
+    body.q = load_quat(b.clumps.orientation + lane)
+    body.w = load(b.clumps.angular_velocity + lane)
+    body.predicted = load(b.clumps.predicted + lane)
+    body.torque = load(b.wrench.torque + lane)
+    body.inertia = load(b.constants.inertia + lane)
+    body.inverse_inertia = load(b.constants.inverse_inertia + lane)
+    body.scratch = scratch_of(b.clumps) + lane
+    return body
+
+
+cdef inline void over_bodies(BodyFunction formula, BodyBlock b, int variant) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane, vectorised."""
     cdef Body body
     # Copies cannot alias the block. Through pointers, even restricted ones, most schemes are not vectorised.
-    cdef Step own_step = step[0]
-    cdef double torque[3 * LANES]
-    cdef double inertia[3 * LANES]
-    cdef double inverse_inertia[3 * LANES]
-    cdef ClumpBlock *clumps = bodies.clumps
+    cdef Step own_step = b.step[0]
+    cdef WrenchBlock wrench
+    cdef ConstantBlock constants
     cdef int lane
-    memcpy(torque, bodies.wrench.torque, sizeof(torque))
-    memcpy(inertia, bodies.constants.inertia, sizeof(inertia))
-    memcpy(inverse_inertia, bodies.constants.inverse_inertia, sizeof(inverse_inertia))
+    memcpy(&wrench.torque, &b.wrench.torque, sizeof(wrench.torque))
+    memcpy(&constants.inertia, &b.constants.inertia, sizeof(constants.inertia))
+    memcpy(&constants.inverse_inertia, &b.constants.inverse_inertia, sizeof(constants.inverse_inertia))
+    own_step.variant, b.wrench, b.constants = variant, &wrench, &constants
     for lane in range(LANES):
-        body.q = load_quat(clumps.orientation + lane)
-        body.w = load(clumps.angular_velocity + lane)
-        body.predicted = load(clumps.predicted + lane)
-        body.torque = load(torque + lane)
-        body.inertia = load(inertia + lane)
-        body.inverse_inertia = load(inverse_inertia + lane)
-        body.scratch = scratch_of(clumps) + lane
+        body = body_of(&b, lane)
         formula(&body, &own_step)
-        store_quat(clumps.orientation + lane, body.q)
-        store(clumps.angular_velocity + lane, body.w)
-        store(clumps.predicted + lane, body.predicted)
+        store_quat(b.clumps.orientation + lane, body.q)
+        store(b.clumps.angular_velocity + lane, body.w)
+        store(b.clumps.predicted + lane, body.predicted)
 
 
-cdef inline int role(int which, BodyFunction formula, int wanted, BodyBlock bodies,
-                     const Step *step) noexcept nogil:
-    """Apply the formula of a role to all bodies, if this role is the wanted one; returns the bit of the role."""
-    if wanted == which:
-        over_bodies(formula, bodies, step)
+cdef inline bint all_bodies(BodyTest test, BodyBlock b) noexcept nogil:
+    """Do all bodies of a block pass?"""
+    cdef Body body
+    cdef long long failed = 0                           # as wide as a double, so that the loop vectorises
+    cdef int lane
+    for lane in range(LANES):
+        body = body_of(&b, lane)
+        failed |= <long long> (not test(&body, b.step))
+    return failed == 0
+
+
+cdef inline int role(int which, BodyFunction formula, BodyBlock b, int variant=0) noexcept nogil:
+    """Apply the formula of a role to all bodies, if this role is the wanted one; returns the bit of the role.
+
+    variant : of the formula, which reads step.variant. It must be a constant, so that the loop over bodies vectorises.
+    """
+    if b.wanted == which:
+        over_bodies(formula, b, variant)
     return 1 << which
 
 
@@ -127,14 +149,14 @@ cdef inline void call_scheme(SchemeFunction function, int roles, int wanted, Clu
                              const WrenchBlock *wrench, const ConstantBlock *constants,
                              const Step *step) noexcept nogil:
     """Call a scheme that has `roles` for a block, in the wanted role or its default."""
-    cdef BodyBlock bodies
-    bodies.clumps, bodies.wrench, bodies.constants = clumps, wrench, constants
+    cdef BodyBlock b
     if wanted == PREDICT and not roles >> PREDICT & 1:
         wanted = SYNC
+    b.wanted, b.step, b.clumps, b.wrench, b.constants = wanted, step, clumps, wrench, constants
     if wanted == SYNC and not roles >> SYNC & 1:
-        over_bodies(w_as_stored, bodies, step)
+        role(SYNC, w_as_stored, b)
     else:
-        function(wanted, bodies, step)
+        function(b)
 
 
 cdef inline Vec3 gyroscopic(const Body *body, Vec3 w) noexcept nogil:

@@ -7,11 +7,12 @@ cdef class Kernels(External):
 
     def __init__(self, size_t function, int roles=0):
         cdef Step step
-        cdef BodyBlock bodies
+        cdef BodyBlock nothing
         memset(&step, 0, sizeof(step))
-        memset(&bodies, 0, sizeof(bodies))
+        memset(&nothing, 0, sizeof(nothing))
+        nothing.wanted, nothing.step = N_ROLES, &step
         self.function = <SchemeFunction> function
-        self.roles = roles or self.function(N_ROLES, bodies, &step)
+        self.roles = roles or self.function(nothing)
 
     def own(self):
         """A copy for one time loop, so that an error of a Python function is raised by that loop alone."""

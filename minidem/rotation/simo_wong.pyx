@@ -28,11 +28,11 @@ evaluation suffices, and :math:`\boldsymbol w` is stored (midstep.pxd). For :mat
 """
 from minidem.core.quaternion cimport Matrix, cosine_series, sinc_series
 from minidem.core.vec3 cimport Vec3, dot
-from minidem.rotation.formulas cimport turn_block
+from minidem.rotation.formulas cimport turn
 from minidem.rotation.midstep cimport (
     after, at_pose, before, midpoint_derivative, midpoint_momentum, turned_by_cayley,
 )
-from minidem.rotation.registry import Scheme
+from minidem.rotation.registry import LEAPFROG, Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 
 
@@ -76,26 +76,21 @@ cdef inline void sync_austin(Body *b, const Step *step) noexcept nogil:
     b.predicted = at_pose(midpoint_momentum, b, step.dt)
 
 
-cdef int simo_wong(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    role(MOVE, advance, wanted, bodies, step)
-    if wanted == MOVE:
-        turn_block(bodies.clumps, step.dt)
-    return 1 << MOVE | role(START, start, wanted, bodies, step) | role(SYNC, sync, wanted, bodies, step)
+cdef int simo_wong(BodyBlock b) noexcept nogil:
+    role(MOVE, advance, b)
+    return role(START, start, b) | turn(b) | role(SYNC, sync, b)
 
 
-cdef int austin(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(START, start_austin, wanted, bodies, step)
-            | role(MOVE, move_austin, wanted, bodies, step)
-            | role(SYNC, sync_austin, wanted, bodies, step))
+cdef int austin(BodyBlock b) noexcept nogil:
+    return role(START, start_austin, b) | role(MOVE, move_austin, b) | role(SYNC, sync_austin, b)
 
 
-LEAPFROG = {"order_q": 2, "order_w": 2, "order_q_varying": 2, "order_w_varying": 2, "angular_velocity_offset": -0.5,
-            "keeps_norm": True, "notes": "torque in half kicks between free steps"}
+KICKED = LEAPFROG | {"keeps_norm": True, "notes": "torque in half kicks between free steps"}
 SCHEMES = [
     Scheme(name="simo-wong", title="Simo & Wong 1991, implicit", kernels=Kernels(<size_t> simo_wong),
-           cites=("simo1991unconditionally",), **LEAPFROG,
+           cites=("simo1991unconditionally",), **KICKED,
            reference={"": ((3.2004796907e-05, 3.5637401743e-05), (5.1366046261e-04, 5.6724024994e-04))}),
     Scheme(name="austin", title="Austin, Krishnaprasad & Wang 1993", kernels=Kernels(<size_t> austin),
-           cites=("austin1993almost",), **LEAPFROG,
+           cites=("austin1993almost",), **KICKED,
            reference={"": ((1.4115813509e-03, 1.1225640368e-05), (2.2342908122e-02, 1.7503952693e-04))}),
 ]

@@ -16,47 +16,39 @@ The start is :math:`S` over :math:`-\Delta t/2`, the angular velocity at the who
 :math:`\Delta t/2`.
 """
 from minidem.core.vec3 cimport Vec3
-from minidem.rotation.formulas cimport rk4, ssprk3, turn_block
+from minidem.rotation.formulas cimport rk4, ssprk3, turn
 from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, BodyFunction, Kernels, Step, over_bodies, role
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 
 cdef enum: INNER                    # parameters, in their order
 cdef enum Inner: SSPRK3, RK4        # its words
 
 
 cdef inline Vec3 flow(const Body *b, const Step *step, double h) noexcept nogil:
-    return ssprk3(b, h) if step.integers[INNER] == SSPRK3 else rk4(b, h)
+    return ssprk3(b, h) if step.variant == SSPRK3 else rk4(b, h)
 
 
 cdef inline void start(Body *b, const Step *step) noexcept nogil:
     b.w = flow(b, step, -0.5 * step.dt)
 
 
-cdef inline void advance_ssprk3(Body *b, const Step *step) noexcept nogil:
-    b.w = ssprk3(b, step.dt)
-
-
-cdef inline void advance_rk4(Body *b, const Step *step) noexcept nogil:
-    b.w = rk4(b, step.dt)
+cdef inline void advance(Body *b, const Step *step) noexcept nogil:
+    b.w = flow(b, step, step.dt)
 
 
 cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = flow(b, step, 0.5 * step.dt)
 
 
-cdef inline void move(BodyFunction advance, BodyBlock bodies, const Step *step) noexcept nogil:
-    over_bodies(advance, bodies, step)
-    turn_block(bodies.clumps, step.dt)
+cdef inline int with_inner(int inner, BodyBlock b) noexcept nogil:
+    role(MOVE, advance, b, inner)
+    return role(START, start, b, inner) | turn(b) | role(SYNC, sync, b, inner)
 
 
-cdef int spiral(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if wanted == MOVE and step.integers[INNER] == SSPRK3:       # chosen outside the loop over bodies
-        move(advance_ssprk3, bodies, step)
-    elif wanted == MOVE:
-        move(advance_rk4, bodies, step)
-    return (role(START, start, wanted, bodies, step)
-            | role(SYNC, sync, wanted, bodies, step)
-            | 1 << MOVE)
+cdef int spiral(BodyBlock b) noexcept nogil:
+    if b.step.integers[INNER] == SSPRK3:                # chosen outside the loop over bodies
+        return with_inner(SSPRK3, b)
+    return with_inner(RK4, b)
 
 
 SCHEMES = [Scheme(

@@ -27,22 +27,19 @@ cdef enum: FORM                     # parameters, in their order
 cdef enum Form: PRODUCT, SUM        # its words
 
 
-cdef inline void move_product(Body *b, const Step *step) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 acceleration = angular_acceleration(b, b.w, b.torque)
-    b.q = turned(turned(b.q, step.dt, b.w), 0.5 * step.dt * step.dt, acceleration)
+    if step.variant == PRODUCT:
+        b.q = turned(turned(b.q, step.dt, b.w), 0.5 * step.dt * step.dt, acceleration)
+    else:
+        b.q = turned(b.q, step.dt, add_scaled(b.w, 0.5 * step.dt, acceleration))
     b.w = ssprk3(b, step.dt)
 
 
-cdef inline void move_sum(Body *b, const Step *step) noexcept nogil:
-    cdef Vec3 acceleration = angular_acceleration(b, b.w, b.torque)
-    b.q = turned(b.q, step.dt, add_scaled(b.w, 0.5 * step.dt, acceleration))
-    b.w = ssprk3(b, step.dt)
-
-
-cdef int spiral_sync(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if step.integers[FORM] == PRODUCT:                # chosen outside the loop over bodies
-        return role(MOVE, move_product, wanted, bodies, step)
-    return role(MOVE, move_sum, wanted, bodies, step)
+cdef int spiral_sync(BodyBlock b) noexcept nogil:
+    if b.step.integers[FORM] == PRODUCT:              # chosen outside the loop over bodies
+        return role(MOVE, move, b, PRODUCT)
+    return role(MOVE, move, b, SUM)
 
 
 SCHEMES = [Scheme(

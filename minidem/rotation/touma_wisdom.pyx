@@ -26,10 +26,12 @@ The axis :math:`s` is chosen for each body, so that the other two moments have t
 Symplectic, symmetric in time; angular momentum in the lab is conserved without torque.
 """
 from minidem.core.quaternion cimport Quat, multiply, rotate_back
-from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, times, vec3
-from minidem.rotation.formulas cimport all_turn_little, exponential_of, with_momentum
-from minidem.rotation.registry import Scheme
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, role
+from minidem.core.vec3 cimport Vec3, dot, scale, times, vec3
+from minidem.rotation.formulas cimport (
+    exponential_of, move_by_size, pushed, second_half_kick, turns_little_after_push, with_momentum,
+)
+from minidem.rotation.registry import SECOND_ORDER, Scheme
+from minidem.rotation.scheme cimport Body, BodyBlock, Kernels, Step
 
 
 cdef inline double magnitude(double x) noexcept nogil:
@@ -51,15 +53,12 @@ cdef inline void turn(Quat *q, Vec3 *momentum, Vec3 angle, bint little) noexcept
     momentum[0] = rotate_back(e, momentum[0])
 
 
-cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
-    return add_scaled(b.w, h, times(b.inverse_inertia, b.torque))
-
-
-cdef inline void advance(Body *b, const Step *step, bint little) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
+    cdef bint little = step.variant
     cdef Vec3 s = axis_of_symmetry(b.inverse_inertia), t = vec3(s.z, s.x, s.y), r = vec3(s.y, s.z, s.x)
     cdef double of_t = dot(t, b.inverse_inertia), excess = step.dt * (dot(s, b.inverse_inertia) - of_t)
     cdef double remainder = 0.5 * step.dt * (dot(r, b.inverse_inertia) - of_t)
-    cdef Vec3 w = kicked(b, 0.5 * step.dt)
+    cdef Vec3 w = pushed(b, 0.5 * step.dt)
     cdef Vec3 momentum = times(b.inertia, w)
     cdef Quat q = b.q
     turn(&q, &momentum, scale(remainder * dot(r, momentum), r), little)
@@ -70,34 +69,12 @@ cdef inline void advance(Body *b, const Step *step, bint little) noexcept nogil:
     b.w = with_momentum(b, w, momentum)
 
 
-cdef inline void move_far(Body *b, const Step *step) noexcept nogil:
-    advance(b, step, False)
-
-
-cdef inline void move_little(Body *b, const Step *step) noexcept nogil:
-    advance(b, step, True)
-
-
-cdef inline void finish(Body *b, const Step *step) noexcept nogil:
-    b.w = kicked(b, 0.5 * step.dt)
-
-
-cdef inline void predict(Body *b, const Step *step) noexcept nogil:
-    b.predicted = kicked(b, 0.5 * step.dt)
-
-
-cdef int touma_wisdom(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    if wanted == MOVE and all_turn_little(bodies, step.dt):     # chosen outside the loop over bodies
-        role(MOVE, move_little, wanted, bodies, step)
-    else:
-        role(MOVE, move_far, wanted, bodies, step)
-    return (1 << MOVE
-            | role(FINISH, finish, wanted, bodies, step)
-            | role(PREDICT, predict, wanted, bodies, step))
+cdef int touma_wisdom(BodyBlock b) noexcept nogil:
+    return move_by_size(move, turns_little_after_push, b) | second_half_kick(b)
 
 
 SCHEMES = [Scheme(
     name="touma-wisdom", title="Touma & Wisdom 1994", kernels=Kernels(<size_t> touma_wisdom),
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, symplectic=True,
+    keeps_norm=True, symplectic=True, **SECOND_ORDER,
     notes="axis of the symmetric part chosen for each body; torque in half kicks",
     cites=("touma1994lie",), reference={"": ((3.2991731391e-07, 0.0), (5.2787584668e-06, 0.0))})]

@@ -36,10 +36,8 @@ cdef inline void predict(Body *b, const Step *step) noexcept nogil:
     b.predicted = half_kick(b, step)
 
 
-cdef int velocity_verlet(int wanted, BodyBlock bodies, const Step *step) noexcept nogil:
-    return (role(MOVE, move, wanted, bodies, step)
-            | role(FINISH, finish, wanted, bodies, step)
-            | role(PREDICT, predict, wanted, bodies, step))
+cdef int velocity_verlet(BodyBlock b) noexcept nogil:
+    return role(MOVE, move, b) | role(FINISH, finish, b) | role(PREDICT, predict, b)
 
 
 SCHEMES = [Scheme(

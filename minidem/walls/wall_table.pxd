@@ -9,7 +9,8 @@ cdef class WallPrimitives:
     cdef readonly object servos         # numbers of the walls that a force moves
     cdef object ahead                   # (step of the first entry, poses, travel) of the newest table
     cdef object motions                 # Motions of the moving ones
-    cdef object _keep
+    cdef list _keep
+    cdef const void *kept(self, values, kind=*) except NULL
     cdef object _fill_shapes(self, simple)
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
     cdef object _fill_references(self, simple, of_triangles)

@@ -44,37 +44,28 @@ cdef class WallPrimitives:
     """
 
     def __cinit__(self, walls, periodic=None):
-        cdef unsigned char[::1] moves, repeats
-        cdef double[:, ::1] surfaces
-        cdef int[::1] wall_of
         cdef int axis
         length = np.zeros(3) if periodic is None else periodic
         simple = [(k, primitive) for k, wall in enumerate(walls) for primitive in wall.primitives()]
-        repeated = np.array([bool(wall.uneven(length > 0.0)[0].any()) for wall in walls] + [False])
+        repeated = np.array([wall.uneven(length > 0.0)[0].any() for wall in walls], dtype=bool)
         meshes = [(k, *in_box(wall, length, repeated[k])) for k, wall in enumerate(walls) if wall.surface is not None]
         self._keep, self.walls, self.periodic, self.ahead = [], walls, periodic, (0, (), ())
         self.moving = [k for k, wall in enumerate(walls) if wall.moves]
         self.motions = Motions([walls[k] for k in self.moving], [
             walls[k].without_images(length, turns=True) if length.any() else None for k in self.moving])
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, STEERED)]
-        self.wall_of = wall_of = np.concatenate(
-            [np.array([k for k, _ in simple], dtype=np.int32)]
-            + [np.full(len(triangles), k, dtype=np.int32) for k, _, triangles, _ in meshes]
-            + [np.zeros(1, dtype=np.int32)])
-        moves = np.array([wall.moves for wall in walls] + [False]).view(np.uint8)
+        numbers = [(k, 1) for k, _ in simple] + [(k, len(triangles)) for k, _, triangles, _ in meshes]
+        self.wall_of = np.repeat(*np.array(numbers, dtype=np.int32).reshape(-1, 2).T)
         self.view.count, self.view.n_simple = len(walls), len(simple)
-        self.view.n_primitives, self.view.wall_of = len(wall_of) - 1, &wall_of[0]
-        self.view.moves = &moves[0]
+        self.view.n_primitives, self.view.wall_of = len(self.wall_of), <int *> self.kept(self.wall_of, np.int32)
+        self.view.moves = <unsigned char *> self.kept([wall.moves for wall in walls], np.uint8)
         self.view.any_moves = len(self.moving) > 0
-        surfaces = np.array([[*wall.surface_velocity, *wall.surface_angular_velocity] for wall in walls] + [[0.0] * 6])
-        self.view.surfaces, self.view.any_slides = &surfaces[0, 0], np.any(surfaces)
-        self.wall_of = self.wall_of[:-1]
-        repeats = repeated.view(np.uint8)
+        surfaces = [(*wall.surface_velocity, *wall.surface_angular_velocity) for wall in walls]
+        self.view.surfaces, self.view.any_slides = <double *> self.kept(surfaces), np.any(surfaces)
+        self.view.repeats = <unsigned char *> self.kept(repeated, np.uint8)
         for axis in range(3):
             self.view.period[axis] = length[axis]
             self.view.inverse_period[axis] = 1.0 / length[axis] if length[axis] > 0.0 else 0.0
-        self.view.repeats = &repeats[0]
-        self._keep += [wall_of, moves, repeats, surfaces]
         self._fill_shapes(simple)
         self._fill_references(simple, self._fill_meshes(meshes, len(simple)))
 
@@ -84,6 +75,12 @@ cdef class WallPrimitives:
     def __dealloc__(self):
         free(<void *> self.view.shapes)
         free(<void *> self.view.grids)
+
+    cdef const void *kept(self, values, kind=np.float64) except NULL:
+        """Address of an array of the values, which lives as long as this object."""
+        array = np.ascontiguousarray(values, dtype=kind)
+        self._keep.append(array)
+        return <const void *> <size_t> array.ctypes.data
 
     cdef object _fill_shapes(self, simple):
         """simple : of (number of the wall, values of its primitive, see Wall.primitives)."""
@@ -104,57 +101,43 @@ cdef class WallPrimitives:
 
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple):
         """Arrays of triangles, in the frames of their walls. Returns the centres of all (n, 3)."""
-        cdef double[:, :, ::1] corners
-        cdef double[:, ::1] normals
-        cdef int[:, ::1] vertices
-        cdef int[::1] around, around_start
-        cdef double[::1] smooth
-        cdef int[::1] start, primitives
         cdef TriangleGrid *grids = <TriangleGrid *> calloc(len(meshes) + 1, sizeof(TriangleGrid))
         cdef int m, k
         if grids == NULL:
             raise MemoryError("no memory for the grids of the meshes")
         self.view.grids, self.view.n_meshes = grids, len(meshes)
-        cosines, all_corners, all_vertices = np.ones(self.view.count + 1), [np.zeros((1, 3, 3))], [np.zeros((1, 3))]
+        cosines, all_corners, all_vertices = np.ones(self.view.count), [np.zeros((0, 3, 3))], [np.zeros((0, 3), int)]
         first, first_point = n_simple, 0
         for m, (number, points, triangles, joined) in enumerate(meshes):
             wall = self.walls[number]
             of_mesh = (points - (np.array(wall.center) if wall.moves else 0.0))[triangles]
             origin, width, sides, start, primitives = mesh_grid(of_mesh, first)
             grids[m].wall, grids[m].cell = number, width
-            grids[m].start, grids[m].primitives = &start[0], &primitives[0]
+            grids[m].start = <int *> self.kept(start, np.int32)
+            grids[m].primitives = <int *> self.kept(primitives, np.int32)
             for k in range(3):
                 grids[m].low[k], grids[m].side[k] = origin[k], sides[k]
-            all_corners.insert(-1, of_mesh)
-            all_vertices.insert(-1, joined + first_point)
+            all_corners.append(of_mesh)
+            all_vertices.append(joined + first_point)
             cosines[number] = np.cos(wall.feature_angle)
             first, first_point = first + len(triangles), first_point + len(points)
-            self._keep += [start, primitives]
-        corners = np.concatenate(all_corners)
-        sides = np.asarray(corners)
-        across = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
+        corners, vertices = np.concatenate(all_corners), np.concatenate(all_vertices)
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         length = np.linalg.norm(across, axis=1)[:, None]
         normals = np.divide(across, length, out=across, where=length > 0.0)
-        vertices, smooth = np.concatenate(all_vertices).astype(np.int32), cosines
-        self.view.corners, self.view.normal = &corners[0, 0, 0], &normals[0, 0]
-        self.view.vertices, self.view.smooth = &vertices[0, 0], &smooth[0]
-        self._keep += [corners, normals, vertices, smooth]
-        listed = np.asarray(vertices)[:-1].reshape(-1)
-        around = (n_simple + np.argsort(listed, kind="stable") // 3).astype(np.int32)
-        around_start = np.append(0, np.cumsum(np.bincount(listed, minlength=1))).astype(np.int32)
-        self.view.around, self.view.around_start = &around[0] if len(around) else NULL, &around_start[0]
-        self._keep += [around, around_start]
-        return 0.5 * (np.asarray(corners).min(axis=1) + np.asarray(corners).max(axis=1))
+        listed = vertices.reshape(-1)
+        self.view.corners, self.view.normal = <double *> self.kept(corners), <double *> self.kept(normals)
+        self.view.vertices, self.view.smooth = <int *> self.kept(vertices, np.int32), <double *> self.kept(cosines)
+        self.view.around = <int *> self.kept(n_simple + np.argsort(listed, kind="stable") // 3, np.int32)
+        self.view.around_start = <int *> self.kept(np.append(0, np.cumsum(np.bincount(listed, minlength=1))), np.int32)
+        return 0.5 * (corners.min(axis=1) + corners.max(axis=1))
 
     cdef object _fill_references(self, simple, of_triangles):
         """simple : as for `_fill_shapes`, whose references are the middles of their axes."""
-        cdef double[:, ::1] references
         middles = [np.array(given["point"]) + 0.5 * given.get("height", 0.0) * np.array(given["axis"])
                    - (np.array(self.walls[number].center) if self.walls[number].moves else 0.0)
                    for number, given in simple]
-        references = np.concatenate([np.reshape(middles, (-1, 3)), of_triangles])
-        self.view.references = &references[0, 0]
-        self._keep.append(references)
+        self.view.references = <double *> self.kept(np.concatenate([np.reshape(middles, (-1, 3)), of_triangles]))
 
     def tabulate(self, long long step, long long least, long long steps, double half_step):
         """Poses (entries, walls + 1), and bounds (entries,) of the distance that any surface has moved [m].

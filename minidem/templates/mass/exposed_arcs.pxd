@@ -59,17 +59,23 @@ cdef inline Mark mark(const Circle* circle, Vec3 point) noexcept nogil:
     return m
 
 
+cdef inline void half_angle(double cosine, double sine, Arc* half) noexcept nogil:
+    """Set cosine and sine of half an angle up to a turn, without cancellation."""
+    if cosine > 0.0:
+        half.c = sqrt(0.5 * (1.0 + cosine))
+        half.s = 0.5 * sine / half.c
+    else:
+        half.s = sqrt(0.5 * (1.0 - cosine))
+        half.c = 0.5 * sine / half.s
+
+
 cdef inline Arc arc_between(Mark a, Mark b, double turn) noexcept nogil:
     """Return the arc from a counter-clockwise to b, whose keys differ by `turn`."""
     cdef Arc arc
     cdef double cosine = a.x * b.x + a.y * b.y, sine = a.x * b.y - a.y * b.x
-    if cosine > 0.0:                    # the keys distinguish a tiny arc from nearly a full turn
-        arc.c = sqrt(0.5 * (1.0 + cosine))
-        arc.s = 0.5 * fabs(sine) / arc.c
-        arc.c = arc.c if turn < 2.0 else -arc.c
-    else:
-        arc.s = sqrt(0.5 * (1.0 - cosine))
-        arc.c = 0.5 * sine / arc.s
+    half_angle(cosine, fabs(sine) if cosine > 0.0 else sine, &arc)
+    if cosine > 0.0 and turn >= 2.0:    # the keys distinguish a tiny arc from nearly a full turn
+        arc.c = -arc.c
     arc.x, arc.y = a.x * arc.c - a.y * arc.s, a.y * arc.c + a.x * arc.s
     return arc
 

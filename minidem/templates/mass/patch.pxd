@@ -13,11 +13,12 @@ t = tan(angle / 4) is exact to round-off: the nearest pole of the integrand lies
 bounds the error by about 3.7^-32 = 7e-19. Only + - * / and square roots are used, so that the bits do not depend on
 the mathematical library of the machine.
 """
-from libc.math cimport sqrt
+from libc.string cimport memset
 
-from minidem.core.vec3 cimport Vec3, vec3, add, scale, add_scaled, dot
+from minidem.core.quaternion cimport Matrix
+from minidem.core.vec3 cimport Vec3, add, scale, add_scaled, dot
 from minidem.templates.mass.caps cimport Cap, clear_direction
-from minidem.templates.mass.exposed_arcs cimport Arc, Circle, Interval, circle_of, exposed_arcs, radial
+from minidem.templates.mass.exposed_arcs cimport Arc, Circle, Interval, circle_of, exposed_arcs, half_angle, radial
 
 cdef extern from *:
     """
@@ -34,57 +35,29 @@ cdef extern from *:
     const double GAUSS_WEIGHT[8]
     const double PI
 
-cdef struct Sym:            # symmetric tensor
-    double xx
-    double yy
-    double zz
-    double xy
-    double xz
-    double yz
 
-
-cdef inline Sym sym_zero() noexcept nogil:
-    return Sym(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-cdef inline void sym_add(Sym* t, double weight, Sym a) noexcept nogil:
+cdef inline void add_matrix(Matrix* t, double weight, Matrix a) noexcept nogil:
     """t += weight a"""
-    t.xx += weight * a.xx
-    t.yy += weight * a.yy
-    t.zz += weight * a.zz
-    t.xy += weight * a.xy
-    t.xz += weight * a.xz
-    t.yz += weight * a.yz
+    t.x, t.y, t.z = add_scaled(t.x, weight, a.x), add_scaled(t.y, weight, a.y), add_scaled(t.z, weight, a.z)
 
 
-cdef inline void sym_add_unit(Sym* t, double weight) noexcept nogil:
+cdef inline void add_unit(Matrix* t, double weight) noexcept nogil:
     """t += weight delta_ab"""
-    t.xx += weight
-    t.yy += weight
-    t.zz += weight
+    t.x.x, t.y.y, t.z.z = t.x.x + weight, t.y.y + weight, t.z.z + weight
 
 
-cdef inline void sym_add_both(Sym* t, double weight, Vec3 a, Vec3 b) noexcept nogil:
+cdef inline void add_both(Matrix* t, double weight, Vec3 a, Vec3 b) noexcept nogil:
     """t += weight (a b + b a)"""
-    t.xx += weight * 2.0 * (a.x * b.x)
-    t.yy += weight * 2.0 * (a.y * b.y)
-    t.zz += weight * 2.0 * (a.z * b.z)
-    t.xy += weight * (a.x * b.y + a.y * b.x)
-    t.xz += weight * (a.x * b.z + a.z * b.x)
-    t.yz += weight * (a.y * b.z + a.z * b.y)
-
-
-cdef inline Vec3 sym_times(Sym t, Vec3 a) noexcept nogil:
-    return vec3(t.xx * a.x + t.xy * a.y + t.xz * a.z,
-                t.xy * a.x + t.yy * a.y + t.yz * a.z,
-                t.xz * a.x + t.yz * a.y + t.zz * a.z)
+    t.x = add_scaled(t.x, weight, add_scaled(scale(a.x, b), b.x, a))
+    t.y = add_scaled(t.y, weight, add_scaled(scale(a.y, b), b.y, a))
+    t.z = add_scaled(t.z, weight, add_scaled(scale(a.z, b), b.z, a))
 
 
 cdef struct Patch:          # of the unit sphere's surface: integrals
     double area             # of 1
     Vec3 one                # of u
-    Sym two                 # of u u
-    Sym three               # of u u (c.u)
+    Matrix two                 # of u u
+    Matrix three               # of u u (c.u)
     double size             # of the terms that were added up: area plus length of the boundary
 
 cdef struct Boundary:
@@ -93,8 +66,8 @@ cdef struct Boundary:
     double length   # of the boundary
     double area     # integrals along the boundary: of -m.S / (1 - u.S)
     Vec3 one        # of m
-    Sym two         # of u m + m u
-    Sym three       # of (u m + m u) (c.u) + u u (c.m)
+    Matrix two         # of u m + m u
+    Matrix three       # of (u m + m u) (c.u) + u u (c.m)
 
 
 cdef inline void add_point(Boundary* sums, const Circle* circle,
@@ -107,9 +80,9 @@ cdef inline void add_point(Boundary* sums, const Circle* circle,
     sums.length += turned
     sums.area -= dot(m, sums.clear) / (1.0 - dot(u, sums.clear))
     sums.one = add(sums.one, m)
-    sym_add_both(&sums.two, 1.0, u, m)
-    sym_add_both(&sums.three, dot(sums.center, u), u, m)
-    sym_add_both(&sums.three, 0.5 * dot(sums.center, m), u, u)
+    add_both(&sums.two, 1.0, u, m)
+    add_both(&sums.three, dot(sums.center, u), u, m)
+    add_both(&sums.three, 0.5 * dot(sums.center, m), u, u)
 
 
 cdef inline void add_piece(Boundary* sums, const Circle* circle, Arc arc) noexcept nogil:
@@ -133,12 +106,7 @@ cdef inline void add_arc(Boundary* sums, const Circle* circle, Arc arc) noexcept
     cdef double length = 2.0 * circle.s * arc.s
     cdef Arc half
     if arc.c < cos_eighth or length * length > distance:
-        if arc.c > 0.0:
-            half.c = sqrt(0.5 * (1.0 + arc.c))
-            half.s = 0.5 * arc.s / half.c
-        else:
-            half.s = sqrt(0.5 * (1.0 - arc.c))
-            half.c = 0.5 * arc.s / half.s
+        half_angle(arc.c, arc.s, &half)
         half.x, half.y = arc.x * half.c + arc.y * half.s, arc.y * half.c - arc.x * half.s
         add_arc(sums, circle, half)
         half.x, half.y = arc.x * half.c - arc.y * half.s, arc.y * half.c + arc.x * half.s
@@ -155,11 +123,10 @@ cdef inline Patch exposed_patch(Vec3 center, const Cap* caps, int count,
     cdef Circle circle
     cdef double depth
     cdef int j, k, found
+    memset(&edge, 0, sizeof(edge))
+    memset(&patch, 0, sizeof(patch))
     edge.center = center
     edge.clear = clear_direction(caps, count, &depth)
-    edge.length = edge.area = 0.0
-    edge.one = vec3(0.0, 0.0, 0.0)
-    edge.two = edge.three = sym_zero()
     for j in range(count):
         circle = circle_of(&caps[j])
         found = exposed_arcs(caps, count, j, &circle, space, arcs)
@@ -168,12 +135,11 @@ cdef inline Patch exposed_patch(Vec3 center, const Cap* caps, int count,
 
     patch.area = edge.area + (4.0 * PI if depth < 0.0 else 0.0)
     patch.one = scale(0.5, edge.one)
-    patch.two = patch.three = sym_zero()
-    sym_add(&patch.two, 1.0 / 6.0, edge.two)
-    sym_add_unit(&patch.two, patch.area / 3.0)
+    add_matrix(&patch.two, 1.0 / 6.0, edge.two)
+    add_unit(&patch.two, patch.area / 3.0)
     # u_a u_b u_c is harmonic except for (delta_ab u_c + delta_bc u_a + delta_ca u_b) / 5, of degree 1
-    sym_add(&patch.three, 1.0 / 12.0, edge.three)
-    sym_add_unit(&patch.three, dot(center, patch.one) / 6.0)
-    sym_add_both(&patch.three, 1.0 / 6.0, center, patch.one)
+    add_matrix(&patch.three, 1.0 / 12.0, edge.three)
+    add_unit(&patch.three, dot(center, patch.one) / 6.0)
+    add_both(&patch.three, 1.0 / 6.0, center, patch.one)
     patch.size = patch.area + edge.length
     return patch

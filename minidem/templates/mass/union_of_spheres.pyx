@@ -22,13 +22,13 @@ integration; the tests repeat the comparison.
 import numpy as np
 
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
-from minidem.core.vec3 cimport Vec3, vec3, add_scaled, dot, norm, scale, sub
+from minidem.core.quaternion cimport Matrix, turn_vector
+from minidem.core.vec3 cimport Vec3, vec3, add_scaled, dot, norm, scale, sub, times
 from minidem.templates.mass.caps cimport Cap, cap_of, drop_hidden
 from minidem.templates.mass.exposed_arcs cimport Arc, Interval
-from minidem.templates.mass.patch cimport (
-    PI, Patch, Sym, exposed_patch, sym_add, sym_add_both, sym_add_unit, sym_times, sym_zero,
-)
+from minidem.templates.mass.patch cimport PI, Patch, add_both, add_matrix, add_unit, exposed_patch
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 16.0
@@ -36,22 +36,11 @@ ROUNDING = 16.0
 cdef struct Sums:
     double volume
     Vec3 first
-    Sym second
+    Matrix second
     Vec3 normal             # integral of n over the surface: zero if it is closed
-    Vec3 flux[3]            # of x_a n: the volume times the unit tensor
+    Matrix flux             # of x_a n: the volume times the unit tensor
     double volume_size      # sums of the magnitudes of the terms, for the bound of round-off
     Vec3 second_size
-
-
-cdef inline Sums sums_zero() noexcept nogil:
-    cdef Sums sums
-    cdef int a
-    sums.volume = sums.volume_size = 0.0
-    sums.first = sums.normal = sums.second_size = vec3(0.0, 0.0, 0.0)
-    sums.second = sym_zero()
-    for a in range(3):
-        sums.flux[a] = vec3(0.0, 0.0, 0.0)
-    return sums
 
 
 cdef inline void add_sphere(Sums* sums, Vec3 c, double r) noexcept nogil:
@@ -60,40 +49,44 @@ cdef inline void add_sphere(Sums* sums, Vec3 c, double r) noexcept nogil:
     cdef double own = 0.2 * volume * r * r
     sums.volume += volume
     sums.first = add_scaled(sums.first, volume, c)
-    sym_add_both(&sums.second, 0.5 * volume, c, c)
-    sym_add_unit(&sums.second, own)
-    sums.flux[0].x += volume
-    sums.flux[1].y += volume
-    sums.flux[2].z += volume
+    add_both(&sums.second, 0.5 * volume, c, c)
+    add_unit(&sums.second, own)
+    add_unit(&sums.flux, volume)
     sums.volume_size += volume
-    add_size(&sums.second_size, volume, vec3(c.x * c.x, c.y * c.y, c.z * c.z), 0.2 * r * r)
+    add_size(&sums.second_size, volume, times(c, c), 0.2 * r * r)
 
 
 cdef inline void add_patch(Sums* sums, Vec3 c, double r, Patch patch) noexcept nogil:
     """Add the exposed patch of a sphere."""
     cdef double flow = dot(c, patch.one) + r * patch.area               # of x.n, per r^2
-    cdef Vec3 slope = add_scaled(scale(r, sym_times(patch.two, c)), r * r, patch.one)     # of r u (x.n)
+    cdef Vec3 slope = add_scaled(scale(r, turn_vector(patch.two, c)), r * r, patch.one)     # of r u (x.n)
     cdef double third = r * r / 3.0, fifth = r * r / 5.0, farthest = norm(c) + r
     sums.volume += third * flow
     sums.first = add_scaled(sums.first, 0.25 * r * r, add_scaled(slope, flow, c))
-    sym_add_both(&sums.second, 0.5 * fifth * flow, c, c)
-    sym_add_both(&sums.second, fifth, c, slope)
-    sym_add(&sums.second, fifth * r * r, patch.three)
-    sym_add(&sums.second, fifth * r * r * r, patch.two)
+    add_both(&sums.second, 0.5 * fifth * flow, c, c)
+    add_both(&sums.second, fifth, c, slope)
+    add_matrix(&sums.second, fifth * r * r, patch.three)
+    add_matrix(&sums.second, fifth * r * r * r, patch.two)
 
     sums.normal = add_scaled(sums.normal, r * r, patch.one)
-    sums.flux[0] = add_scaled(sums.flux[0], r * r * c.x, patch.one)
-    sums.flux[1] = add_scaled(sums.flux[1], r * r * c.y, patch.one)
-    sums.flux[2] = add_scaled(sums.flux[2], r * r * c.z, patch.one)
-    sums.flux[0] = add_scaled(sums.flux[0], r * r * r, vec3(patch.two.xx, patch.two.xy, patch.two.xz))
-    sums.flux[1] = add_scaled(sums.flux[1], r * r * r, vec3(patch.two.xy, patch.two.yy, patch.two.yz))
-    sums.flux[2] = add_scaled(sums.flux[2], r * r * r, vec3(patch.two.xz, patch.two.yz, patch.two.zz))
+    sums.flux.x = add_scaled(sums.flux.x, r * r * c.x, patch.one)
+    sums.flux.y = add_scaled(sums.flux.y, r * r * c.y, patch.one)
+    sums.flux.z = add_scaled(sums.flux.z, r * r * c.z, patch.one)
+    add_matrix(&sums.flux, r * r * r, patch.two)
     sums.volume_size += third * farthest * patch.size
-    add_size(&sums.second_size, fifth * farthest * patch.size, vec3(c.x * c.x, c.y * c.y, c.z * c.z), r * r)
+    add_size(&sums.second_size, fifth * farthest * patch.size, times(c, c), r * r)
 
 
 cdef inline void add_size(Vec3* size, double weight, Vec3 apart, double own) noexcept nogil:
     size[0] = add_scaled(size[0], weight, vec3(apart.x + own, apart.y + own, apart.z + own))
+
+
+cdef object array_of(Vec3 v):
+    return np.array([v.x, v.y, v.z])
+
+
+cdef object matrix_of(Matrix m):
+    return np.array([array_of(m.x), array_of(m.y), array_of(m.z)])
 
 
 def moments_of_union(centers, radii):
@@ -107,17 +100,14 @@ def moments_of_union(centers, radii):
     centers, radii = np.ascontiguousarray(centers), np.ascontiguousarray(radii)
     outside = _not_contained(centers, radii)
     centers, radii = centers[outside], radii[outside]
-    cdef Sums sums = sums_zero()
+    cdef Sums sums
+    memset(&sums, 0, sizeof(sums))
     _sum_over_surfaces(centers, radii, &sums)
     cdef double volume = sums.volume
-    first = np.array([sums.first.x, sums.first.y, sums.first.z])
-    s = sums.second
-    second = np.array([[s.xx, s.xy, s.xz], [s.xy, s.yy, s.yz], [s.xz, s.yz, s.zz]])
-    normal = np.array([sums.normal.x, sums.normal.y, sums.normal.z])
-    flux = np.array([[sums.flux[a].x, sums.flux[a].y, sums.flux[a].z] for a in range(3)])
+    first, normal, size = array_of(sums.first), array_of(sums.normal), array_of(sums.second_size)
+    second, flux = matrix_of(sums.second), matrix_of(sums.flux)
     extent = (np.abs(centers).max(axis=1) + radii).max()
     gap = max(np.abs(normal).max() * extent, np.abs(flux - volume * np.eye(3)).max()) / volume
-    size = np.array([sums.second_size.x, sums.second_size.y, sums.second_size.z])
     return (volume, first, second, ROUNDING * EPS * sums.volume_size + gap * volume,
             ROUNDING * EPS * size + gap * np.diag(second))
 
