@@ -46,11 +46,6 @@ def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
     return tuple(name for name in FIELDS if name == "radius" or name in names)
 
 
-def write_spheres(path, sim, float32=False, fields=None):
-    """Write a `Frame` of `sim` at its current time to the VTU file `path`, atomically."""
-    Frame(sim, float32, fields).write(path)
-
-
 class Frame:
     """The spheres of a simulation at one instant, as copies that `write` reads while the simulation continues.
 

@@ -13,7 +13,7 @@ from minidem.output import vtu
 from minidem.output.wall_shapes import write_walls
 from minidem.render import read, require, scene
 from minidem.render.colour import SPEED, colour, label, lookup_table, value_range, values
-from minidem.render.scene import CAMERA, GLASS, Contacts, bounds_of, checked_camera, split_walls
+from minidem.render.scene import CAMERA, GLASS, bounds_of, checked_camera, read_contacts, split_walls
 from minidem.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -24,17 +24,17 @@ GREY = 0x808080
 
 
 def drawn(sim, contacts=False):
-    """Spheres, walls or None, and `Contacts` or None, as read from a frame of a run; ValueError without clumps."""
+    """Spheres, walls or None, and contacts or None, as read from a frame of a run; ValueError without clumps."""
     if sim.n_clumps == 0:
         raise ValueError("sim: there are no clumps to show; add some first")
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         spheres, walls = folder / "spheres.vtu", folder / "walls.vtu"
-        vtu.write_spheres(spheres, sim)
+        vtu.Frame(sim).write(spheres)
         tubes = None
         if contacts:
             vtu.write_mesh(folder / "contacts.vtu", vtu.contact_mesh(sim))
-            tubes = Contacts.read(folder / "contacts.vtu")
+            tubes = read_contacts(folder / "contacts.vtu")
         return read(spheres), read(walls) if write_walls(walls, sim) else None, tubes
 
 
