@@ -44,9 +44,7 @@ class Table(csv_table.Table, AbstractContextManager):
     def __call__(self, sim) -> None:
         if self._file is None:
             if self._draws:
-                self._functions = {energy_columns(sim): lambda sim: energy_row(
-                    sim.energy(
-                        shadow=sim.settings.law.conservative and sim.loop.state.hold is None), sim)}
+                self._functions = {energy_columns(sim): energy_row}
             keep = (lambda time: time <= sim.time) if self._append and self.path.exists() else None
             super().__init__(self.path, sum(self._functions, ()), keep)
             self.path.parent.mkdir(parents=True, exist_ok=True)
