@@ -112,9 +112,10 @@ class Monitor:
                      if name not in read and getattr(owner, name) != getattr(Material, name)]
             new = [name for name in names if f"unread {name}" not in self.issued]
             if new:
+                them = "it" if len(new) == 1 else "them"
                 text = (f"contact law {sim.contact!r} does not read {', '.join(new)} of {described(owner)}, and "
-                        f"contacts are without; {' and '.join(readers(new, sim.contact))} would read "
-                        f"{'it' if len(new) == 1 else 'them'}; else leave {'it' if len(new) == 1 else 'them'} out")
+                        f"contacts are without; {' and '.join(readers(new, sim.contact))} would read {them}; else "
+                        f"leave {them} out")
                 self.report(text)
                 self.issued |= {f"unread {name}": text for name in new}
 

@@ -51,9 +51,7 @@ class Force:
         return Force, (self.function, self.parameters, self.random, self.seed, self.is_flux)
 
     def __deepcopy__(self, memo):
-        if self.address is not None:
-            return self
-        return Force(copy.deepcopy(self.function, memo), self.parameters, self.random, self.seed, self.is_flux)
+        return self if self.address is not None else Force(*copy.deepcopy(self.__reduce__()[1], memo))
 
 
 def _keywords(function):
