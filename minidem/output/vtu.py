@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from minidem.analysis.contacts import image_shifts
 from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import short_repr
 from minidem.core.guard import exclusive
@@ -163,14 +164,12 @@ def bond_mesh(sim):
 def _line_mesh(sim, pairs, between, data):
     """A meshio.Mesh with a line for each of the `pairs`, as of `contact_mesh`, and cell data (n, ...) by name."""
     import meshio
-    ids, spheres, box = np.asarray(sim.ids), sim.sphere_centers(), sim.loop.box
-    position, clump_j, n = np.asarray(sim.position), pairs["clump_j"], len(pairs)
-    centers, at_wall = position if between == "clumps" else spheres, clump_j < 0
-    starts, ends = (centers[np.where(pairs[name] < 0, 0, pairs[name])]
-                    for name in (f"{between[:-1]}_i", f"{between[:-1]}_j"))
+    ids, box, position = np.asarray(sim.ids), sim.loop.box, np.asarray(sim.position)
+    centers, clump_j, n = position if between == "clumps" else sim.sphere_centers(), pairs["clump_j"], len(pairs)
+    at_wall = clump_j < 0
+    starts, ends = (centers[np.maximum(pairs[f"{between[:-1]}_{side}"], 0)] for side in "ij")
     if box is not None:
-        apart = spheres[pairs["sphere_i"]] - spheres[np.where(at_wall, 0, pairs["sphere_j"])]
-        ends = ends + box.displacement(box.lengths_in(apart))
+        ends = ends + image_shifts(sim, pairs)
     if at_wall.any():
         ends = np.where(at_wall[:, None], pairs["point"], ends)
     if box is not None:
