@@ -181,8 +181,7 @@ class Run:
             ending.callback(os.close, self._open_folder())
             ending.callback(self.line.close)
             for table in self.tables.values():
-                table.open()
-                ending.callback(table.close)
+                ending.enter_context(table).open()
             if self.trajectory:
                 ending.enter_context(self.trajectory).open(self.sim.time)
             if self.with_frames:

@@ -1,6 +1,5 @@
 """Numbers over time in a CSV file, row by row in a callback."""
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from minidem.scenario import plot
 from minidem.scenario.record import energy_columns, energy_row
 
 
-class Table(csv_table.Table, AbstractContextManager):
+class Table(csv_table.Table):
     """A CSV file to which each call adds a row of numbers: a callback of `Simulation.run`.
 
     The first call opens the file. A second call at the same time writes nothing. `table["name"]` is a column. The guide
@@ -60,9 +59,6 @@ class Table(csv_table.Table, AbstractContextManager):
             if self._draws:
                 plot.energies(self.path.with_suffix(".png"), self, self.path.stem)
             self._file, self._append = None, True
-
-    def __exit__(self, *failure):
-        self.close()
 
 
 def _checked(columns):
