@@ -76,7 +76,6 @@ class Trajectory(AbstractContextManager):
 
     def __call__(self, sim) -> None:
         """Append the state of `sim`."""
-        self.open(sim.time)
         self.append(self.sample(sim))
 
     def open(self, time: float) -> None:

@@ -168,13 +168,11 @@ def _line_mesh(sim, pairs, between, data):
     centers, clump_j, n = position if between == "clumps" else sim.sphere_centers(), pairs["clump_j"], len(pairs)
     at_wall = clump_j < 0
     starts, ends = (centers[np.maximum(pairs[f"{between[:-1]}_{side}"], 0)] for side in "ij")
-    if box is not None:
-        ends = ends + image_shifts(sim, pairs)
     if at_wall.any():
         ends = np.where(at_wall[:, None], pairs["point"], ends)
     if box is not None:
         moved = (np.asarray(sim.wrapped_position) - position)[pairs["clump_i"]]
-        starts, ends = starts + moved, ends + moved
+        starts, ends = starts + moved, ends + image_shifts(sim, pairs) + moved
     lines = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
     data = data | {
         "clump_i": ids[pairs["clump_i"]].astype(np.int32),
