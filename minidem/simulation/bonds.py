@@ -80,7 +80,7 @@ class Bonds(Topic):
         first = len(history["records"]) - int(BondRecord.RECORDS)
         bonded = history["spheres"][history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0]
         pairs, between, gap = _checked_pairs(self, pairs, pair_keys(bonded))
-        distance, size = np.linalg.norm(between, axis=1), self.sphere_radii[pairs]
+        distance, size = np.linalg.norm(between, axis=1), _spheres(self)[1][pairs]
         limit = SAFE * self.settings.law_value("bond_range") * size.prod(axis=1) / size.sum(axis=1)
         if (gap > limit).any():
             k, largest = int(np.argmax(gap - limit)), self.settings.law_value("bond_range")
@@ -125,10 +125,9 @@ class Bonds(Topic):
         first = len(history["records"]) - int(BondRecord.RECORDS)
         holds = history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0
         rows, pairs = history["records"][first:, holds], history["spheres"][holds]
-        centers, clump = self.sphere_centers(), self.sphere_clump
+        _, radii, clump = _spheres(self)
         k_n, k_s, radius = np.abs(rows[BondRecord.STIFFNESS, :, :3]).T
-        between = to_nearest_image(self.box, centers[pairs[:, 0]] - centers[pairs[:, 1]])
-        gap = np.linalg.norm(between, axis=1) - self.sphere_radii[pairs].sum(axis=1)
+        gap = np.linalg.norm(_between(self, pairs), axis=1) - radii[pairs].sum(axis=1)
         found = np.zeros(len(pairs), BOND)
         for column, side in enumerate("ij"):
             found[f"clump_{side}"], found[f"sphere_{side}"] = clump[pairs[:, column]], pairs[:, column]
@@ -157,6 +156,17 @@ class Bonds(Topic):
         """
         rows = self.loop.ledger().get("fractures", np.zeros((0, 6)))
         return np.array([(*row[:5], row[4] * self.dt, row[5]) for row in rows.tolist()], BROKEN)
+
+
+def _spheres(sim):
+    """Centres (n, 3), radii and numbers of the clumps (n,) of all spheres."""
+    return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
+
+
+def _between(sim, pairs):
+    """Vectors (n, 3) from the second sphere to the first, to its nearest image."""
+    centers = sim.sphere_centers()
+    return to_nearest_image(sim.box, centers[pairs[:, 0]] - centers[pairs[:, 1]])
 
 
 def _checked_pairs(sim, pairs, bonded):
@@ -189,7 +199,7 @@ def _checked_pairs(sim, pairs, bonded):
                                          "bonded; leave them out")
     refuse("pairs", pairs, immovable(sim.loop.state)[clump[pairs]].all(axis=1),
            "no force moves these clumps; leave them out, or bond them before sim.set_motion")
-    between = to_nearest_image(sim.box, centers[pairs[:, 0]] - centers[pairs[:, 1]])
+    between = _between(sim, pairs)
     return pairs, between, np.linalg.norm(between, axis=1) - radii[pairs].sum(axis=1)
 
 
