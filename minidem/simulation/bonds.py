@@ -125,9 +125,9 @@ class Bonds(Topic):
         first = len(history["records"]) - int(BondRecord.RECORDS)
         holds = history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0
         rows, pairs = history["records"][first:, holds], history["spheres"][holds]
-        _, radii, clump = _spheres(self)
+        centers, radii, clump = _spheres(self)
         k_n, k_s, radius = np.abs(rows[BondRecord.STIFFNESS, :, :3]).T
-        gap = np.linalg.norm(_between(self, pairs), axis=1) - radii[pairs].sum(axis=1)
+        gap = np.linalg.norm(_between(self, centers, pairs), axis=1) - radii[pairs].sum(axis=1)
         found = np.zeros(len(pairs), BOND)
         for column, side in enumerate("ij"):
             found[f"clump_{side}"], found[f"sphere_{side}"] = clump[pairs[:, column]], pairs[:, column]
@@ -163,15 +163,14 @@ def _spheres(sim):
     return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
 
 
-def _between(sim, pairs):
+def _between(sim, centers, pairs):
     """Vectors (n, 3) from the second sphere to the first, to its nearest image."""
-    centers = sim.sphere_centers()
     return to_nearest_image(sim.box, centers[pairs[:, 0]] - centers[pairs[:, 1]])
 
 
 def _checked_pairs(sim, pairs, bonded):
     """Pairs (n, 2), the smaller number first, vectors from the second to the first, gaps [m]. bonded : keys."""
-    centers, radii, clump = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
+    centers, radii, clump = _spheres(sim)
     given = as_array("pairs", pairs)
     if given.ndim == 0:
         found = _pairs_within(sim, centers, radii, clump, non_negative("pairs", pairs))
@@ -199,7 +198,7 @@ def _checked_pairs(sim, pairs, bonded):
                                          "bonded; leave them out")
     refuse("pairs", pairs, immovable(sim.loop.state)[clump[pairs]].all(axis=1),
            "no force moves these clumps; leave them out, or bond them before sim.set_motion")
-    between = _between(sim, pairs)
+    between = _between(sim, centers, pairs)
     return pairs, between, np.linalg.norm(between, axis=1) - radii[pairs].sum(axis=1)
 
 
