@@ -404,17 +404,18 @@ def _fallen(sim):
     accelerates downwards by half of gravity at least, along its part across the periodic axes. An infinite wall may end
     every fall: a plane that faces upwards, or a cylinder that is not upright.
     """
-    state, box = sim.loop.state, sim.box
+    state, box, extents = sim.loop.state, sim.box, [wall.limits().extent for wall in sim.walls]
+    if box is None and not any(extents):
+        return None
     gravity = np.array(sim.gravity) * (1.0 if box is None else ~box.axes)
     size = np.linalg.norm(gravity)
     down = gravity / (size or 1.0)
-    extents = [wall.limits().extent for wall in sim.walls]
-    caught = any(down @ wall.half_space[1] < -LEVEL if wall.half_space else
-                 np.linalg.norm(np.cross(down, wall.axis)) > LEVEL for wall, one in zip(sim.walls, extents) if not one)
+    if not size or any(down @ wall.half_space[1] < -LEVEL if wall.half_space else
+                       np.linalg.norm(np.cross(down, wall.axis)) > LEVEL
+                       for wall, extent in zip(sim.walls, extents) if not extent):
+        return None
     corners = [np.array(wall.center) + sign * extent for wall, extent in zip(sim.walls_at_rest, extents) if extent
                for sign in (-1.0, 1.0)] + ([] if box is None else [box.low, box.high])
-    if caught or not size or not corners:
-        return None
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     below = state.column("position") @ down - np.maximum(down * low, down * high).sum() - FAR * (high - low).max()
     lost = np.flatnonzero((below > 0.0) & (state.column("force") @ down > 0.5 * size * state.column("mass"))
@@ -432,12 +433,13 @@ def _departed(sim):
 
     Walls that are lifted or lowered are meant to leave, and are left out.
     """
-    position, along = sim.loop.state.column("position"), 0.7 * np.linalg.norm(sim.gravity)
-    low, high = position.min(axis=0), position.max(axis=0)
     for k, wall in enumerate(sim.walls if sim.box is None else ()):
-        speed, extent = np.linalg.norm(wall.velocity), wall.limits().extent
-        if wall.motion is not None or not extent or abs(np.dot(wall.velocity, sim.gravity)) > along * speed:
+        extent = wall.limits().extent
+        if wall.motion is not None or not extent or not any(wall.velocity) or abs(np.dot(
+                wall.velocity, sim.gravity)) > 0.7 * np.linalg.norm(sim.gravity) * np.linalg.norm(wall.velocity):
             continue
+        position = sim.loop.state.column("position")
+        low, high = position.min(axis=0), position.max(axis=0)
         moved = np.multiply(wall.velocity, sim.time - wall.since)
         center, distance = wall.center + moved, np.linalg.norm(moved)
         gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - bounding_radii(sim).max()
