@@ -78,8 +78,8 @@ class Frame:
             self.fields = tuple(name for name in self.fields if name != "image")
         self.fields += tuple(self.added)
 
-    def write(self, path):
-        """Write the VTU file `path` atomically."""
+    def mesh(self):
+        """The frame as a meshio.Mesh."""
         import meshio  # not with minidem: it takes a tenth of a second
         centers, radii, clump = self.spheres[:, :3], self.spheres[:, 3], self.clump
         data = {"radius": radii, "clump": self.ids[clump].astype(np.int32), "template": self.template[clump],
@@ -104,7 +104,11 @@ class Frame:
         vertices = np.arange(len(clump), dtype=np.int32)[:, None]
         point_data = {name: data[name] if data[name].dtype == np.int32 else data[name].astype(self.real)
                       for name in self.fields}
-        write_mesh(path, meshio.Mesh(centers.astype(self.real), {"vertex": vertices}, point_data=point_data), self.time)
+        return meshio.Mesh(centers.astype(self.real), {"vertex": vertices}, point_data=point_data)
+
+    def write(self, path):
+        """Write the VTU file `path` atomically."""
+        write_mesh(path, self.mesh(), self.time)
 
 
 @exclusive

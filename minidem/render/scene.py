@@ -9,7 +9,7 @@ from ctypes.util import find_library
 
 import numpy as np
 
-from minidem.render import read, require
+from minidem.render import require
 from minidem.render.colour import colour, label, lookup_table, ticks, value_range, values
 
 VIEW_ANGLE = 30.0                               # vertical [degrees]
@@ -33,9 +33,8 @@ RIGHT, BOTTOM, TICK = 0.97, 0.035, 0.008        # its place and the height of it
 LENGTHS = ("m", 1.0), ("mm", 1e-3), ("µm", 1e-6)
 
 
-def read_contacts(path):
-    """Contacts of a file of `sim.write_contacts`: PolyData of the middles of its lines, with `length`, `direction`."""
-    lines = read(path)
+def middles(lines):
+    """Contacts, the lines of `contact_mesh`, as a PolyData of their middles, with `length` and `direction`."""
     first, second = lines.points[0::2], lines.points[1::2]         # no two lines share a point
     found = require().PolyData(0.5 * (first + second))
     for name in lines.cell_data.keys():
@@ -204,7 +203,7 @@ class Scene:
     Parameters as of `show`, but
     bounds : (2, 3), what the camera shows (`bounds_of`);  span : values at the ends of the colour map (`value_range`)
     camera : three numbers, see `view`
-    contacts : list (`read_contacts`), samples from which the widths of the tubes follow. With them contacts are drawn
+    contacts : list (`middles`), samples from which the widths of the tubes follow. With them contacts are drawn
     and coloured instead of the spheres, which are mist.
     """
 
