@@ -6,6 +6,7 @@ triangulated spheres take 16 s. Without a display VTK 9.4 or newer renders by EG
 """
 import math
 from ctypes.util import find_library
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -34,14 +35,12 @@ LENGTHS = ("m", 1.0), ("mm", 1e-3), ("µm", 1e-6)
 
 
 def middles(lines):
-    """Contacts, the lines of `contact_mesh`, as a PolyData of their middles, with `length` and `direction`."""
+    """Contacts, the lines of `contact_mesh`, as a frame: their middles, with their data, `length` and `direction`."""
     first, second = lines.points[0::2], lines.points[1::2]         # no two lines share a point
-    found = require().PolyData(0.5 * (first + second))
-    for name in lines.cell_data.keys():
-        found[name] = lines.cell_data[name]
-    found["length"] = np.linalg.norm(second - first, axis=1)
-    found["direction"] = (second - first) / np.maximum(found["length"], np.finfo(float).tiny)[:, None]
-    return found
+    data = {name: np.asarray(lines.cell_data[name]) for name in lines.cell_data.keys()}
+    data["length"] = np.linalg.norm(second - first, axis=1)
+    data["direction"] = (second - first) / np.maximum(data["length"], np.finfo(float).tiny)[:, None]
+    return SimpleNamespace(points=0.5 * (first + second), n_points=len(first), point_data=data)
 
 
 class Tubes:
@@ -53,7 +52,7 @@ class Tubes:
 
     def __init__(self, samples, pixel):
         from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLStickMapper
-        length = np.concatenate([one["length"] for one in samples])
+        length = np.concatenate([one.point_data["length"] for one in samples])
         _, self.largest = value_range(samples, "force")
         self.thinnest, self.thickest = pixel, TUBE * np.median(length) if len(length) else 0.0
         self.mapper = vtkOpenGLStickMapper()
@@ -67,11 +66,11 @@ class Tubes:
         """Draw these contacts. colours: (n,) values of the field."""
         self.actor.visibility = contacts.n_points > 0
         if contacts.n_points:
-            tubes = require().PolyData(contacts.points.astype(np.float32))
-            diameter = self.thickest * np.minimum(contacts["force"] / self.largest, 1.0)
+            tubes, data = require().PolyData(contacts.points.astype(np.float32)), contacts.point_data
+            diameter = self.thickest * np.minimum(data["force"] / self.largest, 1.0)
             radius = 0.5 * np.maximum(diameter, self.thinnest)
-            tubes["size"] = np.column_stack([contacts["length"], radius, radius]).astype(np.float32)
-            tubes["direction"] = contacts["direction"].astype(np.float32)
+            tubes["size"] = np.column_stack([data["length"], radius, radius]).astype(np.float32)
+            tubes["direction"] = data["direction"].astype(np.float32)
             tubes["colour"] = colours
             self.mapper.SetInputData(tubes)
 
