@@ -16,7 +16,7 @@ import minidem
 from minidem import selftest
 from minidem.core.checks import did_you_mean
 from minidem.core.interpreter import scenario_scripts, this_python
-from minidem.core.progress import pipe_may_close
+from minidem.core.progress import pipe_may_close, say
 from minidem.render import movie
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
@@ -24,10 +24,8 @@ DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
 
 def list_scenarios(_):
     files = scenario_scripts()
-    with pipe_may_close():
-        for name, path in files.items():
-            title = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")[0]
-            print(f"{name:{max(map(len, files))}}  {title}")
+    texts = {name: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) for name, path in files.items()}
+    say("\n".join(f"{name:{max(map(len, files))}}  {text.splitlines()[0]}" for name, text in texts.items()))
     return DONE
 
 
@@ -53,9 +51,8 @@ def run_selftest(_):
 
 
 def print_version(_):
-    with pipe_may_close():
-        for key, value in minidem.build_info().items():
-            print(f"{key:10}  {' '.join(value) if isinstance(value, list) else value}")
+    say("\n".join(f"{key:10}  {' '.join(value) if isinstance(value, list) else value}"
+                  for key, value in minidem.build_info().items()))
     return DONE
 
 
@@ -73,8 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in ("-h", "--help", "help"):
-        with pipe_may_close():
-            print(__doc__.strip())
+        say(__doc__.strip())
         return DONE
     try:
         command, *others = words

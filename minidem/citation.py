@@ -85,22 +85,19 @@ def cite(simulation: Simulation) -> Citation:
 
 
 def _rotation(specification):
+    """What a rotation scheme is, its references, and one for each further DOI in its record, if only with the DOI."""
     record = registry.info(specification)
     base, _, parameters = specification.partition(":")
     what = f"Rotation: {record.title} (scheme {base}"
     what += f" with {parameters}" if parameters else ""
     what += f"; Eqs {record.equations}" if record.equations else ""
-    return what + ")", _references(record, parameters)
-
-
-def _references(record, parameters):
-    """Those of a scheme's record, and one for each further DOI in it, of which only the DOI may be known."""
     cited = record.cites_with.get(parameters, record.cites)
     known = {reference.doi: reference for reference in bibliography().values()}
     dois = dict.fromkeys([record.doi, *re.findall(r"10\.\d{4,}/[^\s,;]+", record.equations)])
     further = [doi for doi in dois if doi and doi not in {reference.doi for reference in cited}]
-    return (*cited, *(known.get(doi) or Reference(re.sub(r"\W", "_", doi), "misc", (), record.title, "", doi,
-                                                  {"url": f"https://doi.org/{doi}"}) for doi in further))
+    return what + ")", (*cited, *(known.get(doi) or Reference(
+        re.sub(r"\W", "_", doi), "misc", (), record.title, "", doi, {"url": f"https://doi.org/{doi}"})
+        for doi in further))
 
 
 def _overlaps(template):

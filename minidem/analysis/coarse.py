@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.coarse_kernel import CUTOFF, KernelGrid
+from minidem.analysis.contacts import image_shifts
 from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import LARGEST, as_array, check_call, file_path, finite_array, refuse, whole
 
@@ -154,9 +155,7 @@ class Fields:
         i, j = found["clump_i"], found["clump_j"][pairs]
         point, ends, others = found["point"], position[i], position[j]
         force, reaction = found["force"] * counts[i, None], -found["force"][pairs] * counts[j, None]
-        if box is not None:                     # images of two clumps whose spheres are nearest images
-            first, second = (sim.sphere_centers()[found[name][pairs]] for name in ("sphere_i", "sphere_j"))
-            others = others + box.displacement(box.lengths_in(first - second))
+        others = others + image_shifts(sim, found)[pairs]
         at_walls = force[~pairs]
         start, force = np.concatenate([point, point[pairs]]), np.concatenate([force, reaction])
         branch = np.concatenate([ends, others]) - start

@@ -20,6 +20,19 @@ def to_nearest_image(box, vectors):
     return (rows - box.displacement(box.lengths_in(rows))).reshape(vectors.shape)
 
 
+def image_shifts(sim, pairs):
+    """(n, 3) displacements [m] of the images that touch in `pairs` from the second bodies; 0 of walls, without a box.
+
+    pairs : structured array (n,) with `sphere_i` and `sphere_j`
+    """
+    box, real, shifts = sim.loop.box, pairs["sphere_j"] >= 0, np.zeros((len(pairs), 3))
+    if box is not None:
+        centers = sim.sphere_centers()
+        i, j = (pairs[name][real] for name in ("sphere_i", "sphere_j"))
+        shifts[real] = box.displacement(box.lengths_in(centers[i] - centers[j]))
+    return shifts
+
+
 def bounding_radii(sim):
     """(n_clumps,) radii of the smallest spheres about the centres of mass that contain the clumps [m]."""
     of_template = np.array([template.bounding_radius for template in sim.loop.state.templates])

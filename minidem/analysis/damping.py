@@ -210,10 +210,9 @@ class _Side:
         self.motion, self.turns = np.zeros((2, len(sphere), 3, 6))
         self.motion[:, range(3), range(3)] = moved / np.sqrt(mass)[:, None]
         self._of_mass = 1.0 / mass if sim.settings.law.mass_of_clumps(sim.settings.law_values) else None
-        for k in range(3):
-            axis = rotate(state.column("orientation")[self.clump], np.broadcast_to(np.eye(3)[k], (len(sphere), 3)))
-            self.turns[:, :, 3 + k] = moved * axis / np.sqrt(inertia[:, k])[:, None]
-            self.motion[:, :, 3 + k] = cross(self.turns[:, :, 3 + k], arm)
+        axes = rotate(state.column("orientation")[self.clump, None], np.eye(3))
+        turns = moved[:, None] * axes / np.sqrt(inertia)[:, :, None]                    # about each axis
+        self.turns[:, :, 3:], self.motion[:, :, 3:] = (of.swapaxes(1, 2) for of in (turns, cross(turns, arm[:, None])))
 
     def mobility(self, normal):
         """(n,) of the effective mass of the law: acceleration along the normal per force along it [1/kg]."""

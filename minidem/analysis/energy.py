@@ -95,31 +95,25 @@ class Energy:
         return self.total + self.shadow
 
 
-def flow_energy(loop, velocity=None):
+def flow_energy(loop):
     """Kinetic energy of a `Driver` relative to the flow of its box, minus that in unbounded space [J]; 0 without flow.
 
-    The ledger has the work on velocities in unbounded space. velocity : those of the loop, if available.
+    The ledger has the work on velocities in unbounded space.
     """
     if loop.box is None or not loop.box.moves:
         return 0.0
-    velocity = loop.rates()[0] if velocity is None else velocity
     flow, mass = loop.box.flow(loop.state.column("position")), loop.state.column("mass")
-    return float(np.sum(mass * np.sum((0.5 * flow - velocity) * flow, axis=1)))
+    return float(np.sum(mass * np.sum((0.5 * flow - loop.rates()[0]) * flow, axis=1)))
 
 
-def measure(loop, gravity, contacts=None, rates=None, shadow=None):
-    """Energy of the clumps of a `Driver` in the field `gravity` (3,).
-
-    contacts, rates : what these methods of the loop return, if available;  shadow : as in `Energy`.
-    """
+def measure(loop, gravity, contacts=None, shadow=None):
+    """Energy of the clumps of a `Driver` in the field `gravity` (3,); contacts : of the loop, if available."""
     contacts = loop.contacts() if contacts is None else contacts
     state, population, ledger = loop.state, loop.population, loop.ledger()
     work = [ledger[name][:, 0] for name in ("work", "force_work") if name in ledger]
     work += [ledger["wall_work"][0]] if "wall_work" in ledger else []
-    velocity, body_rate = loop.rates() if rates is None else rates
-    mass, flow_work = state.column("mass"), 0.0
+    (velocity, body_rate), mass = loop.rates(), state.column("mass")
     if loop.box is not None and loop.box.moves:
-        flow_work = flow_energy(loop, velocity)
         velocity = velocity - loop.box.flow(state.column("position"))
     lost = np.sum(ledger.get("dissipated", np.zeros((len(DISSIPATED), 1))), axis=1)
     translation, rotation, weight = shares(state)
@@ -130,7 +124,7 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
                                           * state.column("position"))) + 0.0,
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
-                  work=population.work + flow_work + sum(float(np.sum(of_clumps)) for of_clumps in work),
+                  work=population.work + flow_energy(loop) + sum(float(np.sum(of_clumps)) for of_clumps in work),
                   exchanged=population.exchanged, **dict(zip(DISSIPATED, lost.tolist())))
 
 

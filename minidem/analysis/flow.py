@@ -155,25 +155,24 @@ def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarr
     if not np.isfinite([low, high]).all():
         raise ValueError("walls and periodic axes do not enclose a box, so slabs have no volume; give a simulation "
                          "with planes or periodic axes on all sides")
-    inside, velocity, box = np.asarray(sim.position), peculiar_velocity(sim), sim.box
-    if box is not None:
-        inside = box.wrapped(inside)
+    position, velocity, box = sim.wrapped_position, peculiar_velocity(sim), sim.box
     moves = box is not None and box.moves
-    velocity = velocity + (box.flow(inside) if moves else _mean(sim.loop.rates()[0], sim.mass))
+    velocity = velocity + (box.flow(position) if moves else _mean(sim.loop.rates()[0], sim.mass))
     edges = np.linspace(low[axis], high[axis], slabs + 1)
-    slab = np.clip(np.searchsorted(edges, inside[:, axis], side="right") - 1, 0, slabs - 1)
-    members = [np.flatnonzero(slab == k) for k in range(slabs)]
-    volumes, axes = clump_volumes(sim), clump_axes(sim)
-    means = np.array([_mean(velocity[m], sim.mass[m]) for m in members])
-    turns = np.array([_mean(np.asarray(sim.angular_velocity)[m]) for m in members])
-    table = {"position": 0.5 * (edges[1:] + edges[:-1]), "clumps": np.array([len(m) for m in members]),
-             "solid_fraction": np.array([volumes[m].sum() for m in members]) * slabs / np.prod(high - low)}
-    table |= {f"velocity_{name}": means[:, k] for k, name in enumerate("xyz")}
-    table["temperature"] = np.array([np.sum(_mean((velocity[m] - u) ** 2, sim.mass[m])) / 3.0
-                                     for m, u in zip(members, means)])
-    table |= {f"rotation_{name}": turns[:, k] for k, name in enumerate("xyz")}
-    table["order"] = np.array([_director(_tensor(axes[m]))[0] for m in members])
-    return table
+    slab = np.clip(np.searchsorted(edges, position[:, axis], side="right") - 1, 0, slabs - 1)
+    volumes, axes, rate = clump_volumes(sim), clump_axes(sim), np.asarray(sim.angular_velocity)
+    rows = []
+    for k in range(slabs):
+        inside = slab == k
+        mass, speed = sim.mass[inside], velocity[inside]
+        mean = _mean(speed, mass)
+        rows.append((0.5 * (edges[k + 1] + edges[k]), np.count_nonzero(inside),
+                     volumes[inside].sum() * slabs / np.prod(high - low), *mean,
+                     np.sum(_mean((speed - mean) ** 2, mass)) / 3.0, *_mean(rate[inside]),
+                     _director(_tensor(axes[inside]))[0]))
+    return {name: np.array(column) for name, column in zip((
+        "position", "clumps", "solid_fraction", "velocity_x", "velocity_y", "velocity_z", "temperature", "rotation_x",
+        "rotation_y", "rotation_z", "order"), zip(*rows))}
 
 
 def _mean(values, mass=None):

@@ -1,13 +1,12 @@
 """Checks of a running simulation; the guide (measurements) has a table of their warnings, and says when they look.
 
-A look at the present instant costs microseconds: the largest speed and overlap are compared with bounds below which no
-check can fail. Contacts are listed only beyond them, and for dashpots, walls that clumps drive, and fields.
+A look costs less than a step. Contacts are listed only where the largest overlap is above a bound up to which no check
+can fail, and for dashpots, walls that clumps drive, and fields.
 """
 import math
 import sys
 import warnings
 from functools import lru_cache
-from operator import ge, le
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from minidem.walls.motion import Driven, placed
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
 MOST_LISTED = 300_000                   # spheres; of more all contacts are not listed, which would take memory
-MOST_STEPS = 65536                      # between two looks at clumps that may be lost; fewer in the first steps
 FAR = 5.0       # extents of all walls below them at which a clump that falls freely is lost
 LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
 LARGE = 1000.0                          # extent of a mesh over the diameter of a clump, above which units are doubtful
@@ -45,13 +43,13 @@ class Monitor:
         self.issued, self.report, self.in_rows = dict(issued), warn, False
         self.due = self.ready = 1
         self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next check that lists contacts
-        self._population = self._enclosures = self._abyss = self._carried = None
+        self._population = self._enclosures = None
 
     def serve(self, issued, report):
         """Report to `report` what is not among the warnings `issued`, and add it there; see `in_rows`."""
         before, self.issued, self.report, self.in_rows = self.issued, issued, report, True
         for kind, text in before.items():
-            self._warn(kind, text)
+            self._warn(kind, lambda: text)
 
     def expect_rates(self, sim):
         """Check dashpots and fields after the next step: bonds, fields or fluxes are new."""
@@ -59,54 +57,52 @@ class Monitor:
         self.ready = min(self.ready, self.due)
 
     def expect_walls(self):
-        """Find what depends on walls anew, since they have changed."""
-        self._enclosures = self._abyss = None
+        """Find the closed meshes anew, since walls have changed."""
+        self._enclosures = None
 
     def look(self, sim):
         """Check the present instant, the end of a step, whose contacts are known."""
-        step = sim.step_count
-        if self.due == 1:
-            self._warn("flow", _flow(sim))
+        step, loop, law, first = sim.step_count, sim.loop, sim.settings.law, self.due == 1
         # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
         self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
         self.ready = self.due if self.in_rows else min(self.due, step + min(step, SPACING) // 4 + 1)
-        if self._population is not sim.loop.population:        # clumps came or went
+        if not sim.n_clumps:
+            return
+        if first:
+            self._warn("flow", _flow, sim)
+        if self._population is not loop.population:             # clumps came or went
             self._measure_spheres(sim)
-            self._warn("density", _density(sim))
-            self._warn("mesh", _mesh(sim, self._mesh_sizes))
-        speed, overlap, *corners = sim.loop.extremes()
-        if speed > self._limits["speed"] and "speed" not in self.issued:
-            self._warn("speed", _speed(sim))
-        if overlap > self._least_limit():
-            self.check(sim, sim.loop.deep_contacts(self._least_limit()))
-        near, has_fields = overlap > 0.0 or sim.settings.law.range, bool(sim.loop.population.fields)
-        if (near or has_fields) and sim.n_spheres <= MOST_LISTED \
+            self._warn("density", _density, sim)
+            self._warn("mesh", _mesh, sim)
+        self._warn("speed", _speed, sim)
+        overlap = loop.extremes()[1]
+        least = min((limit for kind, limit in self._limits.items() if kind not in self.issued), default=math.inf)
+        if overlap > least:
+            self.check(sim, loop.deep_contacts(least))
+        has_fields = bool(loop.population.fields)
+        if (overlap > 0.0 or law.range or has_fields) and sim.n_spheres <= MOST_LISTED \
                 and (step >= self._rates_due or overlap > self._rates_overlap):
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
-            if near and sim.settings.law.dashpots and "damping" not in self.issued:
-                self._warn("damping", _damping(sim))
-            if near and sim.loop.walls.servos and "driven" not in self.issued:
-                self._warn("driven", _driven(sim))
-            if has_fields and "fields" not in self.issued:
-                self._warn("fields", _fields(sim))
-        for enclosure in self._enclosures if "lost" not in self.issued else ():
-            self._warn("lost", enclosure.lost(sim, *corners))
-        if self._abyss is None:
-            self._abyss, self._carried = Abyss(sim), _carried_walls(sim)
-        if "fallen" not in self.issued:
-            self._warn("fallen", self._abyss.fallen(sim, *corners))
-        if "departed" not in self.issued and sim.n_clumps:
-            self._warn("departed", _departed(sim, self._carried, *corners))
+            if law.dashpots:
+                self._warn("damping", _damping, sim)
+            if loop.walls.servos:
+                self._warn("driven", _driven, sim)
+            if has_fields:
+                self._warn("fields", _fields, sim)
+        for enclosure in self._enclosures:
+            self._warn("lost", enclosure.lost, sim)
+        self._warn("fallen", _fallen, sim)
+        self._warn("departed", _departed, sim)
 
     def check(self, sim, contacts):
         """Check the present contacts."""
         if self._population is not sim.loop.population:
             self._measure_spheres(sim)
-        contacts = contacts[contacts["overlap"] > self._least_limit()]
-        for kind, find in (("overlap", _overlap), ("wall", _wall), ("step", _step)) if len(contacts) else ():
-            if kind not in self.issued and self._limits[kind] < math.inf:
+        for kind, find in ("overlap", _overlap), ("wall", _wall), ("step", _step):
+            deep = contacts[contacts["overlap"] > self._limits[kind]]
+            if len(deep):
                 with np.errstate(over="ignore", invalid="ignore"):              # just before a state is not finite
-                    self._warn(kind, find(sim, contacts))
+                    self._warn(kind, find, sim, deep)
 
     def check_materials(self, sim, owners):
         """Check that the law reads what each of `owners`, materials and pairs, gives for contacts."""
@@ -116,42 +112,34 @@ class Monitor:
                      if name not in read and getattr(owner, name) != getattr(Material, name)]
             new = [name for name in names if f"unread {name}" not in self.issued]
             if new:
+                them = "it" if len(new) == 1 else "them"
                 text = (f"contact law {sim.contact!r} does not read {', '.join(new)} of {described(owner)}, and "
-                        f"contacts are without; {' and '.join(readers(new, sim.contact))} would read "
-                        f"{'it' if len(new) == 1 else 'them'}; else leave {'it' if len(new) == 1 else 'them'} out")
+                        f"contacts are without; {' and '.join(readers(new, sim.contact))} would read {them}; else "
+                        f"leave {them} out")
                 self.report(text)
                 self.issued |= {f"unread {name}": text for name in new}
 
     def check_parameters(self, sim):
         """Check that the law reads the parameters that it was given."""
         for name, given in sim.settings.law.unread_parameters(sim.settings.law_values).items():
-            self._warn(f"unread {name}", f"contact law {sim.contact!r} reads {name} with {given} only; give that as "
-                                         f"well, or leave {name} out")
+            self._warn(f"unread {name}", lambda: f"contact law {sim.contact!r} reads {name} with {given} only; give "
+                                                 f"that as well, or leave {name} out")
 
-    def _warn(self, kind, text):
-        if text is not None and kind not in self.issued:
+    def _warn(self, kind, find, *arguments):
+        """Issue the text that find(*arguments) returns, unless one of this kind was issued."""
+        text = None if kind in self.issued else find(*arguments)
+        if text is not None:
             self.report(text)
             self.issued[kind] = text
 
-    def _least_limit(self):
-        """The overlap [m] up to which no check of a kind not issued yet can fail."""
-        return min((self._limits[kind] for kind in ("overlap", "wall", "step") if kind not in self.issued),
-                   default=math.inf)
-
     def _measure_spheres(self, sim):
-        """Limits of the present spheres, and which clumps are new in closed meshes."""
+        """Overlaps of the present spheres up to which no check of a kind fails [m], and new clumps in closed meshes."""
         state = sim.loop.state
         smallest, largest = (state.scale * of_body.take(state.template_index) for of_body in (
             state.bodies.smallest, state.bodies.largest))
-        alone = not sim.walls and state.n_clumps < 2
-        has_fronts = any(wall.distance(np.zeros((0, 3))) is not None for wall in sim.walls)
         least = smallest.min(initial=math.inf)
-        self._limits = {"speed": math.inf if alone else least / sim.dt, "overlap": DEEP * least,
-                        "wall": least if has_fronts else math.inf,
-                        "step": _safe_overlap(sim, largest.max(initial=0.0))}
+        self._limits = {"overlap": DEEP * least, "wall": least, "step": _safe_overlap(sim, largest.max(initial=0.0))}
         if self._enclosures is None:
-            self._mesh_sizes = {k: float(np.ptp(wall.surface[0], axis=0).max()) for k, wall in enumerate(sim.walls)
-                                if wall.surface is not None}
             self._enclosures = enclosures(sim)          # last: a signal may come in between
         for enclosure in self._enclosures:
             enclosure.add_new(sim)
@@ -214,20 +202,21 @@ def _flow(sim):
     return None
 
 
-def _mesh(sim, sizes):
-    """A mesh in another unit of length than the clumps. sizes : dict number of a wall -> extent of its mesh [m]."""
-    if not sizes or not sim.n_clumps:
-        return None
-    diameter, wall = 2.0 * bounding_radii(sim).max(), max(sizes, key=sizes.__getitem__)
-    if not sizes[wall] > LARGE * diameter:
+def _mesh(sim):
+    """A mesh in another unit of length than the clumps."""
+    sizes = [0.0 if wall.surface is None else float(np.ptp(wall.surface[0], axis=0).max()) for wall in sim.walls]
+    diameter, wall = 2.0 * bounding_radii(sim).max(), int(np.argmax([*sizes, 0.0]))
+    if not max(sizes, default=0.0) > LARGE * diameter:
         return None
     return (f"wall {wall}, a mesh, is {sizes[wall]:.3g} m long, {sizes[wall] / diameter:.0f} times the diameter of the "
             f"largest clump, {diameter:.3g} m. A file in mm needs MeshWall(..., scale=1e-3)")
 
 
 def _speed(sim):
-    """The distance of a step against the smallest radius of the clump."""
+    """The distance of a step against the smallest radius of the clump, unless there is nothing else."""
     state = sim.loop.state
+    if not sim.walls and sim.n_clumps < 2:
+        return None
     distance = sim.dt * np.linalg.norm(state.column("velocity"), axis=1)
     relative = distance / (state.scale * state.bodies.smallest.take(state.template_index))
     k = np.argmax(relative)
@@ -367,7 +356,7 @@ class Enclosure:
 
     def __init__(self, number, corners):
         self.number, self.corners = number, corners
-        self.low, self.high, self.due = corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), 0
+        self.low, self.high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
         self.ids, self.points, self.next_id = np.zeros(0, dtype=np.int64), np.zeros((0, 3)), 0
 
     def add_new(self, sim):
@@ -385,28 +374,19 @@ class Enclosure:
             self.ids = np.append(self.ids, ids[new[within]])
             self.points = np.append(self.points, points[within], axis=0)
 
-    def lost(self, sim, low, high):
-        """Text about a clump that was surrounded and is outside; None without any. low, high: box of all centres."""
-        step, moves = sim.step_count, sim.walls[self.number].moves
-        if not len(self.ids) or step < self.due \
-                or not moves and all(map(ge, low, self.low)) and all(map(le, high, self.high)):
-            return None
-        self.due = step + min(step // 2, MOST_STEPS)
-        ids = sim.loop.population.ids
-        _, clump, present = np.intersect1d(ids, self.ids, assume_unique=True, return_indices=True)
-        self._keep(present)
-        x = self._in_wall(sim, sim.loop.state.column("position")[clump])
+    def lost(self, sim):
+        """Text about a clump that was surrounded and is outside; None without any."""
+        _, clump, present = np.intersect1d(sim.loop.population.ids, self.ids, assume_unique=True, return_indices=True)
+        points, x = self.points[present], self._in_wall(sim, sim.loop.state.column("position")[clump])
         beyond = np.maximum(self.low - x, x - self.high).max(axis=1) - bounding_radii(sim)[clump]
         for k in np.flatnonzero(beyond > 0.0):
-            if any(surrounded(self.points[k:k + 1], corners)[0] for corners in (self.corners, self.corners[:, ::-1])):
+            if any(surrounded(points[k:k + 1], corners)[0] for corners in (self.corners, self.corners[:, ::-1])):
                 return (f"{_now(sim)}: clump {clump[k]} was within the closed mesh of "
                         f"wall {self.number} and is {beyond[k]:.3g} m outside its bounding box: it has passed through "
                         "the mesh. Lower dt, or its speed, or take a stiffer material")
-        self._keep(beyond <= 0.0)
-        return None
-
-    def _keep(self, kept):
+        kept = present[beyond <= 0.0]
         self.ids, self.points = self.ids[kept], self.points[kept]
+        return None
 
     def _in_wall(self, sim, x):
         """Points (n, 3) of the lab, in the frame of the wall, which is the lab at time zero."""
@@ -417,72 +397,53 @@ class Enclosure:
         return wall.center + (x - position) @ matrix
 
 
-class Abyss:
-    """The open space below all walls, in which clumps fall for ever.
+def _fallen(sim):
+    """Clumps that fall for ever in the open space below all walls.
 
     A clump is lost if it is below all finite walls and the periodic box, by FAR times their extent, and still
     accelerates downwards by half of gravity at least, along its part across the periodic axes. An infinite wall may end
     every fall: a plane that faces upwards, or a cylinder that is not upright.
     """
-
-    def __init__(self, sim):
-        box, self.due = sim.box, 0
-        gravity = np.array(sim.gravity) * (1.0 if box is None else ~box.axes)
-        self.gravity = float(np.linalg.norm(gravity))
-        self.down = gravity / (self.gravity or 1.0)
-        infinite = [wall for wall in sim.walls if not wall.limits().extent]
-        caught = any(self.down @ wall.half_space[1] < -LEVEL if wall.half_space else
-                     np.linalg.norm(np.cross(self.down, wall.axis)) > LEVEL for wall in infinite)
-        self.depth = math.inf if caught or not self.gravity else self._depth(sim, sim.walls)
-
-    def fallen(self, sim, low, high):
-        """Text about the clumps that are lost; None without any. low, high : box of all centres."""
-        step, down = sim.step_count, self.down.tolist()
-        if step < self.due or not sum(max(d * a, d * b) for d, a, b in zip(down, low, high)) > self.depth:
-            return None
-        self.due = step + min(step // 2, MOST_STEPS)
-        state, depth = sim.loop.state, self._depth(sim, sim.walls_at_rest)
-        below = state.column("position") @ self.down - depth
-        pulled = state.column("force") @ self.down > 0.5 * self.gravity * state.column("mass")
-        lost = np.flatnonzero((below > 0.0) & pulled & (state.column("velocity") @ self.down > 0.0))
-        if not len(lost):
-            return None
-        k = lost[np.argmax(below[lost])]
-        return (f"{_now(sim)}: {len(lost)} of {sim.n_clumps} clumps fall freely, far below all walls and the periodic "
-                f"box, with nothing to land on; clump {k} is at {np.round(sim.position[k], 3).tolist()} m. Close the "
-                "walls, add an md.Plane as a floor, or remove what leaves by a minidem.initial.Outlet")
-
-    def _depth(self, sim, walls):
-        """Depth along `down` at which a clump is lost [m]; infinite without a finite wall or periodic box."""
-        spheres = [(np.array(wall.center), wall.limits().extent) for wall in walls]
-        corners = [center + sign * extent for center, extent in spheres if extent for sign in (-1.0, 1.0)]
-        corners += [] if sim.box is None else [sim.box.low, sim.box.high]
-        if not corners:
-            return math.inf
-        low, high = np.min(corners, axis=0), np.max(corners, axis=0)
-        return float(np.maximum(self.down * low, self.down * high).sum() + FAR * (high - low).max())
+    state, box, extents = sim.loop.state, sim.box, [wall.limits().extent for wall in sim.walls]
+    if box is None and not any(extents):
+        return None
+    gravity = np.array(sim.gravity) * (1.0 if box is None else ~box.axes)
+    size = np.linalg.norm(gravity)
+    down = gravity / (size or 1.0)
+    if not size or any(down @ wall.half_space[1] < -LEVEL if wall.half_space else
+                       np.linalg.norm(np.cross(down, wall.axis)) > LEVEL
+                       for wall, extent in zip(sim.walls, extents) if not extent):
+        return None
+    corners = [np.array(wall.center) + sign * extent for wall, extent in zip(sim.walls_at_rest, extents) if extent
+               for sign in (-1.0, 1.0)] + ([] if box is None else [box.low, box.high])
+    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+    below = state.column("position") @ down - np.maximum(down * low, down * high).sum() - FAR * (high - low).max()
+    lost = np.flatnonzero((below > 0.0) & (state.column("force") @ down > 0.5 * size * state.column("mass"))
+                          & (state.column("velocity") @ down > 0.0))
+    if not len(lost):
+        return None
+    k = lost[np.argmax(below[lost])]
+    return (f"{_now(sim)}: {len(lost)} of {sim.n_clumps} clumps fall freely, far below all walls and the periodic "
+            f"box, with nothing to land on; clump {k} is at {np.round(sim.position[k], 3).tolist()} m. Close the "
+            "walls, add an md.Plane as a floor, or remove what leaves by a minidem.initial.Outlet")
 
 
-def _carried_walls(sim):
-    """(number, extent) of the finite walls that a velocity carries away for ever, as one carries a conveyor belt.
+def _departed(sim):
+    """A finite wall that a velocity has carried away from all clumps, as one carries a conveyor belt.
 
     Walls that are lifted or lowered are meant to leave, and are left out.
     """
-    along = 0.7 * np.linalg.norm(sim.gravity)
-    return [(k, wall.limits().extent) for k, wall in enumerate(sim.walls if sim.box is None else ())
-            if any(wall.velocity) and wall.motion is None and wall.limits().extent
-            and abs(np.dot(wall.velocity, sim.gravity)) <= along * np.linalg.norm(wall.velocity)]
-
-
-def _departed(sim, carried, low, high):
-    """One of the `carried` walls that has left all clumps. low, high : box of their centres."""
-    for k, extent in carried:
-        wall = sim.walls[k]
+    for k, wall in enumerate(sim.walls if sim.box is None else ()):
+        extent = wall.limits().extent
+        if wall.motion is not None or not extent or not any(wall.velocity) or abs(np.dot(
+                wall.velocity, sim.gravity)) > 0.7 * np.linalg.norm(sim.gravity) * np.linalg.norm(wall.velocity):
+            continue
+        position = sim.loop.state.column("position")
+        low, high = position.min(axis=0), position.max(axis=0)
         moved = np.multiply(wall.velocity, sim.time - wall.since)
         center, distance = wall.center + moved, np.linalg.norm(moved)
-        reach = extent + bounding_radii(sim).max()
-        gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - reach
-        if extent < distance and gap > 0.0 and moved @ (center - 0.5 * np.add(low, high)) > 0.0:
+        gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - bounding_radii(sim).max()
+        if extent < min(distance, gap) and moved @ (center - 0.5 * (low + high)) > 0.0:
             return (f"{_now(sim)}: wall {k}, a {type(wall).__name__}, has moved by {distance:.3g} m and has left all "
                     f"clumps, since velocity = {list(wall.velocity)} m/s carries it away. For a conveyor belt, whose "
                     "surface moves in place, give md.Plane a velocity within the plane; for a drum or a roller give "

@@ -170,18 +170,12 @@ def load(path, make, threads=None, motions=None):
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
 
 
-def of_newest_format(settings, arrays):
-    """Settings and arrays of the newest format; format 13 has neither fields nor the energy of fracture."""
-    if settings["format"] == 13:
+def unpack(settings, arrays, make, threads=None, motions=None):
+    """The inverse of `pack`. The user forces must be added again before the first step."""
+    if settings["format"] == 13:                        # without fields and the energy of fracture
         settings = settings | {"fields": []}
         if "dissipated" in arrays:
             arrays = arrays | {"dissipated": np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)}
-    return settings | {"format": npz_checksum.FORMAT}, arrays
-
-
-def unpack(settings, arrays, make, threads=None, motions=None):
-    """The inverse of `pack`. The user forces must be added again before the first step."""
-    settings, arrays = of_newest_format(settings, arrays)
     records, materials = settings["walls"], [Material(**material) for material in settings["materials"]]
     has_meshes = any(record["kind"] == MeshWall.__name__ for record in records)
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())

@@ -40,7 +40,13 @@ def read(path):
             raise ValueError(f"{path}: not a minidem checkpoint, which is an .npz file"
                              + (f", but {kind}; to continue from this state, {ADD}" if kind else ""))
         try:
-            arrays = _members(file)
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:          # without compression
+                if sum(member.file_size for member in archive.zip.infolist()) > os.fstat(file.fileno()).st_size:
+                    raise ValueError("its members are larger than the file")
+                arrays = dict(archive)
+            if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                raise ValueError("a member is not an array")
         except Exception as error:      # of any type, depending on the damage
             raise ValueError(f"{path}: damaged or cut off ({type(error).__name__}: {error}); "
                              "take an earlier checkpoint") from None
@@ -49,18 +55,6 @@ def read(path):
         raise ValueError(f"{path}: damaged, its checksum is another; take an earlier checkpoint")
     del arrays["settings"]
     return settings, arrays
-
-
-def _members(file):
-    """The arrays of an .npz file without compression."""
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as archive:
-        if sum(member.file_size for member in archive.zip.infolist()) > os.fstat(file.fileno()).st_size:
-            raise ValueError("its members are larger than the file")
-        arrays = dict(archive)
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError("a member is not an array")
-    return arrays
 
 
 def _settings(path, arrays):

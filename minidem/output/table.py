@@ -3,6 +3,7 @@ import csv
 import io
 import mmap
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def write_table(path: Path | str, header: Sequence[str], rows: Iterable[Sequence
     return True
 
 
-class Table:
+class Table(AbstractContextManager):
     """A CSV file of numbers that grows. Nothing is written before `open`, and each append as a whole or not at all.
 
     columns : names after the first, `time` [s]
@@ -121,3 +122,6 @@ class Table:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+
+    def __exit__(self, *failure):
+        self.close()

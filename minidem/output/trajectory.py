@@ -4,7 +4,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ COLUMNS = ("time", "clump", *(f"{name}_{axis}" for name, axes in (
     ("position", "xyz"), ("orientation", "wxyz"), ("velocity", "xyz"), ("angular_velocity", "xyz")) for axis in axes))
 
 
-class Trajectory:
+class Trajectory(AbstractContextManager):
     """A file to which each call appends the state of clumps: a callback of `Simulation.run`.
 
     The first call opens the file. A second call at the same time writes nothing.
@@ -76,7 +76,6 @@ class Trajectory:
 
     def __call__(self, sim) -> None:
         """Append the state of `sim`."""
-        self.open(sim.time)
         self.append(self.sample(sim))
 
     def open(self, time: float) -> None:
@@ -137,9 +136,6 @@ class Trajectory:
         if file is not None:
             self.continued = True
             file.close()
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *failure):
         self.close()

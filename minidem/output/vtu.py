@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from minidem.analysis.contacts import image_shifts
 from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import short_repr
 from minidem.core.guard import exclusive
@@ -44,11 +45,6 @@ def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
         if not isinstance(name, str) or name not in FIELDS:
             raise ValueError(f"fields: {short_repr(name)} is unknown; known are {', '.join(FIELDS)}, and 'all'")
     return tuple(name for name in FIELDS if name == "radius" or name in names)
-
-
-def write_spheres(path, sim, float32=False, fields=None):
-    """Write a `Frame` of `sim` at its current time to the VTU file `path`, atomically."""
-    Frame(sim, float32, fields).write(path)
 
 
 class Frame:
@@ -82,8 +78,8 @@ class Frame:
             self.fields = tuple(name for name in self.fields if name != "image")
         self.fields += tuple(self.added)
 
-    def write(self, path):
-        """Write the VTU file `path` atomically."""
+    def mesh(self):
+        """The frame as a meshio.Mesh."""
         import meshio  # not with minidem: it takes a tenth of a second
         centers, radii, clump = self.spheres[:, :3], self.spheres[:, 3], self.clump
         data = {"radius": radii, "clump": self.ids[clump].astype(np.int32), "template": self.template[clump],
@@ -108,7 +104,11 @@ class Frame:
         vertices = np.arange(len(clump), dtype=np.int32)[:, None]
         point_data = {name: data[name] if data[name].dtype == np.int32 else data[name].astype(self.real)
                       for name in self.fields}
-        write_mesh(path, meshio.Mesh(centers.astype(self.real), {"vertex": vertices}, point_data=point_data), self.time)
+        return meshio.Mesh(centers.astype(self.real), {"vertex": vertices}, point_data=point_data)
+
+    def write(self, path):
+        """Write the VTU file `path` atomically."""
+        write_mesh(path, self.mesh(), self.time)
 
 
 @exclusive
@@ -168,19 +168,15 @@ def bond_mesh(sim):
 def _line_mesh(sim, pairs, between, data):
     """A meshio.Mesh with a line for each of the `pairs`, as of `contact_mesh`, and cell data (n, ...) by name."""
     import meshio
-    ids, spheres, box = np.asarray(sim.ids), sim.sphere_centers(), sim.loop.box
-    position, clump_j, n = np.asarray(sim.position), pairs["clump_j"], len(pairs)
-    centers, at_wall = position if between == "clumps" else spheres, clump_j < 0
-    starts, ends = (centers[np.where(pairs[name] < 0, 0, pairs[name])]
-                    for name in (f"{between[:-1]}_i", f"{between[:-1]}_j"))
-    if box is not None:
-        apart = spheres[pairs["sphere_i"]] - spheres[np.where(at_wall, 0, pairs["sphere_j"])]
-        ends = ends + box.displacement(box.lengths_in(apart))
+    ids, box, position = np.asarray(sim.ids), sim.loop.box, np.asarray(sim.position)
+    centers, clump_j, n = position if between == "clumps" else sim.sphere_centers(), pairs["clump_j"], len(pairs)
+    at_wall = clump_j < 0
+    starts, ends = (centers[np.maximum(pairs[f"{between[:-1]}_{side}"], 0)] for side in "ij")
     if at_wall.any():
         ends = np.where(at_wall[:, None], pairs["point"], ends)
     if box is not None:
         moved = (np.asarray(sim.wrapped_position) - position)[pairs["clump_i"]]
-        starts, ends = starts + moved, ends + moved
+        starts, ends = starts + moved, ends + image_shifts(sim, pairs) + moved
     lines = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
     data = data | {
         "clump_i": ids[pairs["clump_i"]].astype(np.int32),

@@ -11,7 +11,7 @@ from minidem.core.progress import Line
 from minidem.output.vtu import Pvd, part_number
 from minidem.render import read, require
 from minidem.render.colour import SPEED, value_range, values
-from minidem.render.scene import CAMERA, TUBE, Contacts, Scene, bounds_of, checked_camera
+from minidem.render.scene import CAMERA, TUBE, Scene, bounds_of, checked_camera, middles
 from minidem.scenario.options import Parser, at_least, positive, told
 
 SAMPLES = 16                # frames that are read beforehand, for the range of the colours and the camera
@@ -109,7 +109,7 @@ def write(frames, walls, path, options):
     chosen = [frames[k] for k in np.unique(np.linspace(0, len(frames) - 1, SAMPLES).astype(int))]
     sample = [read(spheres) for _, spheres, *_ in chosen]
     around = [walls, *(read(moved) for _, _, moved, _ in chosen if moved)]
-    contacts = [Contacts.read(file) for *_, file in chosen] if options.contacts else None
+    contacts = [middles(read(file)) for *_, file in chosen] if options.contacts else None
     coloured = contacts or sample
     values(coloured[0], options.color)          # checks the name
     scene = Scene(options.size, bounds_of(sample, around), value_range(coloured, options.color), options.color,
@@ -128,7 +128,7 @@ def write(frames, walls, path, options):
                 if moved:
                     scene.set_walls(read(moved))
                 pixels = scene.draw(read(file), f"t = {when:.{digits}f} s",
-                                    Contacts.read(contacts) if options.contacts else None).tobytes()
+                                    middles(read(contacts)) if options.contacts else None).tobytes()
                 shown = file
             encoder.send(pixels)
             yield k + 1

@@ -6,11 +6,11 @@ triangulated spheres take 16 s. Without a display VTK 9.4 or newer renders by EG
 """
 import math
 from ctypes.util import find_library
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
-from minidem.render import read, require
+from minidem.render import require
 from minidem.render.colour import colour, label, lookup_table, ticks, value_range, values
 
 VIEW_ANGLE = 30.0                               # vertical [degrees]
@@ -34,34 +34,19 @@ RIGHT, BOTTOM, TICK = 0.97, 0.035, 0.008        # its place and the height of it
 LENGTHS = ("m", 1.0), ("mm", 1e-3), ("µm", 1e-6)
 
 
-@dataclass
-class Contacts:
-    """Contacts of a file of `sim.write_contacts`.
-
-    points : (n, 3) middles of the lines [m];  point_data : data (n,) or (n, 3) of the file, `length` [m], `direction`
-    """
-
-    points: np.ndarray
-    point_data: dict[str, np.ndarray]
-
-    @classmethod
-    def read(cls, path):
-        lines = read(path)
-        first, second = lines.points[0::2], lines.points[1::2]         # no two lines share a point
-        data = {name: np.asarray(lines.cell_data[name]) for name in lines.cell_data.keys()}
-        data["length"] = np.linalg.norm(second - first, axis=1)
-        data["direction"] = (second - first) / np.maximum(data["length"], np.finfo(float).tiny)[:, None]
-        return cls(0.5 * (first + second), data)
-
-    @property
-    def n_points(self):
-        return len(self.points)
+def middles(lines):
+    """Contacts, the lines of `contact_mesh`, as a frame: their middles, with their data, `length` and `direction`."""
+    first, second = lines.points[0::2], lines.points[1::2]         # no two lines share a point
+    data = {name: np.asarray(lines.cell_data[name]) for name in lines.cell_data.keys()}
+    data["length"] = np.linalg.norm(second - first, axis=1)
+    data["direction"] = (second - first) / np.maximum(data["length"], np.finfo(float).tiny)[:, None]
+    return SimpleNamespace(points=0.5 * (first + second), n_points=len(first), point_data=data)
 
 
 class Tubes:
     """Contacts as tubes whose diameter is proportional to the force, so that they show force chains.
 
-    samples : list of Contacts. The largest force of their `value_range` has the diameter TUBE times the median length
+    samples : list of contacts. The largest force of their `value_range` has the diameter TUBE times the median length
     of their lines, also larger ones; small ones are drawn no thinner than a `pixel` [m].
     """
 
@@ -217,8 +202,8 @@ class Scene:
     Parameters as of `show`, but
     bounds : (2, 3), what the camera shows (`bounds_of`);  span : values at the ends of the colour map (`value_range`)
     camera : three numbers, see `view`
-    contacts : list of Contacts, samples from which the widths of the tubes follow. With them contacts are drawn and
-    coloured instead of the spheres, which are mist.
+    contacts : list (`middles`), samples from which the widths of the tubes follow. With them contacts are drawn
+    and coloured instead of the spheres, which are mist.
     """
 
     def __init__(self, size, bounds, span, field="speed", colormap=None, background="white",
@@ -241,7 +226,12 @@ class Scene:
         actor.GetShaderProperty().AddGeometryShaderReplacement(*SILHOUETTE)
         actor.prop.specular, actor.prop.specular_power, actor.prop.ambient = 0.3, 20.0, 0.1
         self.plotter.add_actor(actor, reset_camera=False)
-        width = self._set_camera(camera, bounds, size[0] / size[1])
+        aspect, extent = size[0] / size[1], np.linalg.norm(np.ptp(bounds, axis=0))
+        position, focus, up, angle = view(camera, bounds, aspect, 1.0 - STRIP if label(field) else 1.0)
+        distance = np.linalg.norm(position - focus)
+        self.plotter.camera_position, self.plotter.camera.view_angle = [position, focus, up], angle
+        self.plotter.camera.clipping_range = (max(distance - extent, 0.01 * distance), distance + 2.0 * extent)
+        width = 2.0 * distance * math.tan(math.radians(angle / 2)) * aspect      # [m] at the middle of the bounds
         self.tubes, coloured = None, self.mapper
         if contacts is not None:
             self.mapper.ScalarVisibilityOff()
@@ -280,15 +270,6 @@ class Scene:
         self.plotter.remove_actor(name)
         if mesh.n_cells:
             self.plotter.add_mesh(mesh, name=name, reset_camera=False, **look)
-
-    def _set_camera(self, camera, bounds, aspect):
-        """Place the camera; returns the width [m] of what is seen at the distance of the middle of the bounds."""
-        position, focus, up, angle = view(camera, bounds, aspect, 1.0 - STRIP if label(self.field) else 1.0)
-        self.plotter.camera_position = [position, focus, up]
-        self.plotter.camera.view_angle = angle
-        distance, size = np.linalg.norm(position - focus), np.linalg.norm(np.ptp(bounds, axis=0))
-        self.plotter.camera.clipping_range = (max(distance - size, 0.01 * distance), distance + 2.0 * size)
-        return 2.0 * distance * math.tan(math.radians(angle / 2)) * aspect
 
     def draw(self, frame, text="", contacts=None):
         """Picture, a PIL.Image, of the spheres of a frame and the contacts, with a text in the upper left corner."""

@@ -1,6 +1,5 @@
 """A picture of a simulation, and a view that one can turn, for notebooks."""
 import html
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +9,10 @@ import numpy as np
 from minidem.core.atomic import replace_text
 from minidem.core.checks import file_path, flag
 from minidem.output import vtu
-from minidem.output.wall_shapes import write_walls
-from minidem.render import read, require, scene
+from minidem.output.wall_shapes import wall_mesh
+from minidem.render import require, scene
 from minidem.render.colour import SPEED, colour, label, lookup_table, value_range, values
-from minidem.render.scene import CAMERA, GLASS, Contacts, bounds_of, checked_camera, split_walls
+from minidem.render.scene import CAMERA, GLASS, bounds_of, checked_camera, middles, split_walls
 from minidem.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -24,18 +23,12 @@ GREY = 0x808080
 
 
 def drawn(sim, contacts=False):
-    """Spheres, walls or None, and `Contacts` or None, as read from a frame of a run; ValueError without clumps."""
+    """Spheres, walls or None, and contacts or None, as of a frame of a run; ValueError without clumps."""
     if sim.n_clumps == 0:
         raise ValueError("sim: there are no clumps to show; add some first")
-    with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        spheres, walls = folder / "spheres.vtu", folder / "walls.vtu"
-        vtu.write_spheres(spheres, sim)
-        tubes = None
-        if contacts:
-            vtu.write_mesh(folder / "contacts.vtu", vtu.contact_mesh(sim))
-            tubes = Contacts.read(folder / "contacts.vtu")
-        return read(spheres), read(walls) if write_walls(walls, sim) else None, tubes
+    meshes = vtu.Frame(sim).mesh(), wall_mesh(sim), vtu.contact_mesh(sim) if contacts else None
+    spheres, walls, lines = (None if mesh is None else require().from_meshio(mesh) for mesh in meshes)
+    return spheres, walls, None if lines is None else middles(lines)
 
 
 def show(sim: Simulation, color: str | None = None, size: tuple[int, int] = (800, 600),

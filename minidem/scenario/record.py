@@ -20,10 +20,11 @@ def energy_columns(sim):
     return ENERGIES + (STRAINS if sim.box is not None and sim.loop.state.box.moves else ())
 
 
-def energy_row(energy, sim=None):
-    """Values of ENERGIES, the lasting energy nan where it is not computed; with a simulation, of `energy_columns`."""
+def energy_row(sim, contacts=None):
+    """Values of `energy_columns`, the lasting energy nan where it is not known; contacts : of `sim`, if available."""
+    energy = sim.energy(contacts, shadow=sim.settings.law.conservative and sim.loop.state.hold is None)
     values = [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
-    return values + (sim.box.strain.tolist() if sim and STRAINS[0] in energy_columns(sim) else [])
+    return values + (sim.box.strain.tolist() if STRAINS[0] in energy_columns(sim) else [])
 
 
 def columns(scenario, sim):

@@ -88,10 +88,6 @@ class Report(AbstractContextManager):
         """Show on standard error which part of a long piece of work is done, 0 to 1."""
         self._line.update(f"{self.name}: {label}, {done:.0%}")
 
-    def lines(self) -> list[str]:
-        """Lines on the findings, for the screen."""
-        return self.findings[0].lines(self.findings) if self.findings else []
-
     def __exit__(self, failure, *_):
         """Write findings.csv and summary.json, however the study has ended."""
         self._line.close()

@@ -181,8 +181,7 @@ class Run:
             ending.callback(os.close, self._open_folder())
             ending.callback(self.line.close)
             for table in self.tables.values():
-                table.open()
-                ending.callback(table.close)
+                ending.enter_context(table).open()
             if self.trajectory:
                 ending.enter_context(self.trajectory).open(self.sim.time)
             if self.with_frames:
@@ -268,10 +267,10 @@ class Run:
         if not self.energy.rows or self.energy.rows[-1][0] != sim.time:
             with np.errstate(over="ignore", invalid="ignore"):
                 contacts = sim.contacts()
-                energy = sim.energy(contacts, shadow=sim.settings.law.conservative and sim.loop.state.hold is None)
-            if not math.isfinite(energy.total):
+                energies = record.energy_row(sim, contacts)
+            if not math.isfinite(energies[record.ENERGIES.index("total")]):
                 raise FloatingPointError(explain_energy(sim))
-            self.energy.append(sim.time, record.energy_row(energy, sim))
+            self.energy.append(sim.time, energies)
             self.observed.append(sim.time, [len(contacts), *(one.value(sim) for one in self.scenario.observables)])
             if "walls" in self.tables:
                 self.tables["walls"].append(sim.time, wall_wrenches(

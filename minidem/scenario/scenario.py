@@ -151,7 +151,8 @@ class Scenario:
                 if not self.study:
                     return self._execute(runs, options, stopped)
                 report = self._report(options)
-                say("\n".join([*report.lines(), f"Files are in {options.out}."]), options.quiet)
+                lines = report.findings[0].lines(report.findings) if report.findings else []
+                say("\n".join([*lines, f"Files are in {options.out}."]), options.quiet)
                 return FAILED if report.failed_runs else DONE
         except BlockingIOError as error:        # another run holds the folder
             return self._fail(FAILED, f"failed: {error}")

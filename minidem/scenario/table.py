@@ -1,6 +1,5 @@
 """Numbers over time in a CSV file, row by row in a callback."""
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from minidem.scenario import plot
 from minidem.scenario.record import energy_columns, energy_row
 
 
-class Table(csv_table.Table, AbstractContextManager):
+class Table(csv_table.Table):
     """A CSV file to which each call adds a row of numbers: a callback of `Simulation.run`.
 
     The first call opens the file. A second call at the same time writes nothing. `table["name"]` is a column. The guide
@@ -44,9 +43,7 @@ class Table(csv_table.Table, AbstractContextManager):
     def __call__(self, sim) -> None:
         if self._file is None:
             if self._draws:
-                self._functions = {energy_columns(sim): lambda sim: energy_row(
-                    sim.energy(
-                        shadow=sim.settings.law.conservative and sim.loop.state.hold is None), sim)}
+                self._functions = {energy_columns(sim): energy_row}
             keep = (lambda time: time <= sim.time) if self._append and self.path.exists() else None
             super().__init__(self.path, sum(self._functions, ()), keep)
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,9 +59,6 @@ class Table(csv_table.Table, AbstractContextManager):
             if self._draws:
                 plot.energies(self.path.with_suffix(".png"), self, self.path.stem)
             self._file, self._append = None, True
-
-    def __exit__(self, *failure):
-        self.close()
 
 
 def _checked(columns):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.contacts import enclosed_box, neighbours_of, rattlers
+from minidem.analysis.contacts import enclosed_box, image_shifts, neighbours_of, rattlers
 from minidem.analysis.energy import Energy, measure
 from minidem.analysis.shadow import shadow_terms
 from minidem.contact.gather import columns
@@ -119,17 +119,19 @@ class Energies(Topic):
             Compute `Energy.shadow` as well, which `Energy.lasting` needs. `Energy.total` is the same with it and
             without.
         """
-        loop, terms = self.loop, 0.0 if flag("shadow", shadow) else None
+        loop, box, terms = self.loop, self.loop.box, 0.0 if flag("shadow", shadow) else None
         contacts = loop.contacts() if contacts is None else contacts
-        rates = loop.rates()
         if shadow and loop.state.hold is not None:
             raise ValueError("shadow = True: that of clumps that are held is not known; leave shadow out, or free them "
                              "by sim.set_motion(ids)")
         if shadow and len(contacts):
             loop.evaluate_forces()
-            terms = shadow_terms(contacts, loop.state, *rates, _image_velocities(loop, contacts), self.gravity, self.dt,
+            images, pairs = np.zeros((len(contacts), 3)), contacts["sphere_j"] >= 0
+            if box is not None and box.moves:
+                images[pairs] = image_shifts(self, contacts)[pairs] @ box.gradient.T
+            terms = shadow_terms(contacts, loop.state, *loop.rates(), images, self.gravity, self.dt,
                                  self.settings.law.power)
-        return measure(loop, self.gravity, contacts, rates, terms)
+        return measure(loop, self.gravity, contacts, terms)
 
     @exclusive
     def linear_momentum(self) -> np.ndarray:
@@ -173,17 +175,14 @@ def _averaging_volume(sim, volume, low, high):
 
 def _love_weber(sim, found, low, high):
     """(3, 3) sum of force times branch vector over contacts [J]; of branches that leave the box, the part inside."""
-    position, box = sim.loop.state.column("position"), sim.loop.box
-    start, at_wall = position[found["clump_i"]], (found["clump_j"] < 0)[:, None]
-    branch = start - np.where(at_wall, found["point"], position[np.where(at_wall[:, 0], 0, found["clump_j"])])
-    if box is None:
-        share = _share_inside(start, branch, low, high)
-    else:                               # between images of two clumps whose spheres are nearest images
-        i, j, centers = found["sphere_i"], found["sphere_j"], sim.sphere_centers()
-        branch -= np.where(at_wall, 0.0, box.displacement(box.lengths_in(
-            centers[i] - centers[np.where(j < 0, 0, j)])))
-        images = box.shifts() if np.isfinite(low).all() else np.zeros((1, 3))
-        share = sum(_share_inside(box.wrapped(start) + shift, branch, low, high) for shift in images)
+    position, box, at_wall = sim.loop.state.column("position"), sim.loop.box, (found["clump_j"] < 0)[:, None]
+    start = position[found["clump_i"]]
+    branch = start - np.where(at_wall, found["point"], position[np.maximum(found["clump_j"], 0)])
+    branch -= image_shifts(sim, found)
+    if box is not None:
+        start = box.wrapped(start)
+    images = np.zeros((1, 3)) if box is None or not np.isfinite(low).all() else box.shifts()
+    share = sum(_share_inside(start + shift, branch, low, high) for shift in images)
     return np.einsum("ni,nj->ij", share[:, None] * found["force"], branch)
 
 
@@ -195,13 +194,3 @@ def _share_inside(start, branch, low, high):
     inside = (low <= start) & (start <= high)
     enter, leave = np.where(flat, np.where(inside, -np.inf, np.inf), ends[0]), np.where(flat, np.inf, ends[1])
     return np.maximum(0.0, np.minimum(1.0, leave.min(axis=1)) - np.maximum(0.0, enter.max(axis=1)))
-
-
-def _image_velocities(loop, contacts):
-    """(n, 3) velocities of the images that touch in contacts (n,), relative to the second spheres themselves [m/s]."""
-    box, pairs, images = loop.box, contacts["sphere_j"] >= 0, np.zeros((len(contacts), 3))
-    if box is not None and box.moves:
-        centers = loop.spheres()[:, :3]
-        d = centers[contacts["sphere_i"][pairs]] - centers[contacts["sphere_j"][pairs]]
-        images[pairs] = box.displacement(box.lengths_in(d)) @ box.gradient.T
-    return images

@@ -7,7 +7,9 @@ from typing import Self
 
 from minidem.core.checks import file_path
 from minidem.core.guard import exclusive
-from minidem.output import lammps, vtu
+from minidem.output import vtu
+from minidem.output.lammps.dump import read_lammps
+from minidem.output.lammps.script import write_lammps
 from minidem.simulation.topic import Topic
 
 
@@ -25,7 +27,7 @@ class Files(Topic):
             Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see `Frame` in
             output/vtu.py); centres, radii and fields that were added (`add_field`) are always written. Default: all.
         """
-        vtu.write_spheres(file_path("path", path, ".vtu"), self, fields=fields)
+        vtu.Frame(self, fields=fields).write(file_path("path", path, ".vtu"))
 
     @exclusive
     def write_contacts(self, path: str | Path, between: str = "clumps") -> None:
@@ -78,7 +80,7 @@ class Files(Topic):
         Contacts keep their springs of friction; a warning says where they cannot (see the guide, output). The onset
         correction and the rotation scheme have no equal in LAMMPS (output/lammps/LAMMPS.md).
         """
-        lammps.write_lammps(self, folder, steps, every)
+        write_lammps(self, folder, steps, every)
 
     @classmethod
     def read_lammps(cls, folder: str | Path, threads: int | None = None) -> Self:
@@ -107,4 +109,4 @@ class Files(Topic):
         Sums of `energy()` (dissipated, work, exchanged) begin at zero. Clumps of one sphere have the orientations of
         the start.
         """
-        return lammps.read_lammps(cls, folder, threads)
+        return read_lammps(cls, folder, threads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 
 from numpy.typing import ArrayLike
 
@@ -39,7 +40,11 @@ class Force:
         self.address = compiled_address("function", function, FLUX_SIGNATURE if is_flux else SIGNATURE)
         self.parameters = finite_array("parameters", parameters, (-1,))
         self.random, self.seed = whole("random", random, 0, MOST_RANDOM), whole("seed", seed, 0)
-        self.keywords = set() if is_flux or self.address is not None else _keywords(function)
+        self.keywords = set()
+        if not is_flux and self.address is None:
+            with suppress(TypeError, ValueError):       # a function without a signature
+                self.keywords = {name for name, one in inspect.signature(function).parameters.items()
+                                 if name in KEYWORDS and one.kind is one.KEYWORD_ONLY}
         if self.address is None:
             if ("random" in self.keywords) != (self.random > 0):
                 raise ValueError(f"random = {self.random}: give the number of random numbers of each clump, and the "
@@ -51,18 +56,7 @@ class Force:
         return Force, (self.function, self.parameters, self.random, self.seed, self.is_flux)
 
     def __deepcopy__(self, memo):
-        if self.address is not None:
-            return self
-        return Force(copy.deepcopy(self.function, memo), self.parameters, self.random, self.seed, self.is_flux)
-
-
-def _keywords(function):
-    """Which of KEYWORDS a Python function takes as keyword-only arguments."""
-    try:
-        return {name for name, one in inspect.signature(function).parameters.items()
-                if name in KEYWORDS and one.kind is one.KEYWORD_ONLY}
-    except (TypeError, ValueError):
-        return set()
+        return self if self.address is not None else Force(*copy.deepcopy(self.__reduce__()[1], memo))
 
 
 class Forces(Topic):

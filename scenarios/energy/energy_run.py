@@ -6,7 +6,7 @@ import numpy as np
 
 import minidem as md
 from minidem.analysis.energy import lasting_energy_error
-from minidem.scenario.record import ENERGIES, energy_row
+from minidem.scenario.record import ENERGIES
 from minidem.simulation.pace import steps_to_reach
 
 
@@ -73,5 +73,5 @@ def energy_run(sim: md.Simulation, time: float, rows: int, limit: float = np.inf
         contacts.append(len(table))
         if abs(found[-1].total - found[0].total) > limit * found[0].total:
             break
-    energies = dict(zip(ENERGIES, np.array([energy_row(energy) for energy in found]).T))
+    energies = {name: np.array([getattr(energy, name) for energy in found]) for name in ENERGIES}
     return EnergyRun(energies, np.array(contacts), sim.step_count, loop_seconds)

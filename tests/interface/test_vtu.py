@@ -16,7 +16,7 @@ POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (
 
 @pytest.mark.parametrize("float32", [False, True])
 def test_spheres(sim, tmp_path, float32):
-    vtu.write_spheres(tmp_path / "a.vtu", sim, float32=float32)
+    vtu.Frame(sim, float32).write(tmp_path / "a.vtu")
     mesh, real = meshio.read(tmp_path / "a.vtu"), np.float32 if float32 else np.float64
     data, clump, n = mesh.point_data, mesh.point_data["clump"], sim.n_spheres
     templates = [sim.templates[k] for k in sim.template_index]

@@ -13,7 +13,7 @@ import minidem as md
 from minidem.analysis.contacts import pair_keys
 from minidem.core.quaternions import multiply
 from minidem.output.lammps import history, script
-from minidem.output.lammps.law import law, warn_of_differences
+from minidem.output.lammps.walls import law, warn_of_differences
 
 RADIUS, EDGE, G = 0.01, 0.2, 9.81
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=2500.0)

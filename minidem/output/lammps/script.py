@@ -11,8 +11,7 @@ from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import file_path, whole
 from minidem.core.quaternions import rotate
 from minidem.output.lammps.history import STEP, has_springs, loading
-from minidem.output.lammps.law import warn_of_differences
-from minidem.output.lammps.walls import bounds_of, contact_commands
+from minidem.output.lammps.walls import bounds_of, contact_commands, warn_of_differences
 
 SPHERES, CLUMPS, INPUT, CHECKPOINT = "spheres.data", "clumps.state", "in.minidem", "start.npz"
 PAIRS, WALLS = "end.springs", "end.walls"
@@ -202,9 +201,15 @@ def write_data(sim, folder, velocities=None):
     """Write the files that the commands of `setup` read. velocities : of `loading`."""
     with replacing(folder / SPHERES) as path:
         write_spheres(sim, path, velocities)
-    if "bodies" in groups_of(sim):
+    bodies = ~single_spheres(sim)
+    if bodies.any():            # molecule, mass, centre, inertia (6), velocity, angular momentum, image flags
+        inertia = inertia_of(sim)[1]
+        momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
+        table = np.column_stack([np.arange(1, sim.n_clumps + 1), sim.mass, sim.wrapped_position,
+                                 inertia[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]], sim.velocity, momentum, sim.image])
         with replacing(folder / CLUMPS) as path:
-            write_clumps(sim, path)
+            np.savetxt(path, table[bodies], "%d" + 16 * " %.17g" + 3 * " %d", header=str(np.count_nonzero(bodies)),
+                       comments="")
 
 
 def single_spheres(sim):
@@ -243,12 +248,3 @@ def write_spheres(sim, path, velocities):
                    header=f"spheres\n\n{n} atoms\n{len(materials)} atom types\n{sides}\nAtoms # hybrid\n")
         for name, rows in sections.items():
             np.savetxt(file, np.column_stack([ids, rows]), "%d" + 6 * " %.17g", header=f"\n{name}\n", comments="")
-
-
-def write_clumps(sim, path):
-    """Infile of fix rigid/small: molecule, mass, centre, inertia (6), velocity, angular momentum, image flags."""
-    inertia, bodies = inertia_of(sim)[1], ~single_spheres(sim)
-    momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
-    table = np.column_stack([np.arange(1, sim.n_clumps + 1), sim.mass, sim.wrapped_position,
-                             inertia[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]], sim.velocity, momentum, sim.image])
-    np.savetxt(path, table[bodies], "%d" + 16 * " %.17g" + 3 * " %d", header=str(np.count_nonzero(bodies)), comments="")

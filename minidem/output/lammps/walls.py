@@ -1,10 +1,64 @@
-"""Walls as fixes wall/gran of LAMMPS: planes, cylinders and cones at rest along the axes, or a drum that turns."""
+"""Contact laws as coefficients of LAMMPS; walls as fixes wall/gran: planes, cylinders and cones at rest along the axes,
+or a drum that turns. LAMMPS.md says what LAMMPS computes, and where it differs.
+"""
+import warnings
 from itertools import combinations_with_replacement
+from math import sqrt
 
 import numpy as np
 
+from minidem.contact.pair_table import PROPERTIES
 from minidem.core.checks import short_repr
-from minidem.output.lammps.law import law
+
+TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear": "linear_history"}
+
+
+def law(sim, first, second):
+    """Coefficients of the law between materials of these indices in `sim.materials`; ValueError if LAMMPS has none."""
+    value = sim.settings.law_value
+    if sim.loop.pair_table.apart is not None:
+        raise ValueError("pairs: pair_style granular of LAMMPS has no pair without contact; leave contact=False out")
+    pair = {name: table[first, second] for name, table in sim.loop.pair_table.properties(PROPERTIES).items()}
+    modulus, shear = pair["modulus"], pair["shear_modulus"]
+    stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
+    if sim.contact == "hertz":
+        return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
+    if sim.settings.law.name != "hertz-mindlin" or (value("rolling"), value("bonds")) != ("none", "none") \
+            or value("tangential") not in TANGENTIAL:
+        raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
+                         "'hertz-mindlin' with one of its own tangential models, without rolling friction and bonds")
+    ratio, given = value("tangential_damping"), value("tangential_stiffness")
+    x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
+    damping = "coeff_restitution limit_damping" if value("limit_damping") == "yes" else "coeff_restitution"
+    normal = f"{stiffness} {pair['restitution']:.17g}"
+    if value("cohesion") == "jkr":
+        if pair["restitution"] < 1.0:
+            raise ValueError(f"contact = {sim.contact!r} with a restitution of {pair['restitution']:g}: LAMMPS has no "
+                             "equal damping of contacts with cohesion; give them a restitution of 1")
+        normal, damping = f"jkr {2.0 * modulus:.17g} 0.0 0.0 {0.5 * pair['adhesion']:.17g}", "velocity"
+    return (f"{normal} tangential {TANGENTIAL[value('tangential')]} "
+            f"{8.0 * shear if given == 'none' else given:.17g} {x:.17g} {pair['friction']:.17g} damping {damping}")
+
+
+def warn_of_differences(sim):
+    """Warn if LAMMPS limits friction by another force, or has another effective mass, than the law of `sim`."""
+    def warn(text):
+        warnings.warn(f"contact = {sim.contact!r}: {text}", UserWarning, stacklevel=5)
+
+    settings, value = sim.settings, sim.settings.law_value
+    pair = sim.loop.pair_table.properties(("restitution", "friction"))
+    damped = pair["restitution"] < 1.0
+    if value("mass") is not None and not settings.law.mass_of_clumps(settings.law_values) \
+            and sim.n_spheres > sim.n_clumps and np.any(damped):
+        warn("LAMMPS has the masses of the clumps in the normal dashpot, minidem the mass that a push at the contact "
+             "point feels, so that clumps of several spheres rebound higher; mass=clump has those of LAMMPS")
+    if value("cohesion") == "jkr":
+        warn("LAMMPS ends a contact at the gap of the largest attraction, minidem at tear-off, so that bodies that "
+             "part lose half as much energy in LAMMPS")
+    elif value("friction_limit") != "magnitude" and value("limit_damping") == "no" \
+            and np.any(damped & (pair["friction"] > 0.0)):
+        warn("LAMMPS limits friction by mu |F_n|, minidem by mu max(F_n, 0), which differs while the damped force "
+             "attracts, before lift-off; friction_limit=magnitude has the limit of LAMMPS")
 
 
 def contact_commands(sim, springs=False):
@@ -16,11 +70,18 @@ def contact_commands(sim, springs=False):
     lines = [f"pair_coeff {i} {j} {law(sim, a, b)}" for (i, a), (j, b) in combinations_with_replacement(types, 2)]
     lines += [f"group type{i} type {i}" for i, _ in types]
     materials = sim.loop.pair_table.wall_index
-    if has_drum(sim):
-        lines += drum_region(sim)
+    if has_drum(sim):                                   # see "cylinders" in LAMMPS.md
+        axis, cylinder, low, high = drum_of(sim)
+        about = " ".join(f"{x:.17g}" for x in (*cylinder.point, *np.eye(3)[axis]))
+        lines += [f"variable angle equal {cylinder.angular_velocity[axis]:.17g}*time",
+                  f"region drum {cylinder.region((f'{low:.17g}', f'{high:.17g}'))} rotate v_angle {about}"]
         surfaces = {("region", materials[0]): "wall/gran/region region drum"}
     else:
-        surfaces = pairs_of_planes(sim)
+        places: dict = {}                               # of the low and the high plane
+        for (axis, side), (wall, material) in sides_of(sim).items():
+            ends = places.setdefault((f"{'xyz'[axis]}plane", material), ["NULL", "NULL"])
+            ends[side] = f"{wall.point[axis]:.17g}"
+        surfaces = {key: f"wall/gran {key[0]} {' '.join(ends)}" for key, ends in places.items()}
         for k, region in regions_of(sim).items():
             lines.append(f"region wall{k} {region}")
             surfaces[f"region{k}", materials[k]] = f"wall/gran/region region wall{k}"
@@ -38,15 +99,6 @@ def has_drum(sim):
 def regions_of(sim):
     """Commands of regions by number of the wall, of cylinders and cones at rest along the axes."""
     return {k: wall.region() for k, wall in enumerate(sim.walls) if not wall.moves and wall.region()}
-
-
-def pairs_of_planes(sim):
-    """Fix style and places of low and high wall, or NULL, by direction ("xplane") and index of the material."""
-    planes = {}
-    for (axis, side), (wall, material) in sides_of(sim).items():
-        ends = planes.setdefault((f"{'xyz'[axis]}plane", material), ["NULL", "NULL"])
-        ends[side] = f"{wall.point[axis]:.17g}"
-    return {key: f"wall/gran {key[0]} {' '.join(ends)}" for key, ends in planes.items()}
 
 
 def sides_of(sim):
@@ -77,14 +129,6 @@ def drum_of(sim):
         raise ValueError(f"walls = {short_repr(sim.walls)}: with a cylinder LAMMPS takes a drum only: a cylinder along "
                          "x, y or z and two planes that close it, of one material and with one angular velocity alone")
     return axis, cylinder, ends[1.0], ends[-1.0]
-
-
-def drum_region(sim):
-    """Commands of a region that turns: a cylinder with two ends. See "cylinders" in LAMMPS.md."""
-    axis, cylinder, low, high = drum_of(sim)
-    about = " ".join(f"{x:.17g}" for x in (*cylinder.point, *np.eye(3)[axis]))
-    return [f"variable angle equal {cylinder.angular_velocity[axis]:.17g}*time",
-            f"region drum {cylinder.region((f'{low:.17g}', f'{high:.17g}'))} rotate v_angle {about}"]
 
 
 def bounds_of(sim):
