@@ -19,7 +19,6 @@ from user_functions import CFUNC, rods
 import minidem as md
 from minidem.engine.population import field_rows
 from minidem.initial import place_densely
-from minidem.scenarios.spiral import chess_box
 
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
 ONSET = "hertz:onset=corrected"
@@ -141,10 +140,6 @@ def spring(time, clumps, wrenches, parameters):
 
 def mixture(walls=True):
     return scenes.packed_mixture(4, (4, 4, 4), walls=walls)
-
-
-def pieces(contact, rotation="exact", threads=1):
-    return chess_box.simulation(rotation, 2e-5, contact=contact, threads=threads)
 
 
 def in_contact():
@@ -400,7 +395,6 @@ SYSTEMS = {
     "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
     "held": System(held, ("hertz", MINDLIN, ONSET), 60, 40, rotations=SCHEMES),
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
-    "pieces": System(pieces, (ONSET,), 1500),
     "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
                    place=(0.5, 0.1, 0.55)),
     "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0)),
