@@ -97,13 +97,6 @@ def as_contacts_end(sim, value):
     return found
 
 
-@pytest.mark.parametrize("spheres, restitution", [(1, 0.5), (2, 0.9), (2, 0.5), (2, 0.1), (5, 0.9), (5, 0.5), (5, 0.1)])
-def test_restitution_of_rods_with_the_mass_of_the_contact(spheres, restitution):
-    for steps in 25, 100:
-        found = rebound_of_rods(spheres, restitution, steps, "contact", speed=0.01)
-        assert found == pytest.approx(restitution, rel=1e-2)
-
-
 def rebounds(mass_of, restitution, n=60, speed=0.01):
     """Normal velocity of the contact point after over before, of pairs of spinning asymmetric clumps."""
     rng = np.random.default_rng(2)

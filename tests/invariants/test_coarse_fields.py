@@ -1,6 +1,5 @@
 """Coarse-grained fields: mass, balance of momentum in cells, stresses, temperature, other frames and orders."""
 from functools import lru_cache
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -264,23 +263,6 @@ def test_images_do_not_matter():
     assert len(sims[0].contacts()) > 20 and np.abs(sims[1].image).max() > 1
     for name in "density", "velocity", "contact_stress", "kinetic_stress":
         close(getattr(other, name), getattr(first, name), 1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cells, width", [((20, 20, 20), 0.7e-3), ((40, 40, 40), 1.4e-3), ((1, 1, 40), (0, 0, 1.4e-3))])
-def test_hundred_thousand_clumps(cells, width):
-    """Dimers of 1.4 mm in a lattice with contacts; -s prints the time of a sample."""
-    rng, n, spacing = np.random.default_rng(1), 46, np.array([1.39e-3, 0.995e-3, 0.995e-3])
-    dimer = md.ClumpTemplate([(-0.2e-3, 0, 0), (0.2e-3, 0, 0)], [0.5e-3] * 2, density=2500.0)
-    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=1, periodic=((0,) * 3, n * spacing, (True,) * 3))
-    place = (np.indices((n, n, n)).reshape(3, -1).T + 0.5) * spacing + rng.uniform(-5e-6, 5e-6, (n ** 3, 3))
-    sim.add_clumps(dimer, place, velocity=rng.normal(0.0, 0.01, place.shape))
-    sim.run(10)
-    fields, contacts, began = Fields((0, 0, 0), n * spacing, cells, width), len(sim.contacts()), perf_counter()
-    fields.measure(sim)
-    print(f"{n ** 3} clumps, {contacts} contacts, cells {cells}, width {width} m: {perf_counter() - began:.1f} s")
-    assert contacts > 4 * n ** 3 and fields.density.mean() * sim.box.volume == pytest.approx(sim.mass.sum(), rel=1e-13)
-    close(fields.contact_stress.mean((0, 1, 2)), sim.stress(), 1e-12)
 
 
 def test_parts_add_up():
