@@ -5,74 +5,38 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from bit_systems import ONSET, begun, brake
+from reference_walls import MINDLIN, ROLLING
 
 import minidem as md
 from minidem.output import checkpoint
 from minidem.output.checkpoint_fields import FIELDS
 
 ROUGH = md.Material(3e7, 0.2, restitution=0.6, friction=0.4, rolling_friction=0.1)
-ROD = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0)], [0.04, 0.03], density=2500.0)
-BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
-BOX = (-0.01, -0.01, 0.0), (0.32, 0.32, 1.0), (True, True, False)
 
 
-def pull(t, x, v, q, w):
-    return -20.0 * (x - 0.2) - 0.1 * v, -1e-3 * w
-
-
-def filled(walls, contact="hertz-mindlin", **options):
-    """Four rods, and four balls on them, which have come together."""
-    sim = md.Simulation(ROUGH, walls, dt=1e-4, gravity=(0.0, 0.0, -9.81), contact=contact, **options)
-    rng = np.random.default_rng(1)
-    place = 0.075 + 0.145 * np.argwhere(np.ones((2, 2, 2)))[:, ::-1]
-    for k, template in enumerate((ROD, BALL)):
-        sim.add_clumps(template, place[4 * k:4 * k + 4], (0.8, 0.0, 0.36, 0.48),
-                       rng.normal(size=(4, 3)) - [0.0, 0.0, 1.0 * k])
-    sim.add_force(pull)
-    sim.run(650)
-    return sim
-
-
-def moving():
-    corners = np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
-    return filled([
-        md.MeshWall((corners, [(0, 1, 2), (0, 2, 3)]), velocity=(0.3, 0.0, 0.0)),
-        md.Plane((0.0, 0.0, 0.4), (0.0, 0.0, -1.0), motion=md.Servo((0.0, 0.0, -1.0), 20.0, mass=1.0, damping=5.0)),
-        md.Plane((-0.1, 0.0, 0.0), (1.0, 0.0, 0.0), motion=md.Oscillation((0.005, 0.0, 0.0), frequency=20.0)),
-        md.Cylinder((0.13, 0.13, 0.0), (0.0, 0.0, 1.0), 0.4, angular_velocity=(0.0, 0.0, 2.0))])
-
-
-def above_a_floor(box):
-    floor = md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-    return filled([floor], "hooke-coulomb:stiffness=1e5,rolling=epsd", periodic=box)
-
-
-def touching():
-    """Three balls in a row, of which two have begun to touch in the last step."""
-    sim = md.Simulation(md.Material(3e7, 0.2), dt=1e-5, contact="hertz:onset=corrected")
-    sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05]), [(0, 0, 0), (0.1003, 0, 0), (0.3, 0, 0)],
-                   velocity=[(100, 0, 0), (0, 0, 0), (0, 0, 0)])
-    sim.add_force(pull)
-    sim.run(1)
+def driven(name, law, steps):
+    sim = begun(name, law)
+    sim.add_force(brake)
+    sim.run(steps)
     return sim
 
 
 @pytest.fixture(scope="module")
 def packed():
-    sheared = md.PeriodicBox(*BOX, shear=("x", "y", 3.0), rates=(0.0, -0.1, 0.0))
-    sims = moving(), above_a_floor(BOX), above_a_floor(sheared)
+    sims = driven("images of a floor", ROLLING, 3), driven("press", MINDLIN, 3), driven("stretched box", ROLLING, 100)
     sims[1].set_motion([0], free="xy", turns="z")
     found = [checkpoint.pack(sim) for sim in sims]
     assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)
-    found.append(checkpoint.pack(touching()))
-    assert len(found[-1][1]["onsets"]) == 1
+    found.append(checkpoint.pack(driven("in contact", ONSET, 1)))
+    assert len(found[-1][1]["onsets"]) > 0
     found[0][1]["fractures"] = np.array([[0, 1, 0, 0, 3, 1e-3], [1, -1, 0, 0, 4, 2e-3]])    # of a law with bonds
     return found
 
 
 def unpacked(settings, arrays):
     sim = checkpoint.unpack(settings, arrays, md.Simulation)
-    sim.add_force(pull)
+    sim.add_force(brake)
     return sim
 
 
@@ -166,7 +130,7 @@ def test_one_setting_missing(name, packed):
 
 
 def test_a_run_does_not_change_what_was_packed():
-    sim = moving()
+    sim = driven("images of a floor", ROLLING, 3)
     settings, arrays = checkpoint.pack(sim)
     kept = copy.deepcopy((settings, arrays))
     sim.run(50)
