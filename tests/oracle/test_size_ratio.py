@@ -51,39 +51,3 @@ def test_contacts(threads, monkeypatch):
         assert set(zip(i[overlap > 0], j[overlap > 0])) == set(zip(found["sphere_i"], found["sphere_j"]))
         of_giants += np.count_nonzero(found["sphere_j"] >= 4000)
     assert of_giants > 50
-
-
-def covered(n, wall=False, contact="hertz"):
-    """A large sphere that n small ones touch, numbered at random; and a wall that touches it, on request."""
-    heights = 1.0 - 2.0 * (np.arange(n) + 0.5) / n
-    turns = np.arange(n) * np.pi * (3.0 - np.sqrt(5.0))
-    outward = np.stack([np.sqrt(1.0 - heights ** 2) * np.cos(turns), np.sqrt(1.0 - heights ** 2) * np.sin(turns),
-                        heights], axis=1)
-    radius = 0.75 * np.sqrt(n) * SMALL
-    rng = np.random.default_rng(n)
-    walls = [md.Plane((0.0, 0.0, 0.999 * radius), (0.0, 0.0, -1.0))] if wall else []
-    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), walls=walls, contact=contact, dt=1e-5, threads=1)
-    around = radius + SMALL * rng.uniform(0.95, 0.999, (n, 1))
-    keep = around * outward[:, 2:] < 0.99 * radius - SMALL if wall else np.ones((n, 1), dtype=bool)
-    place = rng.permutation(np.flatnonzero(keep))
-    for ball, position in ((SMALL, (around * outward)[place[1:]]), (radius, np.zeros((1, 3))),
-                           (SMALL, (around * outward)[place[:1]])):
-        sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)], [ball], 2500.0), position)
-    return sim
-
-
-@pytest.mark.parametrize("n, contact", [(10, "hertz"), (60, "hooke:stiffness=1e6"), (3000, "hertz")])
-def test_bits_of_a_long_sum(n, contact):
-    """Forces on a large sphere are added as integers, as contact/fixed_point.pxd says, to the last bit."""
-    sim = covered(n, True, contact)
-    large = sim.n_clumps - 2
-    contacts = sim.contacts()
-    mine = contacts[(contacts["sphere_i"] == large) | (contacts["sphere_j"] == large)]
-    assert np.count_nonzero(mine["sphere_j"] < 0) == 1
-    force = np.where(mine["sphere_i"] == large, 1.0, -1.0)[:, None] * mine["force"]
-    radius = 2.0 ** np.floor(np.log2(sim.sphere_radii[large]))
-    unit = 2.0 ** (np.floor(np.log2(1e6 * radius if "hooke" in contact else 1e7 / (1.0 - 0.2 ** 2) * radius ** 2)) - 54)
-    expected = unit * np.rint(force / unit).astype(np.int64).sum(axis=0)
-    assert np.array_equal(sim.force[large], expected)
-    assert len(mine) > 0.5 * n and np.allclose(expected, force.sum(axis=0), rtol=0.0, atol=n * unit)
-    assert not np.array_equal(np.cumsum(force, axis=0)[-1], np.cumsum(force[::-1], axis=0)[-1])
