@@ -1,7 +1,7 @@
 """Systems to test with: one description for minidem and for the oracle."""
 import warnings
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, product as combinations_of
 
 import numpy as np
 from reference_contact import Body, Plane, World
@@ -223,6 +223,19 @@ def scattered(seed, shapes, n, low, length, axes, speed=2.0, spin=4.0, tries=1, 
         placed, radii = np.vstack([placed, around[mine] + new]), np.append(radii, world.radii[mine])
         scene.position[k] = new + np.where(periodic, length * rng.integers(-2, 3, 3), 0.0)
     return scene
+
+
+def smallest_gap(sim, box=None, first=0):
+    """Of spheres of the clumps from `first` on to walls, to other clumps, and to images up to two boxes away."""
+    x, r, clump = sim.sphere_centers(), np.asarray(sim.sphere_radii), np.asarray(sim.sphere_clump)
+    new, smallest = clump >= first, np.min([(x - wall.point) @ wall.normal - r for wall in sim.walls], initial=np.inf)
+    axes, lattice = (box.axes, box.lattice) if box else ((False,) * 3, np.eye(3))
+    for count in combinations_of(*(range(-2, 3) if periodic else [0] for periodic in axes)):
+        gaps = np.linalg.norm(x[new, None] - x - count @ lattice, axis=2) - r[new, None] - r
+        if not any(count):
+            gaps[clump[new, None] == clump] = np.inf
+        smallest = min(smallest, gaps.min())
+    return smallest
 
 
 def material_for(contact):
