@@ -38,21 +38,6 @@ def test_tangential_restitution_at_small_angles(tangential, found):
         assert v[0, 0, 0] / along == pytest.approx(expected, rel=0.02)
 
 
-@pytest.mark.parametrize("radii", [(0.01,), (0.01, 0.01), (0.01, 0.04)])
-@pytest.mark.parametrize("restitution", [1.0, 0.5])
-def test_gross_sliding(radii, restitution):
-    """The ratio of tangential to normal impulse is mu where a contact slides throughout, without attraction."""
-    law, radii = Law(restitution, 0.2, limit_damping=True), np.array(radii)
-    scene, dt = Spheres.meeting(radii, 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200, tangential=5.67e-4)
-    v, w = scene.after(law, dt, 600)
-    change = v - scene.velocity
-    np.testing.assert_allclose(np.abs(change[..., 0] / change[..., 2]), 0.2, rtol=1e-3)
-    np.testing.assert_allclose(radii * w[..., 1], 2.5 * np.abs(change[..., 0]), rtol=1e-3)
-    if restitution == 1.0:
-        mass = scene.mass[:, ::-1] / scene.mass.sum(1, keepdims=True) if len(radii) == 2 else 0.5
-        np.testing.assert_allclose(np.abs(change[..., 2]), mass * 4e-4, rtol=1e-3)
-
-
 def impulses(restitution):
     """(repulsion, attraction) of a damped Hertz contact, relative to the sum, by integrating x'' = -F(x, x')."""
     damping = np.sqrt(5) * Law(restitution).beta
@@ -83,28 +68,6 @@ def test_friction_under_attraction(restitution):
 
 
 STIFF, RADIUS, GRAVITY = 1e9, 0.01, 9.81         # Young's modulus [Pa], [m], [m/s2]
-
-
-def resting(law, gravity, speed=0.0):
-    shape = ball(RADIUS)
-    k = 4 / 3 * effective_modulus(STIFF, 0.3, STIFF, 0.3) * np.sqrt(RADIUS)
-    overlap = (shape.body.mass * -gravity[2] / k)**(2 / 3)
-    dt = 0.1 * np.sqrt(shape.body.mass / (1.5 * k * np.sqrt(overlap)))
-    sim = simulation(law, dt, [md.Plane([0.0] * 3, UP)], young=STIFF, gravity=gravity)
-    sim.add_clumps(shape.template, [[0.0, 0.0, RADIUS - overlap]], velocity=[[speed, 0.0, 0.0]])
-    return sim
-
-
-@pytest.mark.parametrize("tangent", [0.3, 1.0, 1.1, 2.0])
-def test_incline(tangent):
-    """Friction 0.3: below tan = 7/2 mu a sphere rolls at 5/7 g sin, above it slides at g (sin - mu cos)."""
-    sine, cosine = np.sin(np.arctan(tangent)), np.cos(np.arctan(tangent))
-    sim = resting(Law(0.5, 0.3), (GRAVITY * sine, 0.0, -GRAVITY * cosine))
-    expected = GRAVITY * (5 / 7 * sine if tangent < 1.05 else sine - 0.3 * cosine)
-    sim.run_until(0.1)
-    start, before = sim.velocity[0, 0], sim.time
-    sim.run_until(0.5)
-    assert (sim.velocity[0, 0] - start) / (sim.time - before) == pytest.approx(expected, rel=1e-3)
 
 
 def test_dashpots_before_the_first_step():
