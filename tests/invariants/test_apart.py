@@ -43,8 +43,6 @@ def test_a_mixture_moves_as_its_parts_alone(contact, tmp_path):
 
 
 def test_messages():
-    with pytest.raises(ValueError, match="contact = 1: give True or False"):
-        md.Pair(RED, BLUE, contact=1)
     sim = rods([RED, BLUE], "hertz-mindlin:bonds=parallel")
     with pytest.raises(ValueError, match=r"pairs\[0\] = \[   0 2048\]: the materials of these"):
         sim.add_bonds([[0, 2048]], young=1e7)
