@@ -10,7 +10,6 @@ import custom_law
 import numpy as np
 import pytest
 import scenes
-import sheared_scenes
 from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulation
 from rods_with_fields import box_of_rods, conduction
 from scenes import MATERIAL, material_for, settling
@@ -400,8 +399,8 @@ SYSTEMS = {
     "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0)),
     "gas": System(gas, BALANCED, 400),
     "gas between walls": System(partial(gas, axes=(True, False, True)), BALANCED, 400),
-    **{f"{name} box": System(partial(sheared_scenes.gas, motion, n=64, speed=3.0), BALANCED, 300)
-       for name, motion in sheared_scenes.MOTIONS.items()},
+    **{f"{name} box": System(partial(scenes.gas, motion, n=64, speed=3.0), BALANCED, 300)
+       for name, motion in scenes.MOTIONS.items()},
     "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
     "press": System(press, ("hertz", MINDLIN), 400, 500),
     "carried": System(carried, ("hertz", MINDLIN), 300, 500, {6: stirring}),

@@ -4,8 +4,8 @@ from math import exp, log, pi, sqrt
 
 import numpy as np
 import pytest
+from examples import in_one_line, rows_of
 from oblique_impacts import PHASES, duration
-from page_tables import in_one_line, rows_of
 from reference_contact import effective_modulus
 from scenes import Shape, ball, unit_vectors
 from scipy.spatial.transform import Rotation

@@ -3,7 +3,7 @@ import meshio
 import numpy as np
 import pytest
 import scenes
-from sheared_scenes import MOTIONS, ROD as SHORT_ROD, gas
+from scenes import MOTIONS, SHORT_ROD, gas
 
 import minidem as md
 from minidem.initial import Inlet, Outlet

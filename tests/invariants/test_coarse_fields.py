@@ -4,9 +4,8 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from bit_systems import bumps
-from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL, MOTIONS, ROLLING, gas, settling
 from scipy.special import erf
-from sheared_scenes import MOTIONS, gas
 
 import minidem as md
 from minidem.analysis.coarse import Fields

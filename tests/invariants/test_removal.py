@@ -4,15 +4,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scenes import CLUMP, ELASTIC, ROLLING, settling
+from scenes import CLUMP, ELASTIC, ROLLING, drag, settling
 
 import minidem as md
 
 LAWS = [ROLLING, "hooke-coulomb:stiffness=1e5", "hertz", "hertz:onset=corrected"]
-
-
-def drag(t, x, v, q, w):
-    return -0.05 * v, -1e-4 * w
 
 
 def attraction(t, x, v, q, w):
