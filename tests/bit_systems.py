@@ -272,25 +272,20 @@ def sticky(contact, rotation="exact", threads=1):
     return sim
 
 
-def sizes(contact="hertz", rotation="exact", threads=1, n=700):
-    """n clumps of two templates, every one of a size of its own."""
-    rng = np.random.default_rng(2)
-    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0)
-    scene = scene.part([*range(n - n // 3), *range(700 - n // 3, 700)])
-    sim = md.Simulation(md.Material(1e8, 0.1), walls=scene.walls, dt=38e-6, threads=threads, contact=contact,
-                        rotation=rotation)
-    rods = sum(shape is scene.shapes[0] for shape in scene.shapes)
-    scale = rng.uniform(0.5, 1.0, n)
-    for part in slice(0, rods), slice(rods, n):
-        sim.add_clumps(scene.shapes[part.start].template, *(rows[part] for rows in scene.state), scale=scale[part])
-    return sim
-
-
-def materials():
-    """Rods and small asymmetric clumps, every other one of another material, in a box of a third one."""
+def sizes_and_materials(contact, rotation="exact", threads=1):
+    """Rods and small asymmetric clumps, each of a size of its own, of two materials, in a box of a third one."""
     soft, glass, steel = md.Material(1e8, 0.45), md.Material(1e9, 0.2), md.Material(2.1e11, 0.3)
-    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0).part(range(300))
-    return scene.changed(materials=[glass, soft] * 150, walls=[replace(wall, material=steel) for wall in scene.walls])
+    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0)
+    sim = md.Simulation(glass, [replace(wall, material=steel) for wall in scene.walls], dt=38e-6, threads=threads,
+                        contact=contact, rotation=rotation)
+    n = len(scene.shapes)
+    rods, scale = sum(shape is scene.shapes[0] for shape in scene.shapes), np.random.default_rng(2).uniform(0.5, 1.0, n)
+    for start, end in (0, rods), (rods, n):
+        for k, material in enumerate((glass, soft)):
+            part = slice(start + k, end, 2)
+            sim.add_clumps(scene.shapes[start].template, *(rows[part] for rows in scene.state), scale=scale[part],
+                           material=material)
+    return sim
 
 
 def python_law(asymmetric=False):
@@ -405,8 +400,7 @@ SYSTEMS = {
     "press": System(press, ("hertz", MINDLIN), 400, 500),
     "carried": System(carried, ("hertz", MINDLIN), 300, 500, {6: stirring}),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
-    "sizes": System(sizes, ("hertz",), 200),
-    "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),
+    "sizes and materials": System(sizes_and_materials, ("hertz", ONSET), 200),
     "bonds": System(agglomerates, (BONDED,), 530, 650),
     "fields": System(rods_with_fields, ("hertz-mindlin",), 120, 600, traps=True, functions=stirred),
     "wet": System(wet_grains, (f"{WET}:tension=0.001,reach=1e-4",), 80),
