@@ -104,6 +104,15 @@ def test_touching_all_round(radii, height, rest, start):
     np.testing.assert_allclose(sim.energy().balance, before, rtol=2e-3)
 
 
+@pytest.mark.parametrize("aside", [0.0, 0.01, 0.03])
+def test_an_apex_touches_once(aside):
+    sim = simulation([md.Cone((0, 0, -1), AXIS, (1, 0), 1)], "hertz")
+    sim.add_clumps(BALL, [(aside, 0, np.sqrt(0.098**2 - aside**2))], scale=RADIUS)
+    contact, = sim.contacts()
+    np.testing.assert_allclose(contact["normal"], sim.position[0] / 0.098, atol=1e-12)
+    np.testing.assert_allclose(contact["overlap"], RADIUS - 0.098, rtol=1e-9)
+
+
 def test_rotational_symmetry():
     ends, turn = [], np.array([0, 0, 0.7])
     cone = md.Cone((0, 0, -0.1), AXIS, (0.05, 1.0), 1.0, angular_velocity=(0, 0, 3.0))
