@@ -81,6 +81,8 @@ def test_energy_before_the_first_step():
     sim = settling(contact="hertz")
     sim.remove_clumps(sim.ids[::3])
     loop = sim.loop
+    with pytest.raises(ValueError, match="ids.* no clump with the id 0"):
+        sim.remove_clumps([1, 0])
     sim.remove_clumps([])
     assert sim.energy().exchanged == 0.0 and sim.energy().balance == sim.energy().total and sim.loop is loop
     sim.run(100)
