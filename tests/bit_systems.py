@@ -10,7 +10,6 @@ import custom_law
 import numpy as np
 import pytest
 import scenes
-import sheared_scenes
 from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulation
 from rods_with_fields import box_of_rods, conduction
 from scenes import MATERIAL, material_for, settling
@@ -19,7 +18,6 @@ from user_functions import CFUNC, rods
 import minidem as md
 from minidem.engine.population import field_rows
 from minidem.initial import place_densely
-from minidem.scenarios.spiral import chess_box
 
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
 ONSET = "hertz:onset=corrected"
@@ -141,10 +139,6 @@ def spring(time, clumps, wrenches, parameters):
 
 def mixture(walls=True):
     return scenes.packed_mixture(4, (4, 4, 4), walls=walls)
-
-
-def pieces(contact, rotation="exact", threads=1):
-    return chess_box.simulation(rotation, 2e-5, contact=contact, threads=threads)
 
 
 def in_contact():
@@ -278,25 +272,20 @@ def sticky(contact, rotation="exact", threads=1):
     return sim
 
 
-def sizes(contact="hertz", rotation="exact", threads=1, n=700):
-    """n clumps of two templates, every one of a size of its own."""
-    rng = np.random.default_rng(2)
-    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0)
-    scene = scene.part([*range(n - n // 3), *range(700 - n // 3, 700)])
-    sim = md.Simulation(md.Material(1e8, 0.1), walls=scene.walls, dt=38e-6, threads=threads, contact=contact,
-                        rotation=rotation)
-    rods = sum(shape is scene.shapes[0] for shape in scene.shapes)
-    scale = rng.uniform(0.5, 1.0, n)
-    for part in slice(0, rods), slice(rods, n):
-        sim.add_clumps(scene.shapes[part.start].template, *(rows[part] for rows in scene.state), scale=scale[part])
-    return sim
-
-
-def materials():
-    """Rods and small asymmetric clumps, every other one of another material, in a box of a third one."""
+def sizes_and_materials(contact, rotation="exact", threads=1):
+    """Rods and small asymmetric clumps, each of a size of its own, of two materials, in a box of a third one."""
     soft, glass, steel = md.Material(1e8, 0.45), md.Material(1e9, 0.2), md.Material(2.1e11, 0.3)
-    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0).part(range(300))
-    return scene.changed(materials=[glass, soft] * 150, walls=[replace(wall, material=steel) for wall in scene.walls])
+    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0)
+    sim = md.Simulation(glass, [replace(wall, material=steel) for wall in scene.walls], dt=38e-6, threads=threads,
+                        contact=contact, rotation=rotation)
+    n = len(scene.shapes)
+    rods, scale = sum(shape is scene.shapes[0] for shape in scene.shapes), np.random.default_rng(2).uniform(0.5, 1.0, n)
+    for start, end in (0, rods), (rods, n):
+        for k, material in enumerate((glass, soft)):
+            part = slice(start + k, end, 2)
+            sim.add_clumps(scene.shapes[start].template, *(rows[part] for rows in scene.state), scale=scale[part],
+                           material=material)
+    return sim
 
 
 def python_law(asymmetric=False):
@@ -400,20 +389,18 @@ SYSTEMS = {
     "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
     "held": System(held, ("hertz", MINDLIN, ONSET), 60, 40, rotations=SCHEMES),
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
-    "pieces": System(pieces, (ONSET,), 1500),
     "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
                    place=(0.5, 0.1, 0.55)),
     "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}, place=(5.0, 5.0, 0.0)),
     "gas": System(gas, BALANCED, 400),
     "gas between walls": System(partial(gas, axes=(True, False, True)), BALANCED, 400),
-    **{f"{name} box": System(partial(sheared_scenes.gas, motion, n=64, speed=3.0), BALANCED, 300)
-       for name, motion in sheared_scenes.MOTIONS.items()},
+    **{f"{name} box": System(partial(scenes.gas, motion, n=64, speed=3.0), BALANCED, 300)
+       for name, motion in scenes.MOTIONS.items()},
     "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
     "press": System(press, ("hertz", MINDLIN), 400, 500),
     "carried": System(carried, ("hertz", MINDLIN), 300, 500, {6: stirring}),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
-    "sizes": System(sizes, ("hertz",), 200),
-    "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),
+    "sizes and materials": System(sizes_and_materials, ("hertz", ONSET), 200),
     "bonds": System(agglomerates, (BONDED,), 530, 650),
     "fields": System(rods_with_fields, ("hertz-mindlin",), 120, 600, traps=True, functions=stirred),
     "wet": System(wet_grains, (f"{WET}:tension=0.001,reach=1e-4",), 80),

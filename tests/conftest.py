@@ -135,9 +135,18 @@ def run_tool(capsys):
 
 # Of these tests every n-th case is in the default run, beginning with the first; the others are slow.
 THINNED = {
-    "test_forces_of_every_step": 2, "test_nearest_points": 2, "test_no_energy_is_created": 4,
-    "test_order_of_oblique_collisions": 3, "test_orders_of_other_forms": 2, "test_orders_under_varying_torque": 2,
+    "test_forces_of_every_step": 2, "test_lasting_energy_has_no_oscillation_of_second_order": 2,
+    "test_nearest_points": 2, "test_no_energy_is_created": 4,
+    "test_order_of_oblique_collisions": 3, "test_orders_of_other_forms": 2,
     "test_spheres_are_spread_over_thin_bodies": 3, "test_work_is_the_power_of_wall_forces": 2}
+# And of these, which take long, the cases of one rotation scheme of each order and family.
+OF_SCHEMES = {"test_energy_of_heavy_bodies_does_not_drift", "test_order_through_collisions",
+              "test_orders_under_varying_torque"}
+ROLES = {
+    "spiral": "default, a leapfrog", "euler": "explicit, first order", "pcdm": "first order under torques that vary",
+    "improved-pcdm": "predicted half a step ahead", "fincham": "normalised", "omelyan": "implicit, by iteration",
+    "lie-newmark": "implicit, by a Newton iteration", "no-squish": "symplectic splitting, with `finish`",
+    "dmv": "symplectic, discrete", "exact": "exact without torque", "rk4": "several stages", "cf4": "Lie group, stages"}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -145,6 +154,7 @@ def pytest_collection_modifyitems(items):
     seen = Counter()
     for item in items:
         name = getattr(item, "originalname", None)
-        if name in THINNED and seen[name] % THINNED[name]:
+        role = name in OF_SCHEMES and not ROLES.keys() & set(item.callspec.params.values())
+        if role or name in THINNED and seen[name] % THINNED[name]:
             item.add_marker(pytest.mark.slow)
         seen[name] += 1

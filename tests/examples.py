@@ -114,3 +114,20 @@ def commands():
                   for line in block.splitlines() if re.match(STARTS, line.strip())]
     return [Text(where, part.strip()) for where, line in found
             for part in " ".join(shlex.split(line, comments=True, posix=False)).split(" && ")]
+
+
+# --- Tables of the documents, whose numbers tests measure.
+
+def page(name):
+    return (PACKAGE / name).read_text(encoding="utf-8")
+
+
+def in_one_line(name):
+    return " ".join(page(name).split())
+
+
+def rows_of(name, pattern, count):
+    """What a pattern finds in each row of a table of a page, which has so many rows."""
+    found = re.findall(rf"^\| {pattern} \|$", page(name), re.MULTILINE)
+    assert len(found) == count, f"{name} has {len(found)} rows of this table, not {count}"
+    return found

@@ -17,7 +17,7 @@ PHASES = (np.arange(8) + 0.5) / 8         # fractions of a step at which spheres
 
 
 def duration(mass, radius, modulus, speed):
-    """Of an elastic Hertz contact with these effective values (test_hertz_collision) [s]."""
+    """Of an elastic Hertz contact with these effective values (test_friction_collisions) [s]."""
     return 2.868265699195333 * (mass**2 / (radius * modulus**2 * speed))**0.2
 
 

@@ -1,4 +1,4 @@
-"""The oracle for contact and motion: every pair of spheres, every plane, in plain NumPy. Shares no code
+"""The oracle for contacts: every pair of spheres, every plane, in plain NumPy. Shares no code
 with minidem's kernels.
 
     overlap    d = R_i + R_j - |c_i - c_j|              two spheres of different clumps
@@ -14,10 +14,8 @@ is the one in which its template was drawn, `position` its centre of mass.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from minidem.core.quaternions import cross
-from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 
 @dataclass(frozen=True)
@@ -127,28 +125,6 @@ class World:
         energy, stiffness = 0.4 * k * d**2.5, 1.5 * k * np.sqrt(d)
         return Forces(i, j, self.owner[i], clump_j, d, on_i, energy, stiffness, force, torque)
 
-    def move(self, x, v, q, w, time, longest_step, rtol=1e-13):
-        """Integrate the motion over `time` by DOP853 -> x, v, q, w. `longest_step` [s]: shorter than a collision."""
-        n, axes, inertia = len(self.mass), self.axes, self.inertia
-        principal = np.einsum("nji,nj->ni", axes, np.einsum("nji,nj->ni", rotation_matrix(q), w))
-        def rate(_, y):
-            x, v, q, w = unpack(y, n)
-            contacts = self.forces(x, q)
-            to_lab = rotation_matrix(q)
-            torque = np.einsum("nji,nj->ni", axes, np.einsum("nji,nj->ni", to_lab, contacts.torque))
-            spin = np.einsum("nij,nj->ni", axes, w)                      # in the drawn frame
-            wdot = (torque - cross(w, inertia * w)) / inertia
-            return pack(v, contacts.force / self.mass[:, None] + self.gravity, quaternion_rate(q, spin), wdot)
-        size = np.max(np.abs(self.offsets)) + np.max(self.radii)
-        speed = np.max(np.abs(v)) + size * np.max(np.abs(w)) + size / time
-        scale = pack(*(np.full(shape, value) for shape, value in
-                       (((n, 3), size), ((n, 3), speed), ((n, 4), 1.0), ((n, 3), speed / size))))
-        end = solve_ivp(rate, (0.0, time), pack(x, v, q, principal), method="DOP853", rtol=rtol,
-                        atol=rtol * scale, max_step=longest_step).y[:, -1]
-        x, v, q, w = unpack(end, n)
-        q = q / np.linalg.norm(q, axis=1, keepdims=True)
-        return x, v, q, np.einsum("nij,nj->ni", rotation_matrix(q), np.einsum("nij,nj->ni", axes, w))
-
     def energy(self, x, v, q, w):
         """Translational + rotational + elastic + gravitational (zero at the origin) [J]."""
         spin = np.einsum("nji,nj->ni", self.axes, np.einsum("nji,nj->ni", rotation_matrix(q), w))
@@ -158,8 +134,3 @@ class World:
 
 def pack(*parts):
     return np.concatenate([np.ravel(part) for part in parts])
-
-
-def unpack(y, n):
-    x, v, q, w = np.split(y, [3 * n, 6 * n, 10 * n])
-    return x.reshape(n, 3), v.reshape(n, 3), q.reshape(n, 4), w.reshape(n, 3)

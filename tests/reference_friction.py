@@ -91,7 +91,7 @@ def shear_modulus(young_1, poisson_1, young_2, poisson_2):
     return 1 / sum(2 * (2 - nu) * (1 + nu) / young for young, nu in ((young_1, poisson_1), (young_2, poisson_2)))
 
 
-class FrictionForces(World):
+class FrictionWorld(World):
     """A `World` with friction. All contacts have the properties `law`."""
     def __init__(self, bodies, young, poisson, law, planes=(), gravity=(0.0, 0.0, 0.0)):
         super().__init__(bodies, young, poisson, planes, gravity)
@@ -175,8 +175,6 @@ class FrictionForces(World):
         exists = np.where(projected < 0, inside / np.maximum(now.limit + damping, 1e-300), now.limit - damping)
         return true, total, length, exists
 
-
-class FrictionWorld(FrictionForces):
     def rates(self, y, touching, phase, free_growth=False):
         """dy/dt. With free_growth, springs that slip grow as if they stuck (lambda = 0)."""
         x, v, q, principal, spring, _ = self.split(y)

@@ -1,12 +1,14 @@
 """Systems to test with: one description for minidem and for the oracle."""
 import warnings
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from functools import cache
+from itertools import groupby, product as combinations_of
 
 import numpy as np
 from reference_contact import Body, Plane, World
 
 import minidem as md
+from minidem.initial import place
 
 ROD_RADIUS = 0.02 * np.sqrt(3.0)                     # three touching spheres on the diagonal of a cube
 ROD_CENTERS = np.array([[-0.04, -0.04, -0.04], [0.0, 0.0, 0.0], [0.04, 0.04, 0.04]])
@@ -225,6 +227,19 @@ def scattered(seed, shapes, n, low, length, axes, speed=2.0, spin=4.0, tries=1, 
     return scene
 
 
+def smallest_gap(sim, box=None, first=0):
+    """Of spheres of the clumps from `first` on to walls, to other clumps, and to images up to two boxes away."""
+    x, r, clump = sim.sphere_centers(), np.asarray(sim.sphere_radii), np.asarray(sim.sphere_clump)
+    new, smallest = clump >= first, np.min([(x - wall.point) @ wall.normal - r for wall in sim.walls], initial=np.inf)
+    axes, lattice = (box.axes, box.lattice) if box else ((False,) * 3, np.eye(3))
+    for count in combinations_of(*(range(-2, 3) if periodic else [0] for periodic in axes)):
+        gaps = np.linalg.norm(x[new, None] - x - count @ lattice, axis=2) - r[new, None] - r
+        if not any(count):
+            gaps[clump[new, None] == clump] = np.inf
+        smallest = min(smallest, gaps.min())
+    return smallest
+
+
 def material_for(contact):
     """MATERIAL for laws that read its friction, else the same without it."""
     return MATERIAL if md.contact.info(contact).reads_of_pairs else ELASTIC
@@ -237,4 +252,40 @@ def settling(dt=1e-4, contact=ROLLING, template=CLUMP, gravity=(0.0, 0.0, -9.81)
     rng, place = np.random.default_rng(1), 0.07 + 0.115 * np.argwhere(np.ones((5, 5, 4)))
     sim.add_clumps(template, place, unit_vectors(rng, 100, 4), rng.normal(size=(100, 3)),
                    5.0 * rng.normal(size=(100, 3)))
+    return sim
+
+
+# --- Gases of rods and balls in periodic boxes that move.
+
+SHORT_ROD = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.0, 0.0, 0.0), (0.03, 0.0, 0.0)], [0.02] * 3, density=2500.0)
+MOTIONS = {                             # arguments of md.PeriodicBox
+    "shear": {"shear": ("x", "y", 5.0)},
+    "oscillation": {"shear": ("z", "x", lambda t: 5.0 * np.cos(40.0 * t))},
+    "stretched": {"shear": ("x", "y", 3.0), "rates": (-0.5, -0.5, 0.2)},
+    "pressure": {"shear": ("x", "z", 4.0), "rates": (0.0, 0.0, md.Pressure(500.0, 0.01))},
+    "faces": {"shear": ("y", "z", lambda t: 5.0 * np.cos(40.0 * t)), "affine": False},
+}
+
+
+def sheared_material(contact):
+    if "onset=corrected" in contact or contact == "hertz":
+        return md.Material(1e7, 0.3)
+    rolling = {"rolling_friction": 0.1} if "rolling" in contact else {}
+    return md.Material(1e7, 0.3, restitution=0.8, friction=0.4, **rolling)
+
+
+@cache
+def _start(n, edge, seed, template):
+    """Positions and orientations, velocities and angular velocities of deviation 1, which takes long to find."""
+    rng = np.random.default_rng(seed)
+    return *place([template], [n], (0.0,) * 3, (edge,) * 3, rng)[0], rng.normal(size=(n, 3)), rng.normal(size=(n, 3))
+
+
+def gas(motion, contact="hertz", n=200, solid_fraction=0.25, dt=2e-5, seed=1, template=SHORT_ROD, speed=0.3, **options):
+    """n clumps with random velocities in a cube. motion : arguments of md.PeriodicBox."""
+    edge = (n * template.volume / solid_fraction) ** (1 / 3)
+    position, orientation, velocity, spin = _start(n, edge, seed, template)
+    sim = md.Simulation(sheared_material(contact), dt=dt, contact=contact,
+                        periodic=md.PeriodicBox((0.0,) * 3, (edge,) * 3, (True,) * 3, **motion), **options)
+    sim.add_clumps(template, position, orientation, speed * velocity, speed / 0.05 * spin)
     return sim

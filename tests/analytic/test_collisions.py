@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import scenes
 from isolated_collisions import STEP, of_pairs, on_wall
+from reference_contact import Plane
+from reference_friction import FrictionWorld, Law
 from scenes import state_of
 
 import minidem as md
@@ -30,8 +32,11 @@ STEPS = 100                             # of STEP
 def reference(name, k):
     """The exact end, by steps of at most a tenth of a contact."""
     scene = ENSEMBLES[name][k]
-    x, v, q, w = scene.world().move(scene.position, scene.velocity, scene.orientation, scene.angular_velocity,
-                                    STEPS * STEP, longest_step=3 * STEP)
+    planes = [Plane(np.array(wall.point), np.array(wall.normal), wall.material.young, wall.material.poisson)
+              for wall in scene.walls]
+    world = FrictionWorld([shape.body for shape in scene.shapes], scene.young, scene.poisson, Law(), planes)
+    x, v, q, w, _ = world.move(scene.position, scene.velocity, scene.orientation, scene.angular_velocity,
+                               STEPS * STEP, longest_step=3 * STEP, rtol=1e-12)
     return x, q, v, w
 
 
@@ -54,8 +59,7 @@ def rms_of_rows(rows):
 
 
 @pytest.mark.parametrize("scheme, name", [
-    pytest.param(scheme, name, marks=[pytest.mark.slow] * (
-        scheme != "spiral" and (j != (0 if scheme.startswith("buss") else i % 4) or i % 2)))
+    pytest.param(scheme, name, marks=[pytest.mark.slow] * (scheme != "spiral" and i % 3 != j))
     for i, scheme in enumerate(md.rotation.available()) for j, name in enumerate(ENSEMBLES)])
 def test_order_through_collisions(scheme, name):
     """Order 2, or the scheme's own if that is lower; 0.2 is what the next term, dt^(5/2) of touch, leaves."""
@@ -74,7 +78,7 @@ def test_first_order_is_seen():
 @pytest.mark.parametrize("scheme", ["spiral", "omelyan", "fincham"])
 def test_size_of_the_errors(scheme):
     """Two rods at STEP. A contact of n steps is too long by 0.512/n^2 of itself, and its rebound off by 3e-4
-    (20/n)^(5/2) (test_hertz_collision): x and q are off by the change of v and w times that time. Factor 4: oblique."""
+    (20/n)^(5/2): x and q are off by the change of v and w times that time. Factor 4: oblique."""
     expected = []
     for k, scene in enumerate(ENSEMBLES["two rods"]):
         sim, n = scene.simulation(STEP, rotation=scheme), []

@@ -3,7 +3,7 @@ from math import log, pi, sqrt
 
 import numpy as np
 import pytest
-from page_tables import rows_of
+from examples import rows_of
 from scenes import warnings_of
 
 import minidem as md

@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 import scenes
 from reference_contact import rotation_matrix
-from reference_rotation import free_spin, turned_by
 
 import minidem as md
 from minidem.scenarios.rotating_bodies import driven_bodies as bodies
@@ -20,10 +19,15 @@ FORMS = [f"{name}:{parameter}={word}" for name in SCHEMES     # every form that 
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_orders_under_constant_body_torque(name):
+    """And without torque: of these orders at least, or to round-off."""
     record = md.rotation.info(name)
-    q, w = errors(name, bodies.constant, halvings(max(record.order_q, record.order_w)))
+    steps = halvings(max(record.order_q, record.order_w))
+    q, w = errors(name, bodies.constant, steps)
     assert abs(order(q) - record.order_q) < TOLERANCE, f"q: {order(q)} from {q}"
     assert abs(order(w) - record.order_w) < TOLERANCE, f"w: {order(w)} from {w}"
+    round_off = 6 * steps * np.finfo(float).eps
+    for declared, error in zip((record.order_q, record.order_w), errors(name, lambda t, q, w: 0.0 * w, steps)):
+        assert order(error) > declared - TOLERANCE or np.all(error < round_off), error
 
 
 @pytest.mark.parametrize("name", SCHEMES)
@@ -50,7 +54,6 @@ def test_orders_of_other_forms(name):
 
 @pytest.mark.parametrize("name", STAGGERED)
 def test_stored_values_belong_to_the_stated_instants(name):
-    """The stored values of a staggered scheme converge to the motion at the instants returned with them."""
     record = md.rotation.info(name)
     ends = [md.rotation.integrate(name, bodies.INERTIA, bodies.ORIENTATION, bodies.SPIN, bodies.PUSH,
                                   bodies.DURATION / n, n, sync=False) for n in halvings(record.order_w)]
@@ -59,21 +62,6 @@ def test_stored_values_belong_to_the_stated_instants(name):
     of_q = [orientation_error(end.orientation, q[times == end.orientation_time][0]) for end in ends]
     of_w = [rms(end.angular_velocity - w[times == end.angular_velocity_time][0]) for end in ends]
     assert order(of_q) > record.order_q - TOLERANCE and order(of_w) > record.order_w - TOLERANCE, (of_q, of_w)
-
-
-@pytest.mark.parametrize("name", SCHEMES)
-def test_torque_free_body_against_elliptic_functions(name):
-    """w against Jacobi's solution, q against DOP853 driven by it: of the declared order at least, or to round-off."""
-    inertia, q0, w0 = bodies.INERTIA[0], bodies.ORIENTATION[0], bodies.SPIN[0]
-    w_exact = free_spin(inertia, w0, bodies.DURATION)
-    q_exact = turned_by(lambda t: free_spin(inertia, w0, t), q0, bodies.DURATION)
-    record = md.rotation.info(name)
-    steps = halvings(max(record.order_q, record.order_w))
-    ends = [md.rotation.integrate(name, inertia, q0, w0, np.zeros(3), bodies.DURATION / n, n) for n in steps]
-    round_off = 6 * steps * np.finfo(float).eps
-    for declared, error in ((record.order_q, [orientation_error(end.orientation, q_exact) for end in ends]),
-                            (record.order_w, [rms(end.angular_velocity - w_exact) for end in ends])):
-        assert order(error) > declared - TOLERANCE or np.all(error < round_off), error
 
 
 TOPS = {"asymmetric": ((1.0, 2.0, 2.5), (0.7, 1.0, -0.6)),
@@ -98,7 +86,6 @@ def test_exact_free_rotation(top, turn):
 
 @pytest.mark.parametrize("order_of_dmv", [2, 4, 6])
 def test_order_of_discrete_free_rotation(order_of_dmv):
-    """Without torque the preprocessed scheme has the order that it is asked for."""
     q_exact, w_exact = bodies.driven(bodies.INERTIA, bodies.ORIENTATION, bodies.SPIN, lambda t, q, w: 0.0 * w, 1.0)
     steps, found = np.array([4, 8, 16]), []
     for n in steps:

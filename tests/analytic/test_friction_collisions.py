@@ -1,13 +1,16 @@
-"""Collisions with damping and friction against closed forms. The benchmarks of Chung and Ooi: oblique_impact.py."""
+"""Collisions, elastic, with damping and with friction, against closed forms. The benchmarks of Chung and Ooi:
+oblique_impact.py; a sphere that slides and rolls: incline.py."""
 import numpy as np
 import pytest
-from oblique_impacts import Law, Spheres, simulation
+import scenes
+from oblique_impacts import Law, Spheres, duration, simulation
 from reference_contact import effective_modulus
 from scenes import ball
 from scipy.integrate import solve_ivp
 
 import minidem as md
 from minidem.scenarios.collisions.chung_ooi import OXIDE, TEST_4
+from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -36,21 +39,6 @@ def test_tangential_restitution_at_small_angles(tangential, found):
         scene, dt = Spheres.meeting((OXIDE.radius,), normal, modulus, 200, OXIDE.density, along, (0.5,))
         v, _ = scene.after(law, dt, 300, **material)
         assert v[0, 0, 0] / along == pytest.approx(expected, rel=0.02)
-
-
-@pytest.mark.parametrize("radii", [(0.01,), (0.01, 0.01), (0.01, 0.04)])
-@pytest.mark.parametrize("restitution", [1.0, 0.5])
-def test_gross_sliding(radii, restitution):
-    """The ratio of tangential to normal impulse is mu where a contact slides throughout, without attraction."""
-    law, radii = Law(restitution, 0.2, limit_damping=True), np.array(radii)
-    scene, dt = Spheres.meeting(radii, 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200, tangential=5.67e-4)
-    v, w = scene.after(law, dt, 600)
-    change = v - scene.velocity
-    np.testing.assert_allclose(np.abs(change[..., 0] / change[..., 2]), 0.2, rtol=1e-3)
-    np.testing.assert_allclose(radii * w[..., 1], 2.5 * np.abs(change[..., 0]), rtol=1e-3)
-    if restitution == 1.0:
-        mass = scene.mass[:, ::-1] / scene.mass.sum(1, keepdims=True) if len(radii) == 2 else 0.5
-        np.testing.assert_allclose(np.abs(change[..., 2]), mass * 4e-4, rtol=1e-3)
 
 
 def impulses(restitution):
@@ -82,43 +70,7 @@ def test_friction_under_attraction(restitution):
         np.testing.assert_allclose(np.abs(change[..., 0] / change[..., 2]), 0.2 * expected, rtol=2e-3)
 
 
-STIFF, RADIUS, GRAVITY = 1e9, 0.01, 9.81         # Young's modulus [Pa], [m], [m/s2]
-
-
-def resting(law, gravity, speed=0.0):
-    shape = ball(RADIUS)
-    k = 4 / 3 * effective_modulus(STIFF, 0.3, STIFF, 0.3) * np.sqrt(RADIUS)
-    overlap = (shape.body.mass * -gravity[2] / k)**(2 / 3)
-    dt = 0.1 * np.sqrt(shape.body.mass / (1.5 * k * np.sqrt(overlap)))
-    sim = simulation(law, dt, [md.Plane([0.0] * 3, UP)], young=STIFF, gravity=gravity)
-    sim.add_clumps(shape.template, [[0.0, 0.0, RADIUS - overlap]], velocity=[[speed, 0.0, 0.0]])
-    return sim
-
-
-@pytest.mark.parametrize("friction", [0.2, 0.6, 1.0])
-def test_slip_to_roll(friction):
-    """A sphere that is started without spin slides until 2 u0 / (7 mu g), and rolls at 5/7 u0 from then on."""
-    speed = 0.2
-    sim = resting(Law(0.5, friction), (0.0, 0.0, -GRAVITY), speed)
-    slides = 2 * speed / (7 * friction * GRAVITY)
-    sim.run_until(0.5 * slides)
-    assert sim.velocity[0, 0] == pytest.approx(speed - friction * GRAVITY * sim.time, rel=1e-3)
-    assert RADIUS * sim.angular_velocity[0, 1] == pytest.approx(2.5 * friction * GRAVITY * sim.time, rel=1e-3)
-    sim.run_until(3.0 * slides + 0.05)
-    assert sim.velocity[0, 0] / speed == pytest.approx(5 / 7, rel=1e-3)
-    assert RADIUS * sim.angular_velocity[0, 1] / speed == pytest.approx(5 / 7, rel=1e-3)
-
-
-@pytest.mark.parametrize("tangent", [0.3, 1.0, 1.1, 2.0])
-def test_incline(tangent):
-    """Friction 0.3: below tan = 7/2 mu a sphere rolls at 5/7 g sin, above it slides at g (sin - mu cos)."""
-    sine, cosine = np.sin(np.arctan(tangent)), np.cos(np.arctan(tangent))
-    sim = resting(Law(0.5, 0.3), (GRAVITY * sine, 0.0, -GRAVITY * cosine))
-    expected = GRAVITY * (5 / 7 * sine if tangent < 1.05 else sine - 0.3 * cosine)
-    sim.run_until(0.1)
-    start, before = sim.velocity[0, 0], sim.time
-    sim.run_until(0.5)
-    assert (sim.velocity[0, 0] - start) / (sim.time - before) == pytest.approx(expected, rel=1e-3)
+STIFF, RADIUS = 1e9, 0.01         # Young's modulus [Pa], [m]
 
 
 def test_dashpots_before_the_first_step():
@@ -163,3 +115,60 @@ def test_mercurydpm_mindlin_self_test():
     assert sim.position[0, 2] == pytest.approx(0.999977169022224e-3, abs=2e-10)
     contact, = sim.contacts()
     assert contact["sliding"] and np.linalg.norm(contact["tangential"]) == pytest.approx(3.0159e-5, rel=1e-3)
+
+
+# --- Elastic collisions, and free fall (Johnson, Contact Mechanics, 1985, Eqs 11.24).
+
+# With reduced mass m, speed v and k = 4/3 E* sqrt(R*), the overlap obeys m d'' = -k d^(3/2): the largest is
+# D = (5 m v^2 / (4 k))^(2/5), and the duration (4/5) B(2/5, 1/2) D/v = 2.943275184324706 D/v. It is measured from the
+# straight lines before and after.
+STEPS_PER_CONTACT = 20 * 2**np.arange(5)
+PHASES = np.array([0.0, 0.2, 0.4, 0.6, 0.8])
+CASES = {           # radii, Young's modulus, material of the wall
+    "equal spheres": ((0.01, 0.01), 1e9, None), "unequal spheres": ((0.01, 0.07), 1e9, None),
+    "dust": ((1e-6, 1e-6), 7e10, None), "soft boulders": ((2.0, 1.0), 1e3, None), "plane": ((0.01,), 1e9, None),
+    "hard plane": ((0.01,), 1e9, md.Material(young=2e11, poisson=0.3)),
+    "soft plane": ((0.01,), 1e9, md.Material(young=1e7, poisson=0.49))}
+
+
+def outcomes(radii, young, wall, steps):
+    """Relative errors of duration and of the speed of rebound, root mean squares over phases."""
+    other = (young, 0.25) if wall is None else (wall.young, wall.poisson)
+    modulus, n = effective_modulus(young, 0.25, *other), len(radii)
+    speed = 0.02 * np.sqrt(young / 2500.0)              # a fiftieth of that of sound
+    scene, dt = Spheres.meeting(radii, speed / n, modulus, steps, phases=PHASES)
+    sim = scene.simulation(None, dt, wall, young=young, poisson=0.25)
+    sim.run(steps + 10)
+    mass, radius = 1 / (1 / scene.mass[0]).sum(), 1 / (1 / np.array(radii)).sum()
+    x, v = (rows[:, 2].reshape(-1, n) for rows in (sim.position, sim.velocity))
+    apart, rebound = (rows[:, 0] - rows[:, 1] if n == 2 else rows[:, 0] for rows in (x, v))
+    time = sim.time - (2 + PHASES) * dt - (apart - sum(radii)) / rebound
+    return rms(time / duration(mass, radius, modulus, speed) - 1), rms(rebound / speed - 1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_duration_and_rebound(name):
+    """The duration is of order 2, the rebound of 5/2: of the steps of first and last touch."""
+    times, rebounds = zip(*(outcomes(*CASES[name], steps) for steps in STEPS_PER_CONTACT))
+    assert order(times) == pytest.approx(2.0, abs=0.1), times
+    assert order(rebounds) == pytest.approx(2.5, abs=0.1), rebounds
+
+
+def test_free_fall():
+    """Exact except for rounding x and v once or twice a step; a clump falls as one mass and does not turn."""
+    g, v0, x0 = np.array([0.5, -1.0, -9.81]), np.array([3.0, 2.0, 1.0]), np.array([-7.0, 5.0, 11.0])
+    steps, dt = 10_000, 1e-4
+    lumpy = scenes.lumpy()
+    sim = scenes.Scene([lumpy], x0[None], np.array([[0.5, 0.5, -0.5, 0.5]]), v0[None], np.zeros((1, 3)),
+                       gravity=tuple(g)).simulation(dt)
+    sim.run(steps)
+    t, eps = steps * dt, np.finfo(float).eps
+    v_exact, x_exact = v0 + g * t, x0 + v0 * t + 0.5 * g * t**2
+    reached = np.max(np.abs([v0, v_exact]))
+    assert np.max(np.abs(sim.velocity[0] - v_exact)) < steps * eps * reached
+    assert np.max(np.abs(sim.position[0] - x_exact)) < steps * eps * (np.max(np.abs([x0, x_exact])) + reached * t)
+    np.testing.assert_allclose(sim.force[0], lumpy.body.mass * g, rtol=4 * eps)
+    assert not sim.torque.any() and not sim.angular_velocity.any()
+    energy = sim.energy()
+    assert energy.potential == pytest.approx(-lumpy.body.mass * g @ sim.position[0], rel=10 * eps)
+    assert energy.total == pytest.approx(lumpy.body.mass * (0.5 * v0 @ v0 - g @ x0), rel=steps * eps * 10)

@@ -104,37 +104,6 @@ class Contacts:
         return self.kernels.results_at(self.rows, self.history, self.values)
 
 
-def in_motion(contacts):
-    random = np.random.default_rng(3)
-    rows, history = contacts.rows, random.normal(size=contacts.history.shape)
-    directions = random.normal(size=(2, 3, 8))
-    rows[0:3] = directions[0] / np.linalg.norm(directions[0], axis=0)
-    rows[3:6] = rows[0:3]
-    rows[6:13] = random.normal(size=(7, 8)) * sticking_speed(MASS, RADIUS, MODULUS, ADHESION)
-    rows[columns.OVERLAP] = np.linspace(-1.2, 3.0, 8) * LIMITS["gap"]
-    rows[16:18] = [[1e-12], [1e-7]]
-    history[0, 3] = 1e-6 * np.array([1, 1, -1, 1, 0, 1, 1, -1])
-    history[:, :3] *= 1e-4
-    history[:, :, 4] = 0.0
-    contacts.history = history
-
-
-@pytest.mark.parametrize("options", ["", ",rolling=epsd", ",friction_limit=magnitude,tangential=mindlin"])
-def test_exchange_of_the_bodies(options):
-    """Forces, couples and vectors of the history change sign, and no other bit."""
-    one, other = (Contacts("hertz-mindlin:cohesion=jkr" + options) for _ in range(2))
-    for contacts in one, other:
-        in_motion(contacts)
-    other.rows[0:13] *= -1.0
-    other.history[:, :3] *= -1.0
-    results, of_others = one.results(), other.results()
-    assert results[:3].any() and set(results[columns.GOES_ON]) == {0.0, 1.0}
-    of_others[:columns.DISSIPATED] *= -1.0
-    other.history[:, :3] *= -1.0
-    assert (results == of_others).all() and (one.history == other.history).all()
-    assert not results[:columns.DISSIPATED, results[columns.GOES_ON] == 0.0].any()
-
-
 @pytest.mark.parametrize("load", ["tension", "pressure"])
 def test_friction_is_limited_by_the_force_beyond_pull_off(load):
     """mu (F_n + 2 F_c), in tension too: two bodies that slide past each other at a given overlap."""

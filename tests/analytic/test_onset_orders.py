@@ -7,15 +7,15 @@ from functools import cache
 import numpy as np
 import pytest
 import scenes
+from examples import in_one_line, rows_of
 from isolated_collisions import STEP, energy_errors, of_pairs, on_wall
-from page_tables import in_one_line, rows_of
 
 import minidem as md
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 STEPS_PER_CONTACT = 17, 34, 68, 136
-HERTZ_DURATION = 2.943275184324706 * (5 / 4)**0.4       # of a contact with m = k = v = 1: test_hertz_collision
+HERTZ_DURATION = 2.943275184324706 * (5 / 4)**0.4       # of a contact with m = k = v = 1: test_friction_collisions
 ORDERS = {"hertz": (2.5, 5.0), "hooke": (2.0, 4.0)}     # plain, corrected
 
 
@@ -110,7 +110,6 @@ def phase_error(scene, dt, contact, scheme):
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", SCENES)
 def test_order_of_oblique_collisions(name, scheme):
-    """Between 17 and 136 steps per contact: 5, and 2.5 without the correction."""
     scene, steps = SCENES[name](), STEP * np.array([2.0, 1.0, 0.5, 0.25])
     plain, corrected = ([phase_error(scene, dt, contact, scheme) for dt in steps]
                         for contact in ("hertz", "hertz:onset=corrected"))

@@ -5,8 +5,8 @@ from math import log, pi, sqrt
 
 import numpy as np
 import pytest
+from examples import rows_of
 from oblique_impacts import duration
-from page_tables import rows_of
 from reference_contact import effective_modulus
 from scenes import ball, unit_vectors
 from scipy.spatial.transform import Rotation

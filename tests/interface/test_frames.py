@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from killed_runs import watching
 from rods_in_box import SCENARIO as RODS
-from sheared_scenes import MOTIONS, gas
+from scenes import MOTIONS, gas
 
 import minidem as md
 from minidem.output import vtu

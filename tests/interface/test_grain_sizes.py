@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scenes
 from bit_systems import bits
-from scenes import BALL, CLUMP, ELASTIC, MATERIAL
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL, smallest_gap
 from scipy import stats
 from scipy.spatial import cKDTree
 
@@ -144,11 +144,14 @@ def test_too_few_grains_are_reported():
         SAND.draw(115, np.random.default_rng(1))
 
 
-def spheres(template, position, orientation):
-    """Lab centres (n * m, 3), radii and clump numbers, by way of a simulation."""
+def placed(edge, templates, poses):
+    """A simulation with clumps, which are in the cube."""
     sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-9)
-    sim.add_clumps(template, position, orientation)
-    return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
+    for template, pose in zip(templates, poses):
+        sim.add_clumps(template, *pose)
+    x, r = sim.sphere_centers(), sim.sphere_radii[:, None]
+    assert np.all(x - r > 0.0) and np.all(x + r < edge)
+    return sim
 
 
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
@@ -158,13 +161,7 @@ def test_mixture_keeps_the_order_of_its_templates(how, solid_fraction):
     edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / solid_fraction) ** (1 / 3)
     poses = how(templates, numbers, np.zeros(3), np.full(3, edge), np.random.default_rng(2))
     assert [len(position) for position, _ in poses] == numbers
-    parts = [list(spheres(*part)) for part in zip(templates, *zip(*poses))]
-    parts[1][2] += numbers[0]
-    parts[2][2] += numbers[0] + numbers[1]
-    centers, radii, clump = (np.concatenate(arrays) for arrays in zip(*parts))
-    assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
-    gaps = np.linalg.norm(centers[:, None] - centers, axis=2) - radii[:, None] - radii
-    assert np.all(gaps[clump[:, None] != clump] > 0.0)
+    assert smallest_gap(placed(edge, templates, poses)) > 0.0
 
 
 @pytest.mark.parametrize("how, solid_fraction", [(place, 0.1), (place_densely, 0.3)])
@@ -233,10 +230,9 @@ def test_dense_rods_are_apart_and_isotropic():
     edge = (8000 * ROD.volume / 0.3) ** (1 / 3)
     [(position, orientation)] = place_densely([ROD], [8000], np.zeros(3), np.full(3, edge),
                                               np.random.default_rng(1))
-    centers, radii, clump = spheres(ROD, position, orientation)
-    assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
-    touching = cKDTree(centers).query_pairs(2.0 * radii[0], output_type="ndarray")
-    assert np.all(clump[touching[:, 0]] == clump[touching[:, 1]])
+    sim = placed(edge, [ROD], [(position, orientation)])
+    touching = cKDTree(sim.sphere_centers()).query_pairs(2.0 * ROD.radii[0], output_type="ndarray")
+    assert np.all(sim.sphere_clump[touching[:, 0]] == sim.sphere_clump[touching[:, 1]])
     check_isotropic(rotate(orientation, X_AXIS))
     near = 2.0 * ROD.bounding_radius
     inner = np.flatnonzero(np.all((position > 2.0 * near) & (position < edge - 2.0 * near), axis=1))
@@ -263,15 +259,6 @@ def stream(threads=1):
     return sim, inlet, Outlet((-9.0, -9.0, -9.0), (9.0, 9.0, 0.1))
 
 
-def smallest_gap(sim):
-    """Between spheres of different clumps, and between spheres and walls, relative to the largest radius."""
-    x, r, clump = sim.sphere_centers(), np.asarray(sim.sphere_radii), np.asarray(sim.sphere_clump)
-    gaps = np.linalg.norm(x[:, None] - x, axis=2) - r[:, None] - r
-    gaps[clump[:, None] == clump] = np.inf
-    heights = [(x - wall.point) @ wall.normal - r for wall in sim.walls]
-    return min(gaps.min(), np.min(heights, initial=np.inf)) / r.max()
-
-
 def test_rate_and_number():
     """Clumps that fall freely appear at the rate, each with the velocity given, in the box."""
     sim = md.Simulation(ELASTIC, dt=1e-3)
@@ -296,7 +283,8 @@ def test_a_box_that_is_full():
     sim.run(10)
     with pytest.warns(UserWarning, match=r"rate = 400000 1/s .*step 10 .* (\d+) of the 40 clumps") as found:
         new = inlet(sim)
-        assert len(new) == sim.n_clumps - 2 > 5 and 0.0 < smallest_gap(sim) < 0.3 and sim.n_clumps < 42
+        assert len(new) == sim.n_clumps - 2 > 5 and sim.n_clumps < 42
+        assert 0.0 < smallest_gap(sim) < 0.3 * sim.sphere_radii.max()
         sim.run(10)
         assert len(inlet(sim)) < 10 and smallest_gap(sim) > 0.0
     assert len(found) == 1 and f"room for {len(new)} of" in str(found[0].message)

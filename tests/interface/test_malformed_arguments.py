@@ -296,7 +296,7 @@ FLAGS = [       # public functions with arguments that are True or False
     (function, partial(call or function, *arguments)) for function, arguments, call in (
         (md.Cylinder, ((0, 0, 0), (0, 0, 1), 1.0), None), (md.Frames, ("frames",), None),
         (md.PeriodicBox, ((0, 0, 0), (1, 1, 1), (True,) * 3), None), (initial.Outlet, ((0, 0, 0), (1, 1, 1)), None),
-        (Scenario, ("name", "description"), None),
+        (Scenario, ("name", "description"), None), (md.Pair, (STEEL, GLASS), None),
         (Scenario.run_into, ("out",), Scenario("name", "description", study=print).run_into),
         (md.Simulation.add_field, (), lambda **flags: one_rod().add_field("T", 1.0, **flags)),
         (md.Simulation.coordination_number, (), lambda **flags: one_rod().coordination_number(**flags)),

@@ -1,8 +1,7 @@
 """What is measured in contacts and flows: stress, forces on walls, order, profiles; files of coarse-grained fields."""
 import numpy as np
 import pytest
-from scenes import BALL, ELASTIC, MATERIAL, ROLLING, material_for, settling
-from sheared_scenes import MOTIONS, ROD, gas
+from scenes import BALL, ELASTIC, MATERIAL, MOTIONS, ROLLING, SHORT_ROD as ROD, gas, material_for, settling
 
 import minidem as md
 from minidem.analysis import flow

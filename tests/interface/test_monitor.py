@@ -9,7 +9,7 @@ import scenes
 from killed_runs import columns
 from rods_in_box import SCENARIO as RODS
 from rods_with_fields import box_of_rods
-from sheared_scenes import gas
+from scenes import gas
 
 import minidem as md
 from minidem.scenario import Scenario

@@ -3,7 +3,7 @@ import meshio
 import numpy as np
 import pytest
 from killed_runs import frames_of
-from sheared_scenes import gas
+from scenes import gas
 
 import minidem as md
 from minidem.core.quaternions import rotate

@@ -1,13 +1,11 @@
 """Coarse-grained fields: mass, balance of momentum in cells, stresses, temperature, other frames and orders."""
 from functools import lru_cache
-from time import perf_counter
 
 import numpy as np
 import pytest
 from bit_systems import bumps
-from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL, MOTIONS, ROLLING, gas, settling
 from scipy.special import erf
-from sheared_scenes import MOTIONS, gas
 
 import minidem as md
 from minidem.analysis.coarse import Fields
@@ -55,10 +53,15 @@ def bonded():
 
 @lru_cache
 def flying(motion=None):
-    """A gas of rods with contacts, in a periodic box at rest or one that is sheared."""
+    """A gas of rods with contacts, which begin boxes away, in a periodic box at rest or one that is sheared."""
     sim = gas(MOTIONS[motion] if motion else {}, "hertz-mindlin", n=100, solid_fraction=0.18, speed=1.0)
+    state, images = (sim.orientation, sim.velocity, sim.angular_velocity), np.random.default_rng(5).integers(
+        -2, 3, (100, 3))
+    position = sim.position + images * sim.box.length
+    sim.remove_clumps(sim.ids)
+    sim.add_clumps(sim.templates[0], position, *state)
     sim.run(300)
-    assert len(sim.contacts()) > 20
+    assert len(sim.contacts()) > 20 and np.abs(sim.image).max() > 1
     return sim
 
 
@@ -248,39 +251,6 @@ def test_symmetry(how):
         if how == "turned by axes":
             values = values.transpose(2, 0, 1, *range(3, values.ndim))
         close(getattr(other, name), values, 1e-11)
-
-
-def test_images_do_not_matter():
-    """In a sheared box, clumps that begin whole boxes away have the same fields, except for rounding."""
-    sims = [gas(MOTIONS["shear"], n=100, solid_fraction=0.18, speed=1.0) for _ in range(2)]
-    start, box = sims[0], sims[0].box
-    position, state = start.position, (start.orientation, start.velocity, start.angular_velocity)
-    sims[1].remove_clumps(sims[1].ids)
-    sims[1].add_clumps(start.templates[0], position + np.random.default_rng(5).integers(-2, 3, (100, 3)) * box.length,
-                       *state)
-    for sim in sims:
-        sim.run(300)
-    first, other = (fields_of(sim, box.low, box.high, (2, 3, 2), 0.03) for sim in sims)
-    assert len(sims[0].contacts()) > 20 and np.abs(sims[1].image).max() > 1
-    for name in "density", "velocity", "contact_stress", "kinetic_stress":
-        close(getattr(other, name), getattr(first, name), 1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cells, width", [((20, 20, 20), 0.7e-3), ((40, 40, 40), 1.4e-3), ((1, 1, 40), (0, 0, 1.4e-3))])
-def test_hundred_thousand_clumps(cells, width):
-    """Dimers of 1.4 mm in a lattice with contacts; -s prints the time of a sample."""
-    rng, n, spacing = np.random.default_rng(1), 46, np.array([1.39e-3, 0.995e-3, 0.995e-3])
-    dimer = md.ClumpTemplate([(-0.2e-3, 0, 0), (0.2e-3, 0, 0)], [0.5e-3] * 2, density=2500.0)
-    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=1, periodic=((0,) * 3, n * spacing, (True,) * 3))
-    place = (np.indices((n, n, n)).reshape(3, -1).T + 0.5) * spacing + rng.uniform(-5e-6, 5e-6, (n ** 3, 3))
-    sim.add_clumps(dimer, place, velocity=rng.normal(0.0, 0.01, place.shape))
-    sim.run(10)
-    fields, contacts, began = Fields((0, 0, 0), n * spacing, cells, width), len(sim.contacts()), perf_counter()
-    fields.measure(sim)
-    print(f"{n ** 3} clumps, {contacts} contacts, cells {cells}, width {width} m: {perf_counter() - began:.1f} s")
-    assert contacts > 4 * n ** 3 and fields.density.mean() * sim.box.volume == pytest.approx(sim.mass.sum(), rel=1e-13)
-    close(fields.contact_stress.mean((0, 1, 2)), sim.stress(), 1e-12)
 
 
 def test_parts_add_up():

@@ -34,9 +34,13 @@ def collisions(sim, steps):
 @pytest.mark.parametrize("scheme, contact", CASES)
 def test_linear_momentum(free_clumps, scheme, contact):
     """Each step rounds every velocity by half an eps, and the sum of the forces of a clump by less. With it the angular
-    momentum about another point, and the norms of orientations, which half a dozen roundings a step change."""
+    momentum about another point, and the norms of orientations, which half a dozen roundings a step change.
+
+    Leapfrog changes the orbital part of the angular momentum by dt x_n x F_n exactly; two schemes add dt M_n to the
+    spin in the lab.
+    """
     sim = free_clumps.simulation(DT, rotation=scheme, contact=contact)
-    before = sim.linear_momentum()
+    before, angular = sim.linear_momentum(), sim.angular_momentum()
     assert collisions(sim, STEPS) > STEPS // 20
     mass, fastest = free_clumps.world().mass, max(largest(free_clumps.velocity), largest(sim.velocity))
     given = mass @ free_clumps.velocity
@@ -47,21 +51,16 @@ def test_linear_momentum(free_clumps, scheme, contact):
     about_a = sim.angular_momentum() - np.cross(a, sim.linear_momentum())
     assert np.max(np.abs(sim.angular_momentum(about=a) - about_a)) < len(mass) * EPS * mass.sum() * fastest * 7.0
     assert np.max(np.abs(np.linalg.norm(sim.orientation, axis=1) - 1)) < 6 * STEPS * EPS
+    if scheme.startswith(("fincham", "no-squish")):
+        scale = mass.sum() * largest(sim.velocity) * largest(sim.position)
+        assert np.linalg.norm(sim.angular_momentum() - angular) < 6 * STEPS * EPS * scale
 
 
-def angular_momentum_error(free_clumps, scheme, finer, contact="hertz"):
-    sim = free_clumps.simulation(DT / finer, rotation=scheme, contact=contact)
+def angular_momentum_error(free_clumps, scheme, finer):
+    sim = free_clumps.simulation(DT / finer, rotation=scheme)
     before = sim.angular_momentum()
     sim.run(STEPS * finer)
     return np.linalg.norm(sim.angular_momentum() - before), sim
-
-
-@pytest.mark.parametrize("scheme, contact", [case for case in CASES if case[0].startswith(("fincham", "no-squish"))])
-def test_angular_momentum_to_round_off(free_clumps, scheme, contact):
-    """Leapfrog changes the orbital part by dt x_n x F_n exactly; these schemes add dt M_n to the spin in the lab."""
-    error, sim = angular_momentum_error(free_clumps, scheme, 1, contact)
-    scale = free_clumps.world().mass.sum() * largest(sim.velocity) * largest(sim.position)
-    assert error < 6 * STEPS * EPS * scale
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

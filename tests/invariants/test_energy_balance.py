@@ -3,7 +3,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from scenes import BALL, CLUMP, ELASTIC, ROLLING, settling
+from scenes import CLUMP, ELASTIC, ROLLING, settling
 
 import minidem as md
 import minidem.engine.driver
@@ -55,22 +55,8 @@ def wind(t, x, v, q, w):
     return 0.5 * np.cos(20.0 * x[:, :1]) * np.array([1.0, 0.5, 0.0]) - 0.3 * v, -1e-3 * w
 
 
-def test_work_of_a_constant_force_and_torque():
-    """F x and M phi, which are the kinetic energies of uniform acceleration."""
-    sim = md.Simulation(ELASTIC, dt=1e-3)
-    sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], velocity=(0.0, 3.0, 0.0))
-    force, torque = np.array([[1.0, 2.0, -1.0], [0.0, 0.0, 0.0]]), np.array([[0.0] * 3, [0.02, 0.01, -0.02]])
-    sim.add_force(lambda t, x, v, q, w: (force, torque))
-    start, position = sim.energy(), sim.position
-    sim.run(1000)
-    shift, speed = sim.position - position, np.linalg.norm(sim.angular_velocity[1])
-    assert 0.5 * speed > 4.0 * np.pi                    # more than two turns
-    assert sim.loop.ledger()["work"][:, 0] == pytest.approx([force[0] @ shift[0], 0.5 * 0.03 * speed], rel=1e-9)
-    assert sim.energy().work == pytest.approx(sim.energy().kinetic - start.kinetic, rel=1e-9)
-
-
-@pytest.mark.parametrize("rotation, order", [("spiral", 2), ("rk4", 2), ("no-squish", 2)])
-def test_work_balances_the_energy_of_free_clumps(rotation, order):
+@pytest.mark.parametrize("rotation", ["spiral", "rk4", "no-squish"])
+def test_work_balances_the_energy_of_free_clumps(rotation):
     found = []
     for dt in (2e-3, 1e-3):
         sim = md.Simulation(ELASTIC, dt=dt, rotation=rotation)

@@ -7,12 +7,12 @@ import capillary_bridge as bridge
 import numpy as np
 import pytest
 from bit_systems import wet_grains
-from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_conduction, conduction, same
+from rods_with_fields import MATERIAL, ROD, box_of_rods, compiled_conduction, conduction, same
 from scenes import warnings_of
+from user_functions import CFUNC
 
 import minidem as md
 from minidem.analysis.damping import exchange_rate
-from minidem.scenarios.c_functions import ctypes_functions
 
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
 
@@ -40,27 +40,22 @@ def test_fluxes_conserve_and_mix():
     assert not np.array_equal(sim.field("dipole"), dipole) and np.array_equal(sim.position, without.position)
 
 
-C_FLUXES = """#include <math.h>
-void flux(const double *contact, const double *result, double *rates, const double *parameters) {
-    for (int k = 0; k < 8; k++) {
-        double width = 2.0 * sqrt(contact[8 * 14 + k] * fmax(contact[8 * 13 + k], 0.0));
-        rates[k] = parameters[0] * width * (contact[8 * 85 + k] - contact[8 * 84 + k]);
-        rates[8 + k] = -rates[k];
-    }
-}
-void ids_and_forces(const double *contact, const double *result, double *rates, const double *parameters) {
-    for (int k = 0; k < 8; k++) {
-        double force = sqrt(result[k] * result[k] + result[8 + k] * result[8 + k] + result[16 + k] * result[16 + k]);
-        rates[k] = contact[8 * 83 + k] + 100.0 * force;
-        rates[8 + k] = contact[8 * 82 + k];
-    }
-}
-"""
+def arrays(*pointers):
+    """Rows of eight of what a compiled function receives. pointers : (pointer, number of rows)"""
+    return [np.ctypeslib.as_array(pointer, (rows, 8)) for pointer, rows in pointers]
 
 
-def c_flux(name, folder):
-    (folder / "flux.c").write_text(C_FLUXES)
-    return (ctypes_functions(folder / "flux.c", ["flux", "ids_and_forces"]) or pytest.skip("no C compiler"))[name]
+@CFUNC
+def flux_of_rows(contact, result, rates, parameters):
+    rows, rate = arrays((contact, 86), (rates, 2))
+    rate[0] = parameters[0] * (2.0 * np.sqrt(rows[14] * np.maximum(rows[13], 0.0))) * (rows[85] - rows[84])
+    rate[1] = -rate[0]
+
+
+@CFUNC
+def ids_and_forces(contact, result, rates, parameters):
+    rows, forces, rate = arrays((contact, 86), (result, 3), (rates, 2))
+    rate[:] = rows[83] + 100.0 * np.linalg.norm(forces, axis=0), rows[82]
 
 
 def two_spheres(contact="hertz-mindlin", dt=1e-5, distance=0.0199, material=MATERIAL, **motion):
@@ -69,13 +64,13 @@ def two_spheres(contact="hertz-mindlin", dt=1e-5, distance=0.0199, material=MATE
     return sim
 
 
-def test_ids_and_forces_that_c_functions_see(tmp_path):
+def test_ids_and_forces_that_compiled_functions_see():
     """contact 82 and 83 ids; result 0-2 force."""
     sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-6)
     sim.add_clumps(BALL, [(9, 0, 0), (0, 0, 0), (0.0199, 0, 0)])
     sim.remove_clumps([0])
     sim.add_field("temperature", 0.0)
-    sim.add_flux(c_flux("ids_and_forces", tmp_path))
+    sim.add_flux(ids_and_forces)
     force = np.linalg.norm(sim.contacts()["force"][0])
     sim.run(1)
     assert sim.field("temperature") / 1e-6 == pytest.approx([2.0 + 100.0 * force, 1.0])
@@ -126,25 +121,17 @@ def wet_springs(contacts, stiffness):
     contacts.rates["wetness"][:, 1] = wetness[:, 0] - wetness[:, 1]
 
 
-def compiled_wet_springs():
-    numba = pytest.importorskip("numba")
-    @numba.cfunc(POINTERS)
-    def force(contact, history, result, parameters):
-        rows, out = numba.carray(contact, (86, 8)), numba.carray(result, (14, 8))
-        for k in range(8):
-            for m in range(3):
-                out[m, k] = parameters[0] * max(rows[13, k], 0.0) * (1.0 + rows[84, k] + rows[85, k]) * rows[m, k]
-            for m in range(3, 10):
-                out[m, k] = 0.0
-            out[12, k] = rows[85, k] - rows[84, k]
-            out[13, k] = -out[12, k]
-    return force
+@CFUNC
+def compiled_wet_springs(contact, history, result, parameters):
+    rows, out = arrays((contact, 86), (result, 14))
+    out[:3] = parameters[0] * np.maximum(rows[13], 0.0) * (1.0 + rows[84] + rows[85]) * rows[:3]
+    out[3:10] = 0.0
+    out[12:] = rows[85] - rows[84], rows[84] - rows[85]
 
 
-@pytest.mark.parametrize("language", ["python", "numba"])
-def test_laws_read_and_change_fields(language, own_law):
-    own_law("wet-springs", wet_springs if language == "python" else compiled_wet_springs(),
-            parameters={"stiffness": None})
+@pytest.mark.parametrize("force", [wet_springs, compiled_wet_springs], ids=["python", "compiled"])
+def test_laws_read_and_change_fields(force, own_law):
+    own_law("wet-springs", force, parameters={"stiffness": None})
     for wetness in ([0.0, 0.0], [0.0, 2.0]):
         sim = two_spheres("wet-springs:stiffness=1e3")
         sim.add_field("wetness", wetness)
@@ -158,25 +145,21 @@ def decay(t, x, v, q, w, rate, *, fields):
     return np.zeros(3), np.zeros(3), {"activity": -rate * fields["activity"]}
 
 
-def compiled_decay():
-    numba = pytest.importorskip("numba")
-    @numba.cfunc(POINTERS)
-    def force(time, clumps, wrenches, parameters):
-        activity, rate = numba.carray(clumps, (16, 8)), numba.carray(wrenches, (7, 8))
-        for k in range(8):
-            rate[6, k] = -parameters[0] * activity[15, k]
-    return force
+@CFUNC
+def compiled_decay(time, clumps, wrenches, parameters):
+    rows, rates = arrays((clumps, 16), (wrenches, 7))
+    rates[6] = -parameters[0] * rows[15]
 
 
 def decaying(contact, language, rate, dt):
     """Two spheres apart whose activities decay at half the rate: the capacity is 2."""
     sim = two_spheres(contact, dt, distance=1.0, material=md.Material(1e7, 0.3))
     sim.add_field("activity", [1.0, 2.0], capacity=2.0)
-    sim.add_force(decay if language == "python" else compiled_decay(), [rate])
+    sim.add_force(decay if language == "python" else compiled_decay, [rate])
     return sim
 
 
-each_language = pytest.mark.parametrize("language", ["python", "numba"])
+each_language = pytest.mark.parametrize("language", ["python", "compiled"])
 each_contact = pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
 
 
@@ -311,23 +294,18 @@ def test_bridges_lose_nothing(enough, own_law, monkeypatch):
 
 def test_compiled_functions_transfer_amounts(own_law):
     """Rows 12 + 2 n ... of the result of a law, 2 n ... of the rates of a flux: of i, then of j."""
-    numba = pytest.importorskip("numba")
-    @numba.cfunc(POINTERS)
+    @CFUNC
     def force(contact, history, result, parameters):
-        rows, out, kept = numba.carray(contact, (86, 8)), numba.carray(result, (16, 8)), numba.carray(history, (4, 8))
-        for k in range(8):
-            for m in range(10):
-                out[m, k] = parameters[0] * max(rows[13, k], 0.0) * rows[m, k] if m < 3 else 0.0
-            if kept[3, k] == 0.0 and rows[13, k] > 0.0:
-                out[14, k], out[15, k] = 0.25, -0.25
-                kept[3, k] = 1.0
-    @numba.cfunc(POINTERS)
+        rows, out, kept = arrays((contact, 86), (result, 16), (history, 4))
+        out[:10] = 0.0
+        out[:3] = parameters[0] * np.maximum(rows[13], 0.0) * rows[:3]
+        begins = (kept[3] == 0.0) & (rows[13] > 0.0)
+        out[14, begins], out[15, begins], kept[3, begins] = 0.25, -0.25, 1.0
+    @CFUNC
     def flux(contact, result, rates, parameters):       # as the contact ends
-        rows, out, rate = numba.carray(contact, (86, 8)), numba.carray(result, (16, 8)), numba.carray(rates, (4, 8))
-        for k in range(8):
-            ends = 1.0 if out[10, k] == 0.0 else 0.0
-            rate[0, k], rate[1, k] = ends, ends         # rates do not count there
-            rate[2, k], rate[3, k] = ends * (1.0 + rows[84, k]), 0.5 * ends
+        rows, out, rate = arrays((contact, 86), (result, 16), (rates, 4))
+        ends = np.where(out[10] == 0.0, 1.0, 0.0)
+        rate[:] = ends, ends, ends * (1.0 + rows[84]), 0.5 * ends               # rates do not count there
     own_law("compiled", force, parameters={"stiffness": 1e3})
     sim = two_spheres("compiled", distance=0.02001, velocity=[(1, 0, 0), (-1, 0, 0)])
     sim.add_field("charge", [0.0, 0.0])
@@ -460,16 +438,10 @@ def noise(strength):
     return force
 
 
-def compiled_noise():
-    numba = pytest.importorskip("numba")
-    @numba.cfunc(POINTERS)
-    def force(time, clumps, wrenches, parameters):
-        rows, out = numba.carray(clumps, (22, 8)), numba.carray(wrenches, (6, 8))
-        for k in range(8):
-            for m in range(3):
-                out[m, k] = parameters[0] * (rows[16 + m, k] - 0.5)
-                out[3 + m, k] = parameters[0] * 1e-2 * (rows[19 + m, k] - 0.5)
-    return force
+@CFUNC
+def compiled_noise(time, clumps, wrenches, parameters):
+    rows, out = arrays((clumps, 22), (wrenches, 6))
+    out[:3], out[3:] = parameters[0] * (rows[16:19] - 0.5), parameters[0] * 1e-2 * (rows[19:] - 0.5)
 
 
 def test_random_numbers_are_those_of_numpy():
@@ -489,15 +461,15 @@ def test_random_numbers_are_those_of_numpy():
             assert np.array_equal(row, np.random.Generator(philox).random(6))
 
 
-@pytest.mark.parametrize("language", ["numba flux", "c flux", "numba force"])
-def test_languages_have_equal_bits(language, tmp_path):
+@pytest.mark.parametrize("language", ["numba flux", "flux of rows", "force"])
+def test_languages_have_equal_bits(language):
     """In C the rows that are documented: contact 14 radius, 13 overlap, 84 and 85 fields."""
     sims = [box_of_rods() for _ in range(2)]
-    if language == "numba force":
+    if language == "force":
         sims[0].add_force(noise(1e-3), random=6, seed=5)
-        sims[1].add_force(compiled_noise(), [1e-3], random=6, seed=5)
+        sims[1].add_force(compiled_noise, [1e-3], random=6, seed=5)
     else:
-        flux = compiled_conduction() if language == "numba flux" else c_flux("flux", tmp_path)
+        flux = compiled_conduction() if language == "numba flux" else flux_of_rows
         for sim, function in zip(sims, (conduction, flux)):
             sim.add_flux(function, [1e6])
     for sim in sims:

@@ -126,13 +126,6 @@ def test_free_rotation_without_error_of_energy(scheme):
 
 
 @pytest.mark.slow
-def test_converged_omelyan_is_bounded():
-    """The errors of 1e8 long steps are those of the first 1e6."""
-    for long, short in zip(*(worst("omelyan:iterations=20", 1e-2, steps) for steps in (MANY, MANY // 100))):
-        assert np.all(long < 1.01 * short + round_off(MANY)), (long, short)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if s.startswith(("fincham", "johnson"))])
 def test_angular_momentum_in_the_lab_is_conserved(scheme):
     """Only the turn into the body frame and back rounds, some twenty times."""

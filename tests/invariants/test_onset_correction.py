@@ -4,8 +4,8 @@ from functools import cache
 import numpy as np
 import pytest
 import scenes
+from examples import rows_of
 from isolated_collisions import STEP
-from page_tables import rows_of
 from scenes import Scene, drag, quaternion, unit_vectors
 from user_functions import same
 

@@ -73,8 +73,8 @@ def test_a_drift_is_seen():
 
 
 @pytest.mark.parametrize("name", REVERSIBLE)
-def test_reversed_rotation_and_angular_momentum(name):
-    """Bodies return to their start; rounding grows less than a hundredfold. Momentum in the lab is constant."""
+def test_reversed_rotation(name):
+    """Bodies return to their start; rounding grows less than a hundredfold."""
     def there_and_back(w):
         end = md.rotation.integrate(name, INERTIA, ORIENTATION, w, of_orientation, DT, 200)
         back = md.rotation.integrate(name, INERTIA, end.orientation, -end.angular_velocity, of_orientation, DT, 200)
@@ -84,10 +84,6 @@ def test_reversed_rotation_and_angular_momentum(name):
     assert np.max(np.abs(end.orientation - disturbed.orientation)) < 100 * 1e-9
     assert np.max(np.abs(end.orientation - ORIENTATION)) > 0.5
     assert np.max(np.abs(back - np.hstack([ORIENTATION, SPIN]))) < 100 * 10 * 400 * EPS
-    free = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, (0.0, 0.0, 0.0), DT, 1000)
-    before, after = rotate(ORIENTATION, INERTIA * SPIN), rotate(free.orientation, INERTIA * free.angular_velocity)
-    assert np.max(np.abs(free.angular_velocity - SPIN)) > 0.5
-    assert np.max(np.abs(after - before)) < 30 * 1000 * EPS * np.max(np.linalg.norm(before, axis=1))
 
 
 TOP_STEPS = [20_000, pytest.param(10**6, marks=pytest.mark.slow)]
@@ -109,21 +105,13 @@ def energy(momentum):
 
 
 @pytest.mark.parametrize("steps", TOP_STEPS)
-@pytest.mark.parametrize("name", ["austin", "simo-wong"])
-def test_energy_of_free_tops(name, steps):
-    """Constant to rounding, a few eps a step if it always had one sign."""
-    body, body_end, _, _ = free_tops(name, steps)
-    assert relative(body, body_end) > 0.1
-    assert relative(energy(body), energy(body_end)) < 4 * steps * EPS
-
-
-@pytest.mark.parametrize("steps", TOP_STEPS)
 @pytest.mark.parametrize("name", [*REVERSIBLE, "richardson"])
-def test_angular_momentum_of_free_tops(name, steps):
-    """In the lab."""
+def test_free_tops(name, steps):
+    """Angular momentum in the lab is constant to rounding, and the energy of two schemes to a few eps a step."""
     body, body_end, lab, lab_end = free_tops(name, steps)
     assert relative(body, body_end) > 0.1
     assert relative(lab, lab_end) < 12 * steps * EPS
+    assert name not in ("austin", "simo-wong") or relative(energy(body), energy(body_end)) < 4 * steps * EPS
 
 
 @pytest.mark.parametrize("steps", TOP_STEPS)

@@ -1,7 +1,7 @@
 """Physics in periodic boxes that move: collisions across faces, work of the box, momentum, stress, pressure."""
 import numpy as np
 import pytest
-from sheared_scenes import MOTIONS, ROD, gas, material
+from scenes import MOTIONS, SHORT_ROD as ROD, distance_to_touch, gas, sheared_material as material
 
 import minidem as md
 from minidem.core.quaternions import rotate
@@ -12,14 +12,6 @@ CORNERS = (-0.25, -0.3, -0.2), (0.25, 0.3, 0.2), (True, True, True)
 HIGH = np.array(CORNERS[1])
 CORRECTED = "hertz:onset=corrected", "hooke:stiffness=1e5,onset=corrected"
 ROUNDING = 1e-12, 2e-10, 1e-9          # a few of 1000 collisions amplify the rounding of positions a thousand times
-
-
-def nearly_touching(direction, orientation):
-    """The displacement along a unit vector to a second rod, of these orientations (2, 4), 0.4 mm before they touch."""
-    first, second = (rotate(q, ROD.centers - ROD.center_of_mass) for q in orientation)
-    apart = np.linspace(0.0, 0.2, 1001)[:, None, None, None] * direction
-    gaps = np.linalg.norm(first[:, None] - second - apart, axis=-1).min(axis=(1, 2)) - 0.04
-    return (0.0002 * np.flatnonzero(gaps < 0.0)[-1] + 0.0004) * direction
 
 
 def collide(n, flow, gradient, contact="hertz", rotation="spiral", seed=0):
@@ -35,7 +27,9 @@ def collide(n, flow, gradient, contact="hertz", rotation="spiral", seed=0):
         box, apart = sheared.box, rng.normal(size=3)
         apart[g] = abs(apart[g])
         orientation, spin = random_orientations(2, rng), rng.normal(0.0, 5.0, (2, 3))
-        apart = nearly_touching(apart / np.linalg.norm(apart), orientation)
+        apart /= np.linalg.norm(apart)
+        first, second = (rotate(q, ROD.centers - ROD.center_of_mass) for q in orientation)
+        apart *= distance_to_touch(first, ROD.radii, second, ROD.radii, apart) + 0.0004
         first = np.zeros(3)
         first[g] = HIGH[g] - 0.5 * apart[g]           # the other one is beyond the face, and comes as an image
         places = np.array([first, first + apart])
@@ -78,7 +72,6 @@ FAST = [(name, "hertz-mindlin") for name in ("stretched", "faces", "pressure")]
     pytest.param(*case, marks=[] if case in FAST else [pytest.mark.slow])
     for case in ((name, contact) for name in MOTIONS for contact in ("hertz", "hertz-mindlin", *CORRECTED))])
 def test_balance_of_second_order(name, contact):
-    """total + dissipated - work is constant except for an error of order two."""
     errors = []
     for dt in (4e-5, 2e-5, 1e-5):
         sim = gas(MOTIONS[name], contact, dt=dt)

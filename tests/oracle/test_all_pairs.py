@@ -4,6 +4,7 @@ import pytest
 import scenes
 from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, unit_vectors
+from scipy.spatial import cKDTree
 
 import minidem as md
 
@@ -172,3 +173,40 @@ def test_random_heaps():
         sim = scene.simulation(DT)
         sim.run(rng.integers(300))
         assert_agrees(sim, scene)
+
+
+SMALL, BIG = 0.01, 0.5          # radii [m]
+
+
+def crowd(threads):
+    """4000 small spheres of two sizes around three large ones; 1 m/s at most along each axis, no walls."""
+    rng, large = np.random.default_rng(1), 1.1 * (0.5 + np.argwhere(np.ones((2, 2, 2)))[:3])
+    room = 2.4 * SMALL * (0.5 + np.argwhere(np.ones((105, 105, 105))))
+    away = cKDTree(large).query(room)[0] - BIG
+    next_to_them = room[np.argsort(away, kind="stable")][np.count_nonzero(away <= 1.4 * SMALL):][:4000]
+    small = next_to_them + 0.19 * SMALL * rng.uniform(-1.0, 1.0, (4000, 3))
+    sim = md.Simulation(md.Material(young=1e8, poisson=0.2), dt=2e-5, threads=threads)
+    for radius, position in (SMALL, small[::2]), (0.3 * SMALL, small[1::2]), (BIG, large):
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [radius], 2500.0), position,
+                       velocity=rng.uniform(-1.0, 1.0, (len(position), 3)))
+    return sim
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_few_large_spheres(threads, monkeypatch):
+    """They touch many small spheres each after a while; three grids."""
+    monkeypatch.setattr("minidem.engine.driver.SPHERES_PER_THREAD", 1)
+    sim = crowd(threads)
+    assert sim.threads == threads
+    larger = np.array([(i, j) for j in range(4000, sim.n_spheres) for i in range(j)])
+    of_giants = 0
+    for _ in range(5):
+        sim.run(200)
+        centre, radius = sim.sphere_centers(), sim.sphere_radii
+        close = cKDTree(centre[:4000]).query_pairs(2.0 * SMALL, output_type="ndarray")
+        i, j = np.concatenate([close, larger]).T
+        overlap = radius[i] + radius[j] - np.linalg.norm(centre[i] - centre[j], axis=1)
+        found = sim.contacts()
+        assert set(zip(i[overlap > 0], j[overlap > 0])) == set(zip(found["sphere_i"], found["sphere_j"]))
+        of_giants += np.count_nonzero(found["sphere_j"] >= 4000)
+    assert of_giants > 50

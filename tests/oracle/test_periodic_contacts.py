@@ -1,4 +1,4 @@
-"""Contacts, forces and torques in a periodic box against brute force over all images of all spheres."""
+"""Contacts, forces and torques in periodic boxes, at rest and moving, against brute force over all images."""
 import copy
 from itertools import product
 
@@ -59,7 +59,6 @@ def made(seed, shapes, n, low, length, axes, **options):
 @pytest.mark.parametrize("axes", AXES)
 @pytest.mark.parametrize("name", SHAPES)
 def test_all_axes(name, axes):
-    """At the start and after steps in which lists were used again and rebuilt."""
     low, length = np.array([-0.3, 0.1, 5.0]), np.array([0.7, 0.9, 0.8])
     scene, sim = made(4, SHAPES[name], 20, low, length, axes)
     across = 0
@@ -123,3 +122,79 @@ def test_many_clumps(threads):
     pairs, found = tree.query_pairs(0.1, output_type="ndarray"), sim.contacts()
     assert len(pairs) > 300 and np.array_equal(np.column_stack([found["sphere_i"], found["sphere_j"]]),
                                                pairs[np.lexsort(pairs.T[::-1])])
+
+
+# --- Boxes that move, with contacts that lists find.
+
+COUNTS = np.array(list(product(range(-2, 3), repeat=3)))          # the tilt is at most half a length
+
+
+def nearest_images(sim):
+    """Overlaps of spheres of different clumps, of the nearest of all images, by their numbers."""
+    centers, radii, clump = sim.box.wrapped(sim.sphere_centers()), sim.sphere_radii, sim.sphere_clump
+    i, j = np.triu_indices(len(radii), 1)
+    i, j = i[clump[i] != clump[j]], j[clump[i] != clump[j]]
+    squared = np.min([np.sum((centers[i] - centers[j] - shift) ** 2, axis=1) for shift in COUNTS @ sim.box.lattice],
+                     axis=0)
+    return {(int(a), int(b)): d for a, b, d in zip(i, j, radii[i] + radii[j] - np.sqrt(squared)) if d > 0.0}
+
+
+def assert_found(sim):
+    found = {(int(c["sphere_i"]), int(c["sphere_j"])): c["overlap"] for c in sim.contacts() if c["overlap"] > 0.0}
+    wanted = nearest_images(sim)
+    for pair in found.keys() | wanted.keys():
+        assert abs(found.get(pair, 0.0) - wanted.get(pair, 0.0)) < 1e-13, pair
+    return len(found)
+
+
+def add_if_there_is_room(sim, *clump, **motion):
+    try:
+        sim.add_clumps(*clump, **motion)
+    except ValueError as error:
+        assert "overlap" in str(error)
+
+
+def scene(seed):
+    """Clumps of 1 to 12 spheres at random places and images in a short box of random lengths, shear and rates."""
+    rng, n_spheres = np.random.default_rng(seed), (1, 3, 5, 12)[seed % 4]
+    x = np.linspace(-0.04, 0.04, n_spheres) if n_spheres > 1 else np.zeros(1)
+    template = md.ClumpTemplate(np.column_stack([x, 0 * x, 0 * x]), [0.02] * n_spheres, density=2500.0)
+    flow, gradient, third = rng.permutation(3)
+    length = np.maximum(rng.uniform(2.05 * template.bounding_radius, 0.5, 3), 0.0801)
+    length[gradient] = max(length[gradient], 0.1201)
+    rates, axes, low = np.where(rng.random(3) < 0.4, rng.normal(0.0, 1.5, 3), 0.0), [True] * 3, rng.normal(size=3)
+    length = np.where(rates < 0.0, 1.5 * length, length)
+    if rng.random() < 0.3:
+        axes[third], rates[third] = False, 0.0
+    contact, values = (("hertz", {}), ("hertz-mindlin", {"restitution": 0.7, "friction": 0.5}))[seed // 4 % 2]
+    sim = md.Simulation(md.Material(4e5, 0.3, **values), dt=2e-5, contact=contact, periodic=md.PeriodicBox(
+        low, low + length, axes, shear=("xyz"[flow], "xyz"[gradient], rng.normal(0.0, 100.0)), rates=rates))
+    for _ in range(90):
+        place = low + length * (rng.random(3) + rng.integers(-2, 3, 3) * axes)
+        add_if_there_is_room(sim, template, place, rng.normal(size=4), rng.normal(size=3), rng.normal(0.0, 10.0, 3))
+    return sim, rng
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 32))])
+def test_contacts_of_all_images(seed):
+    sim, rng = scene(seed)
+    for _ in range(5):
+        sim.run(int(rng.integers(1, 700)))
+        assert_found(sim)
+
+
+@pytest.mark.parametrize("motion", ["rotation", "strain"])
+def test_lists_follow_a_motion_alone(motion):
+    """Heavy rods that turn about centres at rest; heavy balls at rest in the flow of a box that is sheared."""
+    turns, rng, most = motion == "rotation", np.random.default_rng(3), 0
+    x = np.array([-0.08, -0.04, 0.0, 0.04, 0.08]) if turns else np.zeros(1)
+    template = md.ClumpTemplate(np.column_stack([x, 0 * x, 0 * x]), [0.02] * len(x), density=1e9)
+    sim = md.Simulation(md.Material(1.0, 0.3), dt=2e-4, periodic=md.PeriodicBox(
+        (0.0,) * 3, (0.36,) * 3, (True,) * 3, shear=None if turns else ("x", "y", 20.0)))
+    for _ in range(60 if turns else 150):
+        turn, spin = rng.normal(size=4), 10.0 * rng.normal(size=3) * turns
+        add_if_there_is_room(sim, template, 0.36 * rng.random(3), turn / np.linalg.norm(turn), angular_velocity=spin)
+    for _ in range(20):
+        sim.run(29)
+        most = max(most, assert_found(sim))
+    assert most > 7

@@ -1,9 +1,7 @@
 """Placement across periodic faces: no overlap with any image, and the same density up to the faces."""
-import itertools
-
 import numpy as np
 import pytest
-from scenes import BALL, CLUMP, ELASTIC
+from scenes import BALL, CLUMP, ELASTIC, smallest_gap
 
 import minidem as md
 from minidem.initial import Inlet, Lognormal, Mixture, place, place_densely, settled_bed
@@ -11,18 +9,6 @@ from minidem.walls.periodic_box import Box
 
 ROD = md.ClumpTemplate([(x, 0, 0) for x in (-0.1, 0.0, 0.1)], [0.05] * 3, density=2500.0)
 STIFF = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
-
-
-def smallest_gap(sim, box, first=0):
-    """Of spheres of the clumps from `first` on to those of others, and to all images up to two boxes away."""
-    x, r, clump, smallest = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump, np.inf
-    new = clump >= first
-    for count in itertools.product(*(range(-2, 3) if periodic else [0] for periodic in box.axes)):
-        gaps = np.linalg.norm(x[new, None] - x - count @ box.lattice, axis=2) - r[new, None] - r
-        if not any(count):
-            gaps[clump[new, None] == clump] = np.inf
-        smallest = min(smallest, gaps.min())
-    return smallest
 
 
 @pytest.mark.parametrize("how, fraction", [(place, 0.1), (place_densely, 0.4)])

@@ -47,16 +47,6 @@ def assert_touches(contacts, points, radii, height, normal, rtol=1e-12):
     assert np.all(np.sum(contacts["force"] * normal, axis=1) > 0.0)
 
 
-@pytest.mark.parametrize("wall", [md.Plane((0, 0, 0), (0, 0, 1)),
-                                  md.MeshWall(([(-1, -1, 0), (3, -1, 0), (-1, 3, 0)], [(0, 1, 2)]))])
-def test_contact_point_is_on_the_wall(wall):
-    for contact in "hertz", "hertz-mindlin":
-        sim = simulation([wall], contact, DT, material=MATERIAL)
-        with warnings.catch_warnings(action="ignore", category=UserWarning):
-            sim.add_clumps(BALL, [(0.1, 0.2, 0.9)])
-        np.testing.assert_allclose(sim.contacts()["point"], [(0.1, 0.2, 0.0)], rtol=0, atol=1e-15)
-
-
 @pytest.mark.parametrize("thin, rtol", [(0.0, 1e-12), (1e-2, 1e-12), (1e-4, 1e-10), (2e-6, 1e-8)])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_triangles(seed, thin, rtol):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scenes
 from bit_systems import STATE, SYSTEMS, bits, through_a_file, undisturbed
-from scenes import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, material_for
+from scenes import BALL, CLUMP, ELASTIC, ROLLING, material_for
 
 import minidem as md
 
@@ -80,15 +80,17 @@ def test_beyond_the_range(count, fine):
             sim.run(2)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_order_of_many_contacts_with_friction(threads):
-    """Hundreds of contacts of one sphere; the first forty spheres only come near it."""
+@pytest.mark.parametrize("contact, threads", [(ROLLING, 1), (ROLLING, 3), ("hertz", 1), ("hooke:stiffness=1e6", 3)])
+def test_order_of_many_contacts(contact, threads):
+    """Hundreds of contacts of one sphere; the first forty only come near it. Whole multiples of a unit are added."""
     n, big, rng = 700, 350, np.random.default_rng(1)
     z, turn = np.linspace(-1.0, 1.0, n), 2.399963 * np.arange(n)
     normal = np.column_stack([np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z])
     place = np.where(np.arange(n) < 40, 0.10403, 0.10399)[:, None] * rng.permutation(normal)
     velocity = rng.normal(size=(n, 3)) * (np.arange(n) >= 40)[:, None]
-    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=threads)
+    sim = md.Simulation(material_for(contact), [md.Plane((0, 0, -0.0999), (0, 0, 1))] * (contact != ROLLING),
+                        contact=contact, dt=1e-6, threads=threads)
+    place, velocity = ((rows[place[:, 2] > -0.085] if sim.walls else rows) for rows in (place, velocity))
     sim.add_clumps(BALL, place[:big], velocity=velocity[:big], scale=0.1)
     # of two spheres, so that no other clump shares its block, in which lists are processed together
     sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)] * 2, [0.1, 0.05]), (0.0, 0.0, 0.0))
@@ -97,11 +99,19 @@ def test_order_of_many_contacts_with_friction(threads):
     found = sim.contacts()
     found = found[(found["sphere_i"] == big) | (found["sphere_j"] == big)]
     sign = np.where(found["sphere_i"] == big, 1.0, -1.0)[:, None]
-    moment = sign * (np.cross(found["point"] - sim.position[big], found["force"]) + found["couple"])
-    assert len(found) > 500 and min(found["sphere_i"]) >= 40 and np.any(found["couple"])
-    exact = [math.fsum(column) for column in (sign * found["force"]).T]
-    np.testing.assert_allclose(sim.force[big], exact, rtol=0, atol=1e-12 * np.abs(found["force"]).max())
-    np.testing.assert_allclose(sim.torque[big], moment.sum(axis=0), rtol=1e-9)
+    assert len(found) > 500 and np.any(found["couple"]) == (contact == ROLLING)
+    assert min(found["sphere_i"]) >= 40 or sim.walls
+    if sim.walls:
+        radius = power_of_two(0.1)
+        largest = 1e6 * radius if "hooke" in contact else 1e7 / (1.0 - 0.2 ** 2) * radius ** 2
+        unit = power_of_two(largest) * 2.0 ** -54
+        assert np.array_equal(sim.force[big], unit * np.rint(sign * found["force"] / unit).astype(np.int64).sum(axis=0))
+        assert np.count_nonzero(found["sphere_j"] < 0) == 1
+    else:
+        moment = sign * (np.cross(found["point"] - sim.position[big], found["force"]) + found["couple"])
+        exact = [math.fsum(column) for column in (sign * found["force"]).T]
+        np.testing.assert_allclose(sim.force[big], exact, rtol=0, atol=1e-12 * np.abs(found["force"]).max())
+        np.testing.assert_allclose(sim.torque[big], moment.sum(axis=0), rtol=1e-9)
 
 
 @pytest.mark.parametrize("contact", [ROLLING, "hooke-coulomb:stiffness=1e5", "hertz", "hertz:onset=corrected"])
@@ -183,3 +193,51 @@ def test_order_of_clumps_in_a_periodic_box():
         sim.run(SYSTEMS["gas"].steps)
     for name in STATE:
         assert np.array_equal(getattr(sims[0], name), getattr(sims[1], name)[::-1])
+
+
+# --- Materials whose pair has no contact: a mixture moves as its parts do alone.
+
+RED, BLUE, FLOOR = (md.Material(young=1e7, poisson=0.3, restitution=0.5, friction=0.3, name=name)
+                    for name in ("red", "blue", "floor"))
+PAIRS = [md.Pair(RED, BLUE, contact=False), md.Pair(RED, FLOOR, restitution=0.5, friction=0.3),
+         md.Pair(BLUE, FLOOR, contact=False)]
+ROD = md.shapes.rod(0.06, 0.01, 4, density=2500.0)
+
+
+def of_materials(materials, contact="hertz-mindlin", threads=1):
+    """Rods of these materials above a floor for red ones, below which there is one for blue ones."""
+    sim = md.Simulation(RED, [md.Plane((0, 0, 0), (0, 0, 1), material=FLOOR),
+                              md.Plane((0, 0, -0.02), (0, 0, 1), material=BLUE)],
+                        contact=contact, dt=2e-5, gravity=(0, 0, -9.81), pairs=PAIRS, threads=threads)
+    for material in materials:
+        rng = np.random.default_rng(1)
+        place = np.stack(np.meshgrid(*[0.07 * np.arange(1, 9)] * 3), axis=-1).reshape(-1, 3)
+        turned = rng.normal(size=(len(place), 4))
+        sim.add_clumps(ROD, place, turned / np.linalg.norm(turned, axis=1)[:, None],
+                       velocity=rng.normal(0.0, 2.0, place.shape), material=material)
+    return sim
+
+
+@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
+def test_a_mixture_moves_as_its_parts_alone(contact, tmp_path):
+    mixture = of_materials([RED, BLUE], contact, threads=2)
+    mixture.run(1000)
+    mixture.save(tmp_path / "state.npz")
+    mixture = md.Simulation.load(tmp_path / "state.npz", threads=1)
+    mixture.run(1000)
+    assert len(mixture.contacts()) > 20
+    for k, material in enumerate((RED, BLUE)):
+        alone = of_materials([material], contact)
+        alone.run(2000)
+        own = mixture.material_index == mixture.materials.index(material)
+        for name in "position", "orientation", "velocity", "angular_velocity", "force", "torque":
+            np.testing.assert_array_equal(getattr(mixture, name)[own], getattr(alone, name))
+        assert 0.005 < alone.sphere_centers()[:, 2].min() + 0.02 * k < 0.012
+
+
+def test_contacts_of_materials_that_have_none():
+    sim = of_materials([RED, BLUE], "hertz-mindlin:bonds=parallel")
+    with pytest.raises(ValueError, match=r"pairs\[0\] = \[   0 2048\]: the materials of these"):
+        sim.add_bonds([[0, 2048]], young=1e7)
+    with pytest.raises(ValueError, match="clump 0: it overlaps clump 1024 by"):
+        sim.add_clumps(ROD, sim.position[:1], material=RED)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bit_systems import MIXED, MULTISTAGE, bits, gas, spring, through_a_file
 from reference_walls import MINDLIN, ROLLING, plate, simulation
-from sheared_scenes import gas as moving_gas
+from scenes import gas as moving_gas
 
 import minidem as md
 
