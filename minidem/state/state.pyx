@@ -221,7 +221,8 @@ cdef class State:
 
     def in_slot_order(self, name):
         """A quantity (COLUMNS) in the order of the slots, (n_clumps, width)."""
-        return by_slot(*self.array_of(name))[:self.n_clumps]
+        blocks, row, width = self.array_of(name)
+        return blocks[:, row:row + width].swapaxes(1, 2).reshape(len(blocks) * LANES, width)[:self.n_clumps]
 
     def lanes_of(self, chosen):
         """(n_blocks, 1, LANES) bool, which lanes hold clumps of which `chosen` (n_clumps,) is true."""
@@ -233,7 +234,9 @@ cdef class State:
 
     def rows(self, blocks, first, width):
         """Copy of `width` rows of blocks from `first` on, (n_clumps, width), in the user's order."""
-        return by_slot(blocks, first, width).take(self.clump_slot, axis=0)
+        values = np.empty((self.n_clumps, width))
+        read_rows(blocks, first, self.clump_slot, values)
+        return values
 
     def write(self, first, values):
         """Write values (n_clumps, width) to the rows of the blocks from `first` on."""
@@ -400,11 +403,6 @@ cdef class State:
             shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold)
 
 
-def by_slot(blocks, Py_ssize_t first, Py_ssize_t width):
-    """Copy of `width` rows of blocks from `first` on, in the order of the slots, (slots, width)."""
-    return blocks[:, first:first + width].swapaxes(1, 2).reshape(len(blocks) * LANES, width)
-
-
 cdef void gather(const double[:, :, ::1] old, const long long[::1] slots, double[:, :, ::1] new) noexcept nogil:
     """Copy the clumps in slots (n,) of blocks (n_blocks, rows, LANES) into others. In C, since NumPy makes more copies.
     """
@@ -413,6 +411,16 @@ cdef void gather(const double[:, :, ::1] old, const long long[::1] slots, double
         for row in range(old.shape[1]):
             for k in range(b * LANES, min(b * LANES + LANES, slots.shape[0])):
                 new[b, row, k & (LANES - 1)] = old[slots[k] >> LOG_LANES, row, slots[k] & (LANES - 1)]
+
+
+cdef void read_rows(const double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
+                    double[:, ::1] values) noexcept nogil:
+    """Copy the rows first, first + 1, ... of the clumps in slots (n,) into values (n, width)."""
+    cdef Py_ssize_t k
+    cdef int i
+    for k in range(slots.shape[0]):
+        for i in range(values.shape[1]):
+            values[k, i] = blocks[row_of(slots[k]), first + i, lane_of(slots[k])]
 
 
 cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
