@@ -47,7 +47,7 @@ def oriented(triangles):
     a, b = a % n, b % n
     # two nodes per triangle, as given and flipped; links join consistent nodes of neighbours
     links = np.concatenate([np.stack([a, b + n * ~agree]), np.stack([a + n, b + n * agree])], axis=1)
-    group = _groups(links, 2 * n)
+    group = groups(links, 2 * n)
     if (group[:n] == group[n:]).any():          # one-sided
         return triangles
     part = np.minimum(group[:n], group[n:])     # the same for all connected triangles
@@ -61,7 +61,7 @@ def bodies(triangles):
     """Return the index of the body of each triangle (m,); a body is connected by edges."""
     edges, which, _ = _edges(triangles)
     n = len(triangles)
-    return _groups(np.stack([np.arange(3 * n) % n, n + which]), n + len(edges))[:n]
+    return groups(np.stack([np.arange(3 * n) % n, n + which]), n + len(edges))[:n]
 
 
 def surrounded(points, corners):
@@ -129,7 +129,7 @@ def _edges(triangles):
     return edges, which.reshape(-1), np.where(sides[:, 0] < sides[:, 1], 1, -1)
 
 
-def _groups(links, n):
+def groups(links, n):
     """Return the connected component of each of n nodes that the links (2, k) join."""
     graph = scipy.sparse.coo_array((np.ones(links.shape[1]), links), shape=(n, n))
     return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
@@ -142,7 +142,7 @@ def merged(vertices, triangles, distance):
     used = np.unique(triangles)
     near = scipy.spatial.cKDTree(vertices[used]).query_pairs(distance, output_type="ndarray") if len(used) else used
     if len(near):
-        group = _groups(used[near].T, len(vertices))
+        group = groups(used[near].T, len(vertices))
         first = np.unique(group, return_index=True)[1]
         triangles = first[group][triangles]
     flat = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)     # with an edge of zero length

@@ -22,9 +22,9 @@ exponential stands on the right of :math:`q`. :math:`c = 1/12` is the coefficien
 The curves called Buss in the SPIRAL paper are reproduced by :math:`c = 1/16` only (``buss-published``). The last
 equation makes both first order, although :math:`\boldsymbol L` is exact without torque.
 """
-from minidem.core.quaternion cimport rotate, rotate_back
-from minidem.core.vec3 cimport Vec3, add_scaled, cross, times
-from minidem.rotation.formulas cimport start_in_lab, turned
+from minidem.core.quaternion cimport rotate
+from minidem.core.vec3 cimport Vec3, add_scaled, cross
+from minidem.rotation.formulas cimport body_rate, start_in_lab, turned
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, START, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, store
@@ -37,7 +37,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 mean = add_scaled(add_scaled(b.w, 0.5 * step.dt, wdot), c * step.dt * step.dt, cross(wdot, b.w))
     cdef Vec3 momentum = add_scaled(load(b.scratch), step.dt, rotate(b.q, b.torque))
     b.q = turned(b.q, step.dt, mean)
-    b.w = times(b.inverse_inertia, rotate_back(b.q, momentum))
+    b.w = body_rate(b, b.q, momentum)
     store(b.scratch, momentum)
 
 

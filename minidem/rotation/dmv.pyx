@@ -40,9 +40,9 @@ from libc.math cimport sqrt
 
 from minidem.core.quaternion cimport multiply, quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, times, vec3
-from minidem.rotation.kicks cimport KICK_SCRATCH, Invariants, couplings, invariants, kicked, products, start_and_sync
+from minidem.rotation.kicks cimport KICK_SCRATCH, Invariants, couplings, invariants, kicked, start_and_sync
 from minidem.rotation.registry import LEAPFROG, Scheme
-from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, role
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, products, role
 from minidem.state.rows cimport store
 
 cdef enum: ORDER                    # parameters, in their order

@@ -8,15 +8,15 @@ r"""Direct Euler, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eq. B.1.
    q(t + \Delta t) &= \mathrm N(q + \tfrac{\Delta t}{2}\, q\, \boldsymbol\omega(t + \Delta t))
    \end{split}
 """
-from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport add_scaled
+from minidem.rotation.formulas cimport turned_by_euler
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
 
 cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, b.w, b.torque))
-    b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
+    b.q = turned_by_euler(b.q, step.dt, b.w)
 
 
 cdef int euler(BodyBlock b) noexcept nogil:

@@ -31,10 +31,9 @@ from libc.math cimport sqrt
 
 from minidem.core.quaternion cimport is_small, multiply, quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, times, vec3
-from minidem.rotation.kicks cimport (
-    KICK_SCRATCH, couplings, equal, invariants, kappa, kicked, products, start_and_sync)
+from minidem.rotation.kicks cimport KICK_SCRATCH, couplings, equal, invariants, kappa, kicked, start_and_sync
 from minidem.rotation.registry import LEAPFROG, Scheme
-from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, all_bodies, role
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, all_bodies, products, role
 from minidem.state.rows cimport load, store
 
 

@@ -21,17 +21,14 @@ the curves called Fincham in the SPIRAL paper (10.1016/j.cpc.2023.109077), whose
 The start is
 :math:`\boldsymbol L(-\Delta t/2) = \boldsymbol L(0) - \tfrac{\Delta t}{2} \boldsymbol\tau^{\mathrm{lab}}(0)`.
 """
-from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back
+from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled, times
+from minidem.rotation.formulas cimport body_rate, turned_by_euler
 from minidem.rotation.registry import LEAPFROG, Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load, store
 
 cdef enum: PUBLISHED = 1            # a variant
-
-
-cdef inline Vec3 body_rate(const Body *b, Quat q, Vec3 momentum) noexcept nogil:
-    return times(b.inverse_inertia, rotate_back(q, momentum))
 
 
 cdef inline void start(Body *b, const Step *step) noexcept nogil:
@@ -45,7 +42,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 before = load(b.scratch)
     cdef Vec3 after = add_scaled(before, step.dt, torque)
     cdef Vec3 w = body_rate(b, b.q, add_scaled(before, 0.5 * step.dt, torque))
-    cdef Quat middle = normalise(add_scaled_quat(b.q, 0.25 * step.dt, multiply_vector(b.q, w)))
+    cdef Quat middle = turned_by_euler(b.q, 0.5 * step.dt, w)
     b.w = body_rate(b, b.q if step.variant == PUBLISHED else middle, after)
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(middle, b.w)))
     store(b.scratch, after)

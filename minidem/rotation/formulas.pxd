@@ -5,11 +5,13 @@ roles that several have.
 Products that are the same in all stages are formed before the first.
 """
 from minidem.core.quaternion cimport (
-    Quat, exponential, is_small, little_exponential, multiply, rotate, turns_little,
+    Quat, add_scaled_quat, exponential, is_small, little_exponential, multiply, multiply_vector, normalise, rotate,
+    rotate_back, turns_little,
 )
-from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub, times, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub, times
 from minidem.rotation.scheme cimport (
-    FINISH, MOVE, PREDICT, Body, BodyBlock, BodyFunction, BodyTest, Step, all_bodies, angular_acceleration, role,
+    FINISH, MOVE, PREDICT, Body, BodyBlock, BodyFunction, BodyTest, Step, all_bodies, angular_acceleration, differences,
+    products, role,
 )
 from minidem.state.rows cimport store
 
@@ -23,12 +25,12 @@ cdef inline Change held(const Body *b, double h) noexcept nogil:
     cdef Change c
     cdef Vec3 each = scale(h, b.inverse_inertia)
     c.push = times(each, b.torque)
-    c.coupling = times(each, vec3(b.inertia.y - b.inertia.z, b.inertia.z - b.inertia.x, b.inertia.x - b.inertia.y))
+    c.coupling = times(each, differences(b))
     return c
 
 
 cdef inline Vec3 at(Change c, Vec3 w) noexcept nogil:
-    return add(c.push, times(c.coupling, vec3(w.y * w.z, w.z * w.x, w.x * w.y)))
+    return add(c.push, times(c.coupling, products(w)))
 
 
 cdef inline Vec3 ssprk3(const Body *b, double h) noexcept nogil:
@@ -58,13 +60,23 @@ cdef inline Quat turned_by_lab(Quat q, double h, Vec3 w) noexcept nogil:
     return multiply(exponential(scale(0.5 * h, w)), q)
 
 
-cdef inline int move_by_size(BodyFunction formula, BodyTest turns_little, BodyBlock b) noexcept nogil:
+cdef inline Quat turned_by_euler(Quat q, double h, Vec3 w) noexcept nogil:
+    """q (1, h/2 w), normalised; w in the body frame."""
+    return normalise(add_scaled_quat(q, 0.5 * h, multiply_vector(q, w)))
+
+
+cdef inline Vec3 body_rate(const Body *b, Quat q, Vec3 momentum) noexcept nogil:
+    """w at the orientation q, of an angular momentum in the lab."""
+    return times(b.inverse_inertia, rotate_back(q, momentum))
+
+
+cdef inline int move_by_size(BodyFunction formula, BodyTest test, BodyBlock b) noexcept nogil:
     """MOVE by a formula whose exponentials are those of `exponential_of(h, step.variant)`.
 
-    A step rarely turns a body by more than 2.5 degrees. If none of the eight turns further, the exponential needs
-    neither root nor division, and few terms; its bits are the same.
+    A step rarely turns a body by more than 2.5 degrees. If none of the eight turns further, as `test` says, the
+    exponential needs neither root nor division, and few terms; its bits are the same.
     """
-    if b.wanted == MOVE and all_bodies(turns_little, b):
+    if b.wanted == MOVE and all_bodies(test, b):
         return role(MOVE, formula, b, True)
     return role(MOVE, formula, b, False)
 

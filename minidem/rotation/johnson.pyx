@@ -28,17 +28,13 @@ Fourth order without torque, first order with; Johnson's predictor-corrector for
 need two evaluations of the torque, is in neither.
 """
 from minidem.core.quaternion cimport (
-    Quat, add_scaled_quat, conjugate, multiply, multiply_vector, norm_squared, normalise, rotate, rotate_back, scale_quat,
+    Quat, add_scaled_quat, conjugate, multiply, multiply_vector, norm_squared, normalise, rotate, scale_quat,
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, times, vec3
-from minidem.rotation.formulas cimport start_in_lab
+from minidem.rotation.formulas cimport body_rate, start_in_lab
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, BodyBlock, Kernels, Step, role
 from minidem.state.rows cimport load, store
-
-
-cdef inline Vec3 body_rate(const Body *b) noexcept nogil:
-    return times(b.inverse_inertia, rotate_back(b.q, load(b.scratch)))
 
 
 cdef inline Quat rate(const Body *b, Quat q, bint normalised) noexcept nogil:
@@ -46,7 +42,7 @@ cdef inline Quat rate(const Body *b, Quat q, bint normalised) noexcept nogil:
     cdef Vec3 momentum = load(b.scratch)
     cdef Quat p
     if normalised:
-        return multiply_vector(q, times(b.inverse_inertia, rotate_back(normalise(q), momentum)))
+        return multiply_vector(q, body_rate(b, normalise(q), momentum))
     # (q (I^-1 (q* L q)) q*) q, the last two factors being |q|^2
     p = multiply(multiply_vector(conjugate(q), momentum), q)
     return scale_quat(norm_squared(q), multiply_vector(q, times(b.inverse_inertia, vec3(p.x, p.y, p.z))))
@@ -64,7 +60,7 @@ cdef inline Quat runge_kutta(const Body *b, double h, bint normalised) noexcept 
 cdef inline void push(Body *b, const Step *step, Quat q) noexcept nogil:
     """L + dt M; q turns M from the body to the lab."""
     store(b.scratch, add_scaled(load(b.scratch), step.dt, rotate(q, b.torque)))
-    b.w = body_rate(b)
+    b.w = body_rate(b, b.q, load(b.scratch))
 
 
 cdef inline void move(Body *b, const Step *step) noexcept nogil:
@@ -83,7 +79,7 @@ cdef inline void finish_published(Body *b, const Step *step) noexcept nogil:
 
 cdef inline void predict_published(Body *b, const Step *step) noexcept nogil:
     """The angular velocity after `finish`, if the torque were still the last one."""
-    b.predicted = add_scaled(body_rate(b), step.dt, times(b.inverse_inertia, b.torque))
+    b.predicted = add_scaled(body_rate(b, b.q, load(b.scratch)), step.dt, times(b.inverse_inertia, b.torque))
 
 
 cdef int johnson(BodyBlock b) noexcept nogil:

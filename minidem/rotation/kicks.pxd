@@ -9,9 +9,9 @@ the angular velocity in the middle of the last free rotation, in the body frame 
 """
 from libc.math cimport fabs
 
-from minidem.core.vec3 cimport Vec3, add_scaled, dot, times, vec3
-from minidem.rotation.formulas cimport start_by_euler
-from minidem.rotation.scheme cimport START, SYNC, Body, BodyBlock, Step, role
+from minidem.core.vec3 cimport Vec3, add_scaled, dot, times
+from minidem.rotation.formulas cimport pushed, start_by_euler
+from minidem.rotation.scheme cimport START, SYNC, Body, BodyBlock, Step, differences, role
 from minidem.state.rows cimport load, store
 
 cdef enum: KICK_SCRATCH = 3
@@ -23,7 +23,7 @@ cdef inline Vec3 kicked(const Body *b, double h) noexcept nogil:
 
 
 cdef inline void start_with_kick(Body *b, const Step *step) noexcept nogil:
-    store(b.scratch, add_scaled(b.w, -0.5 * step.dt, times(b.inverse_inertia, b.torque)))
+    store(b.scratch, pushed(b, -0.5 * step.dt))
     start_by_euler(b, step)
 
 
@@ -42,13 +42,8 @@ cdef inline double equal(double a, double b) noexcept nogil:
 
 
 cdef inline Vec3 couplings(const Body *b) noexcept nogil:
-    """(I_y - I_z) / I_x and so on; exactly zero where two moments are equal."""
-    return times(b.inverse_inertia,
-                 vec3(b.inertia.y - b.inertia.z, b.inertia.z - b.inertia.x, b.inertia.x - b.inertia.y))
-
-
-cdef inline Vec3 products(Vec3 w) noexcept nogil:
-    return vec3(w.y * w.z, w.z * w.x, w.x * w.y)
+    """(I_y - I_z) / I_x and so on."""
+    return times(b.inverse_inertia, differences(b))
 
 
 cdef struct Invariants:             # of a free rotation over h; t = h^2 L . w (twice the energy), m = h^2 L . L

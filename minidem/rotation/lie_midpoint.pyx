@@ -61,7 +61,7 @@ cdef inline void advance(Body *b, const Step *step) noexcept nogil:
 
 
 cdef int lie_midpoint(BodyBlock b) noexcept nogil:
-    cdef bint little = b.wanted == MOVE and all_bodies(turns_little_after_push, b)  # chosen outside the loop over bodies
+    cdef bint little = b.wanted == MOVE and all_bodies(turns_little_after_push, b)
     role(MOVE, finish_with_push, b)
     if little:
         role(MOVE, advance, b, True)

@@ -32,9 +32,7 @@ from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_qua
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
 from minidem.rotation.formulas cimport start_by_euler, turn
 from minidem.rotation.registry import LEAPFROG, Scheme
-from minidem.rotation.scheme cimport (
-    MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, gyroscopic, role, w_as_stored,
-)
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, gyroscopic, role, w_as_stored
 
 cdef enum: ITERATIONS, START_BY     # parameters, in their order
 cdef enum StartBy: EULER, MAP       # its words

@@ -56,7 +56,7 @@ from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, normalise, quat, scale_quat,
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, vec3
-from minidem.rotation.formulas cimport turned
+from minidem.rotation.formulas cimport turned, turned_by_euler
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, BodyFunction, Kernels, Step, angular_acceleration, role
 
@@ -68,8 +68,8 @@ cdef inline void kick(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, b.w, b.torque))
 
 
-cdef inline void turn_by_euler(Body *b, const Step *step) noexcept nogil:
-    b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
+cdef inline void turn_with_euler(Body *b, const Step *step) noexcept nogil:
+    b.q = turned_by_euler(b.q, step.dt, b.w)
 
 
 cdef inline void turn_by_tangent(Body *b, const Step *step) noexcept nogil:
@@ -101,7 +101,7 @@ cdef inline int move(BodyFunction turn, BodyBlock b) noexcept nogil:
 
 
 cdef int euler(BodyBlock b) noexcept nogil:
-    return move(turn_by_euler, b)
+    return move(turn_with_euler, b)
 
 
 cdef int scalar_factor(BodyBlock b) noexcept nogil:

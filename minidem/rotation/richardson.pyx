@@ -17,26 +17,19 @@ normalised quaternion and :math:`\boldsymbol\omega(q) = q\, \boldsymbol I^{-1} (
 The same in the body frame of :math:`t`, in which :math:`q = 1`, is used here. Angular momentum in the lab is conserved
 without torque; energy is not.
 """
-from minidem.core.quaternion cimport (
-    Quat, add_scaled_quat, multiply, multiply_vector, normalise, quat, rotate_back, scale_quat,
-)
+from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply, normalise, quat, rotate_back, scale_quat
 from minidem.core.vec3 cimport Vec3, times
-from minidem.rotation.formulas cimport pushed, second_half_kick, with_momentum
+from minidem.rotation.formulas cimport body_rate, pushed, second_half_kick, turned_by_euler, with_momentum
 from minidem.rotation.registry import SECOND_ORDER, Scheme
 from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Kernels, Step, role
-
-
-cdef inline Quat turned_a_little(Quat q, double h, Vec3 w) noexcept nogil:
-    """q (1, h/2 w), normalised; w in the body frame."""
-    return normalise(add_scaled_quat(q, 0.5 * h, multiply_vector(q, w)))
 
 
 cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 w = pushed(b, 0.5 * step.dt)
     cdef Vec3 momentum = times(b.inertia, w)
-    cdef Quat once = turned_a_little(quat(1.0, 0.0, 0.0, 0.0), step.dt, w)
-    cdef Quat half = turned_a_little(quat(1.0, 0.0, 0.0, 0.0), 0.5 * step.dt, w)
-    cdef Quat twice = turned_a_little(half, 0.5 * step.dt, times(b.inverse_inertia, rotate_back(half, momentum)))
+    cdef Quat once = turned_by_euler(quat(1.0, 0.0, 0.0, 0.0), step.dt, w)
+    cdef Quat half = turned_by_euler(quat(1.0, 0.0, 0.0, 0.0), 0.5 * step.dt, w)
+    cdef Quat twice = turned_by_euler(half, 0.5 * step.dt, body_rate(b, half, momentum))
     cdef Quat turn = normalise(add_scaled_quat(scale_quat(2.0, twice), -1.0, once))
     b.q = normalise(multiply(b.q, turn))
     b.w = with_momentum(b, w, rotate_back(turn, momentum))

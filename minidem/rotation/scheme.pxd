@@ -159,11 +159,18 @@ cdef inline void call_scheme(SchemeFunction function, int roles, int wanted, Clu
         function(b)
 
 
+cdef inline Vec3 differences(const Body *body) noexcept nogil:
+    """(I_y - I_z, I_z - I_x, I_x - I_y); exactly zero where two moments are equal."""
+    return vec3(body.inertia.y - body.inertia.z, body.inertia.z - body.inertia.x, body.inertia.x - body.inertia.y)
+
+
+cdef inline Vec3 products(Vec3 w) noexcept nogil:
+    return vec3(w.y * w.z, w.z * w.x, w.x * w.y)
+
+
 cdef inline Vec3 gyroscopic(const Body *body, Vec3 w) noexcept nogil:
-    """-w x I w in the principal frame; exactly zero about an axis across which the moments are equal."""
-    return vec3((body.inertia.y - body.inertia.z) * (w.y * w.z),
-                (body.inertia.z - body.inertia.x) * (w.z * w.x),
-                (body.inertia.x - body.inertia.y) * (w.x * w.y))
+    """-w x I w in the principal frame."""
+    return times(differences(body), products(w))
 
 
 cdef inline Vec3 angular_acceleration(const Body *body, Vec3 w, Vec3 torque) noexcept nogil:

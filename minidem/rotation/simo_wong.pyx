@@ -29,9 +29,7 @@ evaluation suffices, and :math:`\boldsymbol w` is stored (midstep.pxd). For :mat
 from minidem.core.quaternion cimport Matrix, cosine_series, sinc_series
 from minidem.core.vec3 cimport Vec3, dot
 from minidem.rotation.formulas cimport turn
-from minidem.rotation.midstep cimport (
-    after, at_pose, before, midpoint_derivative, midpoint_momentum, turned_by_cayley,
-)
+from minidem.rotation.midstep cimport after, at_pose, before, midpoint_derivative, midpoint_momentum, turned_by_cayley
 from minidem.rotation.registry import LEAPFROG, Scheme
 from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, BodyBlock, Kernels, Step, role
 

@@ -13,8 +13,8 @@ r"""Velocity Verlet for rotation, as in the SPIRAL paper (10.1016/j.cpc.2023.109
 Eq. B.2 prints :math:`\boldsymbol\omega(t + \Delta t)` in the second line; only
 :math:`\boldsymbol\omega(t + \Delta t/2)` reproduces the published errors.
 """
-from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport Vec3, add_scaled
+from minidem.rotation.formulas cimport turned_by_euler
 from minidem.rotation.registry import Scheme
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, BodyBlock, Kernels, Step, angular_acceleration, role
 
@@ -25,7 +25,7 @@ cdef inline Vec3 half_kick(const Body *b, const Step *step) noexcept nogil:
 
 cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = half_kick(b, step)
-    b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
+    b.q = turned_by_euler(b.q, step.dt, b.w)
 
 
 cdef inline void finish(Body *b, const Step *step) noexcept nogil:

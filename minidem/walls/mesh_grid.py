@@ -1,5 +1,8 @@
 """Triangles of a mesh as primitives: small ones in a periodic box, and the cells of a grid near them."""
 import numpy as np
+import scipy
+
+from minidem.meshes.mesh_repair import groups
 
 PART = 0.24                     # longest edge of a triangle in a periodic box / its shortest length; see in_box
 SAME = 1e-8                     # distance of points that are one, across a face of the box / length of the box
@@ -58,11 +61,7 @@ def divided(points, triangles, longest):
 
 def joined_across(points, triangles, length):
     """Triangles (m, 3) in which points that differ by whole lengths (3,) of a periodic box, 0: open, are one."""
-    from scipy.sparse import coo_array  # not with minidem: it takes a tenth of a second
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
     inside = np.where(length > 0.0, np.mod(points, np.where(length > 0.0, length, 1.0)), points - points.min(axis=0))
     inside = np.where((length > 0.0) & (inside >= length), 0.0, inside)             # by rounding
-    i, j = cKDTree(inside, boxsize=length).query_pairs(SAME * length.max(), output_type="ndarray").T
-    number = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=2 * (len(points),)), directed=False)[1]
-    return number[triangles]
+    same = scipy.spatial.cKDTree(inside, boxsize=length).query_pairs(SAME * length.max(), output_type="ndarray")
+    return groups(same.T, len(points))[triangles]

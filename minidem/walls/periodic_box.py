@@ -306,6 +306,8 @@ class Box:
         self.strain = np.zeros(4) if strain is None else strain
         self._inverse = np.divide(1.0, self.length, where=axes, out=np.zeros(3))
         self.across = across
+        if across is not None:
+            self._tilt = self.lattice[across] * (np.arange(3) != across)
 
     def __repr__(self):
         return f"Box({self.low.tolist()}, {self.high.tolist()}, {self.axes.tolist()}, lattice={self.lattice.tolist()})"
@@ -386,8 +388,7 @@ class Box:
         """(n, 3) displacements [m] of images that are `counts` (n, 3) lengths of the box away."""
         if self.across is None:
             return counts * self.length
-        return counts * self.length + counts[:, self.across, None] * (self.lattice[self.across]
-                                                                       * (np.arange(3) != self.across))
+        return counts * self.length + counts[:, self.across, None] * self._tilt
 
     def lengths_in(self, d):
         """(n, 3) whole lengths of the box in differences, to the nearest image."""
@@ -418,9 +419,9 @@ class Box:
     def in_cell(self, position, origin):
         """Positions (n, 3) in the tilted cell from `origin` (3,) on, and by how many lengths they were moved (n, 3)."""
         d = position - origin
-        slanted = d if self.across is None else d - (d[:, self.across, None] * self._inverse[self.across]) * (
-            self.lattice[self.across] * (np.arange(3) != self.across))
-        counts = np.floor(slanted * self._inverse)
+        if self.across is not None:
+            d = d - d[:, self.across, None] * self._inverse[self.across] * self._tilt
+        counts = np.floor(d * self._inverse)
         return position - self.displacement(counts), counts.astype(np.int64)
 
     def shifts(self):
