@@ -44,8 +44,8 @@ from peers.traces import (
 )
 
 import minidem as md
-from minidem.output.lammps.law import law
 from minidem.output.lammps.script import SKIN
+from minidem.output.lammps.walls import law
 from minidem.scenario import at_least, positive
 from minidem.scenario.plot import COLOURS, STYLES, save
 from minidem.scenarios import angle_of_repose as repose, dosta
