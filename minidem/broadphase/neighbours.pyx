@@ -260,7 +260,7 @@ cdef inline void collect(NearCells *near_cells, const CellGrid *grid, const Cell
         return
     for r in range(ranges.count):
         for vector in range((ranges.last[r] - ranges.first[r] + AT_ONCE - 1) // AT_ONCE):
-            to = near_cells.entries.data + near_cells.count + vector * AT_ONCE  # the next one overwrites the excess
+            to = near_cells.entries.data + near_cells.count + vector * AT_ONCE      # the next range overwrites the excess
             entry = grid.entries.data + ranges.first[r] + vector * AT_ONCE
             for column in range(COLUMNS):
                 memcpy(to + column * near_cells.stride, entry + column * grid.stride, AT_ONCE * sizeof(int))
@@ -353,6 +353,26 @@ cdef inline int owner_of(const Search *search, int block) noexcept nogil:
     return thread
 
 
+cdef void move_to_owners(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
+    """Of the pairs from `first` on in the list of the owner of their first spheres, move those of other threads.
+
+    A pair belongs to the thread that owns the sphere in the lower slot.
+    """
+    cdef IntVector *found = search.mine.found + owner
+    cdef const Neighbours *theirs = search.all + owner
+    cdef int first_slot = <int> search.state.first_member[theirs.first_block] * LANES
+    cdef Py_ssize_t k, n = found.size
+    cdef int i, j
+    found.size = first                                  # the pairs that stay move up
+    for k in range(first, n, 2):
+        i, j = found.data[k], found.data[k + 1]
+        found.data[found.size], found.data[found.size + 1] = i, j
+        if j >= first_slot:
+            found.size += 2
+        else:
+            push_pair(search.mine.found + owner_of(search, search.state.block_of_member[row_of(j)]), i, j)
+
+
 cdef inline bint are_near(const BoxPose *box, const double *a, const double *b, double skin) noexcept nogil:
     """Whether the gap between two spheres (centre, radius), or the nearest images of them, is below `skin`."""
     cdef Vec3 d = nearest_image(box, vec3(a[0] - b[0], a[1] - b[1], a[2] - b[2]))
@@ -395,11 +415,11 @@ cdef void compare_clumps(const Search *search, int first, int second) noexcept n
                 push_pair(found, i, j)
 
 
-cdef void keep_nearest(const Search *search, IntVector *pairs, const int *shift) noexcept nogil:
-    """Keep the pairs, found at an image of their first item, if that is its nearest image."""
+cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first, const int *shift) noexcept nogil:
+    """Keep the pairs from `first` on, found at an image of their first item, if that is its nearest image."""
     cdef Py_ssize_t k, n = pairs.size
-    pairs.size = 0
-    for k in range(0, n, 2):
+    pairs.size = first
+    for k in range(first, n, 2):
         pairs.data[pairs.size], pairs.data[pairs.size + 1] = pairs.data[k], pairs.data[k + 1]
         pairs.size += 2 * are_nearest(search.box, search.items + 4 * <Py_ssize_t> pairs.data[k],
                                       search.items + 4 * <Py_ssize_t> pairs.data[k + 1], shift)
@@ -408,27 +428,29 @@ cdef void keep_nearest(const Search *search, IntVector *pairs, const int *shift)
 cdef inline void search_around(const Search *search, const CellGrid *grid, int slot, const FixedSphere *fixed,
                                const NearCells *near_cells, int first, const int *shift) noexcept nogil:
     """Outer pairs of an item, or its image by `shift`, with the spheres of near cells from `first` on."""
-    cdef const StateView *state = search.state
-    cdef IntVector *hits = &search.mine.hits
-    cdef int block, other, clump_first = slot, clump_slots = 1
-    cdef Py_ssize_t k
-    if not search.clumps_first:
-        block = state.block_of_member[row_of(slot)]
-        clump_first = <int> state.first_member[block] * LANES
-        clump_slots = <int> (state.first_member[block + 1] - state.first_member[block]) * LANES
-    if not reserve(hits, 2 * (near_cells.count - first + AT_ONCE)):
+    cdef const Py_ssize_t *first_member = search.state.first_member
+    cdef IntVector *found = &search.mine.hits
+    cdef int block, owner = 0, clump_first = slot, clump_slots = 1
+    cdef Py_ssize_t k, before
+    if search.clumps_first:
+        found.size = 0
+    else:
+        block = search.state.block_of_member[row_of(slot)]
+        clump_first = <int> first_member[block] * LANES
+        clump_slots = <int> (first_member[block + 1] - first_member[block]) * LANES
+        owner = owner_of(search, block)
+        found = search.mine.found + owner
+    before = found.size
+    if not reserve(found, before + 2 * (near_cells.count - first + AT_ONCE)):
         return
-    hits.size = find_pairs(near_cells.entries.data, near_cells.stride, first, near_cells.count, fixed.x, fixed.y,
-                           fixed.z, fixed.radius + grid.skin, slot, clump_first, clump_slots, hits.data)
+    found.size += find_pairs(near_cells.entries.data, near_cells.stride, first, near_cells.count, fixed.x, fixed.y,
+                             fixed.z, fixed.radius + grid.skin, slot, clump_first, clump_slots, found.data + before)
     if search.small_box:
-        keep_nearest(search, hits, shift)
-    for k in range(0, hits.size, 2):
-        other = hits.data[k + 1]
-        if search.clumps_first:
-            compare_clumps(search, slot, other)
-        else:
-            block = state.block_of_member[row_of(min(slot, other))]
-            push_pair(search.mine.found + owner_of(search, block), slot, other)
+        keep_nearest(search, found, before, shift)
+    if not search.clumps_first and search.n_threads > 1:
+        move_to_owners(search, owner, before)
+    for k in range(0, found.size if search.clumps_first else 0, 2):
+        compare_clumps(search, slot, found.data[k + 1])
 
 
 cdef void search_images(const Search *search, const Levels *levels, int level, int slot, const Images *images,

@@ -41,11 +41,11 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     store(b.scratch, momentum)
 
 
-cdef int buss(BodyBlock b) noexcept nogil:
+cdef int buss(const BodyBlock *b) noexcept nogil:
     return role(START, start_in_lab, b) | role(MOVE, move, b, 12)
 
 
-cdef int published(BodyBlock b) noexcept nogil:
+cdef int published(const BodyBlock *b) noexcept nogil:
     return role(START, start_in_lab, b) | role(MOVE, move, b, 16)
 
 

@@ -39,7 +39,7 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     last_w(b, step)
 
 
-cdef int cf4(BodyBlock b) noexcept nogil:
+cdef int cf4(const BodyBlock *b) noexcept nogil:
     return four_stages(first, second, third, last, b)
 
 

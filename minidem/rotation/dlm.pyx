@@ -75,7 +75,7 @@ cdef inline bint turns_little_about_all(const Body *b, const Step *step) noexcep
     return momentum_turns_little(b, times(b.inertia, kicked(b, step.dt)), step.dt)
 
 
-cdef int dlm(BodyBlock b) noexcept nogil:
+cdef int dlm(const BodyBlock *b) noexcept nogil:
     return move_by_size(move, turns_little_about_all, b) | start_and_sync(b)
 
 

@@ -81,7 +81,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     store(b.scratch, after)
 
 
-cdef int dmv(BodyBlock b) noexcept nogil:
+cdef int dmv(const BodyBlock *b) noexcept nogil:
     if b.step.integers[ORDER] == TWO:                   # chosen outside the loop over bodies
         role(MOVE, move, b, TWO)
     elif b.step.integers[ORDER] == FOUR:

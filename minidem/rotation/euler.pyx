@@ -19,7 +19,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.q = turned_by_euler(b.q, step.dt, b.w)
 
 
-cdef int euler(BodyBlock b) noexcept nogil:
+cdef int euler(const BodyBlock *b) noexcept nogil:
     return role(MOVE, move, b)
 
 

@@ -101,7 +101,7 @@ cdef inline bint is_done(const Body *b, const Step *step) noexcept nogil:
     return b.predicted.y == 0.0
 
 
-cdef int exact(BodyBlock b) noexcept nogil:
+cdef int exact(const BodyBlock *b) noexcept nogil:
     if b.wanted == MOVE and all_bodies(series_suffice, b):                          # the same bits, sooner
         role(MOVE, move_little, b)
     elif b.wanted == MOVE:

@@ -33,7 +33,7 @@ class Bodies(Assignable):
         super().__init__(**{name: values.T for name, values in rows.items()})
 
 
-cdef void call_python(BodyBlock b) noexcept with gil:
+cdef void call_python(const BodyBlock *b) noexcept with gil:
     cdef Kernels owner = <Kernels> b.step.context
     if owner.failed:                                    # the driver raises the error after the step
         return
@@ -49,7 +49,7 @@ cdef void call_python(BodyBlock b) noexcept with gil:
         owner.error, owner.failed = error, True
 
 
-cdef int call(BodyBlock b) noexcept nogil:
+cdef int call(const BodyBlock *b) noexcept nogil:
     """A user's scheme as a SchemeFunction. It is called in its own roles only, so its own answer is not needed."""
     cdef BlockFunction compiled = b.step.of_user[b.wanted]
     if compiled != NULL:

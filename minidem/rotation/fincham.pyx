@@ -52,11 +52,11 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = body_rate(b, b.q, add_scaled(load(b.scratch), 0.5 * step.dt, rotate(b.q, b.torque)))
 
 
-cdef int fincham(BodyBlock b) noexcept nogil:
+cdef int fincham(const BodyBlock *b) noexcept nogil:
     return role(START, start, b) | role(MOVE, move, b) | role(SYNC, sync, b)
 
 
-cdef int published(BodyBlock b) noexcept nogil:
+cdef int published(const BodyBlock *b) noexcept nogil:
     return role(START, start, b) | role(MOVE, move, b, PUBLISHED) | role(SYNC, sync, b)
 
 

@@ -73,7 +73,7 @@ cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     store(b.scratch + RATE * LANES, rate)
 
 
-cdef int improved_pcdm(BodyBlock b) noexcept nogil:
+cdef int improved_pcdm(const BodyBlock *b) noexcept nogil:
     if b.step.integers[PREDICTOR] == REUSED:            # chosen outside the loop over bodies
         role(MOVE, move, b, REUSED)
     else:

@@ -82,11 +82,11 @@ cdef inline void predict_published(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(body_rate(b, b.q, load(b.scratch)), step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef int johnson(BodyBlock b) noexcept nogil:
+cdef int johnson(const BodyBlock *b) noexcept nogil:
     return role(START, start_in_lab, b) | role(MOVE, move, b)
 
 
-cdef int published(BodyBlock b) noexcept nogil:
+cdef int published(const BodyBlock *b) noexcept nogil:
     return (role(START, start_in_lab, b) | role(MOVE, move_published, b)
             | role(FINISH, finish_published, b) | role(PREDICT, predict_published, b))
 

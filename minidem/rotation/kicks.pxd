@@ -31,7 +31,7 @@ cdef inline void sync_with_kick(Body *b, const Step *step) noexcept nogil:
     b.predicted = kicked(b, 0.5 * step.dt)
 
 
-cdef inline int start_and_sync(BodyBlock b) noexcept nogil:
+cdef inline int start_and_sync(const BodyBlock *b) noexcept nogil:
     return role(START, start_with_kick, b) | role(SYNC, sync_with_kick, b)
 
 

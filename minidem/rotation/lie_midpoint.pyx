@@ -60,7 +60,7 @@ cdef inline void advance(Body *b, const Step *step) noexcept nogil:
     b.w = with_momentum(b, b.w, after)
 
 
-cdef int lie_midpoint(BodyBlock b) noexcept nogil:
+cdef int lie_midpoint(const BodyBlock *b) noexcept nogil:
     cdef bint little = b.wanted == MOVE and all_bodies(turns_little_after_push, b)
     role(MOVE, finish_with_push, b)
     if little:

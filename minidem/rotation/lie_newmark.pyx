@@ -39,7 +39,7 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = at_pose(b, step.dt)
 
 
-cdef int lie_newmark(BodyBlock b) noexcept nogil:
+cdef int lie_newmark(const BodyBlock *b) noexcept nogil:
     role(MOVE, advance, b)
     return role(START, start_by_euler, b) | turn(b) | role(SYNC, sync, b)
 

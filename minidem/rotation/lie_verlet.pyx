@@ -46,7 +46,7 @@ cdef inline void sync_lie(Body *b, const Step *step) noexcept nogil:
     b.predicted = at_pose(lie_momentum, b, step.dt)
 
 
-cdef int lie_verlet(BodyBlock b) noexcept nogil:
+cdef int lie_verlet(const BodyBlock *b) noexcept nogil:
     return role(START, start_lie, b) | role(MOVE, move_lie, b) | role(SYNC, sync_lie, b)
 
 

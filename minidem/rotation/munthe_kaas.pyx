@@ -38,7 +38,7 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     last_w(b, step)
 
 
-cdef int munthe_kaas(BodyBlock b) noexcept nogil:
+cdef int munthe_kaas(const BodyBlock *b) noexcept nogil:
     return four_stages(first, second, third, last, b)
 
 

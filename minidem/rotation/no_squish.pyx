@@ -91,7 +91,7 @@ cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     store_quat(b.scratch, p)
 
 
-cdef int no_squish(BodyBlock b) noexcept nogil:
+cdef int no_squish(const BodyBlock *b) noexcept nogil:
     return role(START, start, b) | role(MOVE, move, b) | role(FINISH, finish, b) | role(PREDICT, predict_with_push, b)
 
 

@@ -61,7 +61,7 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline int solve(int which, int half_steps, BodyBlock b) noexcept nogil:
+cdef inline int solve(int which, int half_steps, const BodyBlock *b) noexcept nogil:
     """The iterations of a role, each over all bodies of the block, so that each is vectorised."""
     cdef int _k
     role(which, w_as_stored, b)
@@ -70,12 +70,12 @@ cdef inline int solve(int which, int half_steps, BodyBlock b) noexcept nogil:
     return 1 << which
 
 
-cdef inline int start_by_map(BodyBlock b) noexcept nogil:
+cdef inline int start_by_map(const BodyBlock *b) noexcept nogil:
     solve(START, -1, b)
     return role(START, accept, b)
 
 
-cdef int omelyan(BodyBlock b) noexcept nogil:
+cdef int omelyan(const BodyBlock *b) noexcept nogil:
     if b.step.integers[START_BY] == EULER:
         role(START, start_by_euler, b)
     else:
@@ -84,7 +84,7 @@ cdef int omelyan(BodyBlock b) noexcept nogil:
     return 1 << START | role(MOVE, turn_by_cayley, b) | solve(SYNC, 1, b)
 
 
-cdef int spiral_omelyan(BodyBlock b) noexcept nogil:
+cdef int spiral_omelyan(const BodyBlock *b) noexcept nogil:
     solve(MOVE, 2, b)
     role(MOVE, accept, b)
     return start_by_map(b) | turn(b) | solve(SYNC, 1, b)

@@ -38,7 +38,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, half, b.torque))
 
 
-cdef int pcdm(BodyBlock b) noexcept nogil:
+cdef int pcdm(const BodyBlock *b) noexcept nogil:
     return role(MOVE, move, b)
 
 

@@ -80,7 +80,7 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = iterated(b, 0.5 * step.dt)
 
 
-cdef int pfc4(BodyBlock b) noexcept nogil:
+cdef int pfc4(const BodyBlock *b) noexcept nogil:
     return role(START, start_by_euler, b) | role(MOVE, move, b) | role(SYNC, sync, b)
 
 

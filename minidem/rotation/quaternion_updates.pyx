@@ -91,7 +91,7 @@ cdef inline void move_by_cayley(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, acceleration)
 
 
-cdef inline int move(BodyFunction turn, BodyBlock b) noexcept nogil:
+cdef inline int move(BodyFunction turn, const BodyBlock *b) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
     if b.step.integers[OMEGA] == OLD:
         role(MOVE, turn, b)
@@ -100,19 +100,19 @@ cdef inline int move(BodyFunction turn, BodyBlock b) noexcept nogil:
     return role(MOVE, turn, b)
 
 
-cdef int euler(BodyBlock b) noexcept nogil:
+cdef int euler(const BodyBlock *b) noexcept nogil:
     return move(turn_with_euler, b)
 
 
-cdef int scalar_factor(BodyBlock b) noexcept nogil:
+cdef int scalar_factor(const BodyBlock *b) noexcept nogil:
     return move(turn_by_tangent, b)
 
 
-cdef int direct(BodyBlock b) noexcept nogil:
+cdef int direct(const BodyBlock *b) noexcept nogil:
     return move(turn_directly, b)
 
 
-cdef int walton_braun(BodyBlock b) noexcept nogil:
+cdef int walton_braun(const BodyBlock *b) noexcept nogil:
     return role(MOVE, move_by_cayley, b)
 
 

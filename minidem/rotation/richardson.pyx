@@ -35,7 +35,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = with_momentum(b, w, rotate_back(turn, momentum))
 
 
-cdef int richardson(BodyBlock b) noexcept nogil:
+cdef int richardson(const BodyBlock *b) noexcept nogil:
     return role(MOVE, move, b) | second_half_kick(b)
 
 

@@ -66,7 +66,7 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(load(b.scratch + W_START * LANES), step.dt / 6.0, load(b.scratch + W_SUM * LANES))
 
 
-cdef int rk4(BodyBlock b) noexcept nogil:
+cdef int rk4(const BodyBlock *b) noexcept nogil:
     return four_stages(first, second, third, last, b)
 
 

@@ -77,7 +77,7 @@ cdef struct Body:
 ctypedef void (*BodyFunction)(Body *body, const Step *step) noexcept nogil
 ctypedef bint (*BodyTest)(const Body *body, const Step *step) noexcept nogil
 # Does what the wanted role asks for; returns bits 1 << role of all roles that the scheme has.
-ctypedef int (*SchemeFunction)(BodyBlock b) noexcept nogil
+ctypedef int (*SchemeFunction)(const BodyBlock *b) noexcept nogil
 
 
 cdef class Kernels(External):
@@ -100,38 +100,39 @@ cdef inline Body body_of(const BodyBlock *b, int lane) noexcept nogil:
     return body
 
 
-cdef inline void over_bodies(BodyFunction formula, BodyBlock b, int variant) noexcept nogil:
+cdef inline void over_bodies(BodyFunction formula, const BodyBlock *b, int variant) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane, vectorised."""
     cdef Body body
     # Copies cannot alias the block. Through pointers, even restricted ones, most schemes are not vectorised.
     cdef Step own_step = b.step[0]
+    cdef BodyBlock own = b[0]
     cdef WrenchBlock wrench
     cdef ConstantBlock constants
     cdef int lane
     memcpy(&wrench.torque, &b.wrench.torque, sizeof(wrench.torque))
     memcpy(&constants.inertia, &b.constants.inertia, sizeof(constants.inertia))
     memcpy(&constants.inverse_inertia, &b.constants.inverse_inertia, sizeof(constants.inverse_inertia))
-    own_step.variant, b.wrench, b.constants = variant, &wrench, &constants
+    own_step.variant, own.wrench, own.constants = variant, &wrench, &constants
     for lane in range(LANES):
-        body = body_of(&b, lane)
+        body = body_of(&own, lane)
         formula(&body, &own_step)
         store_quat(b.clumps.orientation + lane, body.q)
         store(b.clumps.angular_velocity + lane, body.w)
         store(b.clumps.predicted + lane, body.predicted)
 
 
-cdef inline bint all_bodies(BodyTest test, BodyBlock b) noexcept nogil:
+cdef inline bint all_bodies(BodyTest test, const BodyBlock *b) noexcept nogil:
     """Do all bodies of a block pass?"""
     cdef Body body
     cdef long long failed = 0                           # as wide as a double, so that the loop vectorises
     cdef int lane
     for lane in range(LANES):
-        body = body_of(&b, lane)
+        body = body_of(b, lane)
         failed |= <long long> (not test(&body, b.step))
     return failed == 0
 
 
-cdef inline int role(int which, BodyFunction formula, BodyBlock b, int variant=0) noexcept nogil:
+cdef inline int role(int which, BodyFunction formula, const BodyBlock *b, int variant=0) noexcept nogil:
     """Apply the formula of a role to all bodies, if this role is the wanted one; returns the bit of the role.
 
     variant : of the formula, which reads step.variant. It must be a constant, so that the loop over bodies vectorises.
@@ -154,9 +155,9 @@ cdef inline void call_scheme(SchemeFunction function, int roles, int wanted, Clu
         wanted = SYNC
     b.wanted, b.step, b.clumps, b.wrench, b.constants = wanted, step, clumps, wrench, constants
     if wanted == SYNC and not roles >> SYNC & 1:
-        role(SYNC, w_as_stored, b)
+        role(SYNC, w_as_stored, &b)
     else:
-        function(b)
+        function(&b)
 
 
 cdef inline Vec3 differences(const Body *body) noexcept nogil:

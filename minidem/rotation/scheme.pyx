@@ -12,7 +12,7 @@ cdef class Kernels(External):
         memset(&nothing, 0, sizeof(nothing))
         nothing.wanted, nothing.step = N_ROLES, &step
         self.function = <SchemeFunction> function
-        self.roles = roles or self.function(nothing)
+        self.roles = roles or self.function(&nothing)
 
     def own(self):
         """A copy for one time loop, so that an error of a Python function is raised by that loop alone."""

@@ -74,12 +74,12 @@ cdef inline void sync_austin(Body *b, const Step *step) noexcept nogil:
     b.predicted = at_pose(midpoint_momentum, b, step.dt)
 
 
-cdef int simo_wong(BodyBlock b) noexcept nogil:
+cdef int simo_wong(const BodyBlock *b) noexcept nogil:
     role(MOVE, advance, b)
     return role(START, start, b) | turn(b) | role(SYNC, sync, b)
 
 
-cdef int austin(BodyBlock b) noexcept nogil:
+cdef int austin(const BodyBlock *b) noexcept nogil:
     return role(START, start_austin, b) | role(MOVE, move_austin, b) | role(SYNC, sync_austin, b)
 
 

@@ -40,12 +40,12 @@ cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = flow(b, step, 0.5 * step.dt)
 
 
-cdef inline int with_inner(int inner, BodyBlock b) noexcept nogil:
+cdef inline int with_inner(int inner, const BodyBlock *b) noexcept nogil:
     role(MOVE, advance, b, inner)
     return role(START, start, b, inner) | turn(b) | role(SYNC, sync, b, inner)
 
 
-cdef int spiral(BodyBlock b) noexcept nogil:
+cdef int spiral(const BodyBlock *b) noexcept nogil:
     if b.step.integers[INNER] == SSPRK3:                # chosen outside the loop over bodies
         return with_inner(SSPRK3, b)
     return with_inner(RK4, b)

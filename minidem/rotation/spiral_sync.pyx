@@ -36,7 +36,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = ssprk3(b, step.dt)
 
 
-cdef int spiral_sync(BodyBlock b) noexcept nogil:
+cdef int spiral_sync(const BodyBlock *b) noexcept nogil:
     if b.step.integers[FORM] == PRODUCT:              # chosen outside the loop over bodies
         return role(MOVE, move, b, PRODUCT)
     return role(MOVE, move, b, SUM)

@@ -69,7 +69,7 @@ cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = with_momentum(b, w, momentum)
 
 
-cdef int touma_wisdom(BodyBlock b) noexcept nogil:
+cdef int touma_wisdom(const BodyBlock *b) noexcept nogil:
     return move_by_size(move, turns_little_after_push, b) | second_half_kick(b)
 
 

@@ -36,7 +36,7 @@ cdef inline void predict(Body *b, const Step *step) noexcept nogil:
     b.predicted = half_kick(b, step)
 
 
-cdef int velocity_verlet(BodyBlock b) noexcept nogil:
+cdef int velocity_verlet(const BodyBlock *b) noexcept nogil:
     return role(MOVE, move, b) | role(FINISH, finish, b) | role(PREDICT, predict, b)
 
 
