@@ -75,7 +75,7 @@ class Monitor:
             self._warn("density", _density, sim)
             self._warn("mesh", _mesh, sim)
         self._warn("speed", _speed, sim)
-        overlap = loop.extremes()[1]
+        overlap = loop.deepest_overlap()
         least = min((limit for kind, limit in self._limits.items() if kind not in self.issued), default=math.inf)
         if overlap > least:
             self.check(sim, loop.deep_contacts(least))

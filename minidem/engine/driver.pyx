@@ -787,11 +787,9 @@ cdef class Driver:
         self.schedule.prepare(&self.loop, 0)
         return deepest_in_walls(self.loop.walls, spheres)
 
-    def extremes(self):
-        """Largest speed of a clump half a step before the pose [m/s], largest overlap [m], corners of the bounding box
-        of the centres of mass [m], two tuples; contacts must be known."""
-        speed, *corners = self.state.extremes()
-        return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners
+    def deepest_overlap(self):
+        """The largest overlap of all contacts [m], which must be known."""
+        return deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads)
 
 
 cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role, const WallPose *walls=NULL):

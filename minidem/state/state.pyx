@@ -251,13 +251,6 @@ cdef class State:
             raise ValueError(f"{name} has {len(given)} rows for {len(slots)} clumps")
         write_rows(blocks, row, slots, given)
 
-    def extremes(self):
-        """Largest stored speed [m/s], and corners of the bounding box of the centres of mass [m], two tuples."""
-        x, velocity = self.in_slot_order("position"), self.in_slot_order("velocity")
-        fastest = np.sqrt(np.sum(velocity * velocity, axis=1).max(initial=0.0))
-        return (float(fastest), tuple(x.min(axis=0, initial=np.inf).tolist()),
-                tuple(x.max(axis=0, initial=-np.inf).tolist()))
-
     cdef object wrap(self):
         """Move the stored positions of clumps that have left the periodic box far behind into it.
 
