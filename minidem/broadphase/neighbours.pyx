@@ -260,7 +260,7 @@ cdef inline void collect(NearCells *near_cells, const CellGrid *grid, const Cell
         return
     for r in range(ranges.count):
         for vector in range((ranges.last[r] - ranges.first[r] + AT_ONCE - 1) // AT_ONCE):
-            to = near_cells.entries.data + near_cells.count + vector * AT_ONCE      # the next range overwrites the excess
+            to = near_cells.entries.data + near_cells.count + vector * AT_ONCE      # the next one overwrites the excess
             entry = grid.entries.data + ranges.first[r] + vector * AT_ONCE
             for column in range(COLUMNS):
                 memcpy(to + column * near_cells.stride, entry + column * grid.stride, AT_ONCE * sizeof(int))

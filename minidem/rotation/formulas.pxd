@@ -93,7 +93,7 @@ cdef inline bint momentum_turns_little(const Body *b, Vec3 momentum, double h) n
 
 
 cdef inline void turn_block(ClumpBlock *clumps, double h) noexcept nogil:
-    """q <- q exp(h/2 w) for the bodies of a block, w as stored. Nothing else is loaded or stored; see `move_by_size`."""
+    """q <- q exp(h/2 w) for the bodies of a block, w as stored. It loads and stores no more; see `move_by_size`."""
     cdef long long large = 0                            # as wide as a double, so that the loop vectorises
     cdef int lane
     for lane in range(LANES):

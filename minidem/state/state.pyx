@@ -93,7 +93,8 @@ def offset_blocks(bodies, body, scale, rows):
     rows : (n,) number of spheres of the largest body of each type
     """
     of_row, first = np.repeat(np.arange(len(rows)), rows), np.cumsum(rows) - rows
-    place = (np.arange(len(of_row)) - first.take(of_row))[:, None]          # of the sphere in its body
+    place = np.arange(len(of_row)) - first.take(of_row)     # of the sphere in its body
+    place = place.repeat(LANES).reshape(-1, LANES)          # whole: NumPy crashes where it has no memory to broadcast
     spheres = np.concatenate([*bodies.shapes, np.zeros((1, 4))])            # the last one where a body has no more
     begin, size = (np.append(values, 0).take(body).take(of_row, axis=0)
                    for values in (np.cumsum(bodies.sizes) - bodies.sizes, bodies.sizes))
@@ -113,8 +114,11 @@ def row_major(position):
     low, high = np.partition(position, ends, axis=0).take(ends, axis=0)
     extent = np.maximum(high - low, np.finfo(float).tiny)
     edge = max(np.cbrt(CLUMPS_PER_CELL / n * extent.prod()), extent.max() / MOST_CELLS)
-    cells = np.clip((position - low) / edge, -1.0, MOST_CELLS - 2.0) + 1.0
-    return cells.astype(np.int64).dot((1, MOST_CELLS, MOST_CELLS ** 2)).argsort(kind="stable")
+    cells = np.zeros(n, dtype=np.int64)
+    for k in range(3):              # one by one: NumPy crashes where it has no memory to broadcast
+        along = np.minimum(np.maximum((position[:, k] - low[k]) / edge, -1.0), MOST_CELLS - 2.0) + 1.0
+        cells += along.astype(np.int64) * MOST_CELLS ** k
+    return cells.argsort(kind="stable")
 
 
 cdef class State:
