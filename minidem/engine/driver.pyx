@@ -316,7 +316,8 @@ cdef class Driver:
         """WrenchBlocks of clumps without a contact, for each block type and one more."""
         constants, row = self.state.constants, WRENCH["force"][0]
         wrenches = aligned((len(constants) + 1, sizeof(WrenchBlock) // (LANES * sizeof(double)), LANES))
-        wrenches[:-1, row:row + 3] = np.array(gravity)[:, None] * constants[:, CONSTANTS["mass"][0], None]
+        for k in range(3):
+            wrenches[:-1, row + k] = gravity[k] * constants[:, CONSTANTS["mass"][0]]
         self.loop.body_force = <const WrenchBlock *> self.own(wrenches)
 
     def set_history(self, history):

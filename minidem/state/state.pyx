@@ -60,6 +60,11 @@ def copied(rows):
     return own
 
 
+def spread(values, int width):
+    """Values (n, ...) as (n, ..., width). Whole, since NumPy crashes where memory is refused while it broadcasts."""
+    return values[..., None].repeat(width, axis=-1)
+
+
 def as_blocks(*quantities):
     """Structs of rows of eight, of these quantities (n, LANES) or (n, LANES, width) of each lane."""
     return copied(np.concatenate([np.atleast_3d(values) for values in quantities], axis=2).swapaxes(1, 2))
@@ -73,9 +78,9 @@ def constant_blocks(bodies, body, scale):
     mass = cube * np.append(bodies.mass, 1.0).take(body)
     inertia, turn_bound = (np.append(rows, [last], axis=0).take(body, axis=0) for rows, last in (
         (bodies.inertia, np.ones(3)), (bodies.turn_bound, np.zeros(4))))
-    inertia *= (cube * square)[:, :, None]
+    inertia *= spread(cube * square, 3)
     return as_blocks(inertia, 1.0 / inertia, mass, np.where(body < 0, 0.0, 1.0 / mass),
-                     square[:, :, None] * turn_bound)
+                     spread(square, 4) * turn_bound)
 
 
 def hold_blocks(hold):
@@ -93,13 +98,12 @@ def offset_blocks(bodies, body, scale, rows):
     rows : (n,) number of spheres of the largest body of each type
     """
     of_row, first = np.repeat(np.arange(len(rows)), rows), np.cumsum(rows) - rows
-    place = np.arange(len(of_row)) - first.take(of_row)     # of the sphere in its body
-    place = place.repeat(LANES).reshape(-1, LANES)          # whole: NumPy crashes where it has no memory to broadcast
+    place = spread(np.arange(len(of_row)) - first.take(of_row), LANES)      # of the sphere in its body
     spheres = np.concatenate([*bodies.shapes, np.zeros((1, 4))])            # the last one where a body has no more
     begin, size = (np.append(values, 0).take(body).take(of_row, axis=0)
                    for values in (np.cumsum(bodies.sizes) - bodies.sizes, bodies.sizes))
     offsets = spheres.take(np.where(place < size, begin + place, len(spheres) - 1), axis=0)
-    return as_blocks(offsets * scale.take(of_row, axis=0)[:, :, None])
+    return as_blocks(offsets * spread(scale.take(of_row, axis=0), 4))
 
 
 def row_major(position):
@@ -115,7 +119,7 @@ def row_major(position):
     extent = np.maximum(high - low, np.finfo(float).tiny)
     edge = max(np.cbrt(CLUMPS_PER_CELL / n * extent.prod()), extent.max() / MOST_CELLS)
     cells = np.zeros(n, dtype=np.int64)
-    for k in range(3):              # one by one: NumPy crashes where it has no memory to broadcast
+    for k in range(3):              # one by one, see `spread`
         along = np.minimum(np.maximum((position[:, k] - low[k]) / edge, -1.0), MOST_CELLS - 2.0) + 1.0
         cells += along.astype(np.int64) * MOST_CELLS ** k
     return cells.argsort(kind="stable")
