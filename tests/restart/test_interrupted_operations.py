@@ -85,7 +85,8 @@ def test_a_sort_interrupted_at_every_line(monkeypatch):
     assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
 
 
-def test_a_moving_box_interrupted_at_every_third_line():
+@pytest.mark.parametrize("every", [13, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_moving_box_interrupted_at_every_few_lines(every):
     """Where the steps to come are tabulated, too."""
     start = SYSTEMS["pressure box"].build("hertz", rotation="exact")
     start.run(7)
@@ -93,7 +94,7 @@ def test_a_moving_box_interrupted_at_every_third_line():
     uninterrupted.run(3)
     expected = bits(uninterrupted)
     while hit:
-        lines, sim = lines + 3, copy.deepcopy(start)
+        lines, sim = lines + every, copy.deepcopy(start)
         hit = interrupted_at(lines, partial(sim.run, 1))
         sim.run(10 - sim.step_count)
         assert bits(sim) == expected, f"other bits after Ctrl-C at line {lines}"
