@@ -48,16 +48,6 @@ def test_collision_across_faces(shift, contact, material):
     assert error.max() < 1e-10 and error[:, :6].max() < 1e-12      # an overlap has the rounding of a coordinate
 
 
-@pytest.mark.parametrize("contact, material", [("hertz", ELASTIC), ("hertz-mindlin:rolling=epsd", MATERIAL)])
-def test_linear_momentum(contact, material):
-    sim = rods(contact=contact, material=material)
-    before, contacts = sim.linear_momentum(), []
-    sim.run(3000, 30, lambda sim: contacts.append(len(sim.contacts())))
-    assert np.sum(contacts) > 100
-    size = np.sum(sim.mass * np.linalg.norm(sim.velocity, axis=1))
-    assert np.abs(sim.linear_momentum() - before).max() < 3000 * np.finfo(float).eps * size
-
-
 def test_energy_balance_with_gravity_and_friction():
     """Clumps fall through a periodic axis: what gravity supplies becomes heat and motion."""
     sim = rods(contact="hertz-mindlin", material=MATERIAL, gravity=(0.0, 0.0, -9.81), speed=1.0, dt=1e-5)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scenes
 from scenes import scattered
-from scipy.spatial import cKDTree
 
 import minidem as md
 from minidem.simulation import clumps
@@ -102,26 +101,6 @@ def test_a_few_new_clumps_are_refused_as_many_are(monkeypatch):
             assert bool(answers[0]) == bool(answers[1])     # they may name different contacts
             refused += bool(answers[0])
     assert len(SHAPES) * trials / 10 < refused < len(SHAPES) * trials
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_many_clumps(threads):
-    """Enough for several threads and a spatial sort; most of them are outside of the box."""
-    rng, shape = np.random.default_rng(1), np.array([20, 18, 17])
-    length, n = 0.102 * shape, shape.prod()
-    position = 0.102 * (np.argwhere(np.ones(shape)) + 0.5) + rng.uniform(-0.003, 0.003, (n, 3))
-    sim = md.Simulation(md.Material(1e9, 0.1), dt=DT, threads=threads,
-                        periodic=((0.0,) * 3, length, (True, False, True)))
-    sim.add_clumps(scenes.ball(0.05).template, position + length * rng.integers(-2, 3, (n, 3)) * [1, 0, 1],
-                   velocity=2.0 * scenes.unit_vectors(rng, n))
-    assert sim.threads == threads
-    sim.run(20)
-    sim.continue_from(sim.loop.sorted(), sim.loop)
-    sim.run(20)
-    tree = cKDTree(sim.wrapped_position % np.where([1, 0, 1], length, np.inf), boxsize=np.where([1, 0, 1], length, 0.0))
-    pairs, found = tree.query_pairs(0.1, output_type="ndarray"), sim.contacts()
-    assert len(pairs) > 300 and np.array_equal(np.column_stack([found["sphere_i"], found["sphere_j"]]),
-                                               pairs[np.lexsort(pairs.T[::-1])])
 
 
 # --- Boxes that move, with contacts that lists find.
