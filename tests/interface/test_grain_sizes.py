@@ -1,13 +1,11 @@
 """Sizes of grains and their mixtures; random placement, isotropic and reproducible; inlets and outlets."""
 import copy
 import warnings
-from functools import cache
 
 import numpy as np
 import pytest
 import scenes
-from bit_systems import bits
-from scenes import BALL, CLUMP, ELASTIC, MATERIAL, smallest_gap
+from scenes import BALL, CLUMP, ELASTIC, smallest_gap
 from scipy import stats
 from scipy.spatial import cKDTree
 
@@ -248,15 +246,6 @@ def test_dense_rods_are_apart_and_isotropic():
 # --- inlets and outlets ---
 
 LOW, HIGH = (0.1, 0.1, 0.45), (0.5, 0.5, 0.8)
-STEPS = 2500
-
-
-def stream(threads=1):
-    """A simulation of clumps that fall through a hopper of two walls, its inlet and its outlet."""
-    walls = [md.Plane((0.1, 0.0, 0.0), (1.0, 0.0, 0.3)), md.Plane((0.5, 0.0, 0.0), (-1.0, 0.0, 0.3))]
-    sim = md.Simulation(MATERIAL, walls, contact="hertz-mindlin", dt=1e-4, gravity=(0.0, 0.0, -9.81), threads=threads)
-    inlet = Inlet(CLUMP, (0.0, 0.1, 0.45), (0.6, 0.3, 0.7), rate=100.0, velocity=(0, 0, -2.0), every=50, seed=3)
-    return sim, inlet, Outlet((-9.0, -9.0, -9.0), (9.0, 9.0, 0.1))
 
 
 def test_rate_and_number():
@@ -341,40 +330,6 @@ def test_what_has_left_is_counted(tmp_path):
         other.remove_clumps([3])
         assert outlet(other).tolist() == [2] and outlet(other).tolist() == [] and outlet.count == 3
         assert other.outflow == {"outlet": (3, pytest.approx(10.0 * BALL.mass))}
-
-
-def through(sim, inlet, outlet, steps):
-    def exchange(sim):
-        outlet(sim)
-        inlet(sim)
-    sim.run(steps, every=inlet.every, callback=exchange)
-
-
-@cache
-def undisturbed():
-    sim, *regions = stream()
-    through(sim, *regions, STEPS)
-    return sim
-
-
-def test_balance_of_a_stream():
-    sim = undisturbed()
-    came, went = sim.ids[-1] + 1, sim.outflow["outlet"][0]
-    assert 20 < came <= stream()[1].due(STEPS, sim.dt) == 25 and went > 2 and sim.n_clumps == came - went
-    assert sim.energy().dissipated > 0.0 and sim.outflow["outlet"] == (went, pytest.approx(went * CLUMP.mass))
-    assert abs(sim.energy().balance) < 1e-3 * came * CLUMP.mass * 9.81 * 0.5
-
-
-@pytest.mark.usefixtures("many_threads_and_sorts")
-@pytest.mark.parametrize("threads, pieces", [(2, [STEPS]), (3, [1234, 766, STEPS - 2000])])
-def test_bits_of_a_stream(threads, pieces, tmp_path):
-    """Threads, and restarts at any step, with regions made anew."""
-    sim, *regions = stream(threads)
-    for steps in pieces:
-        through(sim, *regions, steps)
-        sim.save(tmp_path / "state.npz")
-        sim, regions = md.Simulation.load(tmp_path / "state.npz", threads=threads), stream()[1:]
-    assert bits(sim) == bits(undisturbed()) and sim.outflow == undisturbed().outflow
 
 
 @pytest.mark.parametrize("every", [5, 20])

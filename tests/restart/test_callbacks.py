@@ -1,8 +1,7 @@
 """A callback of `run` that raises: the simulation continues with the bits and files of an undisturbed run."""
-
 import numpy as np
 import pytest
-from bit_systems import bits
+from bit_systems import bits, through_a_file
 
 import minidem as md
 from minidem.initial import Inlet, Outlet
@@ -11,11 +10,11 @@ EVERY, STEPS = 20, 400
 MATERIAL = md.Material(1e6, 0.2, restitution=0.7, friction=0.3)
 
 
-def silo():
+def silo(threads=1):
     ball = md.ClumpTemplate([(0, 0, 0), (0.01, 0, 0)], [0.02, 0.02], density=2500.0)
     inlet = Inlet(ball, (0, 0, 0.6), (0.6, 0.6, 1.0), rate=1.5e4, velocity=(0, 0, -3), every=EVERY, seed=3)
     sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.6, 0.6, 1.2)), contact="hertz-mindlin", dt=1e-4,
-                        gravity=(0, 0, -9.81), threads=1)
+                        gravity=(0, 0, -9.81), threads=threads)
     sim.add_field("age", 0.0, new=0.0)
     return sim, inlet, Outlet((0, 0, 0), (0.6, 0.6, 0.62))
 
@@ -40,35 +39,33 @@ class Raising:
         self.steps.append(sim.step_count)
 
 
-def run_on(sim, exchange, between=lambda sim: sim):
+def run_on(sim, exchange, file=None):
     while sim.step_count < STEPS:
         try:
             sim.run(STEPS - sim.step_count, every=EVERY, callback=exchange)
         except KeyboardInterrupt:
-            sim = between(sim)
+            if file:                                    # with an inlet and an outlet that are made anew
+                sim = through_a_file(sim, file, threads=sim.threads)
+                exchange.parts[1::-1] = silo()[1:]
     return sim
 
 
-def saved(path):
-    def through_a_file(sim):
-        sim.save(path)
-        return md.Simulation.load(path, threads=1)
-    return through_a_file
-
-
-@pytest.mark.parametrize("between", ["nothing", "file"])
-def test_the_callback_is_called_again(between, tmp_path):
+@pytest.mark.usefixtures("many_threads_and_sorts")
+@pytest.mark.parametrize("by_file, threads", [(False, 2), (True, 3)])
+def test_the_callback_is_called_again(by_file, threads, tmp_path):
+    """On any number of threads, also after restarts. Clumps come and go, and the balance of energy stays."""
     sim, *regions = silo()
     undisturbed = Raising(*regions)
-    expected = bits(run_on(sim, undisturbed))
-    assert 100 < sim.n_clumps < sim.ids[-1]             # clumps came and went
-    sim, *regions = silo()
+    expected = bits(run_on(sim, undisturbed)), sim.outflow
+    came, went = sim.ids[-1] + 1, sim.outflow["outlet"][0]
+    assert 100 < sim.n_clumps == came - went < came and sim.energy().dissipated > 0.0
+    assert abs(sim.energy().balance) < 1e-3 * came * sim.templates[0].mass * 9.81 * 0.4
+    sim, *regions = silo(threads)
     exchange = Raising(*regions, np.random.default_rng(7))
-    by = {"nothing": lambda sim: sim, "file": saved(tmp_path / "state.npz")}[between]
-    sim = run_on(sim, exchange, by)
+    sim = run_on(sim, exchange, tmp_path if by_file else None)
     if exchange.steps[-1] < STEPS:                      # it raised at the last step
         sim.run(0, every=EVERY, callback=undisturbed)
-    assert exchange.raised >= 5 and bits(sim) == expected
+    assert exchange.raised >= 5 and (bits(sim), sim.outflow) == expected
     assert [*exchange.steps, STEPS][:STEPS // EVERY] == [*range(EVERY, STEPS + 1, EVERY)]
 
 
