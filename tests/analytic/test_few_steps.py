@@ -122,6 +122,7 @@ def normal_speed(sim, contact):
     return (velocity[0] - velocity[1]) @ contact["normal"]
 
 
+@pytest.mark.slow                       # by default two rods, and clumps on a plane
 def test_restitution_of_any_clump():
     """Mean within 0.3 % of that of the material, all within 1.5 %; with the masses of the clumps 0.33 to 0.47."""
     found = rebounds("contact", 0.5)
@@ -241,7 +242,6 @@ def restitutions_of_single_impacts(clump, overlap, n=150, restitution=0.5):
     return as_contacts_end(sim, lambda sim: (sim.velocity - velocities)[:, 2] * per_speed - 1.0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name, overlap, values", SPREAD)
 def test_spread_of_single_impacts(name, overlap, values):
     """The table of FRICTION.md: it grows with the overlap."""

@@ -201,6 +201,7 @@ CHANGES = {
     "add_field with a force": ({"flux", "force"}, lambda sim: sim.add_field("temperature", [1.0, 3.0]), 120.0)}
 
 
+@pytest.mark.usefixtures("own_law")
 @pytest.mark.parametrize("name", CHANGES)
 def test_changes_between_steps_keep_the_second_order(name):
     """After ten steps something changes; the difference of both values then decays at a known rate."""
