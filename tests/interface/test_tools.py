@@ -3,11 +3,14 @@ import json
 import os
 import re
 import shutil
+import tomllib
+from pathlib import Path
 
 import benchmark_cases
 import compare_shear
 import compare_trees
 import emulate_arm64
+import plant_faults
 import pytest
 from examples import ROOT
 from peers.lammps_peer import LAMMPS
@@ -75,6 +78,13 @@ def test_what_cannot_be_measured(tmp_path, run_tool):
     for done, complaint in ((run_tool("benchmark", "--rods", "1", "--json", tmp_path / "rows"), "a larger box"),
                             (run_tool("compare_trees", tmp_path, "--cases", "A"), "build it in place")):
         assert done.returncode == 1 and complaint in done.stderr
+
+
+def test_faults_can_be_planted():
+    sources = [path.read_text() for path in Path(ROOT, "minidem").rglob("*.*")
+               if path.suffix in (".py", *plant_faults.COMPILED)]
+    for fault in tomllib.loads(plant_faults.FAULTS.read_text())["fault"]:
+        assert sum(text.count(fault["text"]) for text in sources) == 1, fault["id"]
 
 
 @pytest.mark.slow
