@@ -59,7 +59,8 @@ cdef inline double turn_squared(const double *old, const double *new, const doub
 cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
                              Py_ssize_t count) noexcept nogil
 cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil
+cdef void write_motions(const StateView *state, Py_ssize_t block, Py_ssize_t first, Py_ssize_t last,
+                        const int *wanted) noexcept nogil
 cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *old, double dt) noexcept nogil
 cdef void spins_as_stored(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
