@@ -7,7 +7,6 @@ from libc.string cimport memcpy
 
 from minidem.core.eight cimport add_scaled3, cross3, eight_of, load_eight, store_eight, store_eight3
 from minidem.core.lanes cimport LOG_LANES
-from minidem.core.quaternion cimport Quat, conjugate, multiply
 from minidem.core.transpose cimport check_lanes, lines_in_order, records_from_rows
 from minidem.core.vec3 cimport scale, vec3
 from minidem.state.rows cimport ClumpBlock
