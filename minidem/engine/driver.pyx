@@ -361,7 +361,7 @@ cdef class Driver:
         cdef int t
         cdef double began = perf_counter()
         kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
-                self.user_work, self.schedule.state(self.step_count))
+                self.user_work, self.servo_states, self.schedule.box_state(self.step_count))
         self.kept = None
         if len(self.copies) != len(arrays):
             self.copies = [array.copy() for array in arrays]
@@ -377,7 +377,7 @@ cdef class Driver:
         """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
         cdef int t
         cdef long long steps_done
-        arrays, steps_done, self.forces_known, self.onsets, self.fractures, self.user_work, course = self.kept
+        arrays, steps_done, self.forces_known, self.onsets, self.fractures, self.user_work, *moved = self.kept
         for copy, array in zip(self.copies, arrays):
             array[...] = copy
         for t in range(self.loop.n_threads):
@@ -386,7 +386,7 @@ cdef class Driver:
         self.contacts_known, self.kept = False, None
         if steps_done != self.loop.steps_done:
             self.loop.steps_done, self.due = steps_done, None
-            self.schedule.begin(self.step_count, course)
+            self.schedule.begin(self.step_count, *moved)
 
     cdef object forget(self):
         """Free the copies."""
