@@ -299,12 +299,6 @@ cdef class State:
         return self.extended(bodies, np.full(len(position), number), scale, material, position=position,
                              orientation=orientation, velocity=velocity, angular_velocity=angular_velocity)
 
-    def with_bodies(self, inertia, orientation, angular_velocity):
-        """The same with rigid bodies without spheres: principal moments (n, 3), the rest as in `with_clumps`."""
-        first = len(self.bodies.sizes)
-        return self.extended(self.bodies.with_moments(inertia), np.arange(first, first + len(inertia)), 1.0, 0,
-                             orientation=orientation, angular_velocity=angular_velocity)
-
     def extended(self, bodies, numbers, scale, material, **columns):
         """A new state with clumps appended; numbers (n,) of their bodies, index of their material."""
         first, count = self.n_clumps, len(numbers)
