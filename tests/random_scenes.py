@@ -214,7 +214,7 @@ class RandomScene:
             bits(sim)
         elif how == "sort":
             sim.continue_from(sim.loop.sorted(), sim.loop)
-        elif how == "undo" and drag in self.forces and sim.loop.all_started:     # else: half a step back
+        elif how == "undo" and drag in self.forces and sim.loop.started.all():     # else: half a step back
             raises.append("in the next step")
             try:
                 sim.run(1)

@@ -228,9 +228,9 @@ cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexc
 
     Those of rows that are in the lists of other threads are written anyway.
     """
-    cdef int row = <int> row_of(sphere)
+    cdef Py_ssize_t row = row_of(sphere)
     if count_on_row(contacts, sphere, 1) == 1:
-        write_motions(state, state.block_of_member[row], &row, 1)
+        write_motions(state, state.block_of_member[row], row, row + 1, NULL)
 
 
 cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int group, int i, int j) noexcept nogil:

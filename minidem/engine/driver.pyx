@@ -49,7 +49,7 @@ from minidem.core cimport openmp
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vectors cimport APART, IntVector, require_memory
-from minidem.engine.user_forces cimport CompiledForces
+from minidem.engine.user_forces cimport bind_forces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
 from minidem.engine.loop cimport ClumpMotions, ExternalForces, Loop, full_team, run_loop
@@ -116,14 +116,13 @@ cdef class Driver:
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
     cdef readonly object user_forces, external_forces
-    cdef CompiledForces compiled_forces     # None: there are no user forces
+    cdef object force_blocks            # see bind_forces; None: there are no user forces
     cdef public object user_work        # step, positions and orientations at its pose, Snapshot.work; or None
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see Snapshot; without what the threads have noted since
     cdef object onsets                  # see Snapshot, where contacts are not known; None: not known
     cdef readonly object started
-    cdef readonly bint all_started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
     cdef bint contacts_known            # the stored contacts belong to the pose
     cdef readonly object broken         # why the state is incomplete; None: it is complete
@@ -161,8 +160,7 @@ cdef class Driver:
         self.schedule = Schedule(settings, snapshot)
         self.loop.course = &self.schedule.course
         self.schedule.prepare(&self.loop, 0)
-        self.started, self.all_started = snapshot.started, bool(snapshot.started.all())
-        self.forces_known, self.onsets = snapshot.forces_known, snapshot.onsets
+        self.started, self.forces_known, self.onsets = snapshot.started, snapshot.forces_known, snapshot.onsets
         self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
         self.fractures = np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures
         if settings.law is not None:
@@ -173,12 +171,10 @@ cdef class Driver:
         if self.user_forces.expected:
             self.user_work = (snapshot.step, state.column("position"), state.column("orientation"),
                               np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
-            self.compiled_forces = CompiledForces(state, self.population.ids, self.user_forces.compiled,
-                                                  snapshot.force_work)
-            self.compiled_forces.bind(&self.loop)
+            self.force_blocks, *others = bind_forces(&self.loop, state, self.population.ids, self.user_forces.compiled,
+                                                     snapshot.force_work, like is None and state.n_clumps)
+            self.arrays += others
             self.external_forces = self.user_forces if self.user_forces.in_python else None
-            if like is None and state.n_clumps:
-                self.compiled_forces.check_parameters(&self.loop)
         if self.external_forces is not None:
             self.loop.owner, self.loop.external_forces = <void *> self, call_python_forces
         self.calls_python = state.n_clumps and (
@@ -358,16 +354,14 @@ cdef class Driver:
     cdef list changing(self):
         """Arrays that steps change."""
         arrays = [self.state.wrench, self.state.blocks, self.state.shift]
-        if self.compiled_forces is not None:
-            arrays.append(self.compiled_forces.blocks)
-        return arrays
+        return arrays if self.force_blocks is None else [*arrays, self.force_blocks]
 
     cdef object keep(self, list arrays):
         """Copy these arrays and all else that steps change, for `go_back`."""
         cdef int t
         cdef double began = perf_counter()
         kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
-                self.user_work, self.schedule.state(self.step_count))
+                self.user_work, self.servo_states, self.schedule.box_state(self.step_count))
         self.kept = None
         if len(self.copies) != len(arrays):
             self.copies = [array.copy() for array in arrays]
@@ -383,7 +377,7 @@ cdef class Driver:
         """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
         cdef int t
         cdef long long steps_done
-        arrays, steps_done, self.forces_known, self.onsets, self.fractures, self.user_work, course = self.kept
+        arrays, steps_done, self.forces_known, self.onsets, self.fractures, self.user_work, *moved = self.kept
         for copy, array in zip(self.copies, arrays):
             array[...] = copy
         for t in range(self.loop.n_threads):
@@ -392,7 +386,7 @@ cdef class Driver:
         self.contacts_known, self.kept = False, None
         if steps_done != self.loop.steps_done:
             self.loop.steps_done, self.due = steps_done, None
-            self.schedule.begin(self.step_count, course)
+            self.schedule.begin(self.step_count, *moved)
 
     cdef object forget(self):
         """Free the copies."""
@@ -640,11 +634,11 @@ cdef class Driver:
         """
         cdef Step step = self.loop.step
         step.dt = dt
-        if not self.all_started:
+        if not self.started.all():
             started, blocks = np.ones_like(self.started), self.state.blocks
             blocks[:] = np.where(self.state.lanes_of(~self.started), after_kick(
                 self.state, self.kernels, step, -0.5 * dt, START), blocks)
-            self.started, self.all_started = started, True
+            self.started = started
 
     def rates(self):
         """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose; for clumps
@@ -662,8 +656,7 @@ cdef class Driver:
         blocks = after_kick(self.state, self.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC,
                             self.loop.contacts.walls.now)
         rates = tuple(self.state.rows(blocks, *COLUMNS[name]) for name in ("velocity", "predicted"))
-        return rates if self.all_started else tuple(
-            np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
+        return tuple(np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
 
     @property
     def step_count(self):
@@ -735,7 +728,7 @@ cdef class Driver:
         if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
-            ledger |= {"work": self.user_work[3], "force_work": self.compiled_forces.work()}
+            ledger |= {"work": self.user_work[3], "force_work": self.state.rows(self.force_blocks, 6, 2)}
         return ledger
 
     def take_fractures(self):

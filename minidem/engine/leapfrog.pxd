@@ -10,7 +10,7 @@ from minidem.core.eight cimport (
     store_eight3,
 )
 from minidem.core.lanes cimport LANES
-from minidem.state.periodic_box cimport BoxPose, box_of, eight_times_gradient, from_center, gradient_norm
+from minidem.state.periodic_box cimport BoxPose, box_of, times_gradient, from_center, gradient_norm
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, store
 from minidem.state.pose cimport turn_squared
 
@@ -60,7 +60,7 @@ cdef inline void kick_with_box(ClumpBlock *clumps, Restrict force, const Constan
         for lane in range(LANES):
             store(room + lane, box_of(box, clumps.position + lane, LANES))
         place = load_eight3(room)
-    change = eight_times_gradient(box.kick, place)
+    change = times_gradient(box.kick, place)
     mean = add_scaled3(add_scaled3(v, -0.5 * dt * inverse_mass, load_eight3(force)), eight_of(0.5), change)
     store_eight(room, eight_where(inverse_mass, per_energy * dot3(change, mean) / inverse_mass))
     for lane in range(LANES):
@@ -82,7 +82,7 @@ cdef inline Eight squares_beside(const ClumpBlock *clumps, double dt, const BoxP
     """Squares of the displacements relative to the box in dt, after which the positions are those of the block."""
     cdef Eight3 d = scale3(eight_of(dt), load_eight3(clumps.velocity))
     cdef Eight3 middle = from_center(box, add_scaled3(load_eight3(clumps.position), eight_of(-0.5), d))
-    d = add_scaled3(d, eight_of(-dt), eight_times_gradient(box.flow, middle))
+    d = add_scaled3(d, eight_of(-dt), times_gradient(box.flow, middle))
     return dot3(d, d)
 
 

@@ -34,7 +34,7 @@ from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
 from minidem.engine.loop cimport ServoWall
 from minidem.state.hold cimport carrier_of
-from minidem.state.periodic_box cimport eight_times_gradient, from_center, nearest_differences
+from minidem.state.periodic_box cimport times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, wrench_of
 from minidem.walls.surface cimport Sliding, WallPose, Walls, arm_at, sliding_at, vector, velocity_with
@@ -271,7 +271,7 @@ cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b,
     cdef int lane
     for lane in range(LANES):
         mass[lane] = constants_of(&loop.state, b).mass[lane] if loop.state.clump_number[b * LANES + lane] >= 0 else 0.0
-    u = sub3(u, eight_times_gradient(box.flow, from_center(box, load_eight3(clumps.position))))
+    u = sub3(u, times_gradient(box.flow, from_center(box, load_eight3(clumps.position))))
     add_rows(load_eight(mass), scale3(load_eight(mass), by_axis(u, u)), eight_of(0.0),
              loop.law.per_energy / STRESS_UNIT, totals)
 

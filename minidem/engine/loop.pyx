@@ -53,7 +53,6 @@ from minidem.state.state cimport clumps_of, constants_of, field_of, hold_of, wre
 from minidem.walls.surface cimport Walls
 
 cdef enum:
-    ROWS_AT_ONCE = 32
     ROWS_OF_STEP = 14               # of a ClumpBlock, up to `path`, which each step reads
     STEPS_PER_NORMALISATION = 32768
 
@@ -82,21 +81,6 @@ cdef inline const WrenchBlock *wrench_of_block(Loop *loop, Contacts *contacts, P
     if wrench_known:
         return wrench_of(&loop.state, b)
     return reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], room)
-
-
-cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py_ssize_t b) noexcept nogil:
-    """Write the motions of the member rows of a block that have contacts, or may have contacts of other threads."""
-    cdef Py_ssize_t own_row, first = contacts.first_slot >> LOG_LANES, n = 0
-    cdef int rows[ROWS_AT_ONCE]
-    for own_row in range(loop.state.first_member[b] - first, loop.state.first_member[b + 1] - first):
-        if contacts.row_contacts.data[own_row]:
-            rows[n] = <int> (first + own_row)
-            n += 1
-            if n == ROWS_AT_ONCE:
-                write_motions(&loop.state, b, rows, n)
-                n = 0
-    if n > 0:
-        write_motions(&loop.state, b, rows, n)
 
 
 cdef inline bint turns_soundly(const Loop *loop, Py_ssize_t b) noexcept nogil:
@@ -140,7 +124,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef double dt = loop.step.dt
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t b
+    cdef Py_ssize_t b, row
     cdef bint moving = loop.state.motions != NULL       # the contact law has a history
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef ClumpBlock *clumps
@@ -193,7 +177,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
                     if contacts.ready:           # else the rebuild writes those of all spheres
-                        write_touching_motions(loop, contacts, b - 1)
+                        row = loop.state.first_member[b - 1]
+                        write_motions(&loop.state, b - 1, row, loop.state.first_member[b],
+                                      contacts.row_contacts.data + row - (contacts.first_slot >> LOG_LANES))
     if any_of(exceeded):                                # no store otherwise: other threads read this cache line
         loop.broad.threads[thread].skin_exceeded = True
     return active

@@ -44,7 +44,7 @@ class Field:
     @classmethod
     def restored(cls, record):
         new = None if record["new"] is None else tuple(map(float, record["new"]))
-        walls = np.array([[np.nan if value is None else value for value in row] for row in record["walls"]], float)
+        walls = np.array(record["walls"], float)        # None: not a number
         return cls(str(record["name"]), whole("components", record["components"], 1), new, float(record["capacity"]),
                    bool(record["per_mass"]), walls.reshape(-1, record["components"]))
 
@@ -87,20 +87,17 @@ class Population:
         return replace(self, outflow=self.outflow | {outlet: (count + len(mass), total + float(mass.sum()))})
 
 
-def _first(state, components):
-    return state.blocks.shape[1] - len(FIELD_ROWS) * sum(n for _, _, n in components)
-
-
 def field_rows(state, components):
     """(n_clumps, components, FIELD_ROWS) copies."""
-    first = _first(state, components)
-    count = state.blocks.shape[1] - first
-    return state.rows(state.blocks, first, count).reshape(state.n_clumps, count // len(FIELD_ROWS), len(FIELD_ROWS))
+    n = sum(n for _, _, n in components)
+    first = state.blocks.shape[1] - n * len(FIELD_ROWS)
+    return state.rows(state.blocks, first, n * len(FIELD_ROWS)).reshape(state.n_clumps, n, len(FIELD_ROWS))
 
 
-def set_field_rows(state, components, rows):
+def set_field_rows(state, rows):
     """The inverse."""
-    state.write(_first(state, components), rows.reshape(state.n_clumps, rows.shape[1] * rows.shape[2]))
+    count = rows.shape[1] * rows.shape[2]
+    state.write(state.blocks.shape[1] - count, rows.reshape(state.n_clumps, count))
 
 
 def field_values(state, components):
@@ -121,14 +118,14 @@ def add_sources(state, components, rates):
                                  limit=LARGEST).reshape(state.n_clumps, n)
             rows[:, first:first + n, FIELD_ROWS.index("rate")] += \
                 given * rows[:, first:first + n, FIELD_ROWS.index("per_capacity")]
-    set_field_rows(state, components, rows)
+    set_field_rows(state, rows)
 
 
 def without_rates(state, components):
     """Copy the state so that the next evaluation finds all rates anew, as for clumps that have not moved."""
     new, rows = state.copy(), field_rows(state, components)
     rows[:, :, FIELD_ROWS.index("has_last")] = 0.0
-    set_field_rows(new, components, rows)
+    set_field_rows(new, rows)
     return new
 
 
@@ -160,7 +157,7 @@ def keep_rates(state, components, before, known):
     rate, has_last = FIELD_ROWS.index("rate"), FIELD_ROWS.index("has_last")
     rows = field_rows(state, components)
     rows[:, :, rate] = np.where(known | (before[:, :, has_last] > 0.0), before[:, :, rate], rows[:, :, rate])
-    set_field_rows(state, components, rows)
+    set_field_rows(state, rows)
 
 
 def set_new(population, state, first):
@@ -172,7 +169,7 @@ def set_new(population, state, first):
         if one.new is None:
             raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to add_field")
         rows[first:, place:place + n] = first_rows(one, np.broadcast_to(one.new, (len(mass), n)), mass)
-    set_field_rows(state, population.components, rows)
+    set_field_rows(state, rows)
 
 
 def first_rows(field, values, mass):

@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 from minidem.core.checks import LARGEST
 from minidem.state.state import aligned
 from minidem.walls.motion import Driven, beside, driven_apart
-from minidem.walls.periodic_box import Box, Pressure
+from minidem.walls.periodic_box import Box
 
 from minidem.broadphase.broadphase cimport FAILED, wait
 from minidem.contact.contacts cimport WALL_POWER
@@ -403,13 +403,8 @@ cdef class Schedule:
         """(10,) see BoxState, at a step."""
         return self.box_states[step - self.course.first if self.course.boxes else 0]
 
-    def state(self, long long step):
-        """What `begin` needs to continue from a step."""
-        return self.servo_state(step).copy(), self.box_state(step).copy()
-
-    def begin(self, long long step, state):
-        """Go back to an earlier step."""
-        servo_state, box_state = state
+    def begin(self, long long step, servo_state, box_state):
+        """Go back to an earlier step, of which these are the states."""
         self.servo_states, self.box_states = servo_state[None], box_state[None]
         self.course.first, self.known = step, -1
 
@@ -437,17 +432,18 @@ cdef class Schedule:
         """Fill the specification of the box, which must be long enough for the clumps."""
         cdef BoxSpec *spec = &self.spec
         cdef int axis
-        box, start, least = self.box, self.box.start, self.box.start.least_length(self.clumps)
-        spec.moves, spec.affine, (spec.flow, spec.across) = box.moves, box.affine, (box.shear or (0, 1))[:2]
-        for axis, rate in enumerate(box.rates):
-            spec.start[axis], spec.low[axis] = start.high[axis] - start.low[axis], start.low[axis]
-            spec.least[axis], spec.periodic[axis], spec.stretches[axis] = least[axis], start.axes[axis], \
-                box.stretched[axis]
-            if isinstance(rate, Pressure):
-                if rate.time < LEAST_TIME * spec.dt:
-                    raise ValueError(f"periodic: time = {rate.time} of md.Pressure is below {LEAST_TIME} steps of dt = "
-                                     f"{spec.dt}; give {LEAST_TIME * spec.dt:g} or more, or lower dt")
-                spec.pressure[axis], spec.time[axis], spec.damping[axis] = rate.pressure, rate.time, rate.damping
+        box, start = self.box, self.box.start
+        flow, across = (box.shear or (0, 1))[:2]
+        spec[0] = BoxSpec(
+            dt=spec.dt, start=start.high - start.low, low=start.low, least=start.least_length(self.clumps),
+            moves=box.moves, periodic=start.axes, stretches=box.stretched, flow=flow, across=across,
+            affine=box.affine, pressure=np.zeros(3), time=np.zeros(3), damping=np.zeros(3))
+        for axis in box.servos:
+            rate = box.rates[axis]
+            if rate.time < LEAST_TIME * spec.dt:
+                raise ValueError(f"periodic: time = {rate.time} of md.Pressure is below {LEAST_TIME} steps of dt = "
+                                 f"{spec.dt}; give {LEAST_TIME * spec.dt:g} or more, or lower dt")
+            spec.pressure[axis], spec.time[axis], spec.damping[axis] = rate.pressure, rate.time, rate.damping
 
     def refuse(self, long long step):
         """FloatingPointError or ValueError for a box that is not sound after this step."""

@@ -35,60 +35,46 @@ cdef enum:
 MOST_RANDOM = <int> MAX_RANDOM
 
 
-cdef class CompiledForces:
-    """The functions, and what they and their work need of the clumps.
+cdef object bind_forces(Loop *loop, State state, ids, forces, work, bint checks):
+    """Let a loop call compiled functions. Returns its ForceBlocks, as rows, and other arrays that it points to.
 
-    Parameters
-    ----------
-    state : State
     ids : (n_clumps,)
     forces : list of (address, parameters array, number of random numbers, seed)
     work : (n_clumps, 2) work and power, or None for zero
+    checks : ValueError if a function reads behind its parameters: at the present poses the result depends on it
     """
-
-    def __cinit__(self, State state, ids, forces, work):
-        cdef UserForce *force
-        rows = np.zeros((state.n_clumps + 1, sizeof(ForceBlock) // (LANES * sizeof(double))))       # the last one: none
-        rows[:-1, :6] = np.column_stack([frames_to_drawn(state), state.column("mass"), ids])
-        rows[:-1, 6:] = 0.0 if work is None else work
-        self.state = state
-        self.blocks = as_blocks(rows.take(state.clump_number, axis=0).reshape(-1, LANES, rows.shape[1]))
-        self.functions = np.zeros(len(forces) * sizeof(UserForce), np.uint8)
-        self.parameters = [np.append(values, np.full(<int> BEYOND, np.nan)) for _, values, _, _ in forces]
-        force = <UserForce *> pointer_to(self.functions)
-        for values, (address, _, n_random, seed) in zip(self.parameters, forces):
-            force.function, force.parameters = <ForceFunction> <size_t> address, <const double *> pointer_to(values)
-            force.n_random, force.seed = n_random, seed
-            force += 1
-
-    cdef object bind(self, Loop *loop):
-        loop.n_forces, loop.forces = <int> len(self.parameters), <const UserForce *> pointer_to(self.functions)
-        loop.force_blocks = <ForceBlock *> pointer_to(self.blocks)
-        loop.shifts = <const long long *> pointer_to(self.state.shift)
-
-    cdef object check_parameters(self, Loop *loop):
-        """ValueError if a function reads behind its parameters: at the present poses the result depends on it."""
-        cdef Clumps clumps
-        cdef Wrenches wrench
-        cdef double time = loop.first_step * loop.step.dt
-        cdef int k
+    cdef Clumps clumps
+    cdef Wrenches wrench
+    cdef UserForce *force
+    cdef double time = loop.first_step * loop.step.dt
+    cdef int k
+    rows = np.zeros((state.n_clumps + 1, sizeof(ForceBlock) // (LANES * sizeof(double))))           # the last one: none
+    rows[:-1, :6] = np.column_stack([frames_to_drawn(state), state.column("mass"), ids])
+    rows[:-1, 6:] = 0.0 if work is None else work
+    blocks = as_blocks(rows.take(state.clump_number, axis=0).reshape(-1, LANES, rows.shape[1]))
+    functions = np.zeros(len(forces) * sizeof(UserForce), np.uint8)
+    parameters = [np.append(values, np.full(<int> BEYOND, np.nan)) for _, values, _, _ in forces]
+    loop.n_forces, loop.forces = <int> len(forces), <const UserForce *> pointer_to(functions)
+    loop.force_blocks, loop.shifts = <ForceBlock *> pointer_to(blocks), <const long long *> pointer_to(state.shift)
+    force = <UserForce *> loop.forces
+    for values, (address, _, n_random, seed) in zip(parameters, forces):
+        force.function, force.parameters = <ForceFunction> <size_t> address, <const double *> pointer_to(values)
+        force.n_random, force.seed = n_random, seed
+        force += 1
+    if checks:
         describe_block(loop, 0, &clumps)
-        for k in range(loop.n_forces):
-            draw(loop, k, loop.first_step, &clumps)
-            found = []
-            for behind in (np.nan, 0.0):
-                parameters = self.parameters[k].copy()
-                parameters[-<int> BEYOND:] = behind
-                memset(&wrench, 0, sizeof(wrench))
-                loop.forces[k].function(&time, &clumps, &wrench, <const double *> pointer_to(parameters))
-                found.append(np.array(<double[:sizeof(Wrenches) // sizeof(double)]> <double *> &wrench))
-            if not np.array_equal(*found, equal_nan=True):
-                raise ValueError(f"parameters = {self.parameters[k][:-<int> BEYOND].tolist()}: the compiled function "
-                                 "reads more numbers than these; give all that it reads")
-
-    def work(self):
-        """(n_clumps, 2) work [J] and power [W] of each clump."""
-        return self.state.rows(self.blocks, 6, 2)
+    for k in range(loop.n_forces if checks else 0):
+        draw(loop, k, loop.first_step, &clumps)
+        values, found = parameters[k], []
+        for behind in (0.0, np.nan):
+            values[-<int> BEYOND:] = behind
+            memset(&wrench, 0, sizeof(wrench))
+            loop.forces[k].function(&time, &clumps, &wrench, loop.forces[k].parameters)
+            found.append(np.array(<double[:sizeof(Wrenches) // sizeof(double)]> <double *> &wrench))
+        if not np.array_equal(*found, equal_nan=True):
+            raise ValueError(f"parameters = {values[:-<int> BEYOND].tolist()}: the compiled function "
+                             "reads more numbers than these; give all that it reads")
+    return blocks, functions, parameters
 
 
 cdef void draw(const Loop *loop, int force, double steps, Clumps *clumps) noexcept nogil:
@@ -126,20 +112,6 @@ cdef void call_functions(const Loop *loop, Clumps *clumps, double steps, Wrenche
             (<double *> total)[m] += (<double *> &wrench)[m]
 
 
-cdef inline void describe(const ClumpBlock *block, const ForceBlock *rows, Clumps *clumps) noexcept nogil:
-    """Write the rows that a function reads, except those of the fields."""
-    cdef Quat q
-    cdef int lane
-    memcpy(clumps.position, block.position, sizeof(clumps.position))
-    memcpy(clumps.velocity, block.predicted_velocity, sizeof(clumps.velocity))
-    memcpy(clumps.mass, rows.mass, sizeof(clumps.mass))
-    memcpy(clumps.id, rows.id, sizeof(clumps.id))
-    for lane in range(LANES):
-        q = load_quat(block.orientation + lane)
-        store_quat(clumps.orientation + lane, multiply(q, load_quat(rows.to_drawn + lane)))
-        store(clumps.angular_velocity + lane, rotate(q, load(block.predicted + lane)))
-
-
 cdef inline void add_wrenches(Restrict q, const Wrenches *total, WrenchBlock *stored) noexcept nogil:
     """Add forces and torques to the stored wrenches; q : (4, LANES) orientations."""
     cdef int lane
@@ -162,11 +134,21 @@ cdef inline void find_power(const Clumps *clumps, const Wrenches *total, double 
 
 cdef inline int describe_block(const Loop *loop, Py_ssize_t b, Clumps *clumps) noexcept nogil:
     """Rows that a function reads; returns the number of clumps. Empty lanes repeat the first clump."""
+    cdef const ClumpBlock *block = clumps_of(&loop.state, b)
+    cdef const ForceBlock *rows = loop.force_blocks + b
     cdef const int *numbers = loop.state.clump_number + b * LANES
+    cdef Quat q
     cdef int lane, k, count = LANES
     while numbers[count - 1] < 0:
         count -= 1
-    describe(clumps_of(&loop.state, b), loop.force_blocks + b, clumps)
+    memcpy(clumps.position, block.position, sizeof(clumps.position))
+    memcpy(clumps.velocity, block.predicted_velocity, sizeof(clumps.velocity))
+    memcpy(clumps.mass, rows.mass, sizeof(clumps.mass))
+    memcpy(clumps.id, rows.id, sizeof(clumps.id))
+    for lane in range(LANES):
+        q = load_quat(block.orientation + lane)
+        store_quat(clumps.orientation + lane, multiply(q, load_quat(rows.to_drawn + lane)))
+        store(clumps.angular_velocity + lane, rotate(q, load(block.predicted + lane)))
     for k in range(loop.law.fields.n):
         memcpy(clumps.values + k * LANES, field_of(&loop.state, b, k, loop.law.fields.n).value,
                LANES * sizeof(double))

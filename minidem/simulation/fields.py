@@ -87,7 +87,7 @@ class Fields(Topic):
         state = old.state.copy(n * len(FIELD_ROWS))
         rows = field_rows(state, changed.components)
         rows[:, -n:] = first_rows(field, given, self.loop.state.column("mass"))
-        set_field_rows(state, changed.components, rows)
+        set_field_rows(state, rows)
         self._use_rates_of(replace(old.snapshot(), state=state, population=changed))
         self.monitor.expect_rates(self)
 
@@ -102,7 +102,7 @@ class Fields(Topic):
         first, n = _place(components, name)
         state, rows = old.state.copy(), field_rows(old.state, components)
         rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, self.loop.state.n_clumps, n)
-        set_field_rows(state, components, rows)
+        set_field_rows(state, rows)
         self._use_rates_of(replace(old.snapshot(), state=without_rates(state, components)))
 
     @exclusive

@@ -67,12 +67,13 @@ class Bodies:
                           one.density, one.orientation, len(shape)) for one, shape in zip(templates, shapes)], BODY)
         return Bodies(self.templates + list(templates), self.shapes + shapes, np.append(self.table, rows))
 
-    def with_moments(self, inertia):
-        """The same with bodies of these principal moments (n, 3) and of no spheres."""
-        rows = np.zeros(len(inertia), BODY)
-        rows["inertia"], rows["mass"], rows["density"], rows["smallest"] = inertia, 1.0, 1.0, np.inf
-        rows["orientation"][:, 0] = 1.0
-        return Bodies(self.templates, self.shapes + [np.zeros((0, 4))] * len(rows), np.append(self.table, rows))
+    @classmethod
+    def of_moments(cls, inertia):
+        """Bodies of these principal moments (n, 3) and of no spheres."""
+        table = np.zeros(len(inertia), BODY)
+        table["inertia"], table["mass"], table["density"], table["smallest"] = inertia, 1.0, 1.0, np.inf
+        table["orientation"][:, 0] = 1.0
+        return cls((), [np.zeros((0, 4))] * len(table), table)
 
     def held(self, template_index, hold):
         """(A table of bodies that are held, whose Holds are its `hold`; the body of each clump, (n,) int32)."""

@@ -129,15 +129,14 @@ cdef inline Vec3 box_of(const BoxPose *box, const double *x, int stride) noexcep
                 lengths * box.lattice[2] + box.length[2] * floor(rest.z * box.inverse[2]))
 
 
-cdef inline Vec3 times_gradient(const double *gradient, Vec3 d) noexcept nogil:
-    """A matrix (3, 3) times a vector."""
-    return vec3(gradient[0] * d.x + gradient[1] * d.y + gradient[2] * d.z,
-                gradient[3] * d.x + gradient[4] * d.y + gradient[5] * d.z,
-                gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z)
+ctypedef fused Vectors:
+    Vec3
+    Eight3
 
 
-cdef inline Eight3 eight_times_gradient(const double *gradient, Eight3 d) noexcept nogil:
-    cdef Eight3 v
+cdef inline Vectors times_gradient(const double *gradient, Vectors d) noexcept nogil:
+    """A matrix (3, 3) times one or eight vectors."""
+    cdef Vectors v
     v.x = gradient[0] * d.x + gradient[1] * d.y + gradient[2] * d.z
     v.y = gradient[3] * d.x + gradient[4] * d.y + gradient[5] * d.z
     v.z = gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z

@@ -9,7 +9,7 @@ exactly 1, since some schemes do not conserve it.
 """
 from minidem.core.eight cimport Eight3, add3, dot3, load_eight3, scale3
 from minidem.core.lanes cimport LANES
-from minidem.core.quaternion cimport Matrix, matrix
+from minidem.core.quaternion cimport Matrix, Quat, conjugate, matrix, multiply
 from minidem.state.rows cimport load, load_quat, store
 from minidem.state.state cimport StateView
 
@@ -46,20 +46,16 @@ cdef inline double turn_squared(const double *old, const double *new, const doub
     old, new : its lane in the first of four rows: orientations
     turn_bound : its lane in the first row of turn_bound [m2]
     """
-    cdef double a = old[0], b = old[LANES], c = old[2 * LANES], d = old[3 * LANES]
-    cdef double w = new[0], x = new[LANES], y = new[2 * LANES], z = new[3 * LANES]
-    cdef double ux = (a * x - b * w) - (c * z - d * y)
-    cdef double uy = (a * y - c * w) - (d * x - b * z)
-    cdef double uz = (a * z - d * w) - (b * y - c * x)
-    cdef double s = (a * w + b * x) + (c * y + d * z) - 1.0
-    return (turn_bound[0] * (ux * ux) + turn_bound[LANES] * (uy * uy)) \
-        + (turn_bound[2 * LANES] * (uz * uz) + turn_bound[3 * LANES] * (s * s))
+    cdef Quat turn = multiply(conjugate(load_quat(old)), load_quat(new))
+    return (turn_bound[0] * (turn.x * turn.x) + turn_bound[LANES] * (turn.y * turn.y)) \
+        + (turn_bound[2 * LANES] * (turn.z * turn.z) + turn_bound[3 * LANES] * ((turn.w - 1.0) * (turn.w - 1.0)))
 
 
 cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
                              Py_ssize_t count) noexcept nogil
 cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil
+cdef void write_motions(const StateView *state, Py_ssize_t block, Py_ssize_t first, Py_ssize_t last,
+                        const int *wanted) noexcept nogil
 cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *old, double dt) noexcept nogil
 cdef void spins_as_stored(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil

@@ -7,7 +7,6 @@ from libc.string cimport memcpy
 
 from minidem.core.eight cimport add_scaled3, cross3, eight_of, load_eight, store_eight, store_eight3
 from minidem.core.lanes cimport LOG_LANES
-from minidem.core.quaternion cimport Quat, conjugate, multiply
 from minidem.core.transpose cimport check_lanes, lines_in_order, records_from_rows
 from minidem.core.vec3 cimport scale, vec3
 from minidem.state.rows cimport ClumpBlock
@@ -75,24 +74,30 @@ cdef inline void write_member(const StateView *state, const double *matrices, co
     lines_in_order(rows, state.motions + row * 8 * LANES)
 
 
-cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil:
-    """Motions of the spheres of the listed member rows (count,) of a block, which are posed."""
+cdef void write_motions(const StateView *state, Py_ssize_t block, Py_ssize_t first, Py_ssize_t last,
+                        const int *wanted) noexcept nogil:
+    """Motions of the spheres of the member rows first <= row < last of a block, which are posed.
+
+    wanted : (last - first,), not zero for those that are written; NULL: all.
+    """
     cdef const ClumpBlock *clumps = clumps_of(state, block)
     cdef double matrices[9 * LANES]
-    cdef Py_ssize_t k
-    load_matrices(matrices, clumps.orientation)
-    for k in range(count):
-        write_member(state, matrices, clumps, state.spins + 3 * block * LANES, members[k])
+    cdef Py_ssize_t row
+    cdef bint loaded = False
+    for row in range(first, last):
+        if wanted != NULL and not wanted[row - first]:
+            continue
+        if not loaded:
+            load_matrices(matrices, clumps.orientation)
+            loaded = True
+        write_member(state, matrices, clumps, state.spins + 3 * block * LANES, row)
 
 
 cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
     """Motions of all spheres of the blocks first <= b < last."""
-    cdef int row
-    cdef Py_ssize_t b, k
-    for b in range(first, last):
-        for k in range(state.first_member[b], state.first_member[b + 1]):
-            row = <int> k
-            write_motions(state, b, &row, 1)
+    cdef Py_ssize_t block
+    for block in range(first, last):
+        write_motions(state, block, state.first_member[block], state.first_member[block + 1], NULL)
 
 
 cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *old, double dt) noexcept nogil:

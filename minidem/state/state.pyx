@@ -17,7 +17,6 @@ import numpy as np
 from minidem.core.quaternions import conjugate, multiply
 from minidem.state.bodies import FREE_HOLD, Bodies, as_numbers
 
-from minidem.core.lanes cimport LOG_LANES
 from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED
 
 FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
@@ -300,12 +299,6 @@ cdef class State:
         return self.extended(bodies, np.full(len(position), number), scale, material, position=position,
                              orientation=orientation, velocity=velocity, angular_velocity=angular_velocity)
 
-    def with_bodies(self, inertia, orientation, angular_velocity):
-        """The same with rigid bodies without spheres: principal moments (n, 3), the rest as in `with_clumps`."""
-        first = len(self.bodies.sizes)
-        return self.extended(self.bodies.with_moments(inertia), np.arange(first, first + len(inertia)), 1.0, 0,
-                             orientation=orientation, angular_velocity=angular_velocity)
-
     def extended(self, bodies, numbers, scale, material, **columns):
         """A new state with clumps appended; numbers (n,) of their bodies, index of their material."""
         first, count = self.n_clumps, len(numbers)
@@ -370,9 +363,12 @@ cdef class State:
 
     def in_order(self, slots):
         """Copies of blocks and wrenches of the clumps in these slots (n,), in their order."""
+        slots, order, values = slots.astype(np.int32), np.arange(len(slots), dtype=np.int32), np.empty((len(slots), 1))
         blocks, wrench = self.blank(len(slots))
         for new, old in (blocks, self.blocks), (wrench, self.wrench):
-            gather(old, np.ascontiguousarray(slots, dtype=np.int64), new)
+            for row in range(old.shape[1]):             # one by one, which takes little memory
+                read_rows(old, row, slots, values)
+                write_rows(new, row, order, values)
         return blocks, wrench
 
     def in_user_order(self):
@@ -402,16 +398,6 @@ cdef class State:
             copied(blocks), copied(wrench), bodies=Bodies().with_templates(templates), template_index=template_index,
             scale=scale, material_index=material_index, clump_number=np.arange(n, dtype=np.int32), box=box,
             shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold)
-
-
-cdef void gather(const double[:, :, ::1] old, const long long[::1] slots, double[:, :, ::1] new) noexcept nogil:
-    """Copy the clumps in slots (n,) of blocks (n_blocks, rows, LANES) into others. In C, since NumPy makes more copies.
-    """
-    cdef Py_ssize_t b, row, k
-    for b in range(new.shape[0]):                       # all of a block while it is in cache
-        for row in range(old.shape[1]):
-            for k in range(b * LANES, min(b * LANES + LANES, slots.shape[0])):
-                new[b, row, k & (LANES - 1)] = old[slots[k] >> LOG_LANES, row, slots[k] & (LANES - 1)]
 
 
 cdef void read_rows(const double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
