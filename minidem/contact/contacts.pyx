@@ -298,14 +298,6 @@ cdef void find_between_spheres(Contacts *contacts, Neighbours *mine, const State
         end = begin
 
 
-cdef void drop_known(const Contacts *contacts, Neighbours *mine) noexcept nogil:
-    """Of new lists, remove the pairs that are contacts, also those that have just parted."""
-    cdef Py_ssize_t k
-    for k in range(mine.pairs.size - 2, -1, -2):
-        if find_known(contacts, mine.pairs.data[k], mine.pairs.data[k + 1]):
-            remove_pair(mine, k)
-
-
 cdef void find_at_walls(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
     """Contacts with walls: which begin, and which of the known ones are still found."""
     cdef const Law *law = contacts.law
@@ -453,7 +445,9 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
         contacts.contact_at.data[k] = known
         if known:
             block_of(&contacts.groups[WALLS], known - 1).wall_pair[lane_of(known - 1)] = <int> k
-    drop_known(contacts, mine)
+    for k in range(mine.pairs.size - 2, -1, -2):        # also those that have just parted
+        if find_known(contacts, mine.pairs.data[k], mine.pairs.data[k + 1]):
+            remove_pair(mine, k)
 
 
 cdef void hand_over(Contacts *contacts, double radius, Py_ssize_t first) noexcept nogil:

@@ -30,7 +30,7 @@ from minidem.contact.fixed_point cimport (
     LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, read_sums, rounded_wide, take_sums,
 )
 from minidem.contact.gather cimport (
-    call_central, call_flux, describe_known, load_block, load_only_pair, of_one_pair,
+    call_central, call_flux, describe_known, load_block, load_only_pair,
 )
 from minidem.contact.law cimport Law, pair_of
 from minidem.core.eight cimport (
@@ -61,17 +61,12 @@ cdef extern from *:
     const double LEAST_FRACTURE "5e-324"   # [J]
 
 
-cdef inline void prefetch_block(const ContactBlock *block, const Law *law, const ContactBlock *current) noexcept nogil:
-    """Prefetch what the next evaluation reads of a block.
-
-    Neighbouring blocks behave alike, so the first contact of `current` predicts whether the first records are used.
-    """
-    cdef int k, first = 0 if history_of(current)[3 * LANES] != 0.0 else law.touch_records
+cdef inline void prefetch_block(const ContactBlock *block, const Law *law) noexcept nogil:
+    """Prefetch what the next evaluation reads of a block."""
+    cdef int k
     prefetch(block)
     prefetch(block.mass)
-    if first > 0:
-        prefetch(history_of(block) + 3 * LANES)
-    for k in range(4 * first, 4 * (law.n_records - law.rare_records)):
+    for k in range(4 * (law.n_records - law.rare_records)):
         prefetch(history_of(block) + k * LANES)
 
 
@@ -87,11 +82,11 @@ cdef inline void prefetch_bodies(const Contacts *contacts, const StateView *stat
 
 
 cdef inline void load_keys(const Law *law, const int *pairs, uint64_t[2][LANES] keys) noexcept nogil:
-    """pairs : of materials; not read where the clumps are of one material."""
-    cdef int lane, only = law.only_material
+    """pairs : of materials."""
+    cdef int lane
     for lane in range(LANES):
-        keys[0][lane] = law.unit_keys[only if only >= 0 else pairs[lane] >> law.log_materials]
-        keys[1][lane] = law.unit_keys[only if only >= 0 else pairs[lane] & ((1 << law.log_materials) - 1)]
+        keys[0][lane] = law.unit_keys[pairs[lane] >> law.log_materials]
+        keys[1][lane] = law.unit_keys[pairs[lane] & ((1 << law.log_materials) - 1)]
 
 
 cdef void number_sums(Contacts *contacts, int n_spheres, int *index) noexcept nogil:
@@ -385,7 +380,7 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
     cdef bint walls = group == <int> WALLS, crosses
     cdef int ended = 0
     room.block = b
-    if law.only_material < 0:
+    if law.log_materials > 0:
         load_keys(law, block.materials, room.keys)      # long before they are read as a vector
     crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images[0])
     if not history:
@@ -427,12 +422,13 @@ cdef inline void add_forces(bint moments, Contacts *contacts, const StateView *s
 
 
 cdef void prepare_room(Contacts *contacts) noexcept nogil:
-    """Load what is the same for all blocks."""
+    """Load what is the same for all blocks, where there is one material."""
+    cdef int no_materials[LANES]
     cdef int k
+    memset(no_materials, 0, sizeof(no_materials))
     for k in range(2):
         load_only_pair(contacts.law, &contacts.rooms[k].contact)
-        if contacts.law.only_material >= 0:
-            load_keys(contacts.law, NULL, contacts.rooms[k].keys)
+        load_keys(contacts.law, no_materials, contacts.rooms[k].keys)
 
 
 cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int group, const int *pairs, int n,
@@ -455,9 +451,9 @@ cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int gr
     for lane in range(LANES):
         block.first[lane] = pairs[2 * lane] if lane < n else blocks.free_slot
         block.second[lane] = pairs[2 * lane + 1] if lane < n else blocks.free_second
-    if n < LANES:
+    if n < LANES or stores:
         memset(block.materials, 0, sizeof(block.materials))
-    for lane in range(0 if of_one_pair(law, walls) else n):
+    for lane in range(n if law.log_materials > 0 else 0):
         block.materials[lane] = pair_of(law, state, block.first[lane], block.second[lane])
     evaluate_block(False, contacts, state, group, block, b, n, room)
 
@@ -524,7 +520,7 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
     cdef int ended
     for b in range(n_blocks):
         block = block_at(blocks, b)
-        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law, block)
+        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law)
         if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> AHEAD < n_blocks:
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
         ended = evaluate_block(True, contacts, state, group, block, b, LANES, contacts.rooms)
@@ -565,8 +561,6 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
             clear_rates(contacts.law, mine.first_block, mine.last_block)
         evaluate_group(contacts, mine, state, SPHERES)
         evaluate_group(contacts, mine, state, WALLS)
-    if contacts.law.log_materials > 0:                  # coefficients are those of walls
-        prepare_room(contacts)
 
 
 cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
@@ -618,7 +612,7 @@ cdef inline void reduce_in(bint moments, Contacts *contacts, const StateView *st
     cdef int lane
     force, torque = load_eight3(base.force), load_eight3(base.torque)
     load_matrices(matrices, clumps_of(state, b).orientation)
-    if contacts.law.only_material < 0:
+    if contacts.law.log_materials > 0:
         for lane in range(LANES):
             of_lanes[lane] = contacts.law.unit_keys[contacts.law.materials[b * LANES + lane]]
         keys = of_lanes

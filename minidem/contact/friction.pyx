@@ -112,8 +112,7 @@ def friction_kernels(normal, values):
     parts = (cohesion or normal, *(PARTS[name][values[name]] for name in PARTS))
     bonds, parts = parts[-1], tuple(part for part in parts if part is not None)
     return LawKernels(history=<size_t> (forces if bonds is None else forces_with_bonds), describe=<size_t> describe,
-                      n_records=FRICTION_RECORDS, parts=parts, touch_records=0 if bonds is None else
-                      FRICTION_RECORDS + sum(part.n_records for part in parts[:-1]))
+                      n_records=FRICTION_RECORDS, parts=parts)
 
 
 def friction_law(normal, parameters, **fields):

@@ -9,11 +9,6 @@ from minidem.core.eight cimport load_eight, load_eight3, scale3, store_eight3
 from minidem.state.state cimport State, StateView
 
 
-cdef inline bint of_one_pair(const Law *law, bint walls) noexcept nogil:
-    """Whether all contacts are of the pair of materials of load_only_pair."""
-    return law.log_materials == 0 or law.only_material >= 0 and not walls
-
-
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
                           int n, Contact *contact, Bodies *sides, double *images) noexcept nogil
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil
@@ -30,15 +25,15 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
 
 cdef inline bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,
                             Contact *contact, Bodies *sides, double *images) noexcept nogil:
-    """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one pair of
-    materials, the coefficients are loaded before."""
+    """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one
+    material, the coefficients are loaded before."""
     cdef bint moves = law.history != NULL
     cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, n, contact, sides, images)
     if moves:
         memcpy(contact.mass, block.mass, sizeof(block.mass))
     if law.has_couples:
         memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
-    if not of_one_pair(law, walls):
+    if law.log_materials > 0:
         load_coefficients(law, block.materials, contact)
     if law.fields.ids != NULL:
         load_bodies(law, state, block.first, block.second, walls, contact)

@@ -205,13 +205,11 @@ cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, co
 
 
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil:
-    """Coefficients of contacts between clumps where these are of one material, for all blocks."""
-    cdef const double *of_pair = law.coefficients \
-        + ((law.only_material << law.log_materials) + law.only_material) * law.n_coefficients
+    """Coefficients for all blocks, where there is one material."""
     cdef int lane, k
-    for k in range(law.n_coefficients if law.only_material >= 0 else 0):
+    for k in range(law.n_coefficients if law.log_materials == 0 else 0):
         for lane in range(LANES):
-            contact.coefficients[k][lane] = of_pair[k]
+            contact.coefficients[k][lane] = law.coefficients[k]
 
 
 cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil:

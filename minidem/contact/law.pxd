@@ -41,16 +41,14 @@ cdef struct Law:                        # all that a force depends on, in additi
     double begins, ends                 # overlap / normal speed below which a contact may begin, end within a step [s]
     double zeta[2][ZETA_TERMS]          # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
     int n_records                       # of its history
-    int touch_records                   # the first ones, zero where the fourth number of the first one is zero
-    int rare_records                    # the last ones, which few contacts have
+    int rare_records                    # the last ones, which few contacts have; 0 without bonds
     bint has_couples                    # it exerts couples
     double reach                        # largest gap at which a contact may exist [m]
     bint begins_at_reach                # a contact begins there, else at touch
     bint mass_of_clumps                 # the effective mass is that of the clumps without their rotation
     bint shares_mass                    # mass=shared, see share_masses
     const int *materials                # (n_blocks * LANES,) of the clumps by slot
-    int only_material                   # of all clumps; -1: they differ
-    int log_materials                   # the pair of materials a and b has the number (a << log_materials) + b
+    int log_materials                   # 0: one material; a pair a, b has the number (a << log_materials) + b
     int n_coefficients                  # a multiple of 4
     const double *coefficients          # (pairs, n_coefficients)
     double energy_unit, per_energy      # of the sums of energies, a power of two [J], and its inverse
@@ -74,7 +72,7 @@ cdef class LawKernels(External):
     cdef HistoryFunction history
     cdef EnergyFunction describe
     cdef readonly tuple parts
-    cdef readonly int n_records, touch_records
+    cdef readonly int n_records
     cdef public int n_coefficients      # of the law with its materials, known when it is used
     cdef readonly bint has_couples
     cdef public bint sees_bodies        # it is a user's own

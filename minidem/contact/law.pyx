@@ -38,14 +38,14 @@ cdef class Part:
 cdef class LawKernels(External):
     """The compiled functions of one law, by address: `central`, or those of a law with history.
 
-    parts : of a law that is composed of them; n_records, has_couples : without theirs;  touch_records : see Law.
+    parts : of a law that is composed of them; n_records, has_couples : without theirs.
     """
 
     def __init__(self, *, size_t central=0, size_t history=0, size_t describe=0, int n_records=0,
-                 bint has_couples=False, tuple parts=(), int touch_records=0):
+                 bint has_couples=False, tuple parts=()):
         self.central = <CentralFunction> central
         self.history, self.describe = <HistoryFunction> history, <EnergyFunction> describe
-        self.parts, self.touch_records = parts, touch_records
+        self.parts = parts
         self.n_records = n_records + sum(part.n_records for part in parts)
         self.has_couples = has_couples or any(part.has_couples for part in parts)
 
@@ -65,7 +65,7 @@ cdef class LawKernels(External):
         cdef int k, first = self.n_records - sum(part.n_records for part in self.parts)
         memset(law, 0, sizeof(Law))
         law.central, law.history, law.describe = self.central, self.history, self.describe
-        law.n_records, law.touch_records, law.has_couples = self.n_records, self.touch_records, self.has_couples
+        law.n_records, law.has_couples = self.n_records, self.has_couples
         law.parameters.context, self.values = <void *> self, values
         for k, part in enumerate(self.parts):
             law.parameters.parts[k].forces, law.parameters.parts[k].describe = part.forces, part.describe
@@ -160,11 +160,9 @@ cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, descripti
     """
     coefficients, of_walls = pair_table.coefficients(description, values), pair_table.wall_index.astype(float)
     of_slots = np.append(state.material_index, np.int32(0)).take(state.clump_number)
-    present = sorted({*state.material_index.tolist()}) or [0]
     law.walls, walls.materials = walls, <const double *> pointer_to(of_walls)
     law.coefficients, law.materials = <const double *> pointer_to(coefficients), <const int *> pointer_to(of_slots)
     law.log_materials, law.n_coefficients = len(coefficients).bit_length() - 1, coefficients.shape[2]
-    law.only_material = present[0] if len(present) == 1 else -1
     law.mass_of_clumps, law.shares_mass = description.mass_of_clumps(values), description.shares_mass(values)
     kernels.n_coefficients = law.n_coefficients
     return [coefficients, of_slots, of_walls]

@@ -208,7 +208,7 @@ cdef inline void find_resistances(const Law *law, const ContactBlock *block, Eig
     if law.history == NULL:
         along[0] = eight_of(0.25 * law.power) * root(dot3(force, force)) / (overlap + eight_of(LEAST_LENGTH))
         across[0] = eight_of(0.0)
-    elif law.parameters.parts[0].forces == NULL or law.touch_records > 0:
+    elif law.parameters.parts[0].forces == NULL or law.rare_records > 0:
         along[0] = across[0] = eight_of(1.25) * mass / (dt * dt)
     else:
         radius = magnitude(load_eight((<const FrictionHistory *> history_of(block)).radius))
