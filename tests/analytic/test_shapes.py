@@ -66,9 +66,10 @@ def test_platonic(kind, volume, monkeypatch):
 @pytest.mark.parametrize("name", [name if name == "pawn" else pytest.param(name, marks=pytest.mark.slow)
                                   for name in chess.HEIGHTS])
 def test_stored_pieces_equal_fitted_ones(name):
-    """To the last bit. After a deliberate change of the fit: store its result with write_spheres."""
-    centers, radii = read_spheres(Path(chess.__file__).with_name("chess_pieces") / f"{name}.txt")
-    assert np.column_stack([centers, radii]).tobytes() == chess._fit(name, 100).tobytes()
+    """Within rounding, which depends on the processor. After a deliberate change of the fit: store its result with
+    write_spheres."""
+    stored = read_spheres(Path(chess.__file__).with_name("chess_pieces") / f"{name}.txt")
+    assert np.column_stack(stored) == pytest.approx(chess._fit(name, 100), rel=0, abs=1e-15)
 
 
 def test_pieces_stand_on_the_ground(monkeypatch):
