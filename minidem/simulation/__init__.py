@@ -43,7 +43,7 @@ MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, Files):
     """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
-    Its methods and properties are grouped by topics::
+    Its methods and properties are grouped by topics:
 
         Simulation    run, run_until, save, load; time, step_count
         Clumps        add_clumps, set_motion, remove_clumps; position, orientation, velocity, force ... as arrays
