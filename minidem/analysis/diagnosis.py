@@ -8,6 +8,7 @@ from minidem.core.quaternions import rotate
 from minidem.state.hold import immovable
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
+ROUNDING = 1e-9         # of a relative overlap, whose positions may be 1e6 radii from the origin
 FEW = 64                # so few new clumps are compared with all others; for more a list of contacts is faster
 SAMPLED = 4096          # so few of new clumps are compared before all contacts are listed
 
@@ -52,7 +53,8 @@ def refuse_deep_overlaps(loop, first, limit=DEEPEST_START, walls=()):
     radii = loop.state.spheres[:, :, 3].take(loop.state.sphere_slot)
     contacts = loop.deep_contacts(limit * radii.min(initial=np.inf))        # a list of all takes much memory
     relative = relative_overlap(contacts, radii)
-    for contact, part in zip(contacts[relative > limit], relative[relative > limit]):
+    deep = relative > limit + ROUNDING
+    for contact, part in zip(contacts[deep], relative[deep]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
         if max(i, j) >= first or -1 - j in walls:
             _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part, limit)
@@ -73,9 +75,11 @@ def _refuse_deep_among_few(loop, first, limit):
         overlap[fixed[k] & np.append(fixed[:len(others)], True)] = 0.0
         part = overlap / np.minimum(np.append(others[:, 3], radius), radius)
         j = int(np.argmax(part))
-        if part[j] > limit and j < len(others):
+        if part[j] <= limit + ROUNDING:
+            continue
+        if j < len(others):
             _refuse_overlap(clump[j], f"clump {clump[k]}", overlap[j], part[j], limit)
-        elif part[j] > limit:
+        else:
             _refuse_overlap(clump[k], f"wall {wall}", depth, part[j], limit)
 
 
@@ -98,7 +102,7 @@ def refuse_coincidence(template, position, orientation, scale, first, limit):
     i, j = i[keys[i] == keys[j]], j[keys[i] == keys[j]]
     overlap = radii[i] + radii[j] - np.sqrt(np.sum((centers[i] - centers[j]) ** 2, axis=1))
     part = overlap / np.minimum(radii[i], radii[j])
-    for k in np.flatnonzero(part > limit)[:1]:
+    for k in np.flatnonzero(part > limit + ROUNDING)[:1]:
         _refuse_overlap(first + step * int(i[k]), f"clump {first + step * int(j[k])}", overlap[k], part[k], limit)
 
 

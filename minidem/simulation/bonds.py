@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import near_spheres, pair_keys, to_nearest_image
+from minidem.analysis.diagnosis import ROUNDING
 from minidem.contact.contacts import effective_inertia
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, positive, real_array, refuse, short_repr
@@ -18,6 +19,7 @@ from minidem.state.hold import immovable
 
 NEVER = 1e300               # strength [Pa] of a bond without one
 SAFE = 0.9                  # of the largest gap of a bond, for a new one
+THIN = 0.01                 # a radius below this was probably meant in metres
 BOND = np.dtype([
     ("clump_i", np.int32), ("clump_j", np.int32), ("sphere_i", np.int32), ("sphere_j", np.int32),
     ("normal_force", float), ("shear_force", float, 3), ("bending", float, 3), ("torsion", float),
@@ -47,7 +49,7 @@ class Bonds(Topic):
         stiffness_ratio : float
             k_n / k_s.
         radius : (n,) array_like or float
-            Radius of the bond over that of the smaller sphere; A = pi R^2, I = pi R^4 / 4.
+            Radius of the bond over that of the smaller sphere, a ratio, not metres; A = pi R^2, I = pi R^4 / 4.
         tensile, shear : (n,) array_like or float
             Strengths [Pa]. Default: the bond breaks at the range of the law only.
         damping : float
@@ -66,7 +68,7 @@ class Bonds(Topic):
         Warns
         -----
         UserWarning
-            If the step is large for the stiffest bonds.
+            If the step is large for the stiffest bonds, or a `radius` is below 0.01.
 
         References
         ----------
@@ -92,6 +94,11 @@ class Bonds(Topic):
                      for name, value in (("tensile", tensile), ("shear", shear))]
         for name, values in (("radius", radii), ("tensile", strengths[0]), ("shear", strengths[1])):
             refuse(name, values, ~(values >= 1.0 / LARGEST), "give numbers greater than 0, or check the units")
+        if radii.min(initial=THIN) < THIN:
+            k = int(np.argmin(radii))
+            warnings.warn(f"add_bonds: radius = {radii[k]:g} is a ratio, not a length in metres: this bond between "
+                          f"spheres of {size[k].min():g} m has a radius of {radii[k] * size[k].min():.3g} m; divide a "
+                          "length by the radius of the smaller sphere", UserWarning, stacklevel=2)
         radii, strengths = radii * size.min(axis=1), np.minimum(strengths, NEVER)
         stiffness = positive("young", young) * np.pi * radii ** 2 / distance
         rows = np.zeros((int(BondRecord.RECORDS), n, 4))
@@ -203,7 +210,8 @@ def _checked_pairs(sim, pairs, bonded):
 
 
 def _pairs_within(sim, centers, radii, clump, gap):
-    """Pairs (n, 2) of spheres of different clumps with at most this gap."""
+    """Pairs (n, 2) of spheres of different clumps with at most this gap, within rounding."""
+    gap += ROUNDING * radii.max(initial=0.0)
     inside, images, index = centers, centers, np.arange(len(radii))
     if sim.box is not None:
         inside = sim.box.wrapped(centers)
@@ -246,4 +254,4 @@ def _warn_of_step(sim, pairs, stiffness, distance):
     largest = np.sqrt(rate.max(initial=0.0))
     if sim.dt * largest > 1.0:
         warnings.warn(f"add_bonds: the step {sim.dt:g} s is large for these bonds, whose fastest oscillation has at "
-                      f"most {largest:.4g} rad/s; a step below {1.0 / largest:.2g} s is safe", stacklevel=2)
+                      f"most {largest:.4g} rad/s; a step below {1.0 / largest:.2g} s is safe", stacklevel=3)

@@ -3,6 +3,7 @@ import cantilever
 import numpy as np
 import pytest
 from bit_systems import BRITTLE as MATERIAL, GRAIN as BALL, agglomerates
+from scenes import warnings_of
 
 import minidem as md
 from minidem.contact import registry
@@ -186,8 +187,26 @@ def test_across_faces_of_a_periodic_box():
 def test_a_step_that_is_too_long_for_a_bond():
     k_n, inertia = 1e9 * np.pi * RADIUS ** 2 / 0.0215, BALL.inertia[0]         # rotation is the fastest
     rate = np.sqrt(2.0 * (k_n * 0.01075 ** 2 / 2.5 + 0.25 * k_n * RADIUS ** 2) / inertia)
-    with pytest.warns(UserWarning, match=f"a step below {1.0 / rate:.2g} s is safe"):
-        pair(1e-4).add_bonds([(0, 1)], young=1e9)
+    texts, _ = warnings_of(lambda: pair(1e-4).add_bonds([(0, 1)], young=1e9), __file__)
+    assert len(texts) == 1 and f"a step below {1.0 / rate:.2g} s is safe" in texts[0]
+
+
+def test_all_pairs_with_exactly_the_gap_are_bonded():
+    """A cube of 27 spheres has 54 such pairs; rounding of the positions decides about each."""
+    cube = np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3)
+    for gap in 1e-4, 3e-4, 1e-3:
+        sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-5)
+        sim.add_clumps(BALL, (0.1, 0.2, 0.3) + (2.0 * RADIUS + gap) * cube)
+        assert sim.add_bonds(gap, young=1e6) == 54
+
+
+def test_a_radius_in_metres_warns():
+    """It is a ratio: a thousandth of the radius of the sphere, with a millionth of its area."""
+    for radius, n in ((1e-3, 1), ([0.5, 0.0099], 1), (0.01, 0), (1.0, 0)):
+        sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-5)
+        sim.add_clumps(BALL, [(0, 0, 0), (0.0215, 0, 0), (0.043, 0, 0)])
+        texts, _ = warnings_of(lambda: sim.add_bonds([(0, 1), (1, 2)], young=1e6, radius=radius), __file__)
+        assert len(texts) == n and all(f"radius = {np.min(radius):g} is a ratio" in text for text in texts)
 
 
 @pytest.mark.slow

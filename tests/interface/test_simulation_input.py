@@ -39,6 +39,20 @@ def test_overlap_at_the_start():
     assert all(np.array_equal(a, b) for a, b in zip(before, (sim.position, sim.velocity, sim.energy().total)))
 
 
+@pytest.mark.parametrize("others", [1, 100])            # few new clumps, and many
+def test_an_overlap_of_exactly_the_limit_is_taken(others):
+    """Rounding of the positions decides about it: some 1e-10 radii here."""
+    rng = np.random.default_rng(5)
+    for place, along in zip(rng.uniform(-1e4, 1e4, (20, 3)), scenes.unit_vectors(rng, 20)):
+        line = place + np.arange(1, others)[:, None]
+        for limit in 0.1, 0.0:
+            sim = md.Simulation(STEEL, dt=1e-6)
+            sim.add_clumps(BALL, [place, place + (2.0 - limit) * BALL.radii[0] * along, *line], overlap=limit)
+            with pytest.raises(ValueError, match=f"the limit is {limit:g}"):
+                sim.add_clumps(BALL, [place - (2.0 - limit - 1e-6) * BALL.radii[0] * along, *line + 0.5],
+                               overlap=limit)
+
+
 def test_a_step_above_the_rayleigh_step_warns_once_and_again_for_a_smaller_sphere():
     """Of smaller spheres, of smaller sizes of a template, or of a stiffer material; at the line of the user."""
     sim, stiff = simulation(dt=1e-4), md.Material(1e14, 0.2)
