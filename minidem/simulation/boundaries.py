@@ -165,8 +165,10 @@ class Boundaries(Topic):
         names = [one.name for one in self.walls]
         numbers = {name: k for k, name in enumerate(names)} if isinstance(wall, str) else range(len(names))
         if (wall if isinstance(wall, str) else whole(argument, wall, 0)) not in numbers:
-            raise ValueError(f"{argument} = {wall!r}: there are {len(names)} walls, numbered from 0, with the names "
-                             f"{', '.join(filter(None, names)) or 'none; md.Plane(..., name=...) gives one'}")
+            there = f"are {len(names)} walls" if len(names) != 1 else "is 1 wall"
+            named = ", ".join(repr(name) for name in names if name)
+            raise ValueError(f"{argument} = {wall!r}: there {there}, numbered from 0, with "
+                             f"{f'the names {named}' if named else 'no names; md.Plane(..., name=...) gives one'}")
         return numbers[wall]
 
     def _change_walls(self, walls, origin):

@@ -121,3 +121,13 @@ def test_scales(size):
     sim.run(8000)
     assert np.all((sim.position > 0.05 * size) & (sim.position < 0.95 * size))
     np.testing.assert_allclose(np.linalg.norm(sim.velocity), 14**0.5, rtol=0.01)
+
+
+@pytest.mark.parametrize("walls, words", [
+    ([], "there are 0 walls, numbered from 0, with no names;"), ([None], "there is 1 wall, numbered from 0, with no n"),
+    ([None, "lid"], "there are 2 walls, numbered from 0, with the names 'lid'$")])
+def test_an_unknown_wall(walls, words):
+    sim = md.Simulation(md.Material(1e7, 0.2), [md.Plane((0, 0, 0), (0, 0, 1), name=name) for name in walls], dt=1e-6)
+    for unknown in "floor", 2:
+        with pytest.raises(ValueError, match=f"k = {unknown!r}: {words}"):
+            sim.wall_force(unknown)
