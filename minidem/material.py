@@ -8,13 +8,14 @@ from minidem.core.checks import flag, non_negative, number, positive, short_repr
 PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction", "adhesion")
 
 
-def _check_contact_properties(owner):
-    """Validate PAIR_PROPERTIES of a new Material or Pair."""
-    object.__setattr__(owner, "restitution", number("restitution", owner.restitution))
-    if not 0.0 < owner.restitution <= 1.0:
+def _check_contact_properties(owner, names=PAIR_PROPERTIES):
+    """Validate these properties of a new Material or Pair."""
+    for name in names:
+        value = number(name, getattr(owner, name)) if name == "restitution" else non_negative(
+            name, getattr(owner, name))
+        object.__setattr__(owner, name, value)
+    if "restitution" in names and not 0.0 < owner.restitution <= 1.0:
         raise ValueError(f"restitution = {owner.restitution}: give a coefficient of restitution above 0 and up to 1")
-    for name in PAIR_PROPERTIES[1:]:
-        object.__setattr__(owner, name, non_negative(name, getattr(owner, name)))
 
 
 def described(owner):
@@ -133,8 +134,9 @@ class Pair:
     ----------
     a, b : Material
         The two materials, in any order.
-    restitution, friction, rolling_friction, adhesion : float
-        As of a `Material`.
+    restitution, friction, rolling_friction, adhesion : float, optional
+        As of a `Material`. Default: the value of both materials if they have the same one, else None: a contact law
+        that reads this property then refuses the pair.
     contact : bool
         False: clumps of a and b, or clumps of one and walls of the other, pass through each other.
 
@@ -146,10 +148,10 @@ class Pair:
 
     a: Material
     b: Material
-    restitution: float = 1.0
-    friction: float = 0.0
-    rolling_friction: float = 0.0
-    adhesion: float = 0.0
+    restitution: float | None = None
+    friction: float | None = None
+    rolling_friction: float | None = None
+    adhesion: float | None = None
     contact: bool = True
 
     def __post_init__(self):
@@ -158,7 +160,10 @@ class Pair:
         if self.a == self.b:
             raise ValueError(f"b = {short_repr(self.b)}: equals a; give {', '.join(PAIR_PROPERTIES)} of contacts "
                              "of a material with itself to the Material")
-        _check_contact_properties(self)
+        for name in PAIR_PROPERTIES:
+            if getattr(self, name) is None and getattr(self.a, name) == getattr(self.b, name):
+                object.__setattr__(self, name, getattr(self.a, name))
+        _check_contact_properties(self, [name for name in PAIR_PROPERTIES if getattr(self, name) is not None])
 
 
 def effective_modulus(first: Material, second: Material) -> float:

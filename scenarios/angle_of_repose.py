@@ -50,7 +50,7 @@ def materials(options):
     """Materials of clumps and rough walls, and of smooth walls, and their pair."""
     rough = md.Material(YOUNG, 0.2, restitution=RESTITUTION, friction=options.friction, density=DENSITY, name="rough")
     smooth = md.Material(YOUNG, 0.25, name="smooth")
-    return rough, smooth, [md.Pair(rough, smooth, restitution=RESTITUTION)]
+    return rough, smooth, [md.Pair(rough, smooth, restitution=RESTITUTION, friction=0.0)]
 
 
 def walls(options, smooth):

@@ -73,7 +73,8 @@ def powder(bond):
     rough = md.Material(YOUNG, POISSON, restitution=0.5, friction=0.5, rolling_friction=0.1, adhesion=adhesion(bond),
                         name="powder")
     smooth = md.Material(YOUNG, 0.25, name="smooth")
-    return rough, smooth, [md.Pair(rough, smooth, restitution=0.5)]
+    return rough, smooth, [
+        md.Pair(rough, smooth, restitution=0.5, friction=0.0, rolling_friction=0.0, adhesion=0.0)]
 
 
 def bed(bond, length, walls, state):

@@ -109,7 +109,7 @@ class Monitor:
         read = sim.settings.law.pair_properties(sim.settings.law_values)
         for owner in owners:
             names = [name for name in PAIR_PROPERTIES
-                     if name not in read and getattr(owner, name) != getattr(Material, name)]
+                     if name not in read and getattr(owner, name) not in (None, getattr(Material, name))]
             new = [name for name in names if f"unread {name}" not in self.issued]
             if new:
                 them = "it" if len(new) == 1 else "them"

@@ -84,8 +84,8 @@ class PairTable:
         """Properties of contacts of the materials from index `first` on with all.
 
         names : of PROPERTIES; 'modulus' is E* [Pa], 'shear_modulus' G* [Pa].
-        Returns arrays (n - first, n) by name. NaN where a pair is not given: `require_pairs` refuses those that can
-        meet.
+        Returns arrays (n - first, n) by name. NaN where a pair, or this property of it, is not given: `require_pairs`
+        refuses those that can meet.
         """
         tables = {}
         for name in names:
@@ -138,7 +138,7 @@ class PairTable:
         return 2.0 * modulus * radius ** 2
 
     def require_pairs(self, law, values, material_index):
-        """ValueError for two different materials without a pair that can meet, if the law reads properties of pairs.
+        """ValueError for two different materials that can meet without what the law reads of their pair.
 
         material_index : (n_clumps,) int32; without any, clumps to come are assumed to be of the simulation's material.
         """
@@ -154,4 +154,11 @@ class PairTable:
                     raise ValueError(f"pairs: {described(a)} and {described(b)} can meet, and contact law "
                                      f"{law.name!r} reads {', '.join(read)} of their pair; add md.Pair(a, b, ...) of "
                                      "these two materials")
+                pair = self._others[a][b]
+                if missing := [name for name in read if pair.contact and getattr(pair, name) is None]:
+                    values = ", ".join(f"{name} {getattr(pair.a, name):g} and {getattr(pair.b, name):g}"
+                                       for name in missing)
+                    raise ValueError(f"pairs: {described(pair)} gives no {', '.join(missing)}, which contact law "
+                                     f"{law.name!r} reads, and they differ: {values}. There is no mixing rule: "
+                                     f"give md.Pair(a, b, {', '.join(f'{name}=...' for name in missing)})")
         self._checked = set(clumps)

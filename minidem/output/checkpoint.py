@@ -13,7 +13,7 @@ from minidem.core.checks import existing_file, file_path, non_negative, short_re
 from minidem.engine.population import Field, Population
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserForces
-from minidem.material import Material, Pair
+from minidem.material import PAIR_PROPERTIES, Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.state.bodies import HOLD, as_numbers
@@ -24,7 +24,7 @@ from minidem.walls.periodic_box import FUNCTION, periodic_box
 
 # Names of a Snapshot as well.
 NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface_angular_velocity": (0.0, 0.0, 0.0),
-       "pressure": None, "area": None, "contact": True}                 # of walls, servos, pairs
+       "pressure": None, "area": None, "contact": True, **dict.fromkeys(PAIR_PROPERTIES)}   # of walls, servos, pairs
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot

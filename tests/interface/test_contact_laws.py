@@ -128,18 +128,50 @@ def test_a_missing_pair_adds_nothing(monkeypatch):
     walls = [md.Plane((0, 0, 0), (0, 0, 1), wall) for wall in (STEEL, SOFT)]
     with pytest.raises(ValueError, match="pairs: .*'steel' can meet.*'reading' reads restitution, friction"):
         md.Simulation(GLASS, walls[:1], contact="reading", dt=1e-6)
-    sim = md.Simulation(GLASS, walls, contact="reading", dt=1e-6, pairs=[PAIR, md.Pair(GLASS, SOFT)])
+    sim = md.Simulation(GLASS, walls, contact="reading", dt=1e-6, pairs=[PAIR, md.Pair(GLASS, SOFT, 1.0, 0.0)])
     sim.add_clumps(BALL, (0.5, 0.5, 0.5))
     with pytest.raises(ValueError, match=r"pairs: .*young=100000000.0.*'steel' can meet"):
         sim.add_clumps(BALL, (0.2, 0.5, 0.5), material=SOFT)
     assert sim.n_clumps == 1 and sim.materials == (GLASS, STEEL, SOFT)
 
 
+@pytest.mark.parametrize("contact, reads", [
+    ("hertz-mindlin", ("restitution", "friction")), ("hooke-coulomb:stiffness=1e5", ("restitution", "friction")),
+    ("hertz-mindlin:rolling=epsd", ("rolling_friction",)), ("hertz-mindlin:cohesion=jkr", ("adhesion",))])
+def test_what_a_pair_does_not_give(tmp_path, contact, reads):
+    """It is what both materials have; where they differ, a law that reads it refuses a pair that can meet."""
+    given = {"restitution": 0.5, "friction": 0.25, "rolling_friction": 0.125, "adhesion": 0.0625}
+    first, same = (md.Material(1e7, 0.3, **given, name=name) for name in "ab")
+    assert {name: getattr(md.Pair(first, same), name) for name in given} == given
+    for name in reads:
+        other = replace(same, **{name: 0.75})
+        assert getattr(md.Pair(first, other), name) is None
+        wall = [md.Plane((0, 0, 0), (0, 0, 1), other)]
+        with pytest.raises(ValueError, match=rf"the pair of material 'a' and material 'b' gives no {name}, .*{name} "
+                                             rf"{given[name]:g} and 0.75.*{name}=\.\.\."):
+            md.Simulation(first, wall, contact=contact, dt=1e-6, pairs=[md.Pair(first, other)])
+        md.Simulation(first, wall, contact=contact, dt=1e-6, pairs=[md.Pair(first, other, contact=False)])
+        with pytest.warns(UserWarning, match="does not read"):
+            sim = md.Simulation(first, wall, contact="hertz", dt=1e-6, pairs=[md.Pair(first, other)])
+        sim.save(tmp_path / "file.npz")
+        assert md.Simulation.load(tmp_path / "file.npz").pairs == sim.pairs
+
+
+def test_two_materials_of_one_restitution():
+    """Without a word of the pair, their balls rebound with it."""
+    glass, steel = (md.Material(1e7, 0.3, restitution=0.5, name=name) for name in ("glass", "steel"))
+    sim = md.Simulation(glass, contact="hertz-mindlin", dt=5e-6, pairs=[md.Pair(glass, steel)])
+    for side, material in (-1, glass), (1, steel):
+        sim.add_clumps(BALL, (1.001 * side * 0.01, 0, 0), velocity=(-0.1 * side, 0, 0), material=material)
+    sim.run(1000)
+    assert len(sim.contacts()) == 0 and sim.velocity[1, 0] == pytest.approx(0.05, rel=1e-3)
+
+
 @pytest.mark.parametrize("contact", ["hertz-mindlin", "hertz-mindlin:tangential_damping=0",
                                      "hooke-coulomb:stiffness=1e5"])
 def test_friction_of_each_contact(contact):
     """Spheres of two materials between walls of both and of a third one: limits and moduli are those of each pair."""
-    pairs = [PAIR, md.Pair(GLASS, SOFT, restitution=0.9, friction=0.05), md.Pair(STEEL, SOFT, friction=0.1)]
+    pairs = [PAIR, md.Pair(GLASS, SOFT, restitution=0.9, friction=0.05), md.Pair(STEEL, SOFT, 1.0, friction=0.1)]
     walls = [replace(wall, material=(STEEL, GLASS, SOFT)[k % 3]) for k, wall in enumerate(md.box([0.0] * 3, [0.1] * 3))]
     sim = md.Simulation(GLASS, walls, contact=contact, dt=1e-5, pairs=pairs)
     site, rng = np.argwhere(np.ones((4, 4, 4))), np.random.default_rng(1)
