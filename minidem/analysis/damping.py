@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from minidem.analysis.contacts import pair_keys, to_nearest_image
+from minidem.analysis.contacts import to_nearest_image
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate
@@ -11,12 +11,13 @@ from minidem.engine.population import field_rows
 from minidem.state.hold import immovable
 from minidem.state.state import FIELD_ROWS
 
-DAMPING, TANGENTIAL, FRICTION = 1, 3, 4     # coefficients of pairs of materials, in the order of contact/part.pxd
+# coefficients of pairs of materials, in the order of contact/part.pxd
+DAMPING, TANGENTIAL_STIFFNESS, TANGENTIAL, FRICTION = 1, 2, 3, 4
 CHANGE = 1e-6                           # of a field, over its largest value, for derivatives
 ITERATIONS, MOST = 40, 50_000           # contacts that are looked at; of more those of the most heavily loaded clumps
 
 
-def damping_rate(sim, contacts) -> tuple[float, int]:
+def damping_rate(sim) -> tuple[float, int]:
     """Largest rate [1/s] at which dashpots slow down a motion, and the clump that moves most in it; else (0, -1).
 
     The rate is an eigenvalue of M^-1 C, of the masses and inertias M and the dashpots C of all contacts and bonds.
@@ -26,14 +27,22 @@ def damping_rate(sim, contacts) -> tuple[float, int]:
     Contacts that slide count as if they stuck. The power iteration finds a rate a few per cent too small. With a spring
     k beside it, a dashpot c is stable up to (c + dt k / 4) dt / m = 1: that is the rate of bonds with dashpots.
     """
-    fixed = np.append(immovable(sim.loop.state), True)      # the last one for walls
-    both = fixed[contacts["clump_i"]] & fixed[np.maximum(contacts["clump_j"], -1)]
-    contacts = contacts[(contacts["overlap"] > 0.0) & ~both]        # of bonds that act across a gap, the bond alone
-    if len(contacts) > MOST:
-        contacts = _of_loaded_clumps(contacts, sim.n_clumps)
-    parts = [_of_contacts(sim, contacts)] if len(contacts) and sim.settings.law.dashpots else []
-    bonds = damped_bonds(sim)
+    parts, bonds = [], damped_bonds(sim)
+    if sim.settings.law.dashpots:
+        contacts, history = sim.loop.contacts_and_history()
+        chosen = _acting(sim, contacts)
+        if chosen.any():
+            contacts, mass = contacts[chosen], history["mass"][chosen]
+            parts.append(_of_contacts(sim, contacts, *_dashpots(sim, contacts, mass)))
     parts += [] if bonds is None else _of_bonds(sim, *bonds)
+    return _largest_rate(sim, parts)
+
+
+def _largest_rate(sim, parts):
+    """Largest eigenvalue [1/s] of the sum of products of matrices and their transposes, and the clump that moves most.
+
+    parts : sparse matrices (k, 6 n_clumps), whose columns are velocities times the root of mass or inertia
+    """
     if not parts:
         return 0.0, -1
     parts = [(slows, slows.T) for slows in parts]
@@ -50,27 +59,64 @@ def _dot(a, b):
     return np.sum(a * b)
 
 
-def _of_contacts(sim, contacts):
-    """Sparse matrix, whose product with its transpose is M^-1/2 C M^-1/2 of the dashpots of contacts."""
+def spring_rate(sim, contacts) -> tuple[float, int]:
+    """Largest angular frequency [1/s] of a motion against the springs of contacts, and the clump that moves most in it.
+
+    Its square is the largest eigenvalue of M^-1 K; leapfrog is unstable from 2 / dt on. Normal springs and, of
+    contacts that do not slide, those of friction.
+    """
+    contacts = contacts[_acting(sim, contacts)]
+    if not len(contacts):
+        return 0.0, -1
+    square, clump = _largest_rate(sim, [_of_contacts(sim, contacts, *_springs(sim, contacts))])
+    return square ** 0.5, clump
+
+
+def _acting(sim, contacts):
+    """(n,) bool, contacts that are looked at: those that overlap and move a clump, at most about MOST."""
+    fixed = np.append(immovable(sim.loop.state), True)      # the last one for walls
+    both = fixed[contacts["clump_i"]] & fixed[np.maximum(contacts["clump_j"], -1)]
+    acting = (contacts["overlap"] > 0.0) & ~both            # of bonds that act across a gap, the bond alone
+    if np.count_nonzero(acting) > MOST:
+        acting &= _of_loaded_clumps(contacts, sim.n_clumps)
+    return acting
+
+
+def _coefficients(sim, contacts):
+    """Coefficients (m, n) of contacts of a law with dashpots, and contact radii (n,) [m], 1 of linear springs."""
+    law, table, pairs = sim.settings.law, sim.loop.pair_table, contacts["clump_j"] >= 0
+    material, radii = sim.loop.state.material_index, sim.sphere_radii
+    other = np.where(pairs, material.take(contacts["clump_j"], mode="clip"),
+                     np.append(table.wall_index, 0).take(-1 - contacts["clump_j"], mode="clip"))
+    inverse = 1.0 / radii[contacts["sphere_i"]] + pairs / radii[np.maximum(contacts["sphere_j"], 0)]
+    rows = law.coefficient_rows(table.properties(PROPERTIES), sim.settings.law_values)
+    return ([row[material.take(contacts["clump_i"]), other] for row in rows],
+            np.sqrt(np.maximum(contacts["overlap"], 0.0) / inverse) if law.power > 1.0 else 1.0)
+
+
+def _dashpots(sim, contacts, mass):
+    """Dashpots of contacts along and across the normals (n,) [N s/m]; mass : effective (n,) [kg]."""
+    rows, radius = _coefficients(sim, contacts)
+    along = rows[DAMPING] * np.sqrt(radius * mass)
+    return along, np.where(rows[FRICTION] > 0.0, rows[TANGENTIAL], 0.0) * along         # without friction none acts
+
+
+def _springs(sim, contacts):
+    """Stiffnesses of contacts along and across the normals (n,) [N/m]."""
+    power, across = sim.settings.law.power, 0.0
+    along = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
+    if sim.settings.law.dashpots:
+        rows, radius = _coefficients(sim, contacts)
+        across = np.where((rows[FRICTION] > 0.0) & ~contacts["sliding"], rows[TANGENTIAL_STIFFNESS] * radius, 0.0)
+    return np.maximum(along, 0.0), across + 0.0 * along
+
+
+def _of_contacts(sim, contacts, along, across):
+    """Sparse matrix B of contacts: B^T B is M^-1/2 C M^-1/2 of tensors C, `along` and `across` the normals (n,)."""
     from scipy.sparse import bsr_array  # not with minidem: it takes a tenth of a second
-    law, values, state = sim.settings.law, sim.settings.law_values, sim.loop.state
-    table, pairs, normal = sim.loop.pair_table, contacts["clump_j"] >= 0, contacts["normal"]
+    pairs, normal = contacts["clump_j"] >= 0, contacts["normal"]
     first, second = _Side(sim, contacts, "i", -normal), _Side(sim, contacts[pairs], "j", normal[pairs])
-    inverse, mobility = 1.0 / first.radius, first.mobility(normal)
-    inverse[pairs] += 1.0 / second.radius
-    mobility[pairs] += second.mobility(normal[pairs])
-    if law.shares_mass(values):
-        history, ends = sim.loop.history(), np.column_stack([contacts["sphere_i"], contacts["sphere_j"]])
-        mobility = 1.0 / history["mass"][np.searchsorted(pair_keys(history["spheres"]), pair_keys(ends))]
-    other = np.empty(len(contacts), dtype=np.intp)
-    other[~pairs] = table.wall_index[-1 - contacts["clump_j"][~pairs]]
-    other[pairs] = state.material_index[second.clump]
-    rows = [row[state.material_index[first.clump], other]
-            for row in law.coefficient_rows(table.properties(PROPERTIES), values)]
-    radius = np.sqrt(np.maximum(contacts["overlap"], 0.0) / inverse) if law.power > 1.0 else 1.0     # of the contact
-    c = rows[DAMPING] * np.sqrt(radius / mobility)
-    ratio = np.where(rows[FRICTION] > 0.0, rows[TANGENTIAL], 0.0)           # without friction none acts
-    root = np.sqrt(c)[:, None, None] * _tensors(np.ones(len(c)), np.sqrt(ratio), normal)
+    root = _tensors(np.sqrt(along), np.sqrt(across), normal)
     blocks = np.concatenate([root @ first.motion, -root[pairs] @ second.motion])
     contact = np.concatenate([np.arange(len(contacts)), np.flatnonzero(pairs)])
     order = np.argsort(contact, kind="stable")
@@ -185,14 +231,14 @@ def _named(components, component):
 
 
 def _of_loaded_clumps(contacts, n_clumps):
-    """All contacts of clumps with the largest sums of sqrt(overlap), about MOST: that motion is local."""
+    """(n,) bool, all contacts of clumps with the largest sums of sqrt(overlap), about MOST: that motion is local."""
     i, j, share = contacts["clump_i"], contacts["clump_j"], np.sqrt(np.maximum(contacts["overlap"], 0.0))
     pairs = j >= 0
     load = np.bincount(i, share, n_clumps) + np.bincount(j[pairs], share[pairs], n_clumps)
     per_clump = 1.0 + (len(contacts) + np.count_nonzero(pairs)) / n_clumps
     chosen = np.zeros(n_clumps, dtype=bool)
     chosen[np.argsort(load)[-max(1, int(MOST / per_clump)):]] = True
-    return contacts[chosen[i] | pairs & chosen[np.maximum(j, 0)]]
+    return chosen[i] | pairs & chosen[np.maximum(j, 0)]
 
 
 class _Side:
@@ -203,19 +249,13 @@ class _Side:
 
     def __init__(self, sim, contacts, side, towards, beyond=0.0):
         state, sphere = sim.loop.state, contacts[f"sphere_{side}"]
-        self.clump, self.radius = contacts[f"clump_{side}"].astype(np.intp), sim.sphere_radii[sphere]
-        arm = sim.sphere_centers()[sphere] - sim.position[self.clump] + (self.radius + beyond)[:, None] * towards
+        self.clump = contacts[f"clump_{side}"].astype(np.intp)
+        reach = (sim.sphere_radii[sphere] + beyond)[:, None] * towards
+        arm = sim.sphere_centers()[sphere] - sim.position[self.clump] + reach
         moved = ~immovable(state)[self.clump, None]         # of what is held in part, an upper bound
         mass, inertia = sim.mass[self.clump], state.column("inertia")[self.clump]
         self.motion, self.turns = np.zeros((2, len(sphere), 3, 6))
         self.motion[:, range(3), range(3)] = moved / np.sqrt(mass)[:, None]
-        self._of_mass = 1.0 / mass if sim.settings.law.mass_of_clumps(sim.settings.law_values) else None
         axes = rotate(state.column("orientation")[self.clump, None], np.eye(3))
         turns = moved[:, None] * axes / np.sqrt(inertia)[:, :, None]                    # about each axis
         self.turns[:, :, 3:], self.motion[:, :, 3:] = (of.swapaxes(1, 2) for of in (turns, cross(turns, arm[:, None])))
-
-    def mobility(self, normal):
-        """(n,) of the effective mass of the law: acceleration along the normal per force along it [1/kg]."""
-        if self._of_mass is not None:
-            return self._of_mass
-        return np.sum(np.einsum("nk,nkl->nl", normal, self.motion) ** 2, axis=1)

@@ -49,7 +49,7 @@ class Monitor:
         """Report to `report` what is not among the warnings `issued`, and add it there; see `in_rows`."""
         before, self.issued, self.report, self.in_rows = self.issued, issued, report, True
         for kind, text in before.items():
-            self._warn(kind, lambda: text)
+            self._warn(kind, text)
 
     def expect_rates(self, sim):
         """Check dashpots and fields after the next step: bonds, fields or fluxes are new."""
@@ -62,6 +62,27 @@ class Monitor:
 
     def look(self, sim):
         """Check the present instant, the end of a step, whose contacts are known."""
+        self._check(sim, self._look, sim)
+
+    def check(self, sim, contacts):
+        """Check the present contacts."""
+        self._check(sim, self._check_contacts, sim, contacts)
+
+    def _check(self, sim, check, *arguments):
+        """Call a check, and report what it has found; one that fails does not end the run."""
+        self._found = {}
+        try:
+            with np.errstate(all="ignore"):             # just before a state is not finite
+                check(*arguments)
+        except MemoryError:
+            raise
+        except Exception as error:
+            self._found["check"] = (f"{_now(sim)}: a check of the run has failed, by {type(error).__name__}: {error}. "
+                                    "Results do not depend on checks. Please report it")
+        for kind, text in self._found.items():
+            self._warn(kind, text)
+
+    def _look(self, sim):
         step, loop, law, first = sim.step_count, sim.loop, sim.settings.law, self.due == 1
         # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
         self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
@@ -69,40 +90,38 @@ class Monitor:
         if not sim.n_clumps:
             return
         if first:
-            self._warn("flow", _flow, sim)
+            self._find("flow", _flow, sim)
         if self._population is not loop.population:             # clumps came or went
             self._measure_spheres(sim)
-            self._warn("density", _density, sim)
-            self._warn("mesh", _mesh, sim)
-        self._warn("speed", _speed, sim)
+            self._find("density", _density, sim)
+            self._find("mesh", _mesh, sim)
+        self._find("speed", _speed, sim)
         overlap = loop.deepest_overlap()
         least = min((limit for kind, limit in self._limits.items() if kind not in self.issued), default=math.inf)
         if overlap > least:
-            self.check(sim, loop.deep_contacts(least))
+            self._check_contacts(sim, loop.deep_contacts(least))
         has_fields = bool(loop.population.fields)
         if (overlap > 0.0 or law.range or has_fields) and sim.n_spheres <= MOST_LISTED \
                 and (step >= self._rates_due or overlap > self._rates_overlap):
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
             if law.dashpots:
-                self._warn("damping", _damping, sim)
+                self._find("damping", _damping, sim)
             if loop.walls.servos:
-                self._warn("driven", _driven, sim)
+                self._find("driven", _driven, sim)
             if has_fields:
-                self._warn("fields", _fields, sim)
+                self._find("fields", _fields, sim)
         for enclosure in self._enclosures:
-            self._warn("lost", enclosure.lost, sim)
-        self._warn("fallen", _fallen, sim)
-        self._warn("departed", _departed, sim)
+            self._find("lost", enclosure.lost, sim)
+        self._find("fallen", _fallen, sim)
+        self._find("departed", _departed, sim)
 
-    def check(self, sim, contacts):
-        """Check the present contacts."""
+    def _check_contacts(self, sim, contacts):
         if self._population is not sim.loop.population:
             self._measure_spheres(sim)
         for kind, find in ("overlap", _overlap), ("wall", _wall), ("step", _step):
             deep = contacts[contacts["overlap"] > self._limits[kind]]
             if len(deep):
-                with np.errstate(over="ignore", invalid="ignore"):              # just before a state is not finite
-                    self._warn(kind, find, sim, deep)
+                self._find(kind, find, sim, deep)
 
     def check_materials(self, sim, owners):
         """Check that the law reads what each of `owners`, materials and pairs, gives for contacts."""
@@ -122,13 +141,18 @@ class Monitor:
     def check_parameters(self, sim):
         """Check that the law reads the parameters that it was given."""
         for name, given in sim.settings.law.unread_parameters(sim.settings.law_values).items():
-            self._warn(f"unread {name}", lambda: f"contact law {sim.contact!r} reads {name} with {given} only; give "
+            self._warn(f"unread {name}", f"contact law {sim.contact!r} reads {name} with {given} only; give "
                                                  f"that as well, or leave {name} out")
 
-    def _warn(self, kind, find, *arguments):
-        """Issue the text that find(*arguments) returns, unless one of this kind was issued."""
+    def _find(self, kind, find, *arguments):
+        """Take the text that find(*arguments) returns, unless one of this kind was issued."""
         text = None if kind in self.issued else find(*arguments)
         if text is not None:
+            self._found[kind] = text
+
+    def _warn(self, kind, text):
+        """Issue the text, unless one of this kind was issued."""
+        if kind not in self.issued:
             self.report(text)
             self.issued[kind] = text
 
@@ -272,7 +296,7 @@ def _step(sim, contacts):
 
 
 def _damping(sim):
-    rate, clump = damping_rate(sim, sim.contacts())
+    rate, clump = damping_rate(sim)
     if not sim.dt * rate > 1.0:
         return None
     where, then, remedy = ("", "", "") if damped_bonds(sim) is None else (

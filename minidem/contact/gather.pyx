@@ -431,8 +431,9 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
     return deepest
 
 
-def with_history(contacts, records):
-    """The same array with one more column: history (n_records, 4), of records (n_records, n, 4) in the same order."""
+def with_history(contacts, history):
+    """The same array with one more column: history (n_records, 4), of the records of Driver.contacts_and_history."""
+    records = history["records"]
     joined = np.zeros(len(contacts), np.dtype([*((name, CONTACT[name]) for name in CONTACT.names),
                                                ("history", float, (len(records), 4))], align=True))
     for name in CONTACT.names:

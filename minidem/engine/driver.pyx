@@ -758,10 +758,17 @@ cdef class Driver:
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/gather.pyx); of a user-defined law with their
         history."""
+        return with_history(*self.contacts_and_history()) if self.law_kernels.sees_bodies else self.known_contacts()
+
+    def contacts_and_history(self):
+        """Contacts at the present pose, and `history` of the same contacts in the same order."""
+        return self.known_contacts(), self.history()
+
+    def known_contacts(self):
+        """Contacts at the present pose, without history."""
         if not self.contacts_known:
             self.evaluate()
-        found = self.deep_contacts(-np.inf)
-        return with_history(found, self.history()["records"]) if self.law_kernels.sees_bodies else found
+        return self.deep_contacts(-np.inf)
 
     def deep_contacts(self, double above):
         """Those with an overlap above a limit [m], without history; contacts must be known."""

@@ -8,7 +8,7 @@ import pytest
 from examples import rows_of
 from oblique_impacts import duration
 from reference_contact import effective_modulus
-from scenes import ball, unit_vectors
+from scenes import ball, unit_vectors, warnings_of
 from scipy.spatial.transform import Rotation
 
 import minidem as md
@@ -139,4 +139,24 @@ def test_damping_rate_of_a_flat_rod():
     sim.run_until(0.5 * time)
     contacts, beta = sim.contacts(), log(2.0) / sqrt(pi ** 2 + log(2.0) ** 2)
     stiffness = 5.0 * 4 / 3 * STIFF * sqrt(RADIUS * contacts["overlap"].mean())
-    assert damping_rate(sim, contacts)[0] == pytest.approx(beta * sqrt(5.0 * stiffness / sim.mass[0]), rel=0.06)
+    assert damping_rate(sim)[0] == pytest.approx(beta * sqrt(5.0 * stiffness / sim.mass[0]), rel=0.06)
+
+
+def test_on_a_mesh_as_on_a_plane():
+    """Contacts have the mass of their own history, also where a wall has many triangles, and behind another wall."""
+    corners = np.array([(x, y, 0.0) for x in range(-3, 4) for y in range(-3, 4)])
+    squares = [7 * x + y for x in range(6) for y in range(6)]
+    triangles = [t for k in squares for t in ((k, k + 7, k + 8), (k, k + 8, k + 1))]
+    lid, found = md.Plane((0, 0, 1), (0, 0, -1)), []
+    for floor in md.Plane((0, 0, 0), (0, 0, 1)), md.MeshWall((6.1 * RADIUS * corners, triangles)):
+        sim = md.Simulation(md.Material(YOUNG, 0.25, restitution=0.5, friction=0.3), [lid, floor], dt=1e-6,
+                            contact="hertz-mindlin:mass=shared")
+        for k, lattice in enumerate(LATTICES.values()):
+            clump = md.ClumpTemplate(2.0 * RADIUS * np.array(list(np.ndindex(lattice))), [RADIUS] * np.prod(lattice),
+                                     2500.0)
+            height = RADIUS - OVERLAP - min(clump.offsets @ clump.axes.T[:, 2])
+            sim.add_clumps(clump, (RADIUS * (0.3 + 9.0 * (k // 2) - 9.0), RADIUS * (9.2 * (k % 2) - 8.0), height))
+        contacts, history = sim.loop.contacts_and_history()
+        found.append([len(contacts), damping_rate(sim)[0], *np.bincount(contacts["clump_i"], history["mass"])])
+        assert warnings_of(lambda: sim.run(2))[0] == []
+    assert found[0] == pytest.approx(found[1], rel=1e-9) and found[0][0] == 30

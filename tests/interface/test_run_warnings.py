@@ -224,6 +224,22 @@ def test_as_an_error_it_ends_a_run_at_a_whole_step():
     assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(sim), scenes.state_of(same), strict=True))
 
 
+@pytest.mark.parametrize("name", ["_speed", "_damping", "enclosures"])
+def test_a_check_that_fails_ends_no_run(name, monkeypatch):
+    """It is said once, and changes no bit; nor do settings of NumPy for floating point errors."""
+    def fail(*arguments):
+        raise IndexError("5 is out of bounds")
+    def landed():
+        sim = ball(1e9, [FLOOR], 1e-5, contact="hertz-mindlin")
+        with np.errstate(all="raise"):
+            return said_in(lambda: sim.run(3000)), scenes.state_of(sim)
+    silent, expected = landed()
+    monkeypatch.setattr(f"minidem.analysis.monitor.{name}", fail)
+    texts, found = landed()
+    assert silent == [] and all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
+    assert len(texts) == 1 and re.match(r"step \d+ .*: a check of the run has failed, by IndexError: 5 is", texts[0])
+
+
 def test_looks_are_at_known_steps(monkeypatch, tmp_path):
     """Also in pieces of a thousand steps, and in a continued simulation."""
     sim, looks, look = ball(1e9, [FLOOR], dt=1e-5), [], Monitor.look

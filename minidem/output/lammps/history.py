@@ -41,8 +41,8 @@ def loading(sim):
 def springs(sim):
     """Springs of contacts: spheres (n, 2), the second -1 - k for wall k; normals (n, 3) from the second to the first;
     T (n, 3) on the first [N]; stiffness k a in LAMMPS (n,) [N/m]."""
-    history, row, contacts = stored(sim)
-    ends, normal, spring = ends_of(contacts), contacts["normal"], history["records"][0, row]
+    contacts, history = sim.loop.contacts_and_history()
+    ends, normal, spring = ends_of(contacts), contacts["normal"], history["records"][0]
     force, value = tangential(spring[:, :3], normal), sim.settings.law_value
     table, material = sim.loop.pair_table, sim.material_index[sim.sphere_clump]
     second = np.append(material, table.wall_index[::-1])[ends[:, 1]]        # -1 - k: from the end
@@ -52,15 +52,6 @@ def springs(sim):
     if value("tangential") != "linear":
         stiffness *= np.abs(spring[:, 3]) / np.sqrt(1.0 + curvature(sim, contacts))
     return ends, normal, force, stiffness
-
-
-def stored(sim):
-    """The history of contacts; its rows (n,) for the present contacts, by ascending `pair_keys`; these contacts."""
-    contacts, history = sim.contacts(), sim.loop.history()
-    number = np.append(np.arange(sim.n_spheres), -1 - sim.loop.walls.wall_of[::-1])   # primitives: from the end
-    known = np.column_stack([history["spheres"][:, 0], number[history["spheres"][:, 1]]])
-    _, row, place = np.intersect1d(pair_keys(known), pair_keys(ends_of(contacts)), return_indices=True)
-    return history, row, contacts[place]
 
 
 def ends_of(contacts):
@@ -104,9 +95,9 @@ def stretching(sim, ends, normal, stretch, stiffness):
 
 def restore(sim, ends, force):
     """Give contacts of `sim` springs: the tangential parts of `force` (m, 3) [N] on the first of `ends` (m, 2)."""
-    history, row, contacts = stored(sim)
-    _, first, second = np.intersect1d(pair_keys(ends_of(contacts)), pair_keys(ends), return_indices=True)
-    row, normal = row[first], contacts["normal"][first]
+    contacts, history = sim.loop.contacts_and_history()
+    _, row, second = np.intersect1d(pair_keys(ends_of(contacts)), pair_keys(ends), return_indices=True)
+    normal = contacts["normal"][row]
     springs = tangential(force[second], normal)
     history["records"][0, row, :3] = springs
     history["force"][row] += springs - tangential(history["force"][row], normal)    # kept as long as nothing moves
