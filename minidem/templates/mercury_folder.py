@@ -17,13 +17,11 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.checks import LARGEST, existing_file, file_path, finite_array, positive, refuse
-from minidem.templates.mass.mass_properties import MassProperties, possible_moments, principal_axes
+from minidem.templates.mass.mass_properties import tensor_properties
 
 SPHERES, MASS, TENSOR, DIRECTIONS = "Clump/Clump.txt", "Inertia/Mass.txt", "Inertia/TOI.txt", "Inertia/PD.txt"
 REMEDY = f"a clump of MercuryDPM has {SPHERES}, {MASS} and {TENSOR}; give its {SPHERES} for the spheres alone"
 SINGLE = np.finfo(np.float32)
-EQUAL = 1e-13       # moments that differ by less than this part of the largest are equal: round-off of a tensor
-SYMMETRIC = 1e-6    # largest difference of two elements, over the largest element: rounding to single precision
 
 
 def is_folder(path):
@@ -47,16 +45,8 @@ def read_body(path, volume, scale, relative_error):
     mass = positive(str(file), _numbers(file, (1, 1))[0, 0])
     file = existing_file("path", _part(path, TENSOR), REMEDY)
     tensor = _numbers(file, (3, 3))
-    refuse(str(file), tensor, np.abs(tensor - tensor.T) > SYMMETRIC * np.abs(tensor).max(),
-           "not symmetric; give the tensor of inertia about the centre of mass")
-    tensor = np.triu(tensor) + np.triu(tensor, 1).T         # the elements that MercuryDPM uses
-    moments, axes = principal_axes(0.5 * np.trace(tensor) * np.eye(3) - tensor, EQUAL)
-    exact = np.diagonal(axes.T @ tensor @ axes)             # without differences; equal ones stay equal
-    moments = np.array([exact[moments == moment].mean() for moment in moments])
-    if not possible_moments(*moments):
-        raise ValueError(f"{file}: principal moments {moments.tolist()}, impossible for a rigid body; give the tensor "
-                         "of inertia about the centre of mass")
-    return MassProperties(volume, np.zeros(3), moments * scale ** 2, axes, relative_error, mass / volume)
+    body = tensor_properties(str(file), tensor, mass, np.zeros(3), volume, relative_error)
+    return body._replace(inertia=body.inertia * scale ** 2)
 
 
 def write_folder(path, offsets, radii, mass, inertia):

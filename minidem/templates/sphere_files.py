@@ -3,14 +3,18 @@
 The tool CLUMP (Angelidakis et al. 2021, doi:10.1016/j.softx.2021.100735) writes them, for example.
 
 Numbers are separated by commas, semicolons or blanks. `#`, `%` and `//` begin a comment. Lines without numbers before
-the first sphere are a header (`x,y,z,r`, a name, a unit); after it they are an error.
+the first sphere are a header (`x,y,z,r`, a name, a unit); after it they are an error. A fifth column, such as the types
+of LIGGGHTS, is not used.
 
-Molecule files of LAMMPS, whose first line is a title, are known by the line `N atoms`; their sections Coords and
-Diameters are read. Files for LIGGGHTS have a line `x y z r` per sphere, without a comment.
+Molecule files of LAMMPS, whose first line is a title, are known by the line `N atoms`. Read are the sections Coords,
+Diameters and Masses, and the header lines `mass`, `com` and `inertia` (Ixx Iyy Izz Ixy Ixz Iyz), as LAMMPS uses them:
+what the header does not have follows from the masses of the spheres, overlaps counted twice. Files for LIGGGHTS have a
+line `x y z r` per sphere, without a comment.
 
-The mass properties of a clump that differ from those of its spheres are stored in a comment `# body: {...}`, one line
-of JSON: volume, density, center_of_mass (3,), inertia (3,) principal moments at that density, axes (3, 3) with the
-principal axes as columns, relative_error. Lengths are in the unit of the file.
+A comment `# density: 2650.0` holds the density [kg/m3]. The mass properties of a clump that differ from those of its
+spheres are stored in a comment `# body: {...}` instead, one line of JSON: volume, density, center_of_mass (3,), inertia
+(3,) principal moments at that density, axes (3, 3) with the principal axes as columns, relative_error. Lengths are in
+the unit of the file.
 """
 import json
 import math
@@ -20,19 +24,34 @@ from pathlib import Path
 import numpy as np
 
 from minidem.core.atomic import replace_text
-from minidem.core.checks import ADD, LARGEST, existing_file, file_path, finite_array, foreign, positive
-from minidem.templates.mass.mass_properties import MassProperties, possible_moments
+from minidem.core.checks import ADD, LARGEST, Assumed, existing_file, file_path, finite_array, foreign, positive
+from minidem.templates.mass.mass_properties import MassProperties, possible_moments, tensor_of_parts
 
 _COMMENT = re.compile(r"#|%|//")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 REMEDY = "give a text file of spheres, one x,y,z,r per line, or the folder of one clump of MercuryDPM"
 _BODY = re.compile(r"^\s*# body: (.*)$", re.MULTILINE)
+_DENSITY = re.compile(r"^\s*# density: (.*)$", re.MULTILINE)
 _ATOMS = re.compile(r"^\s*(\d+)\s+atoms\s*$")
+_SECTIONS = {"Coords": 3, "Diameters": 1, "Masses": 1}          # of a molecule, and the numbers of an atom in it
+_HEADER = {"mass": 1, "com": 3, "inertia": 6}
 FORMATS = "csv", "lammps", "liggghts", "mercurydpm"      # the last one is a folder (`mercury_folder`)
 
 
 def read_spheres(path):
-    """Return centres (n, 3) and radii (n,), in the unit of the file `path`.
+    """Return centres (n, 3) and radii (n,) in the file `path`, in its unit of length; errors as of `read_clump`."""
+    return read_clump(path)[:2]
+
+
+def read_clump(path):
+    """Return what is in the file `path`, in its unit of length, and what of it is not used.
+
+    Returns
+    -------
+    centers, radii : (n, 3), (n,) ndarray
+    given : dict
+        mass, center_of_mass (3,), inertia (3, 3) about it, input frame, as far as a molecule has them.
+    unread : list of str
 
     ValueError for a line that is not a sphere, or no spheres; FileNotFoundError without a file.
     """
@@ -47,17 +66,26 @@ def read_spheres(path):
     counts = [int(found[1]) for line in lines[1:] if (found := _ATOMS.match(_COMMENT.split(line, maxsplit=1)[0]))]
     if counts:
         return _read_molecule(lines, counts[0], path)
-    rows = []
+    rows, width = [], 4
     for number, line in enumerate(lines, start=1):
         text = _COMMENT.split(line, maxsplit=1)[0].strip()
         fields = _SEPARATOR.split(text.rstrip(",;").rstrip()) if text else []
         values = [_number(field) for field in fields]
         if any(value is not None for value in values) or rows and fields:       # else blank, or a header
-            rows.append(_sphere(values, f"{path}, line {number}: {line.strip()!r}"))
+            width = width if rows else max(4, min(len(values), 5))
+            if len(values) != width or None in values:
+                raise ValueError(f"{path}, line {number}: {line.strip()!r}: not a sphere; give four numbers x,y,z,r")
+            rows.append(_sphere(values[:4], f"{path}, line {number}: {line.strip()!r}"))
     if not rows:
         raise ValueError(f"{path}: no spheres in it; give one line x,y,z,r per sphere")
     table = np.array(rows)
-    return table[:, :3], table[:, 3]
+    return table[:, :3], table[:, 3], {}, ["the fifth column"] * (width == 5)
+
+
+def read_density(path):
+    """Return the density in the comment of the file `path`, or None without one; ValueError if it is no density."""
+    found = _DENSITY.search(existing_file("path", path, REMEDY).read_text(encoding="utf-8-sig"))
+    return found and positive(f"{path}, density", _number(found[1]))
 
 
 def read_mass_properties(path):
@@ -82,36 +110,71 @@ def read_mass_properties(path):
 
 
 def _read_molecule(lines, count, path):
-    """Centres and radii in a molecule file of LAMMPS with `count` atoms."""
-    sections, section = {"Coords": {}, "Diameters": {}}, None
+    """What `read_clump` returns, of a molecule file of LAMMPS with `count` atoms."""
+    sections, header, section, types, unread = {name: {} for name in _SECTIONS}, {}, "", set(), []
     for number, line in enumerate(lines[1:], start=2):
         words = line.partition("#")[0].split()
         if words and words[0][0].isalpha():
-            section = sections.get(words[0])
-        elif words and section is not None:
+            section = words[0]
+            if section not in (*_SECTIONS, "Types"):
+                unread.append(" ".join(words))
+        elif words and section == "Types":
+            types.add(words[-1])
+        elif words and section in _SECTIONS:
             values = [_number(word) for word in words]
-            if None in values or len(values) != (4 if section is sections["Coords"] else 2):
+            if None in values or len(values) != 1 + _SECTIONS[section]:
                 raise ValueError(f"{path}, line {number}: {line.strip()!r}: give the number of the atom and its x y z, "
-                                 "or its diameter")
-            section[values[0]] = values[1:]
-    coords, diameters = sections.values()
+                                 "or its diameter, or its mass")
+            sections[section][values[0]] = values[1:]
+        elif words and not section and words[-1] in _HEADER:
+            header[words[-1]] = finite_array(f"{path}, line {number}: {words[-1]}", list(map(_number, words[:-1])),
+                                             (_HEADER[words[-1]],), limit=LARGEST)
+    coords, diameters, masses = sections.values()
     if len(coords) != count or coords.keys() != diameters.keys():
         raise ValueError(f"{path}: {count} atoms, but Coords of {len(coords)} and Diameters of {len(diameters)}; a "
                          "clump needs both of each atom")
-    rows = [_sphere([*coords[atom], 0.5 * diameters[atom][0]], f"{path}, atom {atom:g}") for atom in sorted(coords)]
-    return np.array(rows)[:, :3], np.array(rows)[:, 3]
+    if masses and masses.keys() != coords.keys():
+        raise ValueError(f"{path}: {count} atoms, but Masses of {len(masses)}; give that of each atom, or none")
+    atoms = sorted(coords)
+    rows = np.array([_sphere([*coords[atom], 0.5 * diameters[atom][0]], f"{path}, atom {atom:g}") for atom in atoms])
+    given = _mass_of_molecule(header, [positive(f"{path}, mass of atom {atom:g}", masses[atom][0]) for atom in atoms
+                                       if masses], rows[:, :3], rows[:, 3], path)
+    if len(types) > 1:
+        unread.append(f"Types {' '.join(sorted(types))} (a clump has one material)")
+    return rows[:, :3], rows[:, 3], given, unread
 
 
-def write_spheres(path, centers, radii, body=None, style="csv", mass=None):
-    """Write spheres, and the MassProperties `body` if given, with all digits: reading returns the same bits.
+def _mass_of_molecule(header, masses, centers, radii, path):
+    """Return `given` of `read_clump`: that of the header, and what it does not have of the spheres' masses (n,)."""
+    given = {}
+    if masses:
+        balls = 0.4 * np.array(masses)[:, None, None] * radii[:, None, None] ** 2 * np.eye(3)
+        given["mass"], given["center_of_mass"], given["inertia"] = tensor_of_parts(np.array(masses), centers, balls)
+        if "com" in header:
+            away = given["center_of_mass"] - header["com"]
+            given["inertia"] += given["mass"] * (away @ away * np.eye(3) - np.outer(away, away))
+    elif "com" in header and "inertia" not in header:
+        raise ValueError(f"{path}: com without inertia or Masses; give the inertia about it, or leave com out")
+    if "mass" in header:
+        given["mass"] = positive(f"{path}, mass", header["mass"][0])
+    if "com" in header:
+        given["center_of_mass"] = header["com"]
+    if "inertia" in header:
+        given["inertia"] = header["inertia"][[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
+    return given
 
-    style : one of FORMATS that is a file; "lammps" also needs (mass, centre of mass, inertia (3, 3) about it), `mass`.
+
+def write_spheres(path, centers, radii, body, of_spheres, style="csv"):
+    """Write spheres and the MassProperties `body` with all digits: reading returns the same bits.
+
+    of_spheres : bool, whether these are those of the union of the spheres;  style : one of FORMATS that is a file
     """
     table = np.column_stack([centers, radii]).tolist()
-    comment = [] if body is None else [
+    comment = [] if of_spheres and isinstance(body.density, Assumed) else [
+        f"# density: {float(body.density)!r}" if of_spheres else
         "# body: " + json.dumps({name: np.asarray(v).tolist() for name, v in body._asdict().items()})]
     if style == "lammps":
-        total, center, inertia = mass
+        total, center, inertia = body.density * body.volume, body.center_of_mass, body.tensor
         moments = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         lines = ["# a clump of minidem, SI units", *comment, "", f"{len(table)} atoms", f"{total!r} mass",
                  f"{' '.join(map(repr, center.tolist()))} com", f"{' '.join(map(repr, moments.tolist()))} inertia"]
@@ -126,8 +189,6 @@ def write_spheres(path, centers, radii, body=None, style="csv", mass=None):
 
 
 def _sphere(values, where):
-    if len(values) != 4 or None in values:
-        raise ValueError(f"{where}: not a sphere; give four numbers x,y,z,r")
     if not all(map(math.isfinite, values)):
         raise ValueError(f"{where}: give finite numbers only")
     if values[3] <= 0.0:

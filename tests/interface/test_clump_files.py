@@ -21,15 +21,154 @@ def random_clump():
 def test_same_spheres_after_writing(tmp_path, style, coarse_fits):
     clump = random_clump()
     clump.to_file(tmp_path / "clump", style)
-    again = md.ClumpTemplate.from_file(tmp_path / "clump", density=1234.5)
-    assert np.array_equal(clump.centers, again.centers) and clump.radii == pytest.approx(again.radii, rel=1e-15)
-    assert style == "lammps" or clump.mass == again.mass and np.array_equal(clump.radii, again.radii)
+    again = md.ClumpTemplate.from_file(tmp_path / "clump", density=1234.5 if style == "liggghts" else None)
+    assert identical(again, clump)
+    large = md.ClumpTemplate.from_file(tmp_path / "clump", 1234.5, scale=2.0)
+    assert large.mass == pytest.approx(8.0 * clump.mass) and large.inertia == pytest.approx(32.0 * clump.inertia)
     if style == "lammps":
         cube = shapes.platonic_mesh("cube", 1e-3)
         of_mesh = md.ClumpTemplate.from_mesh(cube, spheres=8, match="mesh", density=2000.0)
         of_mesh.to_file(tmp_path / "cube", style)
-        again = md.ClumpTemplate.from_file(tmp_path / "cube", density=2000.0)
-        assert again.mass == of_mesh.mass and np.array_equal(again.inertia, of_mesh.inertia)
+        assert identical(md.ClumpTemplate.from_file(tmp_path / "cube"), of_mesh)
+        assert md.ClumpTemplate.from_file(tmp_path / "cube", scale=2.0).mass == pytest.approx(8.0 * of_mesh.mass)
+
+
+def identical(a, b):
+    """Whether all attributes have equal bits."""
+    return all(np.array_equal(vars(a)[name], value) for name, value in vars(b).items())
+
+
+PAIR = [(-0.01, 0, 0), (0.01, 0, 0)], [0.01, 0.01]      # two spheres that touch
+STEEL, WOOD = 7800.0, 600.0
+MASSES = np.array([STEEL, WOOD]) * 4.0 / 3.0 * math.pi * 1e-6
+CENTER = 0.01 * (MASSES[1] - MASSES[0]) / MASSES.sum()
+ALONG = 0.4 * MASSES.sum() * 1e-4                       # moments of the two balls about the common centre
+ACROSS = ALONG + MASSES.prod() / MASSES.sum() * 0.02 ** 2
+
+
+def molecule(*header, masses=None, types=(1, 1)):
+    rows = {"Coords": ("-0.01 0 0", "0.01 0 0"), "Diameters": (0.02, 0.02), "Types": types, "Masses": masses or ()}
+    return "\n\n".join(["# steel and wood\n\n2 atoms", *header] + [
+        f"{name}\n\n1 {two[0]}\n2 {two[1]}" for name, two in rows.items() if two])
+
+
+def test_one_density_per_sphere():
+    """Balls that touch, by formulas; where they overlap, the denser one counts: a core in a shell."""
+    clump = md.ClumpTemplate(*PAIR, [STEEL, WOOD])
+    assert clump.mass == pytest.approx(MASSES.sum(), rel=1e-14) and clump.center_of_mass[0] == pytest.approx(CENTER)
+    assert clump.inertia == pytest.approx([ALONG, ACROSS, ACROSS], rel=1e-13) and abs(clump.axes[0, 0]) == 1.0
+    assert clump.density == pytest.approx(0.5 * (STEEL + WOOD))
+    balls = [(0, 0, 0), (0.002, 0, 0)], [0.01, 0.005]
+    for order in (slice(None), slice(None, None, -1)):
+        core = md.ClumpTemplate(balls[0][order], balls[1][order], [WOOD, STEEL][order])
+        shell, inner = (md.ClumpTemplate([at], [radius], density) for at, radius, density in
+                        zip(*balls, (WOOD, STEEL - WOOD)))
+        assert core.mass == pytest.approx(shell.mass + inner.mass, rel=1e-14)
+        assert core.center_of_mass[0] == pytest.approx(0.002 * inner.mass / core.mass)
+        about = shell.inertia[0] + inner.inertia[0]
+        assert core.inertia[0] == pytest.approx(about)
+        assert core.inertia[2] == pytest.approx(about + shell.mass * inner.mass / core.mass * 0.002 ** 2)
+    assert identical(md.ClumpTemplate(*PAIR, [STEEL, STEEL]), md.ClumpTemplate(*PAIR, STEEL))
+
+
+def test_given_mass_properties(tmp_path):
+    """In the user's frame; kept by checkpoints and files of all styles; a free body moves about the given centre."""
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
+    tensor = turn * [1e-6, 2e-6, 2.5e-6] @ turn.T
+    clump = md.ClumpTemplate(*PAIR, mass=0.04, center_of_mass=(0.002, 0.001, 0), inertia=tensor)
+    assert clump.mass == pytest.approx(0.04, rel=1e-15) and clump.density == pytest.approx(0.04 / clump.volume)
+    assert clump.inertia == pytest.approx([1e-6, 2e-6, 2.5e-6]) and clump.center_of_mass.tolist() == [0.002, 0.001, 0]
+    assert clump.axes * clump.inertia @ clump.axes.T == pytest.approx(tensor, abs=1e-19)
+    assert clump.offsets @ clump.axes.T + clump.center_of_mass == pytest.approx(clump.centers, abs=1e-17)
+    plain, twice = md.ClumpTemplate(*PAIR, 2500.0), md.ClumpTemplate(*PAIR, mass=0.04)
+    assert twice.inertia == pytest.approx(plain.inertia * 0.04 / plain.mass)
+    for style in ("csv", "lammps"):
+        clump.to_file(tmp_path / "clump", style)
+        assert identical(md.ClumpTemplate.from_file(tmp_path / "clump"), clump)
+    with pytest.warns(UserWarning, match="'liggghts': mass, centre of mass and inertia .* are not .* in such a file"):
+        clump.to_file(tmp_path / "clump", "liggghts")
+    clump.to_file(tmp_path / "folder", "mercurydpm")
+    assert md.ClumpTemplate.from_file(tmp_path / "folder").inertia == pytest.approx(clump.inertia, rel=1e-12)
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-4, threads=1)
+    sim.add_clumps(clump, [(0, 0, 0)], angular_velocity=(3, 40, 5))
+    spin = sim.angular_momentum()
+    sim.run(50)
+    sim.save(tmp_path / "state.npz")
+    again = md.Simulation.load(tmp_path / "state.npz", threads=1)
+    sim.run(50)
+    again.run(50)
+    assert identical(again.templates[0], clump) and np.array_equal(again.orientation, sim.orientation)
+    assert spin == pytest.approx(tensor @ (3, 40, 5)) and sim.angular_momentum() == pytest.approx(spin)
+    assert np.abs(sim.position).max() < 1e-15       # the given centre stays
+
+
+@pytest.mark.parametrize("given, message", [
+    ({"density": 1.0, "mass": 1.0}, "mass = 1.0 and density = 1.0: give one of the two"),
+    ({"mass": 0.0}, "mass = 0.0: give a number greater than 0"), ({"inertia": np.eye(3)}, "give the mass, too"),
+    ({"mass": 1.0, "center_of_mass": (0, 0, 0)}, "give the tensor of inertia about it, too"),
+    ({"mass": 1.0, "inertia": np.diag([1, 1, 2.1])}, r"moments \[1.0, 1.0, 2.1\], impossible for a rigid body"),
+    ({"mass": 1.0, "inertia": np.diag([-1, 1, 1])}, "impossible for a rigid body"),
+    ({"mass": 1.0, "inertia": [[1, 2, 0], [2, 1, 0], [0, 0, 1]]}, "impossible for a rigid body"),
+    ({"mass": 1.0, "inertia": [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]}, "not symmetric"),
+    ({"density": [1.0, 2.0, 3.0]}, r"density has shape \(3,\)"),
+    ({"density": [1.0, -2.0]}, r"density\[1\] = -2.0: give densities greater than 0"),
+    ({"density": [1.0, 2.0], "mass": 1.0}, "give one of the two")])
+def test_mass_properties_that_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        md.ClumpTemplate(*PAIR, **given)
+
+
+def test_mass_in_other_units_is_reported():
+    with pytest.warns(UserWarning, match="inertia: mass is 3.16 m away .* the spheres reach 0.02 m; check the units"):
+        md.ClumpTemplate(*PAIR, mass=0.04, inertia=np.diag([2e-1, 3e-1, 3e-1]))
+
+
+def test_masses_of_a_molecule(tmp_path):
+    """Masses, and mass, com and inertia of the header, as LAMMPS reads them; the file's mass unless a density is given.
+
+    Mass properties that are those of the spheres, with the digits of a file, are those with all digits.
+    """
+    def read(text, **options):
+        (tmp_path / "two.mol").write_text(text)
+        return md.ClumpTemplate.from_file(tmp_path / "two.mol", **options)
+    two = tuple(map(repr, MASSES.tolist()))
+    clump = read(molecule(masses=two))
+    assert clump.mass == pytest.approx(MASSES.sum(), rel=1e-15) and clump.center_of_mass[0] == pytest.approx(CENTER)
+    assert clump.inertia == pytest.approx([ALONG, ACROSS, ACROSS], rel=1e-13)
+    clump = read(molecule("0.5 mass\n0.002 0 0 com\n1e-5 2e-5 2.5e-5 1e-6 2e-6 3e-6 inertia", masses=two))
+    assert clump.mass == pytest.approx(0.5) and clump.center_of_mass.tolist() == [0.002, 0.0, 0.0]
+    assert clump.axes * clump.inertia @ clump.axes.T == pytest.approx(
+        1e-6 * np.array([[10, 1, 2], [1, 20, 3], [2, 3, 25]]), abs=1e-18)
+    at_com = read(molecule("0 0 0 com", masses=two))            # about another centre, as LAMMPS
+    across = ACROSS + MASSES.sum() * CENTER ** 2
+    assert at_com.inertia == pytest.approx([ALONG, across, across]) and not at_com.center_of_mass.any()
+    in_mm = read(molecule(masses=two).replace("0.02", "20").replace("0.01", "10"), scale=1e-3)
+    assert in_mm.mass == pytest.approx(MASSES.sum()) and in_mm.inertia == pytest.approx([ALONG, ACROSS, ACROSS])
+    dense = read(molecule(masses=two), density=2500.0)
+    assert dense.density == 2500.0 and dense.center_of_mass[0] == pytest.approx(CENTER)
+    alike = read(molecule(masses=("0.0104720", "0.0104720")))
+    assert np.array_equal(alike.axes, md.ClumpTemplate(*PAIR).axes) and alike.mass == pytest.approx(0.020944)
+    with pytest.warns(UserWarning, match="density is not given"):
+        assert read(molecule()).density == 2500.0
+    for text, message in (
+            (molecule("0.002 0 0 com"), "com without inertia or Masses"), (molecule("1,0 mass"), "mass = .*not real"),
+            (molecule("1 2 com"), r"com has shape \(2,\)"), (molecule(masses=(1, -1)), "mass of atom 2 = -1"),
+            (molecule("1 mass\n1 1 3 0 0 0 inertia"), "impossible for a rigid body"),
+            (molecule(masses=two).replace("2 " + two[1], ""), "Masses of 1"),
+            (molecule("# density: 2500.0\n", masses=two), "not those of its comment density; remove the comment")):
+        with pytest.raises(ValueError, match=message):
+            read(text)
+
+
+@pytest.mark.parametrize("text, words", [
+    (molecule("1 mass", types=(1, 2)), r"Types 1 2 \(a clump has one material\): not used"),
+    (molecule("1 mass") + "\n\nCharges\n\n1 0.1\n2 0.2\n", "Charges: not used"),
+    ("# density: 1.0\n0 0 0 0.005 1\n0.004 0 0 0.004 2\n", "the fifth column: not used")])
+def test_what_is_not_used_is_named(text, words, tmp_path):
+    (tmp_path / "clump.txt").write_text(text)
+    with pytest.warns(UserWarning, match=words) as found:
+        assert len(md.ClumpTemplate.from_file(tmp_path / "clump.txt").radii) == 2
+    assert len(found) == 1
 
 
 MOLECULE = """two spheres

@@ -138,11 +138,13 @@ def test_regions(tmp_path):
     ({"walls": drum()[:1]}, "walls = .*two planes that close it"),
     ({"walls": [replace(drum()[0], velocity=(0.0, 0.1, 0.0)), *drum()[1:]]}, "one angular velocity"),
     ({"walls": [md.Cone((0.0,) * 3, (0.0, 1.0, 1.0), (0.0, 1.0), 1.0)]}, r"walls\[0\] = Cone.*cones along these"),
-    ("force", "user forces"), ("steps", "steps = 0"), ("empty", "no clumps")])
+    ("force", "user forces"), ("steps", "steps = 0"), ("empty", "no clumps"), ("ball", "one sphere with mass")])
 def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
     sim = simulation(**options if isinstance(options, dict) else {})
     if options != "empty":
         sim.add_clumps(ROD, [(0.1, 0.1, 0.1)])
+    if options == "ball":
+        sim.add_clumps(md.ClumpTemplate(BALL.centers, BALL.radii, mass=0.01, inertia=3e-7 * np.eye(3)), [(0.1, 0, 0.1)])
     if options == "force":
         sim.add_force(lambda t, x, v, q, w: (0.0 * x, 0.0 * x))
     with pytest.raises(ValueError, match=complaint):

@@ -12,6 +12,7 @@ from minidem.core.checks import file_path, whole
 from minidem.core.quaternions import rotate
 from minidem.output.lammps.history import STEP, has_springs, loading
 from minidem.output.lammps.walls import bounds_of, contact_commands, warn_of_differences
+from minidem.templates.clump_template import ClumpTemplate
 
 SPHERES, CLUMPS, INPUT, CHECKPOINT = "spheres.data", "clumps.state", "in.minidem", "start.npz"
 PAIRS, WALLS = "end.springs", "end.walls"
@@ -141,6 +142,12 @@ def setup(sim, springs=False, stretched=False):
     if sim.fields:
         raise ValueError(f"fields cannot be given to LAMMPS: {', '.join(sim.fields)}; write the files of a simulation "
                          "without them")
+    for k in np.unique(sim.template_index[single_spheres(sim)]):
+        template = sim.templates[k]
+        ball = ClumpTemplate([(0.0, 0.0, 0.0)], template.radii, template.mass / template.volume)
+        if np.any(template.offsets) or not np.allclose(template.inertia, ball.inertia, rtol=1e-6, atol=0.0):
+            raise ValueError(f"templates[{k}] = {template!r}: it is one sphere with mass properties of its own, and a "
+                             "single sphere of LAMMPS is a uniform ball; make it of several spheres")
     size = np.linalg.norm(sim.gravity)
     direction = np.divide(sim.gravity, size) if size else (0.0, 0.0, -1.0)
     gravity = f"{size:.17g} vector " + " ".join(f"{x:.17g}" for x in direction)

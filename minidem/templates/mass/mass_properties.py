@@ -8,11 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from minidem.core.checks import refuse
 from minidem.core.quaternions import cross
 from minidem.templates.mass.union_of_spheres import moments_of_union
 
 EPS = float(np.finfo(np.float64).eps)
 TIE = 1e-6          # components of an axis that differ by less are equal, so that a choice does not depend on round-off
+EQUAL = 1e-13       # moments of a given tensor that differ by less than this part of the largest are equal: round-off
+SYMMETRIC = 1e-6    # largest difference of two elements, over the largest element: rounding to single precision
+SAME = 1e-9         # largest difference of mass properties that are the same, over their size: few digits in a file
 
 
 class MassProperties(NamedTuple):
@@ -30,10 +34,74 @@ class MassProperties(NamedTuple):
                               self.inertia * (scale ** 5 * (density / self.density)), self.axes, self.relative_error,
                               density)
 
+    @property
+    def tensor(self) -> np.ndarray:
+        """Tensor of inertia (3, 3) about the centre of mass, input frame."""
+        return self.axes * self.inertia @ self.axes.T
+
+    def is_distributed_as(self, other: "MassProperties") -> bool:
+        """Whether mass is distributed as in another body of the same spheres: same centre and tensor per mass."""
+        mine, theirs = (body.tensor / (body.density * body.volume) for body in (self, other))
+        size = np.trace(theirs)
+        return bool(np.sum((self.center_of_mass - other.center_of_mass) ** 2) <= SAME ** 2 * size
+                    and np.abs(mine - theirs).max() <= SAME * size)
+
 
 def possible_moments(low, middle, high):
     """Whether these, ascending, are principal moments of a rigid body, except for rounding."""
     return 0.0 < low <= middle <= high <= (low + middle) * (1.0 + 1e-9)
+
+
+def tensor_properties(name, tensor, mass, center, volume, relative_error):
+    """Return the MassProperties of a body with a given mass, centre of mass and tensor of inertia about it.
+
+    name : of the tensor, for messages;  tensor : (3, 3), input frame [kg m2];  mass : [kg];  center : (3,) [m]
+    volume : of the spheres [m3], for the density;  relative_error : of the volume
+
+    ValueError for a tensor that no rigid body has.
+    """
+    refuse(name, tensor, np.abs(tensor - tensor.T) > SYMMETRIC * np.abs(tensor).max(),
+           "not symmetric; give the tensor of inertia about the centre of mass")
+    tensor = np.triu(tensor) + np.triu(tensor, 1).T
+    with np.errstate(over="ignore", under="ignore"):        # a ratio in a Jacobi rotation may be infinite
+        moments, axes = principal_axes(0.5 * np.trace(tensor) * np.eye(3) - tensor, EQUAL)
+    exact = np.diagonal(axes.T @ tensor @ axes)             # without differences; equal ones stay equal
+    moments = np.array([exact[moments == moment].mean() for moment in moments])
+    if not possible_moments(*moments):
+        raise ValueError(f"{name}: principal moments {moments.tolist()}, impossible for a rigid body; give the tensor "
+                         "of inertia about the centre of mass, whose moments are positive, and none larger than the "
+                         "sum of the others")
+    return MassProperties(volume, center, moments, axes, relative_error, mass / volume)
+
+
+def tensor_of_parts(masses, centers, tensors):
+    """Return mass, centre of mass (3,) and tensor of inertia (3, 3) about it, of a body of several parts.
+
+    masses : (n,);  centers : (n, 3) of mass;  tensors : (n, 3, 3) about these, input frame
+    """
+    mass = fsum(masses)
+    origin = centers[0]                                     # against cancellation far from the origin of the frame
+    center = origin + [fsum(masses * (centers[:, k] - origin[k])) / mass for k in range(3)]
+    arms = centers - center
+    tensor = np.zeros((3, 3))
+    for m, arm, own in zip(masses, arms, tensors):
+        tensor += own + m * ((arm * arm).sum() * np.eye(3) - arm[:, None] * arm)
+    return mass, center, tensor
+
+
+def layered_properties(centers, radii, densities):
+    """Return the MassProperties of spheres with a density each (n,), the largest of which counts where some overlap.
+
+    The integral over the largest density is a sum over its values in ascending order: the difference to the value
+    below, times the integral over the union of the spheres that are at least as dense. All terms are positive.
+    """
+    levels = np.unique(densities)
+    unions = [union_properties(centers[densities >= level], radii[densities >= level], step)[0]
+              for level, step in zip(levels, np.diff(levels, prepend=0.0))]
+    parts = tensor_of_parts(np.array([union.density * union.volume for union in unions]),
+                            np.array([union.center_of_mass for union in unions]), [union.tensor for union in unions])
+    error = max(union.relative_error for union in unions)
+    return tensor_properties("density", parts[2], *parts[:2], unions[0].volume, error)
 
 
 def union_properties(centers, radii, density):
