@@ -560,8 +560,11 @@ cdef class Driver:
         self.contacts_known = self.loop.broad.valid = False
         try:
             if calls_forces:
-                for name, rate in zip(("predicted_velocity", "predicted"), self.last_rates()):
-                    self.state.set_column(name, rate)
+                velocity, angular_velocity = self.last_rates()
+                change = self.schedule.flow_change(self.step_count, self.state.column("position"))
+                share = np.where(self.started, 0.5, 1.0)[:, None]       # velocities of new clumps are those before it
+                self.state.set_column("predicted_velocity", velocity + share * change)
+                self.state.set_column("predicted", angular_velocity)
             else:
                 self.loop.external_forces, self.loop.n_forces = NULL, 0
             self.loop.started = &started[0]

@@ -46,21 +46,28 @@ cdef inline void kick(ClumpBlock *clumps, Restrict force, const ConstantBlock *c
     store_eight3(clumps.velocity, kicked(clumps, force, constants, dt))
 
 
-cdef inline void kick_with_box(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants, const BoxPose *box,
-                               double dt, double per_energy, Wide *work) noexcept nogil:
-    """After `kick`: velocities of eight clumps change by that of the box at their places; its work is added to `work`.
+cdef inline Eight3 flow_change(const BoxPose *box, Restrict kick, const ClumpBlock *clumps) noexcept nogil:
+    """What a change `kick` (3, 3) of the velocity gradient of the box adds to the velocities of eight clumps.
 
     Where the box is not affine, the place of a clump is that of the image of the box in which it is.
     """
-    cdef Eight inverse_mass = load_eight(constants.inverse_mass)
-    cdef Eight3 v = load_eight3(clumps.velocity), place = from_center(box, load_eight3(clumps.position)), change, mean
+    cdef Eight3 place = from_center(box, load_eight3(clumps.position))
     cdef double room[3 * LANES]
     cdef int lane
     if not box.affine:
         for lane in range(LANES):
             store(room + lane, box_of(box, clumps.position + lane, LANES))
         place = load_eight3(room)
-    change = times_gradient(box.kick, place)
+    return times_gradient(kick, place)
+
+
+cdef inline void kick_with_box(ClumpBlock *clumps, Restrict force, const ConstantBlock *constants, const BoxPose *box,
+                               double dt, double per_energy, Wide *work) noexcept nogil:
+    """After `kick`: velocities of eight clumps change with the flow of the box; its work is added to `work`."""
+    cdef Eight inverse_mass = load_eight(constants.inverse_mass)
+    cdef Eight3 v = load_eight3(clumps.velocity), change = flow_change(box, box.kick, clumps), mean
+    cdef double room[LANES]
+    cdef int lane
     mean = add_scaled3(add_scaled3(v, -0.5 * dt * inverse_mass, load_eight3(force)), eight_of(0.5), change)
     store_eight(room, eight_where(inverse_mass, per_energy * dot3(change, mean) / inverse_mass))
     for lane in range(LANES):

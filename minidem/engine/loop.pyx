@@ -32,7 +32,7 @@ from minidem.contact.contacts cimport (
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
 from minidem.core.clock cimport clock
-from minidem.core.eight cimport store_eight3
+from minidem.core.eight cimport Eight3, add_scaled3, eight_of, store_eight3
 from minidem.core.lanes cimport LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
@@ -40,7 +40,7 @@ from minidem.core.quaternion cimport Quat, norm_squared, scale_quat
 from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport memory_refused
 from minidem.engine.user_forces cimport add_compiled_forces
-from minidem.engine.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, kicked, path_of_flow
+from minidem.engine.leapfrog cimport MOST_STRAIN, drift, flow_change, kick, kick_with_box, kicked, path_of_flow
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.engine.schedule cimport steer
@@ -50,7 +50,6 @@ from minidem.state.periodic_box cimport box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, load, load_quat, scratch_of, store_quat
 from minidem.state.state cimport clumps_of, constants_of, field_of, hold_of, wrench_of
-from minidem.walls.surface cimport Walls
 
 cdef enum:
     ROWS_OF_STEP = 14               # of a ClumpBlock, up to `path`, which each step reads
@@ -320,19 +319,23 @@ cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wr
             loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
 
 
-cdef inline void predict(Loop *loop, const Walls *walls, Py_ssize_t b, int stage) noexcept nogil:
-    """Predict velocities of a block at the instant of the pose, from the last wrench.
+cdef inline void predict(Loop *loop, const Contacts *contacts, Py_ssize_t b, int stage) noexcept nogil:
+    """Predict velocities of a block at the instant of the pose, from the last wrench and the coming change of the flow.
 
     Forces that depend on velocities would be of first order otherwise.
     """
+    cdef const BoxPose *box = contacts.law.box
+    cdef Eight3 v
     cdef ClumpBlock *clumps = clumps_of(&loop.state, b)
     cdef WrenchBlock held
     cdef const WrenchBlock *wrench = held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held)
     cdef const ConstantBlock *constants = constants_of(&loop.state, b)
     call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
-    store_eight3(clumps.predicted_velocity, kicked(clumps, wrench.force, constants,
-                                                   (loop.fraction[stage] - 0.5) * loop.step.dt))
-    follow_rates(hold_of(&loop.state, b), clumps, walls.now, clumps.predicted_velocity)
+    v = kicked(clumps, wrench.force, constants, (loop.fraction[stage] - 0.5) * loop.step.dt)
+    if box_moves(box) and loop.fraction[stage] == 1.0:          # half of the change is before the pose, half after it
+        v = add_scaled3(v, eight_of(0.5), flow_change(box, box[2].kick, clumps))
+    store_eight3(clumps.predicted_velocity, v)
+    follow_rates(hold_of(&loop.state, b), clumps, contacts.walls.now, clumps.predicted_velocity)
 
 
 cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexcept nogil:
@@ -350,7 +353,7 @@ cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexc
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
         if has_user_forces(loop) and not between_steps(loop):
-            predict(loop, &contacts.walls, b, stage)
+            predict(loop, contacts, b, stage)
         if loop.has_contacts:                           # free bodies have forces of the user alone
             wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored)
             if wrench != stored:

@@ -127,10 +127,12 @@ cdef bint is_sound(const BoxSpec *spec, const BoxState *state) noexcept nogil:
     return fine
 
 
-cdef bint advance_box(const BoxSpec *spec, const double *rates, BoxState *states, BoxPose *poses) noexcept nogil:
+cdef bint advance_box(const BoxSpec *spec, const double *rates, BoxState *states, BoxPose *poses,
+                      long long step) noexcept nogil:
     """Write states[1] a step after states[0], poses[1] and poses[2] half a step and a step after poses[0].
 
     rates : (4,) of the three axes and of the shear in this step, which poses[0] has from now on as well.
+    step : number of the step; before the first one, velocities beside a box that is not affine are those in the flow.
     False: the box is not sound, see is_sound.
 
     States follow from each other by one addition for each step, so that a divided run has the same bits.
@@ -153,11 +155,32 @@ cdef bint advance_box(const BoxSpec *spec, const double *rates, BoxState *states
         change[axis] = now.velocity[axis] - before.velocity[axis]
     write_rates(spec, rint(before.offset / before.length[spec.flow]), &now, poses[0].ahead, poses[0].lattice_ahead)
     begin_box(spec, new, poses + 2)
-    write_gradient(spec, before.length, before.offset, change, now.slip - before.slip, poses[2].kick)
+    if spec.affine or step > 0:
+        write_gradient(spec, before.length, before.offset, change, now.slip - before.slip, poses[2].kick)
     poses[1] = poses[2]
     write_geometry(spec, now.middle, now.middle_offset, &now, poses + 1)
     poses[1].travelled = 0.5 * (old.path + new.path)
     return is_sound(spec, new)
+
+
+cdef void expect_kick(const BoxSpec *spec, const double *rates, const BoxState *before, const BoxState *now,
+                      BoxPose *next_pose, long long step) noexcept nogil:
+    """Extrapolate the change of the velocity gradient between two steps, where forces are still to find it.
+
+    rates : (4,) in the coming step, without those of axes under a Pressure
+    """
+    cdef BoxState states[2]
+    cdef BoxPose poses[3]
+    cdef double expected[4]
+    cdef int axis
+    memset(poses, 0, sizeof(poses))
+    memcpy(expected, rates, sizeof(expected))
+    for axis in range(3):
+        if spec.pressure[axis] > 0.0:
+            expected[axis] = 2.0 * now.rate[axis] - before.rate[axis]
+    states[0] = now[0]
+    advance_box(spec, expected, states, poses, step)
+    memcpy(next_pose.kick, poses[2].kick, sizeof(next_pose.kick))
 
 
 cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial,
@@ -255,7 +278,10 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
         return True
     virial_of(loop, sums + 4 * course.n_servos, virial)
     accelerate_box(course.box, course.box_states + n, virial, course.rates + 4 * n)
-    fine = advance_box(course.box, course.rates + 4 * n, course.box_states + n, course.box_poses + 2 * n)
+    fine = advance_box(course.box, course.rates + 4 * n, course.box_states + n, course.box_poses + 2 * n,
+                       course.first + n)
+    expect_kick(course.box, course.rates + 4 * (n + 1), course.box_states + n, course.box_states + n + 1,
+                course.box_poses + 2 * n + 4, course.first + n + 1)
     set_box_power(loop, sums + 4 * course.n_servos, course.box_poses + 2 * n)
     return fine
 
@@ -385,9 +411,12 @@ cdef class Schedule:
         course.servo_states = <ServoState *> pointer_to(servo_states)
         self.known = steps if course.walls or course.boxes else 2 ** 62
         for k in range(steps + 1 if course.boxes and not course.presses else 0):
-            if not advance_box(&self.spec, course.rates + 4 * k, course.box_states + k, course.box_poses + 2 * k):
+            if not advance_box(&self.spec, course.rates + 4 * k, course.box_states + k, course.box_poses + 2 * k,
+                               step + k):
                 self.known = min(k, steps)
                 break
+        if course.presses:
+            expect_kick(&self.spec, course.rates, course.box_states, course.box_states, course.box_poses + 2, step)
         for m in range(course.n_servos):
             place_servo(course.servos + m, 2 * step * (0.5 * self.spec.dt),
                         course.servo_states[course.servos[m].wall].displacement,
@@ -402,6 +431,17 @@ cdef class Schedule:
     def box_state(self, long long step):
         """(10,) see BoxState, at a step."""
         return self.box_states[step - self.course.first if self.course.boxes else 0]
+
+    def flow_change(self, long long step, position):
+        """(n, 3) changes of the velocities of clumps with the flow of the box in the coming step [m/s].
+
+        step : the present one, at which walls and box are placed.  position : (n, 3)
+        """
+        if not self.course.boxes:
+            return np.zeros_like(position)
+        box = self.box_at(step)
+        kick = np.array(self.course.box_poses[2 * (step - self.course.first) + 2].kick).reshape(3, 3)
+        return (position - box.center if self.box.affine else box.displacement(box.image(position))) @ kick.T
 
     def begin(self, long long step, servo_state, box_state):
         """Go back to an earlier step, of which these are the states."""

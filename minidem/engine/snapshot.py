@@ -215,12 +215,11 @@ class Snapshot:
         return replace(self, state=state, **self._of_contacts(kept))
 
     def with_force(self, force):
-        """Add a user force or flux. Known forces and rates persist if it is one that the file was saved with."""
+        """Add a user force or flux. Known rates of fields persist if it is one that the file was saved with."""
         forces = UserForces((*self.user_forces.forces, force), self.user_forces.expected)
-        if len(forces.forces) <= self.user_forces.expected:
-            return replace(self, user_forces=forces)
-        return replace(self, user_forces=forces, forces_known=self.forces_known and force.is_flux,
-                       state=without_rates(self.state, self.population.components))
+        if self.user_forces.complete:
+            return replace(self, user_forces=forces, state=without_rates(self.state, self.population.components))
+        return replace(self, user_forces=forces)
 
     def without_forces(self, velocity, angular_velocity):
         """Drop the user forces, which act up to the present pose. The velocities given are those at the pose."""

@@ -203,13 +203,18 @@ class UserForces:
         return len(self.compiled) + len(self.fluxes) < self.expected
 
     @property
+    def complete(self):
+        """Whether none is missing, as after `load`."""
+        return len(self.forces) == self.expected
+
+    @property
     def acts(self):
         """Whether there are forces besides fluxes."""
         return len(self.fluxes) < self.expected
 
     def check(self):
         """ValueError unless all are there."""
-        if len(self.forces) < self.expected:
+        if not self.complete:
             raise ValueError(f"this simulation was saved with {self.expected} user forces and has "
                              f"{len(self.forces)}: call add_force again after load, before run, and "
                              "add_flux too, or load it with forces='drop'")

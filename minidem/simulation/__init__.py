@@ -52,7 +52,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         Energies      energy, linear_momentum, angular_momentum
         Bonds         add_bonds, bonds, broken_bonds
         Fields        add_field, set_field, field; add_flux: what flows through contacts
-        Forces        add_force
+        Forces        add_force, renew_forces
         Files         write_vtu, write_contacts, write_bonds; write_lammps, read_lammps
 
     Parameters

@@ -225,7 +225,11 @@ class Boundaries(Topic):
         box = old.state.box.with_motion(shear, rates, affine)
         refuse_held(old.state.hold, box)
         box.refuse_walls(self.walls)
-        new = self._loop_from(replace(old.snapshot(), state=old.state.with_box(box)))
+        snapshot = old.snapshot()
+        if old.user_forces.acts:                        # they see the change of the flow
+            old.user_forces.check()
+            snapshot = self._with_new_forces(snapshot)
+        new = self._loop_from(replace(snapshot, state=snapshot.state.with_box(box)))
         for k, template in enumerate(old.state.templates):
             new.box.refuse_large(template, old.state.scale[old.state.template_index == k])
         if new.forces_known:                # the power of the box in the coming half step

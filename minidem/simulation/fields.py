@@ -158,16 +158,15 @@ class Fields(Topic):
         if not self.settings.law.has_history:
             raise ValueError(f"add_flux: the contact law {self.contact!r} keeps no records of its contacts; take one "
                              "that does, such as 'hertz-mindlin'")
-        before = self.loop.user_forces
         self._use_rates_of(self.loop.snapshot().with_force(Force(function, parameters, is_flux=True)),
-                           known=len(before.forces) < before.expected)          # after load
+                           known=not self.loop.user_forces.complete)            # after load
         self.monitor.expect_rates(self)
 
     def _use_rates_of(self, snapshot, known=False):
         """Use a loop of the snapshot, whose forces stay known unless those of the user must give rates first."""
         forces = snapshot.user_forces
-        new = self._loop_from(replace(snapshot, forces_known=snapshot.forces_known and (known or not forces.acts)))
-        if new.forces_known or forces.acts and len(forces.forces) == forces.expected:
+        new = self._loop_from(self._with_new_forces(snapshot) if forces.acts and not known else snapshot)
+        if new.forces_known or forces.acts and forces.complete:
             new.evaluate(known)
         self._use(new)
 

@@ -108,7 +108,22 @@ class Forces(Topic):
         is in `energy().work`; that of compiled ones is the integral of the power by the trapezoidal rule. Checkpoints
         do not contain functions, copies do, and pickle contains those that can be pickled.
         """
-        self.continue_from(self.loop.snapshot().with_force(Force(function, parameters, random, seed)))
+        snapshot = self.loop.snapshot()
+        if self.loop.user_forces.complete:              # else it belongs to a file
+            snapshot = self._with_new_forces(snapshot)
+        self.continue_from(snapshot.with_force(Force(function, parameters, random, seed)))
+
+    @exclusive
+    def renew_forces(self) -> None:
+        """Call the user forces again, after a change of something that they depend on, which counts from now on.
+
+        A function is called at the end of a step, and its force acts from half a step before to half a step after. So a
+        change between two runs would act half a step late without this call. Each call costs an evaluation of all
+        forces.
+        """
+        if self.loop.user_forces.acts:
+            self.loop.user_forces.check()
+            self.continue_from(self._with_new_forces(self.loop.snapshot()))
 
     @property
     def user_forces(self):

@@ -1,7 +1,10 @@
 """What the topics of a `Simulation` have in common."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from minidem.engine.driver import Driver
 
@@ -36,6 +39,14 @@ class Topic:
     def continue_from(self, snapshot: Snapshot, like: Driver | None = None) -> None:
         """Continue from a `Snapshot` (minidem.engine.snapshot) with these settings; like : as of `Driver`."""
         self._use(self._loop_from(snapshot, like))
+
+    def _with_new_forces(self, snapshot):
+        """A Snapshot of this instant, with forces to be evaluated anew, which act on all clumps from now on.
+
+        The present forces have acted until now. The next step begins with half a step back under the new ones.
+        """
+        every = np.ones_like(snapshot.started)
+        return replace(snapshot.begun_again(every, *self.loop.rates()), forces_known=False)
 
     def _loop_from(self, snapshot, like=None):
         return Driver(self.settings, snapshot, like)

@@ -1,0 +1,139 @@
+"""Forces of the user against formulas: velocities that they see, changes between runs, order in the step."""
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from user_functions import CFUNC
+
+import minidem as md
+
+BALL = md.ClumpTemplate([(0, 0, 0)], [0.05], density=1000.0)
+MATERIAL = md.Material(young=1e9, poisson=0.3)
+CORNERS = (-5,) * 3, (5,) * 3, (True,) * 3
+DRAG = 3.0                              # [1/s]
+
+pytestmark = pytest.mark.filterwarnings("ignore:dt = ")             # above the Rayleigh step: nothing touches
+
+
+def drag(t, x, v, q, w, rate):
+    return -rate * v, 0.0 * w
+
+
+@CFUNC
+def compiled_drag(time, clumps, wrenches, parameters):
+    rows, results = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
+    results[:3] = -parameters[0] * rows[3:6]
+
+
+def ball(dt, force=drag, rate=DRAG, position=(2, 0, 0), velocity=(0, 0, 0), **options):
+    sim = md.Simulation(MATERIAL, dt=dt, **options)
+    sim.add_clumps(BALL, position, velocity=velocity)
+    if force is not None:
+        sim.add_force(force, [rate * BALL.mass])
+    return sim
+
+
+def orders(errors):
+    return np.log2(np.abs(errors[:-1]) / np.abs(errors[1:]))
+
+
+# --- a box that moves: points of it have the acceleration a x, clumps v' = a x - c v, and the force sees the flow
+
+HELD = md.Pressure(1e6, 0.2)            # an empty box shrinks
+
+
+def waves(t):
+    return 1.0 + 2.0 * np.sin(5.0 * t)
+
+
+def of_waves(t):
+    return 10.0 * np.cos(5.0 * t)
+
+
+FLOWS = {       # motion of the box, a(t), velocity of the flow at first at x = 2, its axis
+    "start": ({"shear": ("y", "x", -1.5)}, lambda t: 0.0, -3.0, 1),
+    "waves": ({"shear": ("y", "x", waves)}, of_waves, 2.0, 1),
+    "stretched": ({"rates": (waves, 0.0, 0.0)}, lambda t: of_waves(t) + waves(t) ** 2, 2.0, 0),
+    "pressure and shear": ({"shear": ("y", "x", waves), "rates": (0.0, 0.0, HELD)}, of_waves, 2.0, 1)}
+
+
+@pytest.mark.parametrize("force", [drag, compiled_drag], ids=["python", "compiled"])
+@pytest.mark.parametrize("name", FLOWS)
+def test_forces_see_the_flow(name, force):
+    """With the first step, too, and where its rate changes in each step: the order is two."""
+    motion, acceleration, flow, axis = FLOWS[name]
+
+    def motion_of_ball(t, y):           # place across the flow or along it, velocity
+        return y[1], -DRAG * y[1] + acceleration(t) * (2.0 if axis else y[0])
+    start = (0.0 if axis else 2.0, flow)
+    x, v = solve_ivp(motion_of_ball, (0.0, 0.5), start, rtol=1e-11, atol=1e-13).y[:, -1]
+    errors = []
+    for dt in (1e-2, 5e-3, 2.5e-3):
+        sim = ball(dt, force, periodic=md.PeriodicBox(*CORNERS, **motion))
+        sim.run_until(0.5)
+        errors.append((sim.position[0, axis] - x, sim.velocity[0, axis] - v if name == "start" else 0.0))
+    errors = np.array(errors)
+    assert np.abs(errors[-1]).max() < 2e-4
+    assert orders(errors[:, 0]) == pytest.approx([2.0, 2.0], abs=0.15), errors
+
+
+def test_velocities_outside_of_a_box_that_is_not_affine():
+    """They are those of the positions: nothing jumps at the start, where the box begins to move."""
+    for x in (2.0, 5.4, -17.0):
+        sim = ball(5e-3, None, position=(x, 0, 0), velocity=(0, -8.25, 0),
+                   periodic=md.PeriodicBox(*CORNERS, shear=("y", "x", -1.5), affine=False))
+        before = sim.energy().balance
+        sim.run(200)
+        np.testing.assert_allclose(sim.velocity[0], (0, -8.25, 0), rtol=1e-13)
+        np.testing.assert_allclose(sim.position[0], (x, -8.25, 0), rtol=1e-12)
+        assert sim.energy().balance == pytest.approx(before, rel=1e-12)
+
+
+# --- changes between two runs count from this instant on
+
+@CFUNC
+def compiled_push(time, clumps, wrenches, parameters):
+    np.ctypeslib.as_array(wrenches, (6, 8))[0] = BALL.mass
+
+
+def renewed(sim, values):
+    values["push"] = BALL.mass
+    sim.renew_forces()
+
+
+CHANGES = {
+    "add_force": lambda sim, values: sim.add_force(lambda t, x, v, q, w: ((BALL.mass, 0, 0), 0.0 * w)),
+    "add a compiled force": lambda sim, values: sim.add_force(compiled_push),
+    "renew_forces": renewed,
+    "set_field": lambda sim, values: sim.set_field("charge", 1.0)}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changed_forces_count_at_once(name):
+    """A constant force is added, or changed, at 0.5 s: exactly 1 / 8 m at 1 s, with the balance of the energy."""
+    values = {"push": 0.0}
+
+    def force(t, x, v, q, w, *, fields):
+        push = np.zeros_like(x)
+        push[:, 0] = values["push"] + BALL.mass * fields["charge"]
+        return push, 0.0 * w
+    sim = ball(0.05, None, position=(0, 0, 0))
+    sim.add_field("charge", 0.0)
+    sim.add_force(force)
+    sim.run(10)
+    CHANGES[name](sim, values)
+    sim.run(10)
+    np.testing.assert_allclose([sim.position[0], sim.velocity[0]], [(0.125, 0, 0), (0.5, 0, 0)], rtol=1e-12)
+    assert sim.energy().work == pytest.approx(sim.energy().kinetic, rel=1e-12)
+
+
+@pytest.mark.parametrize("force", [drag, compiled_drag], ids=["python", "compiled"])
+def test_a_shear_that_begins_later(force):
+    """The clump takes part in the flow, and is slowed down from then on."""
+    errors = []
+    for dt in (1e-2, 5e-3, 2.5e-3):
+        sim = ball(dt, force, periodic=CORNERS)
+        sim.run_until(0.25)
+        sim.deform(shear=("y", "x", 1.5))
+        sim.run_until(0.5)
+        errors.append(sim.position[0, 1] - 3.0 / DRAG * (1.0 - np.exp(-0.25 * DRAG)))
+    assert orders(errors) == pytest.approx([2.0, 2.0], abs=0.15) and abs(errors[-1]) < 1e-5
