@@ -3,6 +3,7 @@
 
     python tools/integrator_table.py                           measure, and write the tables (four minutes on two cores)
     python tools/integrator_table.py --schemes spiral exact    some schemes, printed only
+    python tools/integrator_table.py --import mine.py --schemes mine    one of your own
 
 The schemes are those of second order under any torque with one evaluation of the forces per step. The text above the
 tables is written by hand.
@@ -12,6 +13,7 @@ import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from time import process_time
 
@@ -19,6 +21,7 @@ import numpy as np
 
 import minidem as md
 from minidem.core.atomic import replace_text
+from minidem.core.own_code import add_import_option, import_own
 from minidem.core.quaternions import rotate
 from minidem.initial import place_densely
 from minidem.scenario import random_directions
@@ -125,6 +128,12 @@ def measured(task):
         return dict.fromkeys(FREE, np.inf) if system is None else np.inf
 
 
+def import_all(names):
+    """Import what registers schemes, which a process that is not forked does not have."""
+    for name in names:
+        import_own(name, f"--import {name}")
+
+
 def table(headings, rows):
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (headings, ["---"] * len(headings), *rows)) + "\n"
 
@@ -133,10 +142,17 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemes", nargs="+", metavar="NAME", help="default: all of second order")
     parser.add_argument("--workers", type=int, default=2, help="processes (default: %(default)s)")
+    add_import_option(parser)
     options = parser.parse_args(argv)
+    try:
+        import_all(options.imports)
+        for name in options.schemes or ():
+            md.rotation.info(name)
+    except ValueError as error:
+        parser.error(str(error))
     names = options.schemes or second_order()
     tasks = [(None, name, 0) for name in names] + list(product(SIMULATIONS, names, SEEDS))
-    with ProcessPoolExecutor(options.workers) as pool:
+    with ProcessPoolExecutor(options.workers, get_context("spawn"), import_all, (options.imports,)) as pool:
         results = dict(zip(tasks, pool.map(measured, tasks)))
     free = [[f"`{name}`", *(f"{results[None, name, 0][key]:.0e}".replace("inf", "lost") for key in FREE)]
             for name in names]

@@ -3,6 +3,7 @@
 
     python tools/order_table.py             measure all schemes and write the file (15 s)
     python tools/order_table.py --check     measure the orders only and compare them with the file
+    python tools/order_table.py --import mine.py    measure and print your own schemes, write nothing
 
 Errors are those of minidem.scenarios.rotating_bodies.driven_bodies at the end of a motion of six asymmetric bodies, for
 five time steps, each half the one before, against DOP853. The schemes are those of `minidem.rotation.available()`: a
@@ -18,6 +19,7 @@ import numpy as np
 
 import minidem as md
 from minidem.core.atomic import replace_text
+from minidem.core.own_code import add_import_option, import_own
 from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
 
 TABLE = Path(md.rotation.__file__).with_name("ORDERS.md")
@@ -181,14 +183,22 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    add_import_option(parser)
     options = parser.parse_args(argv)
+    for name in options.imports:
+        try:
+            import_own(name, f"--import {name}")
+        except ValueError as error:
+            parser.error(str(error))
     rows = []
-    for name in names():
+    for name in sorted(md.rotation.registry.own_names()) if options.imports else names():
         row = facts(name) | measured_orders(name)
         if not options.check:
             row["ns"] = f"{nanoseconds(name):.1f}"
             print(name, *(row[heading] for heading in ORDERS), row["ns"], sep="   ", flush=True)
         rows.append(row)
+    if options.imports:
+        return 0
     if options.check:
         said = differences(rows, read_page(TABLE.read_text(encoding="utf-8")))
         print("\n".join([*said, "write the table anew: python tools/order_table.py"]) if said else

@@ -155,7 +155,7 @@ def _is_tuple_of(known, given):
 
 
 _registry: Registry[ContactLaw] = Registry(ContactLaw, "minidem.contact.laws", "LAWS")
-available, info = _registry.available, _registry.info
+available, info, own_names = _registry.available, _registry.info, _registry.own_names
 
 
 def select(specification, scheme=None):

@@ -147,6 +147,10 @@ class Registry(Generic[Described]):
         self.own.add(described.name)
         return described
 
+    def own_names(self) -> set[str]:
+        """Names of those that users have added."""
+        return set(self.own)
+
     def remove_own(self):
         """Remove all that users have added."""
         for name in self.own:

@@ -11,15 +11,18 @@ from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers, replace_text
 from minidem.core.checks import check_call, flag, positive, short_repr, whole
+from minidem.core.own_code import absolute, loading
 from minidem.core.processors import available_processors
 from minidem.core.progress import Line
-from minidem.ensemble.worker import OWN_COLUMNS, cluster, load, loading, local, plain, reference_to
+from minidem.ensemble.worker import (
+    OWN_COLUMNS, REGISTERED, cluster, load, local, make, own_names, plain, reference_to)
 from minidem.output.table import write_table
 
 
 def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Path | str, workers: int | None = None,
                  threads: int = 1, scheduler: str | None = None, progress: bool = True,
-                 cost: Callable[[dict], float] | None = None, timeout: float | None = None) -> list[dict]:
+                 cost: Callable[[dict], float] | None = None, timeout: float | None = None,
+                 imports: Iterable[str | Path] = ()) -> list[dict]:
     """Call ``function(**parameters)`` for every combination of the values of a grid.
 
     Each run is made in a process of its own, with an empty standard input. A run that raises, exceeds `timeout`, or
@@ -48,6 +51,9 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
         Parameters (a dictionary) -> estimated duration of the run in any unit. Expensive runs start first.
     timeout : float, optional
         Maximum duration of a run [s], including the start of its process (about 1 s). Default: no limit.
+    imports : list of str, optional
+        Modules by their names, or scripts by their paths, that each run imports before the function: those that
+        register rotation schemes and contact laws, unless the module of the function does so at its top level.
 
     Returns
     -------
@@ -58,7 +64,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     Raises
     ------
     ValueError
-        For invalid arguments, or a folder with runs of another function or of other parameters; before any run.
+        For invalid arguments, a folder with runs of another function or of other parameters, or a scheme or law in the
+        grid that this process has registered and the runs have not; before any run.
     RuntimeError
         If called while `function` is imported, for want of `if __name__ == "__main__"`.
     """
@@ -78,11 +85,14 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
         check_call("cost", cost, "parameters")
     reference = reference_to(function)
     check_call("function", load(reference) if isinstance(function, str) else function, keywords=runs[0])
+    imports = [absolute(one) for one in imports]
+    _check_registered(runs, reference, threads, imports)
     store = Store(folder, os.path.basename(reference), runs)        # a script has another folder on other machines
     costs = {k: float(cost(parameters)) if cost else 1.0 for k, parameters in enumerate(runs)
              if not store.records[k] or store.records[k]["error"]}
     left, failed, line = dict(costs), 0, Line(quiet=not progress)
-    place = local(workers, threads, timeout) if scheduler is None else cluster(scheduler, threads, timeout)
+    place = local(workers, threads, timeout, imports) if scheduler is None else \
+        cluster(scheduler, threads, timeout, imports)
     if progress and costs:
         line.show(f"{len(runs) - len(left)} of {len(runs)} runs")
     try:
@@ -126,6 +136,22 @@ def _combinations(grid):
     if not values or not all(values.values()):
         raise ValueError(f"grid = {short_repr(grid)}: give at least one parameter, and at least one value of each")
     return [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
+
+
+def _check_registered(runs, reference, threads, imports):
+    """ValueError if the process of a run fails to import, or does not know a scheme or law in its parameters."""
+    named = {str(value).partition(":")[0]: (name, value) for parameters in runs for name, value in parameters.items()}
+    here = own_names() & set(named)
+    if not (here or imports):
+        return
+    record = make(REGISTERED, {"reference": reference}, threads, None, imports)
+    if record["error"]:
+        raise ValueError(record["error"].removeprefix("ValueError: "))
+    for unknown in sorted(here - set(record["result"]["names"].split())):
+        name, value = named[unknown]
+        raise ValueError(f"grid[{name!r}]: {value!r} is registered in this process, and the processes of the runs do "
+                         "not have it. Register it at the top level of the module of the function, or in a file, and "
+                         "give imports=['file.py'], of scenarios and tools --import file.py")
 
 
 class Store:

@@ -4,7 +4,6 @@ Such a process reads its task from a file and writes its record to another. Its 
 holds open. When it closes, the process kills itself and the processes that it has started. A reference,
 "module:function" or "path/script.py:function", names a function to import.
 """
-import importlib.util
 import json
 import os
 import signal
@@ -20,13 +19,16 @@ from pathlib import Path
 
 import numpy as np
 
+from minidem.contact import registry as contact_laws
 from minidem.core.checks import short_repr
+from minidem.core.own_code import absolute, import_own
+from minidem.rotation import registry as rotation_schemes
 
 ATTEMPTS = 2            # of a run whose process dies, which may have been killed by chance
 CONNECT = 10            # timeout for reaching a scheduler [s]
 OWN_COLUMNS = ("run_seconds", "error")
 PROGRAM = "from minidem.ensemble.worker import main; main()"
-loading: list = []      # references being imported
+REGISTERED = "minidem.ensemble.worker:registered"
 
 
 def reference_to(function):
@@ -35,7 +37,7 @@ def reference_to(function):
         where, colon, name = function.rpartition(":")
         if not colon:
             raise ValueError(f"function = {function!r}: give 'module:function' or 'script.py:function'")
-        return f"{Path(where).absolute()}:{name}" if where.endswith(".py") else function
+        return f"{absolute(where)}:{name}"
     name, module = getattr(function, "__name__", ""), sys.modules.get(getattr(function, "__module__", ""))
     if getattr(module, name, None) is function:
         if module.__spec__:                             # that of python -m package.study has the name of the module
@@ -48,22 +50,24 @@ def reference_to(function):
 
 
 def load(reference):
-    """Import a function; ValueError if it fails. A script can import from its folder, as when it is run."""
+    """Import a function; ValueError if it fails."""
     where, _, name = reference.rpartition(":")
-    loading.append(reference)
+    module = import_own(where, f"function = {reference!r}")
     try:
-        if where.endswith(".py"):
-            sys.path.insert(0, str(Path(where).parent))
-            spec = importlib.util.spec_from_file_location(f"_ensemble_{Path(where).stem}", where)
-            module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-        else:
-            module = importlib.import_module(where)
         return getattr(module, name)
-    except (Exception, SystemExit) as error:            # any, raised by the code of the module
-        raise ValueError(f"function = {reference!r}: cannot be imported ({type(error).__name__}: {error})") from error
-    finally:
-        loading.pop()
+    except AttributeError as error:
+        raise ValueError(f"function = {reference!r}: cannot be imported (AttributeError: {error})") from error
+
+
+def own_names():
+    """Names of the rotation schemes and contact laws that users have registered in this process."""
+    return rotation_schemes.own_names() | contact_laws.own_names()
+
+
+def registered(reference):
+    """A run that returns the `own_names` of a process that has imported a function."""
+    load(reference)
+    return {"names": " ".join(sorted(own_names()))}
 
 
 def plain(name, value):
@@ -75,13 +79,16 @@ def plain(name, value):
     return value
 
 
-def make(reference, parameters, threads, timeout, alive=subprocess.PIPE):
-    """The record of a run, failed if its process dies twice or exceeds the timeout [s]; alive : its standard input."""
+def make(reference, parameters, threads, timeout, imports=(), alive=subprocess.PIPE):
+    """The record of a run, failed if its process dies twice or exceeds the timeout [s].
+
+    imports : modules and scripts that the process imports first;  alive : its standard input
+    """
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONUNBUFFERED": "1",
                    "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
     with tempfile.TemporaryDirectory() as folder:
         task, record, output = (Path(folder, name) for name in ("task", "record", "output"))
-        task.write_text(json.dumps([reference, parameters]))
+        task.write_text(json.dumps([reference, parameters, list(imports)]))
         for _ in range(ATTEMPTS):
             with open(output, "wb") as printed, subprocess.Popen(
                     [sys.executable, "-c", PROGRAM, folder], env=environment, stdin=alive, stdout=printed,
@@ -104,7 +111,7 @@ def make(reference, parameters, threads, timeout, alive=subprocess.PIPE):
 
 @contextmanager
 def local(workers, *how):
-    """Yield submit(reference, parameters) -> Future of a record, made on this machine; how : threads, timeout."""
+    """Yield submit(reference, parameters) -> Future of a record, made here; how : threads, timeout, imports."""
     executor, (alive, end) = ThreadPoolExecutor(workers), os.pipe()
     with open(alive, "rb") as alive, open(end, "wb"):       # its end is the end of all processes, and no other begins
         try:
@@ -130,10 +137,12 @@ def cluster(scheduler, *how):
         yield lambda *task: executor.submit(make, *task, *how)
 
 
-def perform(reference, parameters):
+def perform(reference, parameters, imports=()):
     """Make a run in this process; returns its record, in types of JSON that a table can hold."""
     start, error, trace = time.perf_counter(), None, None
     try:
+        for name in imports:
+            import_own(name, f"imports: {name}")
         result = load(reference)(**parameters)
         if not isinstance(result, dict):
             raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")

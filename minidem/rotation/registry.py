@@ -86,7 +86,7 @@ SECOND_ORDER = {"order_q": 2, "order_w": 2, "order_q_varying": 2, "order_w_varyi
 LEAPFROG = SECOND_ORDER | {"angular_velocity_offset": -0.5}
 
 _registry: Registry[Scheme] = Registry(Scheme, "minidem.rotation", "SCHEMES")
-available, info, select = _registry.available, _registry.info, _registry.select
+available, info, select, own_names = _registry.available, _registry.info, _registry.select, _registry.own_names
 
 
 def register(name: str, move: Function, start: Function | None = None, finish: Function | None = None,

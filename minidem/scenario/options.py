@@ -11,13 +11,14 @@ from pathlib import Path
 from minidem import contact, rotation
 from minidem.core.checks import did_you_mean
 from minidem.core.interpreter import scenario_command, with_scenario_commands
+from minidem.core.own_code import add_import_option
 from minidem.core.progress import pipe_may_close
 from minidem.output import vtu
 
 ALL = -1                                # clumps in the trajectory
 # Options of output and resources, which a continued run may change. All others define the physics.
 _NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoint_every", "resume", "compare",
-                "energy_limit", "track", "track_every", "contacts"}
+                "energy_limit", "track", "track_every", "contacts", "imports"}
 
 _EPILOG = """\
 exit status: 0 done; 1 failed: a non-finite state, or an energy error beyond --energy-limit, with a checkpoint of the
@@ -143,6 +144,7 @@ def make_parser(scenario):
     option("--out", default=f"results/{scenario.name}", metavar="DIR",
            help="folder for all files; those of an earlier run are replaced (default: %(default)s)")
     option("--quiet", action="store_true", help="print only warnings and errors")
+    add_import_option(group)
     if study:
         return parser
     option("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",

@@ -33,7 +33,9 @@ class Report(AbstractContextManager):
         self.findings: list = []
         self.files: list[str] = []
         self.failed_runs = 0
-        self._options = {name: value for name, value in vars(options).items() if name not in ("out", "quiet")}
+        self._options = {name: value for name, value in vars(options).items()
+                         if name not in ("out", "quiet", "imports")}
+        self._imports = getattr(options, "imports", ())
         self._begun = time.perf_counter()
         self._line = Line(self.quiet)
         self.path.mkdir(parents=True, exist_ok=True)
@@ -72,7 +74,7 @@ class Report(AbstractContextManager):
     def runs(self, function: Callable | str, grid: dict[str, Iterable], folder: str = "", **others) -> list[dict]:
         """The rows of `run_ensemble` in a folder of the report, with --workers and its further arguments `others`."""
         rows = run_ensemble(function, grid, self.path / folder, self._options["workers"], progress=not self.quiet,
-                            **others)
+                            imports=self._imports, **others)
         self.failed_runs += sum(row["error"] is not None for row in rows)
         return rows
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from minidem.core.checks import flag
 from minidem.core.interpreter import this_python
+from minidem.core.own_code import import_given, import_own
 from minidem.core.progress import Line, Signals, say
 from minidem.initial import kept_bed
 from minidem.scenario import plot
-from minidem.scenario.options import check_folder, make_parser
+from minidem.scenario.options import Parser, check_folder, make_parser
 from minidem.scenario.record import verdict
 from minidem.scenario.report import Report
 from minidem.scenario.run import Run
@@ -117,6 +118,9 @@ class Scenario:
 
     def parse(self, argv: Sequence[str] | None = None, **chosen) -> Namespace:
         """The options in a command line, by default sys.argv, and others `chosen` by name; ValueError if invalid."""
+        import_given(argv, Parser(add_help=False))
+        for name in chosen.get("imports", ()):
+            import_own(name, f"imports: {name}")
         options = make_parser(self).parse_args(argv)
         for name, value in chosen.items():
             if name not in options:

@@ -8,12 +8,16 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from processes import python
 
+from minidem.core.own_code import import_own
 from minidem.ensemble import run_ensemble, worker
 from minidem.ensemble.worker import reference_to
+from minidem.rotation import registry
+from minidem.scenarios.energy import energy_pareto
 
 # Functions of the studies. `study` leaves a mark per call in the working folder, and does what `a` says.
 SCRIPT = r"""
@@ -279,6 +283,58 @@ if __name__ == "__main__":
     [row] = run_ensemble(decorated, {"a": [5]}, sys.argv[1], workers=1, progress=False)
     print(row["error"] or row["x"])
 """
+
+
+OWN = """
+import sys, minidem as md
+def move(bodies, dt, stage):
+    pass
+md.rotation.register("mine", move)
+"""
+USES = """
+import minidem as md
+def study(rotation):
+    open("called", "a").write("x")
+    end = md.rotation.integrate(rotation, (1, 2, 3), (1, 0, 0, 0), (0, 0, 1), (0, 0, 0), 0.1, 2)
+    return {"w": float(abs(end.orientation[..., 0]).max())}
+"""
+
+
+@pytest.fixture
+def own_scheme(here):
+    """A file that registers the scheme 'mine', which this process has imported, and one with a study of schemes."""
+    (here / "mine.py").write_text(OWN)
+    (here / "uses.py").write_text(USES)
+    import_own("mine.py", "mine.py")
+    yield "mine.py"
+    registry._registry.remove_own()
+
+
+def test_runs_that_do_not_know_a_scheme(own_scheme, here):
+    """The runs' processes are new ones: what this one has registered is missing there, and that is said before."""
+    grid = {"rotation": ["spiral", "mine:"]}
+    with pytest.raises(ValueError, match=r"grid\['rotation'\]: 'mine:' is registered in this process, .* imports="):
+        run_ensemble("uses.py:study", grid, "out", workers=1, progress=False)
+    assert not Path("called").exists() and not Path("out").exists()
+    for wrong in ("none.py", "no_such_module"):
+        with pytest.raises(ValueError, match=f"imports: .*{wrong}: cannot be imported"):
+            run_ensemble("uses.py:study", grid, "out", workers=1, progress=False, imports=[wrong])
+    rows = run_ensemble("uses.py:study", grid, "out", workers=1, progress=False, imports=[own_scheme])
+    assert [row["error"] for row in rows] == [None, None] and rows[1]["w"] == 1.0 > rows[0]["w"]
+
+
+@pytest.mark.filterwarnings("ignore:Data has no positive values:UserWarning")       # of a single point
+def test_import_of_a_scenario(own_scheme, here, capsys):
+    """Schemes of a file in options of a study, before and behind --import, and in its processes."""
+    registry._registry.remove_own()
+    words = ("--system clumps --contact hertz --steps 1e-4 --time 3e-3 --seeds 1 --workers 1 --quiet "
+             "--integrators mine --out out")
+    assert energy_pareto.main(words.split()) == 2 and "'mine'" in capsys.readouterr().err
+    assert energy_pareto.main([*words.split(), "--import", "none.py"]) == 2
+    assert "--import none.py: cannot be imported" in capsys.readouterr().err
+    assert energy_pareto.main([*words.split(), "--import", own_scheme]) == 0
+    [row] = csv.DictReader(Path("out", "curves.csv").open(newline=""))
+    assert row["integrator"] == "mine" and row["failed"] == "0" and row["error"]
 
 
 def test_functions(tmp_path, monkeypatch):

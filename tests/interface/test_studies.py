@@ -95,7 +95,7 @@ def test_a_new_run_replaces_its_own_files_only(tmp_path, monkeypatch, capsys):
     assert {file.name for file in tmp_path.iterdir()} == {"summary.json", "mine.txt"}
     (tmp_path / "summary.json").write_text("not JSON")
     assert EXPERIMENT.main(["--out", str(tmp_path), "--quiet"]) == 0 and capsys.readouterr().out == ""
-    with pytest.raises(ValueError, match="no option 'speed', only dt, integrator"):
+    with pytest.raises(ValueError, match="no option 'speed', only dt, imports, integrator"):
         EXPERIMENT.run_into(tmp_path, speed=1)
 
 

@@ -36,6 +36,8 @@ WARMUP, STEPS, REPEATS = 50, 300, 3
     ("compare_impact --time 0.02", "--skip"), ("compare_repose --count 1", "at least 10"),
     ("compare_repose --time 0.001", "at least 0.02 s"), ("compare_repose --clump cube", "--clump"),
     ("compare_friction --steps 200,100", "two ascending"), ("compare_friction --speed 0", "above 0"),
+    ("order_table --import none.py", "--import none.py: cannot"), ("integrator_table --schemes mine", "'mine'"),
+    ("integrator_table --import none.py", "--import none.py: cannot"),
     ("compare_shear --count 10", "at least 500"), ("compare_shear --strain 0", "above 0")])
 def test_a_bad_argument_is_named(words, complaint, run_tool, here):
     tool, *arguments = words.split()
