@@ -2,6 +2,7 @@
 import numpy as np
 
 from minidem.core import quaternions
+from minidem.core.checks import refuse
 from minidem.state.bodies import FREE_HOLD
 from minidem.templates.mass.mass_properties import quaternion
 
@@ -9,6 +10,8 @@ from minidem.core.quaternion cimport multiply, normalise, quat, rotate
 from minidem.core.vec3 cimport add_scaled, scale, sub
 from minidem.state.rows cimport CARRIED, store, store_quat
 from minidem.walls.surface cimport from_wall, to_wall, vector, velocity_with
+
+FAR = 1e12          # of a pin, over a radius of gyration: rounding changes the smallest moment by 1e-6 at most
 
 
 cdef const WrenchBlock *held_wrench(const StateView *state, Py_ssize_t block, const WrenchBlock *wrench,
@@ -100,17 +103,24 @@ def holds_of(state, clumps, free, turns, pin, wall=-1):
     mass, kind, size = state.column("mass")[clumps], state.template_index[clumps], state.scale[clumps]
     arm = quaternions.rotate_back(frames, state.column("position")[clumps] - pin) if pin else np.zeros((len(clumps), 3))
     hold["free"], hold["turns"], hold["arm"] = np.where(pin is None, free, False), turns is True, arm
-    moments = (state.bodies.inertia[kind] * size[:, None] ** 5)[:, :, None] * np.eye(3)
-    moments += mass[:, None, None] * (np.sum(arm ** 2, axis=1)[:, None, None] * np.eye(3) - arm[:, :, None]
-                                      * arm[:, None, :])
+    own, squared = state.bodies.inertia[kind] * size[:, None] ** 5, np.sum(arm ** 2, axis=1)[:, None]
+    refuse("pin", np.sqrt(squared[:, 0]), squared[:, 0] > FAR ** 2 * own.min(axis=1) / mass,
+           f"a pin so many metres from a clump is more than {FAR:g} of its radii of gyration away; check the units")
+
+    def about(axes):
+        """Moments (k,) about axes (k, 3) through the pins. The sum of both matrices would round off the first."""
+        return np.sum(own * axes ** 2, axis=1) + mass * np.sum(np.cross(arm, axes) ** 2, axis=1)
+
     hold["wall"] = 1.0 + wall
     if turns is False:
         hold["inertia"] = 1.0
     elif turns is not True:
         hold["axis"], along = turns, quaternions.rotate_back(frames, np.broadcast_to(turns, arm.shape))
-        hold["inertia"] = np.einsum("ni,nij,nj->n", along, moments, along)[:, None]
+        hold["inertia"] = about(along)[:, None]
     elif pin is not None:
-        hold["inertia"], axes = np.linalg.eigh(moments)
+        _, axes = np.linalg.eigh((own + mass[:, None] * squared)[:, :, None] * np.eye(3)
+                                 - mass[:, None, None] * arm[:, :, None] * arm[:, None, :])
+        hold["inertia"] = np.stack([about(axes[:, :, k]) for k in range(3)], axis=1)
         axes[:, :, 2] *= np.linalg.det(axes)[:, None]
         hold["frame"] = [quaternion(frame) for frame in axes]
         hold["arm"] = quaternions.rotate_back(hold["frame"], arm)

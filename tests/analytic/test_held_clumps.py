@@ -4,7 +4,7 @@ import pytest
 from scipy.special import ellipk
 
 import minidem as md
-from minidem.core.quaternions import rotate
+from minidem.core.quaternions import rotate, rotate_back
 from minidem.initial import place_densely
 
 GRAVITY, PIN, RADIUS, SPIN = 9.81, np.array([0.1, 0.2, 0.3]), 0.01, np.array([0.0, 30.0, 4.0])
@@ -179,6 +179,27 @@ def test_motion_in_a_plane():
     assert np.all(held.velocity[:, 1] == 0.0) and np.all(held.angular_velocity[:, ::2] == 0.0)
     assert held.position == pytest.approx(free.position, abs=1e-8) and len(held.contacts()) > 10
     assert held.energy().balance == pytest.approx(free.energy().balance, abs=1e-9)
+
+
+@pytest.mark.parametrize("turns", ["xyz", (0.3, 0.1, -0.2)])
+def test_a_pin_far_away(turns, tmp_path):
+    """The smallest moment about it is that about the centre, and what is saved can be loaded."""
+    rod = md.ClumpTemplate([(0, 0, -0.01), (0, 0, 0.01)], [0.01] * 2, 2500.0)
+    for far in 10.0 ** np.arange(2, 10):
+        sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
+        sim.add_clumps(rod, [(0.013, 0.001, 0.03)], (0.1, 0.5, -0.5, 0.7))
+        rotation = sim.loop.state.column("orientation")[0]
+        pin = far * np.array([0.3, -0.5, 0.8])
+        sim.set_motion([0], pin=tuple(pin), turns=turns)
+        if turns == "xyz":                                  # about the arm, and all others about m arm^2
+            arm, found = sim.position[0] - pin, np.sort(sim.loop.state.hold["inertia"][0])
+            axis = rotate_back(rotation, arm / np.linalg.norm(arm))
+            assert np.allclose(found / [rod.inertia @ axis ** 2, *2 * [rod.mass * arm @ arm]], 1.0, rtol=3e-8)
+        sim.run(2)
+        sim.save(tmp_path / "state.npz")
+        assert md.Simulation.load(tmp_path / "state.npz").position.tobytes() == sim.position.tobytes()
+    with pytest.raises(ValueError, match=r"pin\[0\] = .*more than 1e\+12 of its radii of gyration away"):
+        sim.set_motion([0], pin=(1e11, 0, 0), turns=turns)
 
 
 def test_what_is_refused():
