@@ -77,6 +77,7 @@ class Bonds(Topic):
         if self.settings.law_value("bonds") != "parallel":
             raise ValueError(f"add_bonds: the contact law is {self.contact!r}; take one with bonds=parallel, such as "
                              "'hertz-mindlin:bonds=parallel'")
+        self.loop.contacts()                # have a history then, also those of new clumps
         snapshot = self.loop.snapshot()
         history = snapshot.history
         first = len(history["records"]) - int(BondRecord.RECORDS)

@@ -141,6 +141,25 @@ def test_fractures_of_another_law(threads):
     assert sim.energy().dissipated == sim.energy().dissipated_fracture == pytest.approx(table["energy"].sum(), rel=1e-9)
 
 
+@pytest.mark.parametrize("law", ["hertz-mindlin:bonds=parallel", "hooke-coulomb:stiffness=5e4,bonds=parallel"])
+def test_bonds_of_spheres_that_overlap(law):
+    """Their contacts act from the beginning, whether one has looked at the forces before or not."""
+    plain = md.Material(1e7, 0.3)
+    balls, ends = md.ClumpTemplate([(0, 0, 0)], [0.01], 2500.0), []
+    for bonded, looks in (False, False), (True, False), (True, True):
+        sim = md.Simulation(plain, contact=law, dt=4e-5)
+        sim.add_clumps(balls, [(0, 0, 0), (0.0199, 0, 0)], velocity=[(0, 0, 0), (0, 1, 0)])
+        if looks:
+            assert sim.force[1][0] > 0.0
+        if bonded:
+            sim.add_bonds(0.0, young=1e7, damping=0.05)
+        ends.append(sim.force)
+        sim.run(1)
+        ends.append(sim.force)
+    assert np.array_equal(ends[0], ends[2]) and ends[0][1][0] > 0.1
+    assert np.array_equal(ends[2], ends[4]) and np.array_equal(ends[3], ends[5])
+
+
 def test_bonds_are_listed():
     """Of a pair that is pulled by a known length: force, energy, stresses."""
     sim = pair(1e-6)
