@@ -6,6 +6,7 @@ import numpy as np
 from minidem.core.checks import short_repr
 from minidem.material import PAIR_PROPERTIES, described
 
+MOST_MATERIALS = 1000                   # tables grow with the square: some 150 MB
 ELASTIC = {"modulus": "compliance", "shear_modulus": "shear_compliance"}    # 1 / the sum over both materials
 PROPERTIES = (*ELASTIC, *PAIR_PROPERTIES)
 
@@ -33,6 +34,12 @@ class GrowingTable:
         self.materials = materials
 
 
+def _refuse_many(n):
+    if n > MOST_MATERIALS:
+        raise ValueError(f"material: a simulation has at most {MOST_MATERIALS} materials, because each two have "
+                         "coefficients; give the same Material to several clumps")
+
+
 class PairTable:
     """Materials and pairs. Materials are only ever appended, so that an index stays valid.
 
@@ -44,6 +51,7 @@ class PairTable:
 
     def __init__(self, material, walls=(), pairs=()):
         self.materials = tuple(dict.fromkeys([material, *(wall.material or material for wall in walls)]))
+        _refuse_many(len(self.materials))
         self._index = {known: k for k, known in enumerate(self.materials)}
         self.wall_index = self._indices_of(walls)
         self.pairs, self._others = tuple(pairs), {}     # of each material, the others with a pair
@@ -60,6 +68,7 @@ class PairTable:
         """The table with a material appended; this one if it has it."""
         if material in self._index:
             return self
+        _refuse_many(len(self.materials) + 1)
         table = copy(self)
         vars(table).update(materials=(*self.materials, material), _index=self._index | {material: len(self.materials)},
                            _own={name: np.append(own, getattr(material, name)) for name, own in self._own.items()})

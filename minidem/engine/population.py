@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array, whole
+from minidem.core.checks import LARGEST, finite_array, positive, whole
 from minidem.state.state import FIELD_ROWS
 
+MOST_COMPONENTS = 8     # of all fields of a clump (contact/contact.pxd)
 NORM_ERROR = 0.05       # of the square of the norm of a quaternion, as in loop.pyx
 
 
@@ -42,11 +43,12 @@ class Field:
         return vars(self) | {"new": None if self.new is None else list(self.new), "walls": walls}
 
     @classmethod
-    def restored(cls, record):
-        new = None if record["new"] is None else tuple(map(float, record["new"]))
-        walls = np.array(record["walls"], float)        # None: not a number
-        return cls(str(record["name"]), whole("components", record["components"], 1), new, float(record["capacity"]),
-                   bool(record["per_mass"]), walls.reshape(-1, record["components"]))
+    def restored(cls, record, n_walls):
+        n, new = whole("components", record["components"], 1, MOST_COMPONENTS), record["new"]
+        new = None if new is None else tuple(finite_array("new", new, (n,), limit=LARGEST).tolist())
+        walls = np.array(record["walls"], float).reshape(n_walls, n)        # None: not a number
+        return cls(str(record["name"]), n, new, positive("capacity", record["capacity"]), bool(record["per_mass"]),
+                   walls)
 
 
 @dataclass(frozen=True, eq=False)

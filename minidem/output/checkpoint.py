@@ -10,7 +10,7 @@ import numpy as np
 
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import existing_file, file_path, non_negative, short_repr, whole
-from minidem.engine.population import Field, Population
+from minidem.engine.population import MOST_COMPONENTS, Field, Population
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserForces
 from minidem.material import PAIR_PROPERTIES, Material, Pair
@@ -189,7 +189,8 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         pair_table = pair_table.with_material(material)
     pair_table = pair_table.with_walls(sim.walls)
     expected = whole("user_forces", settings["user_forces"], 0)
-    fields = tuple(map(Field.restored, settings["fields"]))
+    fields = tuple(Field.restored(field, len(records)) for field in settings["fields"])
+    whole("components of all fields", sum(field.components for field in fields), 0, MOST_COMPONENTS)
     known = validated(arrays, {
         "n_walls": len(records), "n_elements": len(empty.walls.wall_of), "n_materials": len(pair_table.materials),
         "n_rows": empty.state.blocks.shape[1] + len(FIELD_ROWS) * sum(field.components for field in fields),

@@ -23,13 +23,12 @@ from minidem.core.checks import (
     whole,
 )
 from minidem.core.guard import exclusive
-from minidem.engine.population import Field, field_rows, first_rows, set_field_rows, without_rates
+from minidem.engine.population import MOST_COMPONENTS, Field, field_rows, first_rows, set_field_rows, without_rates
 from minidem.output.vtu import FIELDS
 from minidem.simulation.forces import Force
 from minidem.simulation.topic import Topic
 from minidem.state.state import FIELD_ROWS
 
-MOST_COMPONENTS = 8         # of all fields of a clump (contact/contact.pxd)
 RESERVED = (*FIELDS, "time")
 
 

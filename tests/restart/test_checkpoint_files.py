@@ -81,6 +81,7 @@ def foreign(good):
     return good.with_name("bad.npz")
 
 
+FIELD = {"name": "heat", "components": 1, "new": None, "capacity": 1.0, "per_mass": False, "walls": [[None]] * 6}
 REFUSED = {     # how the bad file is made of the good one -> words of the reason
     "empty": (lambda good: written(good, b""), ["not a minidem checkpoint"]),
     "text": (lambda good: written(good, b"x,y,z,r\n"), ["not a minidem checkpoint"]),
@@ -102,6 +103,12 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
               ["template_index[0] = 7", "1 templates"]),
     "radius": (lambda good: resealed(good, template_radii=np.array([1.0, -1.0, 1.0])), ["template_radii[1] = -1.0"]),
     "outflow": (lambda good: resealed(good, outflow={"outlet": [-1, 2.0]}), ["outflow of outlet = -1"]),
+    "many materials": (lambda good: resealed(good, materials=[{"young": 1e7 + k, "poisson": 0.3} for k in range(1001)]),
+                       ["at most 1000 materials"]),
+    "many components": (lambda good: resealed(good, fields=[
+        FIELD | {"components": 5, "walls": [[None] * 5] * 6}] * 2), ["components of all", "8"]),
+    "values of walls": (lambda good: resealed(good, fields=[FIELD | {"walls": [[1.0]] * 2}]), ["reshape", "(6,1)"]),
+    "capacity": (lambda good: resealed(good, fields=[FIELD | {"capacity": 0.0}]), ["capacity = 0.0"]),
     "no sign of steps": (lambda good: resealed(good, step_count=-4), ["step_count = -4"]),
 }
 
