@@ -89,7 +89,8 @@ def values_of(sim, n=None):
     found["energies"] = np.array(list(vars(sim.energy(shadow=sim.loop.state.hold is None)).values()), dtype=float)
     found["coordination"] = sim.coordination_number()
     everywhere = sim.box is not None and np.all(sim.box.axes)
-    found["stress"] = sim.stress(kinetic=True, **{} if everywhere else {"low": [0.0] * 3, "high": [0.5] * 3})
+    found["stress"] = sim.stress(kinetic=True, **{} if everywhere else {"volume": 1.0} if sim.box else {
+        "low": [0.0] * 3, "high": [0.5] * 3})
     found["walls"] = [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]
     found["planes"] = [wall.point for wall in sim.walls_at_rest if isinstance(wall, md.Plane)]
     found |= sim.loop.ledger()

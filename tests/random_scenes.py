@@ -4,39 +4,41 @@ import pickle
 from contextlib import suppress
 
 import numpy as np
-from bit_systems import bits
+from bit_systems import SCHEMES, bits, trap
+from reference_walls import CUBE, CUBE_FACES
 from user_functions import CFUNC
 
 import minidem as md
-from minidem.initial import place_densely
+from minidem.contact import registry as contact_laws
+from minidem.initial import Inlet, Outlet, place_densely
+from minidem.rotation import registry as rotation_schemes
 
 RADIUS, DT, STEPS = 0.01, 4e-5, 90
 SHAPES = [md.ClumpTemplate(np.array(centers) * RADIUS, np.array(radii) * RADIUS, density=2500.0) for centers, radii in (
     ([(0, 0, 0)], [1.0]), ([(-0.6, 0, 0), (0.6, 0, 0)], [0.8, 0.8]),
     ([(-0.6, 0, 0), (0.6, 0, 0), (0, 0.6, 0.3)], [0.7, 0.7, 0.5]), ([(k, 0, 0) for k in (-2, -1, 0, 1, 2)], [0.5] * 5))]
-CENTRAL = ["hertz", "hertz:onset=corrected", "hooke:stiffness=5e4,onset=corrected"]
-WITH_HISTORY = ["hertz-mindlin", "hertz-mindlin:rolling=epsd,tangential=mindlin,mass=clump",
-                "hertz-mindlin:cohesion=jkr,mass=shared", "hertz-mindlin:mass=shared",
-                "hooke-coulomb:stiffness=5e4,rolling=epsd,friction_limit=magnitude"]
-BONDED = ["hertz-mindlin:bonds=parallel", "hooke-coulomb:stiffness=5e4,rolling=epsd,bonds=parallel,mass=shared"]
-ROTATIONS = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
-BOXES = ["walls", "shaken", "servo", "driven", "periodic", "sheared", "stretched", "pressed", "waving"]
-raises = []                     # steps of `drag` that raise
+COMPILED, OWN = "own-ctypes:stiffness=1e5", ["own-python:stiffness=1e5", "own-asymmetric:stiffness=1e5"]
+WALLED = ["walls", "shaken", "servo", "driven", "belt", "mesh", "drum", "funnel", "stirred"]
+MOVING = ["sheared", "stretched", "pressed", "waving", "not affine"]
 
+
+# --- Functions of the user: in Python, with a trap that may raise, and compiled.
 
 def drag(t, x, v, q, w):
-    if raises:
-        raise KeyboardInterrupt(raises.pop())
+    trap()
     return -0.05 * v, -1e-6 * w
 
 
 def stir(t, x, v, q, w, *, fields, random):
     """Noise, and rates of all fields that depend on their values."""
+    trap()
     return 0.1 * (random[:, :3] - 0.5), 1e-5 * random[:, 1:] - 1e-6 * w, {
         name: 3.0 * (random[:, :1] if values.ndim > 1 else random[:, 0]) - values for name, values in fields.items()}
 
 
 def exchange(contacts, rate):
+    """Flow between two bodies, and an amount that the first evaluation of a contact adds to both."""
+    trap()
     for name, values in contacts.fields.items():
         flow = rate * np.maximum(contacts.overlap, 1e-6).reshape(-1, *[1] * (values.ndim - 2)) * (
             values[:, 1] - values[:, 0])
@@ -61,12 +63,59 @@ def conduct(contact, result, rates, parameters):
 
 
 class Wave:
-    """A rate that pickle can hold."""
+    """A number that varies with the time, which pickle can hold and a file cannot."""
     def __init__(self, amplitude):
         self.amplitude = amplitude
 
     def __call__(self, t):
-        return self.amplitude * np.cos(2000.0 * t)
+        return self.amplitude * np.sin(2000.0 * t)
+
+
+class Shaking(Wave):
+    """A motion of a wall, with a rotation about z if it `turns`."""
+    def __init__(self, amplitude, turns=False):
+        self.amplitude, self.turns = amplitude, turns
+
+    def __call__(self, t):
+        now = super().__call__(t)
+        return (now * RADIUS, 0.0, 0.5 * now * RADIUS), (0.0, 0.0, now * self.turns)
+
+
+def functions_of(sim):
+    """The argument `motions` of `load`: what a file does not hold."""
+    walls = {k: wall.motion for k, wall in enumerate(sim.walls) if isinstance(wall.motion, Wave) or any(
+        map(callable, vars(wall.motion or object.__new__(Wave)).values()))}
+    return walls | ({"periodic": sim.periodic} if sim.box is not None and sim.loop.state.box.functions else {})
+
+
+class Flow:
+    """An inlet and an outlet, the callback of a run."""
+    every = 7
+
+    def __init__(self, inlet, outlet):
+        self.regions = inlet, outlet
+
+    def __call__(self, sim):
+        for region in self.regions:
+            region(sim)
+
+
+def random_law(pick):
+    """A contact law with options."""
+    name = pick("hertz", "hooke", *["hertz-mindlin", "hooke-coulomb"] * 3, *OWN, COMPILED)
+    if "own" in name:
+        return name
+    if name in ("hertz", "hooke"):
+        options = [f"onset={pick('plain', 'corrected', 'corrected')}"]
+    else:
+        tangential = pick("rescale", "mindlin", "linear")
+        options = [f"{option}={pick(*values)}" for option, values in {
+            "rolling": ("none", "epsd"), "friction_limit": ("repulsion", "magnitude"), "limit_damping": ("no", "yes"),
+            "mass": ("contact", "clump", "shared"), "bonds": ("none", "parallel"),
+            "tangential_damping": ("stiffness-ratio", 0.3)}.items()] + [f"tangential={tangential}"]
+        options += [f"cohesion={pick('none', 'jkr')}"] if name == "hertz-mindlin" else []
+        options += ["tangential_stiffness=2e4"] if tangential == "linear" and name == "hertz-mindlin" else []
+    return f"{name}:{','.join(options + ['stiffness=5e4'] * ('hooke' in name))}"
 
 
 class RandomScene:
@@ -75,171 +124,237 @@ class RandomScene:
         self.seed, rng = seed, np.random.default_rng([seed, 1])
         def pick(*options):
             return options[rng.integers(len(options))]
-        self.contact = pick(*pick(CENTRAL, WITH_HISTORY, BONDED, BONDED))
-        self.has_history = self.contact not in CENTRAL
-        self.rotation, self.box = pick("spiral", pick(*ROTATIONS)), pick(*BOXES)
-        if "onset" in self.contact and self.box in ("shaken", "servo", "driven"):
-            self.box = "walls"
+        while True:                             # a law and a scheme that go together
+            self.contact, self.rotation = random_law(pick), pick("spiral", "exact", *SCHEMES)
+            with suppress(ValueError):
+                law, values = contact_laws.select(self.contact, rotation_schemes.select(self.rotation)[0])
+                law.kernels_for(values)
+                break
+        self.has_history, self.onset = law.has_history, "corrected" in self.contact
+        self.bonded = "bonds=parallel" in self.contact
+        self.box = pick(*(WALLED[:1] if self.onset else WALLED), "periodic", "floor", *MOVING)
         self.gravity = tuple(pick(0.0, 9.81, 200.0) * rng.normal(size=3))
         self.shapes, self.counts = [pick(*SHAPES), pick(*SHAPES)], rng.integers(6, 18, size=2).tolist()
         volume = sum(shape.volume * n for shape, n in zip(self.shapes, self.counts))
         self.high = np.full(3, max((volume / rng.uniform(0.1, 0.25)) ** (1 / 3), 0.075))
         self.rates = rng.uniform(-25.0, 25.0, size=4)
+        self.materials = self._materials(pick)
+        self.scales = [rng.uniform(0.7, 1.0, size=n) if pick(True, False) else np.ones(n) for n in self.counts]
         self.fields = [(f"f{k}", int(n)) for k, n in enumerate(rng.integers(1, 4, size=pick(0, 1, 2)))]
         self.components = sum(n for _, n in self.fields)
-        self.fluxes = [pick([], [exchange], [conduct], [exchange, conduct])] if self.fields and self.has_history else []
-        self.fluxes = [flux for fluxes in self.fluxes for flux in fluxes]
+        self.fluxes = pick([], [exchange], [conduct], [exchange, conduct]) if self.fields and self.has_history else []
         self.forces = pick([], [], [drag], [stir], [spring], [drag, spring])
-        generic = not any(one in self.forces + self.fluxes for one in (spring, conduct))
-        possible = {"field": generic, "set": self.fields, "bond": self.contact in BONDED,
-                    "deform": self.box in ("sheared", "stretched", "pressed"),
-                    "hold": "onset" not in self.contact and self.box in (*BOXES[:4], "periodic"),
-                    "move": self.has_history and self.box in BOXES[:4]}
-        actions = ["add", "remove", "add", *(name for name, holds in possible.items() if holds)]
+        self.compiled = spring in self.forces or conduct in self.fluxes or self.contact == COMPILED
+        self.flows = self.box != "floor" and pick(True, False, False)
+        possible = {"field": not self.compiled, "set": self.fields, "bond": self.bonded, "deform": self.box in MOVING,
+                    "force": not self.compiled, "hold": True, "walls": True, "clear": pick(*[False] * 4, True)}
+        actions = ["add", "remove", *(name for name, holds in possible.items() if holds), *["hold"] * 2]
         self.actions = sorted((int(rng.integers(STEPS)), pick(*actions), int(rng.integers(1 << 30)))
-                              for _ in range(rng.integers(5)))
-        if self.contact in BONDED:
+                              for _ in range(rng.integers(6)))
+        if self.bonded:
             self.actions = [(0, "bond", int(rng.integers(1 << 30))), *self.actions]
 
     def __repr__(self):
         return (f"<seed {self.seed}: {self.contact}, {self.box}, {self.rotation}, fields {self.fields}, "
                 f"{[f.__name__ if hasattr(f, '__name__') else 'compiled' for f in self.fluxes + self.forces]}, "
-                f"{[action[:2] for action in self.actions]}>")
+                f"{len(self.materials)} materials, {'flow, ' * self.flows}{[action[:2] for action in self.actions]}>")
+
+    def _materials(self, pick):
+        damped = {"restitution": 0.6, "friction": 0.4} if self.has_history else {}
+        damped |= {"rolling_friction": 0.1} if "epsd" in self.contact else {}
+        damped |= {"adhesion": 5.0} if "jkr" in self.contact else {}
+        return [md.Material(1e7, 0.3, **damped)] + pick([], [md.Material(2e7, 0.2, **damped)])
 
     def boundaries(self):
-        walls, x, (s, a, b, c) = list(md.box((0, 0, 0), self.high)), (True, True, True), self.rates
-        if self.box == "shaken":
-            walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, motion=md.Oscillation((0, 0, 0.2 * RADIUS), 300.0))
-        elif self.box == "servo":
-            walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, motion=md.Servo(
-                tuple(walls[-1].normal), force=20.0, mass=0.02, damping=0.5))
-        elif self.box == "driven":
-            walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, motion=md.Driven(mass=0.02, force=20.0 * abs(s)))
+        """Arguments of Simulation: walls, or a periodic box."""
+        (x, y, z), (s, a, b, c) = self.high, self.rates
+        walls, middle, half = list(md.box((0, 0, 0), self.high)), 0.5 * self.high, 0.5 * np.hypot(x, y)
+        lid = {"shaken": {"motion": md.Oscillation((0, 0, 0.2 * RADIUS), 300.0)},
+               "stirred": {"motion": Shaking(1e-3 * a, turns=True)},
+               "servo": {"motion": md.Servo(tuple(walls[-1].normal), force=20.0, mass=0.02, damping=0.5)},
+               "driven": {"motion": md.Driven(mass=0.02, force=Wave(20.0 * s))},
+               "belt": {"surface_velocity": (0.1 * b, 0.1 * c, 0), "surface_angular_velocity": (0, 0, a)}}
+        if self.box in lid:
+            walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, self.materials[-1], **lid[self.box])
+        if self.box == "driven":
             walls[0] = md.Plane(walls[0].point, walls[0].normal, motion=md.Driven(inertia=1e-4, moment=0.01 * a))
             walls[2] = md.Plane(walls[2].point, walls[2].normal, surface_velocity=(0.1 * b, 0, 0.1 * c))
+        elif self.box == "mesh":
+            motion = [{"motion": md.Driven(inertia=1e-4, axis=(0, 0, 1), about=middle, moment=0.1 * a)},
+                      {"angular_velocity": (0, 0, a)}, {"surface_velocity": (0.1 * b, 0, 0.1 * c)}][self.seed % 3]
+            walls = [md.MeshWall((CUBE * self.high, CUBE_FACES), material=self.materials[-1], **motion)]
+        elif self.box == "drum":
+            walls[:4] = [md.Cylinder(middle, (0, 0, 1), half, angular_velocity=(0, 0, a))]
+        elif self.box == "funnel":
+            walls[:5] = [md.Cone((*middle[:2], -0.5 * z), (0, 0, 1), (0.5 * half, 2.5 * half), 2 * z,
+                                 surface_angular_velocity=(0, 0, a)), md.Plane((0, 0, -0.3 * z), (0, 0, 1))]
         boxes = {"periodic": {}, "sheared": {"shear": ("x", "y", 4.0 * s)}, "stretched": {"rates": (a, b, c)},
+                 "not affine": {"shear": ("x", "y", 4.0 * s), "rates": (0.0, 0.0, a), "affine": False},
                  "pressed": {"rates": (md.Pressure(1e3, 3e-3), a, 0.0), "shear": ("x", "z", s)},
                  "waving": {"shear": ("y", "z", Wave(2.0 * s)), "rates": (0.0, Wave(a), 0.0)}}
+        if self.box == "floor":
+            return {"periodic": ((0, 0, 0), self.high, (True, True, False)), "walls": walls[-2:]}
         if self.box not in boxes:
             return {"walls": walls}
-        return {"periodic": md.PeriodicBox((0, 0, 0), self.high, x, **boxes[self.box])}
+        return {"periodic": md.PeriodicBox((0, 0, 0), self.high, (True, True, True), **boxes[self.box])}
 
     def start(self, threads):
-        damped = {"restitution": 0.6, "friction": 0.4} if self.has_history else {}
-        damped |= {"rolling_friction": 0.1} if "rolling" in self.contact else {}
-        damped |= {"adhesion": 5.0} if "jkr" in self.contact else {}
-        sim = md.Simulation(md.Material(1e7, 0.3, **damped), contact=self.contact, rotation=self.rotation, dt=DT,
+        pairs = [md.Pair(*self.materials, restitution=0.7, friction=0.2, rolling_friction=0.1, adhesion=2.0,
+                         contact=self.seed % 5 > 0)] if self.materials[1:] else []
+        sim = md.Simulation(self.materials[0], contact=self.contact, rotation=self.rotation, dt=DT, pairs=pairs,
                             gravity=self.gravity, threads=threads, **self.boundaries())
         rng = np.random.default_rng([self.seed, 2])
-        for shape, (x, q) in zip(self.shapes, place_densely(self.shapes, self.counts, (0, 0, 0), self.high, rng)):
-            sim.add_clumps(shape, x, q, rng.normal(0.0, 1.5, size=x.shape), rng.normal(0.0, 40.0, size=x.shape))
-        for name, n in self.fields:
-            sim.add_field(name, rng.uniform(0.0, 2.0, size=(sim.n_clumps, n)[:2 if n > 1 else 1]), n, capacity=0.3,
-                          new=0.5 if n == 1 else [0.5] * n)
+        placed = place_densely(self.shapes, self.counts, (0, 0, 0), self.high, rng)
+        for shape, (x, q), scale, material in zip(self.shapes, placed, self.scales, self.materials * 2):
+            sim.add_clumps(shape, x, q, rng.normal(0.0, 1.5, size=x.shape), rng.normal(0.0, 40.0, size=x.shape),
+                           scale, material)
+        for k, (name, n) in enumerate(self.fields):
+            values = rng.uniform(0.0, 2.0, size=(sim.n_clumps, n)[:2 if n > 1 else 1])
+            sim.add_field(name, values, n, capacity=0.3, per_mass=k > 0, new=0.5 if n == 1 else [0.5] * n,
+                          walls=[1.0] * n if n > 1 and sim.walls else None)
         self.add_functions(sim)
         return sim
 
-    def add_functions(self, sim):
+    def add_functions(self, sim, others=()):
+        """Those that the scene has from its start, and `others` that were added later."""
         for flux in self.fluxes:
             sim.add_flux(flux, [30.0] if flux is exchange else [self.components])
-        for force in self.forces:
+        for force in [*self.forces, *others]:
             sim.add_force(force, [self.components] if force is spring else (), random=4 if force is stir else 0)
 
-    def act(self, sim, action, key):
-        rng = np.random.default_rng(key)
-        if action == "add":
-            for _ in range(20):
-                try:
-                    sim.add_clumps(sim.templates[0], rng.uniform(0.0, self.high), velocity=rng.normal(size=3),
-                                   scale=0.7)
-                    break
-                except ValueError:              # too deep an overlap
-                    continue
-        elif action == "remove":
-            sim.remove_clumps(rng.choice(sim.ids, size=2, replace=False))
-        elif action == "field":
-            if "late" not in sim.fields:
-                sim.add_field("late", rng.uniform(size=sim.n_clumps), new=0.5)
-        elif action == "set":
-            name = self.fields[rng.integers(len(self.fields))][0]
-            sim.set_field(name, 0.9 * sim.field(name) + 0.05)
-        elif action == "bond":
-            strength = 10.0 ** rng.uniform(3.0, 6.0)
-            sim.add_bonds(rng.uniform(0.02, 0.07) * RADIUS, young=1e7, tensile=strength, shear=strength, damping=0.05)
-        elif action == "hold":
-            self.hold(sim, rng)
-        elif action == "move":
-            self.move(sim, rng)
-        elif action == "deform":
-            axes = ("x", "z") if self.box == "pressed" else ("x", "y")
-            sim.deform(shear=(*axes, rng.uniform(-60.0, 60.0)), rates=(0.0, rng.uniform(-20.0, 20.0), 0.0))
+    def flow(self):
+        """The callback of this run, or None."""
+        if not self.flows:
+            return None
+        low, high = 0.15 * self.high, 0.85 * self.high
+        inlet = Inlet(SHAPES[0], low, high, rate=0.2 / DT, velocity=self.rates[:3] / 10, every=Flow.every,
+                      material=self.materials[-1])
+        return Flow(inlet, Outlet(0.0 * low, 0.35 * self.high))
 
-    def hold(self, sim, rng):
+    def act(self, sim, action, key):
+        """Do something; what is refused must change nothing."""
+        with suppress(ValueError):
+            if sim.n_clumps or action == "add":
+                getattr(self, "_" + action)(sim, np.random.default_rng(key))
+
+    def _add(self, sim, rng):
+        for _ in range(20):
+            with suppress(ValueError):              # too deep an overlap
+                sim.add_clumps(sim.templates[0], rng.uniform(0.0, self.high), velocity=rng.normal(size=3), scale=0.7)
+                break
+
+    def _remove(self, sim, rng):
+        sim.remove_clumps(rng.choice(sim.ids, size=min(2, sim.n_clumps), replace=False))
+
+    def _clear(self, sim, rng):
+        sim.remove_clumps(sim.ids)
+
+    def _force(self, sim, rng):
+        sim.add_force(drag)
+
+    def _field(self, sim, rng):
+        sim.add_field("late", rng.uniform(size=sim.n_clumps), new=0.5)
+
+    def _set(self, sim, rng):
+        name = self.fields[rng.integers(len(self.fields))][0]
+        sim.set_field(name, 0.9 * sim.field(name) + 0.05)
+
+    def _bond(self, sim, rng):
+        strength = 10.0 ** rng.uniform(3.0, 6.0)
+        sim.add_bonds(rng.uniform(0.02, 0.07) * RADIUS, young=1e7, tensile=strength, shear=strength, damping=0.05)
+
+    def _deform(self, sim, rng):
+        axes = {"pressed": ("x", "z"), "waving": ("y", "z")}.get(self.box, ("x", "y"))
+        sim.deform(shear=(*axes, rng.uniform(-60.0, 60.0)), rates=(0.0, rng.uniform(-20.0, 20.0), 0.0),
+                   affine=self.box != "not affine")
+
+    def _hold(self, sim, rng):
         """Hold three clumps in one of many ways, or free them."""
+        chosen = rng.choice(sim.ids, size=min(3, sim.n_clumps), replace=False)
         pin, axis = sim.position[0] + rng.normal(0.0, 0.5 * RADIUS, size=3), rng.normal(size=3)
         ways = [{}, {"free": "", "turns": ""}, {"free": "", "turns": "", "velocity": 0.3 * rng.normal(size=3)},
+                {"velocity": 0.3 * rng.normal(size=3), "angular_velocity": 30.0 * axis},
                 {"free": "xz", "turns": "y"}, {"turns": axis}, {"pin": pin}, {"pin": pin, "turns": "z"},
-                {"motion": md.Oscillation(0.1 * RADIUS * axis, 200.0)},
-                {"motion": md.Driven(mass=0.05, axis=axis, force=1.0)},
-                {"motion": md.Driven(inertia=1e-5, axis=axis, moment=0.01)}]
+                {"pin": pin, "turns": "", "angular_velocity": 20.0 * axis},
+                {"motion": md.Oscillation(0.1 * RADIUS * axis, 200.0)}, {"motion": Shaking(1e-2, turns=True)},
+                {"motion": md.Driven(mass=0.05, axis=axis, force=1.0)}, {"motion": md.Servo(axis, 1.0, 0.05)},
+                {"motion": md.Driven(inertia=1e-5, axis=axis, moment=0.01)}] + [
+                {"motion": len(sim.walls) - 1}] * 4 * bool(sim.walls)
         way = ways[rng.integers(len(ways))]
-        sim.set_motion(sim.ids[:1] if "pin" in way else rng.choice(sim.ids, size=3, replace=False), **way)
+        sim.set_motion(sim.ids[:1] if "pin" in way else chosen, **way)
 
-    def move(self, sim, rng):
+    def _walls(self, sim, rng):
         """Give a wall another motion or surface velocity, or add or remove a plane, or a wall that carries clumps."""
-        high, (a, b, c) = self.high, self.rates[1:]
-        if sim.walls[-1].name == "lid":
+        (x, y, z), (a, b, c) = self.high, self.rates[1:]
+        names = [wall.name for wall in sim.walls]
+        if "lid" in names:
             sim.remove_wall("lid")
         elif rng.random() < 0.3:
-            with suppress(ValueError):              # too deep an overlap
-                sim.add_wall(md.Plane(high, (0, 0, -1), name="lid"))
+            sim.add_wall([md.Plane(self.high, (0, 0, -1), name="lid"), md.Cone(
+                (0.5 * x, 0.5 * y, 0.0), (0, 0, 1), (2 * x, 2 * x), z, name="lid", angular_velocity=(0, 0, a))][
+                    rng.integers(2)])
         else:
             ways = [{}, {"velocity": (0, 0, 0.001 * a)}, {"motion": md.Oscillation((0, 0, 0.1 * RADIUS), 300.0)},
-                    {"motion": md.Servo(pressure=1e3, mass=0.02, area=0.01)},
+                    {"motion": md.Servo(pressure=1e3, mass=0.02, area=0.01)}, {"motion": Shaking(0.1)},
+                    {"motion": md.Servo(pressure=1e3, mass=0.02)}, {"motion": md.Driven(mass=0.05, force=Wave(9.0))},
                     {"surface_velocity": (0, 0.1 * b, 0.1 * c)}]
-            sim.move_wall(int(rng.integers(2)), **ways[rng.integers(len(ways))])
+            sim.move_wall(int(rng.integers(len(sim.walls))), **ways[rng.integers(len(ways))])
 
-    def disturbed(self, sim, rng, folder):
-        how = rng.choice(["file", "copy", "pickle", "look", "sort", "undo"])
+    def disturbed(self, sim, rng, folder, left):
+        """Something that must change nothing.  left : steps that may be done in it"""
+        how = rng.choice(["file", "copy", "pickle", "look", "sort", "shares", "undo", "taken back"])
         if how == "file":
+            functions, others = functions_of(sim), sim.user_forces[len(self.forces):]
             sim.save(folder / "state.npz")
-            motions = {"periodic": sim.periodic} if self.box == "waving" else None
-            sim = md.Simulation.load(folder / "state.npz", threads=int(rng.integers(1, 4)), motions=motions)
-            self.add_functions(sim)
+            sim = md.Simulation.load(folder / "state.npz", threads=int(rng.integers(1, 4)), motions=functions)
+            self.add_functions(sim, others)
         elif how == "copy":
             sim = copy.deepcopy(sim)
-        elif how == "pickle" and not any(one in self.forces + self.fluxes for one in (spring, conduct)):
+        elif how == "pickle" and not self.compiled:
             sim = pickle.loads(pickle.dumps(sim))
         elif how == "look":
             bits(sim)
-        elif how == "sort":
+            sim.write_vtu(folder / "frame.vtu")
+        elif how == "sort" and sim.n_clumps:
             sim.continue_from(sim.loop.sorted(), sim.loop)
-        elif how == "undo" and drag in self.forces and sim.loop.started.all():     # else: half a step back
-            raises.append("in the next step")
-            try:
+        elif how == "shares":
+            sim.loop.set_shares(rng.dirichlet([3.0] * sim.threads).tolist())
+        elif how == "undo" and drag in sim.user_forces and sim.loop.started.all():      # else: half a step back
+            trap.set(1, KeyboardInterrupt)
+            with suppress(KeyboardInterrupt):
                 sim.run(1)
-            except KeyboardInterrupt:
-                pass
-            assert not raises
+            assert not trap.left
+        elif how == "taken back" and left:
+            self.take_back(sim, rng)
         return sim
+
+    def take_back(self, sim, rng):
+        """A step, and a callback that does something and raises."""
+        def call(sim):
+            self.act(sim, *(action, rng.integers(1 << 30)))
+            raise KeyError("said by the callback")
+        action = str(rng.choice(["add", "remove", "hold", "walls", "force", "clear"]))
+        with suppress(KeyError):
+            sim.run(1, 1, call)
 
     def run(self, threads=1, seed=None, folder=None):
         """Bits before and after each action and at the end. seed : of what disturbs the run, None: nothing.
 
         What is not disturbed is not looked at: its bits are those of copies.
         """
-        sim, rng, found = self.start(threads), np.random.default_rng([self.seed, 3, seed or 0]), []
+        sim, rng, found, flow = self.start(threads), np.random.default_rng([self.seed, 3, seed or 0]), [], self.flow()
         for last, *action in [*self.actions, (STEPS, None, 0)]:
             while sim.step_count < last:
                 most = last - sim.step_count
-                sim.run(most if seed is None else min(most, int(rng.choice([1, 2, 7, 20]))))
+                steps = most if seed is None else min(most, int(rng.choice([1, 2, 7, 20])))
+                sim.run(steps, *([Flow.every, flow] if flow else []))
                 if seed is not None and rng.random() < 0.35:
-                    sim = self.disturbed(sim, rng, folder)
+                    sim = self.disturbed(sim, rng, folder, last - sim.step_count)
             found.append(bits(copy.deepcopy(sim) if seed is None else sim))
             if action[0]:
                 self.act(sim, *action)
                 if seed is not None and rng.random() < 0.6:
-                    sim = self.disturbed(sim, rng, folder)
+                    sim = self.disturbed(sim, rng, folder, 0)
                 found.append(bits(copy.deepcopy(sim) if seed is None else sim))
         return found
 
