@@ -50,6 +50,9 @@ STYLE = """
 body {--code-font-size: 75%}
 @media (min-width: 97em) {.content {width: 58em}}
 @media (min-width: 67em) and (max-width: 82em) {.content {width: calc(100vw - 22em)}}
+@media (max-width: 46em) {td code {overflow-wrap: anywhere}}
+td img {min-width: 6em}
+img[style="width: 100%;"] {width: auto !important}
 table:has(th:nth-child(8)) {font-size: 70%}
 table:has(th:nth-child(8)) :is(td, th) {padding: 0.2rem}
 table:has(th:nth-child(8)) td:has(a) {min-width: 6.5em; overflow-wrap: anywhere}
@@ -82,8 +85,9 @@ def sphinx_class():
 
 
 def setup(app):
-    """Formulas as MathML, which browsers draw without scripts or fonts from the network: an extension of Sphinx."""
-    from docutils.nodes import SkipNode
+    """An extension of Sphinx: formulas as MathML, which browsers draw without scripts or fonts from the network, and
+    pictures that link to their files, since diagrams cannot be read at the width of a phone."""
+    from docutils.nodes import SkipNode, image
     from latex2mathml.converter import convert
 
     def inline(writer, node):
@@ -94,7 +98,12 @@ def setup(app):
         writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
         raise SkipNode
 
+    def link_pictures(app, page):
+        for node in page.findall(image):        # Sphinx links those with a size
+            node.attributes.setdefault("width", "100%")
+
     app.add_html_math_renderer("mathml", (inline, None), (display, None))
+    app.connect("doctree-read", link_pictures)
     app.add_css_file("minidem.css")
     return {"parallel_read_safe": True}
 

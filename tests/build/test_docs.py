@@ -77,6 +77,19 @@ def test_guide_api_and_gallery_are_there(pages):
             assert f"{row['paper']}, {row['item']}".replace("&", "&amp;") in pages["published/index.html"]
 
 
+def test_no_block_of_a_docstring_runs_together(pages):
+    """An indented block that is neither literal, behind ::, nor a table is a quotation, whose lines are one paragraph."""
+    assert not [name for name, page in pages.items() if "<blockquote" in page]
+    assert re.search(r"<p>Bonds</p></td>\s*<td><p>add_bonds, bonds", pages["api/Simulation.html"])
+
+
+def test_pictures_link_to_their_files(pages):
+    """At the width of a phone diagrams are too small to read."""
+    for name in ("index", "scenarios/settling", "minidem/guide/papers", "published/spiral-2024-fig-a-8"):
+        pictures = re.findall(r"(<a [^>]*>)?\s*<img [^>]*src=\"([^\"]*_images/[^\"]*)", pages[f"{name}.html"])
+        assert pictures and all(f'href="{picture}"' in link for link, picture in pictures)
+
+
 def test_pages_need_no_network(pages):
     loaded = {source for page in pages.values() for source in Sources(page).found}
     assert not [source for source in loaded if re.match(r"[a-z]+:|//", source) and not source.startswith("data:")]
