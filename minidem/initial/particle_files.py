@@ -9,45 +9,41 @@ from pathlib import Path
 import numpy as np
 
 from minidem.core.checks import existing_file, foreign, opened, refuse, short_repr, whole
+from minidem.core.columns import places_of, split_title, unit_of
 from minidem.core.interpreter import this_python
 from minidem.core.quaternions import conjugate, multiply, rotate
 from minidem.initial.particles import Particles
+from minidem.initial.vtu_points import read_points
 
-NAMES = {       # of columns in files, by what they are; of several the first
-    "position": ("x y z", "xu yu zu", "position_x position_y position_z", "points:0 points:1 points:2"),
-    "velocity": ("vx vy vz", "velocity_x velocity_y velocity_z", "v:0 v:1 v:2"),
-    "angular_velocity": ("omegax omegay omegaz", "wx wy wz", "omega:0 omega:1 omega:2",
-                         "angular_velocity_x angular_velocity_y angular_velocity_z"),
-    "orientation": ("quatw quati quatj quatk", "qw qx qy qz",
-                    "orientation_w orientation_x orientation_y orientation_z"),
-    "radius": ("radius", "r"), "diameter": ("diameter", "d"), "density": ("density", "rho"), "mass": ("mass", "m"),
-    "molecule": ("mol", "molecule", "id_multisphere", "body"), "id": ("id",), "time": ("time",)}
 WORDS = "type", "species", "element"
 VECTORS = {     # of Properties in xyz files
     "pos": "x y z", "velo": "vx vy vz", "vel": "vx vy vz", "omega": "wx wy wz", "vrot": "wx wy wz"}
 STYLES = {"sphere": "id type diameter density x y z", "bpm/sphere": "id mol type diameter density x y z"}
-TABLES = {4: "x y z r", 7: "x y z r vx vy vz", 10: "x y z r vx vy vz wx wy wz", 11: "x y z r vx vy vz qw qx qy qz"}
 SECTION = re.compile(r"^([A-Z][A-Za-z ]*)(?:#\s*(\S*).*)?\n\s*", re.M)      # of a data file
 STATE = re.compile(     # of a dump, up to its rows
     r"ITEM: TIMESTEP\n(.*)\nITEM: NUMBER OF ATOMS\n(.*)\nITEM: BOX BOUNDS(.*)\n(.*\n.*\n.*)\nITEM: ATOMS (.*)\n")
-NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?", re.I)
-READABLE = ("give a data file or text dump of LAMMPS or LIGGGHTS, an xyz or GSD file, or columns x y z r of text, as "
-            "ParaView saves of VTK files")
+NUMBER = re.compile(r"[-+]?[\d.]+([de][-+]?\d+)?", re.I)
+DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([de][-+]?\d+)?", re.I)
+NUMERIC = re.compile(r"[-+]?[\d.,][-+\d.,de]*", re.I)
+MOST_EXPANDED = 200     # times the size of a compressed file: text becomes about ten times as large
+MOST_COLUMNS = 1000
+READABLE = ("give a data file or text dump of LAMMPS or LIGGGHTS, an xyz, GSD or VTU file, or columns x y z r of text, "
+            "as ParaView saves of VTK files")
 
 
 def read_particles(path: str | Path, columns: str | None = None, frame: int = -1) -> Particles:
     """Read spheres and their motion from a file of another code, to start a simulation from.
 
     It reads data files (atom_style sphere, bpm/sphere) and text dumps of LAMMPS and LIGGGHTS, xyz files, extended ones
-    and those of exaDEM, GSD files, and columns of text, separated by blanks, commas or semicolons: with names in the
-    line before them, or x y z r, then vx vy vz, then wx wy wz or qw qx qy qz. The content decides. Files that end in
-    .gz are decompressed.
+    and those of exaDEM, GSD files, VTU files of points, as of MercuryDPM, and columns of text, separated by blanks,
+    commas or semicolons: with names in the line before them, such as `Position X (mm)`, or four, x y z r. The content
+    decides. Files that end in .gz are decompressed.
 
     Parameters
     ----------
     path : path
     columns : str, optional
-        Names of the columns, if the file has none or others: "type x y z radius".
+        Names of the columns, if the file has none or others: "type x y z radius", with units "x[mm] y[mm] z[mm] r[mm]".
     frame : int
         Which state of a file with several; negative ones count from the end.
 
@@ -66,8 +62,8 @@ def read_particles(path: str | Path, columns: str | None = None, frame: int = -1
 
     Notes
     -----
-    Numbers remain as they are, in SI units for minidem; a warning says if the file has others. Histories of contacts
-    are in no such file: springs of friction begin at zero.
+    Numbers are converted where a name has a unit, and remain as they are elsewhere, in SI units for minidem; a warning
+    says if the file has others. Histories of contacts are in no such file: springs of friction begin at zero.
     """
     path = existing_file("path", path, READABLE)
     whole("frame", frame, -2 ** 53)
@@ -79,7 +75,7 @@ def read_particles(path: str | Path, columns: str | None = None, frame: int = -1
         if kind not in READERS:
             raise ValueError(f"it is not read; {READABLE}")
         with opened(path) as file:
-            text = path if kind == "a GSD file" else file.read().decode("utf-8-sig").replace("\r", "")
+            text = path if kind == "a GSD file" else _decompressed(file, MOST_EXPANDED * path.stat().st_size)
         found = READERS[kind](text, columns and columns.split(), frame)
         if "position" not in found:
             raise ValueError(f"no columns x y z among {' '.join(found['unread'])}; give their names, such as "
@@ -99,12 +95,21 @@ def read_particles(path: str | Path, columns: str | None = None, frame: int = -1
     return Particles(**found, kind=kind)
 
 
+def _decompressed(file, most):
+    """The text of an open file; ValueError if it has more than `most` bytes."""
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"decompressed it is more than {MOST_EXPANDED} times as large, as no text is; give a file "
+                         "that is not compressed")
+    return data.decode("utf-8-sig").replace("\r", "")
+
+
 def _rows(text, start, names, count):
     """What is in `count` lines of the text from `start` on, in columns of these names, by id."""
-    first, rows = text.count("\n", 0, start) + 1, text[start:].split("\n", count)[:count]
-    lower = [name.lower() for name in names]
-    places = {what: [lower.index(name) for name in choice.split()] for what, choices in NAMES.items()
-              for choice in choices[::-1] if set(choice.split()) <= set(lower)}
+    first, lines = text.count("\n", 0, start) + 1, text.count("\n", start) + 1
+    rows = text[start:].split("\n", min(count, lines))[:count]
+    lower, places = [name.lower() for name in names], places_of(names)
+    units = {what: np.array([unit_of(names[k], what) for k in columns]) for what, columns in places.items()}
     used, word = sum(places.values(), []), next((lower.index(name) for name in WORDS if name in lower), None)
     kinds = [(str(k), float if k in used else "U32" if k == word else "U1") for k in range(len(names))]
     try:
@@ -122,6 +127,7 @@ def _rows(text, start, names, count):
     found = {what: np.stack([table[str(k)] for k in columns], axis=-1) for what, columns in places.items()}
     for what, values in found.items():
         refuse(what, values, ~np.isfinite(values), f"give finite numbers; 0 is line {first}")
+    found = {what: values if (units[what] == 1.0).all() else values * units[what] for what, values in found.items()}
     found = {what: values[:, 0].astype(np.int64) if what in ("id", "molecule") else
              values[:, 0] if values.shape[1] == 1 else values for what, values in found.items()}
     if word is not None:
@@ -194,7 +200,10 @@ def _xyz(text, columns, frame):
     state = _one_of([*re.finditer(r"^[ \t]*(\d+)[ \t]*$\n?(.*)\n?", text, re.M)], frame)
     given = {key.lower(): quoted or word for key, quoted, word in re.findall(r'(\w+)=(?:"([^"]*)"|(\S+))', state[2])}
     parts = given.get("properties", "type:S:1:pos:R:3").split(":")
-    names = columns or [name for word, size in zip(parts[::3], map(int, parts[2::3])) for name in VECTORS.get(
+    sizes = list(map(int, parts[2::3]))
+    if sum(sizes) > MOST_COLUMNS:
+        raise ValueError(f"its Properties are {sum(sizes)} columns; give a file of at most {MOST_COLUMNS}")
+    names = columns or [name for word, size in zip(parts[::3], sizes) for name in VECTORS.get(
         word.lower(), word if size == 1 else " ".join(f"{word}_{k}" for k in range(size))).split()]
     found = _rows(text, state.end(), names, int(state[1]))
     lengths, lattice = state[2].split(), given.get("lattice", "").split()
@@ -214,23 +223,34 @@ def _xyz(text, columns, frame):
 
 def _table(text, columns, frame):
     """Columns of text; of several times in a column `time` one is chosen."""
-    text = re.sub(r'[,;"]', " ", text).rstrip() + "\n"
-    lines = text.splitlines()
-    k = next((k for k, line in enumerate(lines) if sum(map(bool, map(NUMBER.fullmatch, line.split()))) >= 3), None)
+    lines = text.rstrip().splitlines()
+    k = next((k for k, line in enumerate(lines) if sum(map(bool, map(NUMBER.fullmatch, _with_blanks(line).split())))
+              >= 3), None)
     if k is None:
         raise ValueError(f"no row of three numbers in it; {READABLE}")
-    before, width = lines[:k], len(lines[k].split())
-    title = before[-1].lstrip("#% ").split() if before else []
+    before, rows = lines[:k], _with_blanks("\n".join(lines[k:]))
+    width = len(rows.partition("\n")[0].split())
     bare = all(line.lstrip()[:1] in ("", "#", "%") for line in before)
-    names = columns or (title if len(title) == width else bare * TABLES.get(width, "").split())
+    names = columns or before and split_title(before[-1], width) or (bare and width == 4) * ["x", "y", "z", "r"]
     if not names:
-        raise ValueError(f"line {k + 1}: {width} columns without names; give them, such as columns='id x y z "
-                         "radius'")
-    found = _rows(text, sum(map(len, before)) + k, names, len(lines) - k)
+        raise ValueError(f"line {k + 1}: {width} columns without names; give them, such as columns='x y z r vx vy vz' "
+                         "or 'id x y z radius'")
+    found = _rows(k * "\n" + rows + "\n", k, names, len(lines) - k)
     times = found.get("time", np.zeros(len(lines) - k))
     now = times == _one_of(np.unique(times), frame)
     found = {what: values if what == "unread" else values[now] for what, values in found.items()}
     return found | {"time": float(found["time"][0]) if "time" in found else None}
+
+
+def _with_blanks(text):
+    """Rows of numbers with blanks between columns, decimal points, and an e in exponents, as their first line tells."""
+    first = text.partition("\n")[0]
+    fields = [field for field in re.split(r'[;\s"]+', first) if NUMERIC.fullmatch(field)]
+    if len(fields) > 1 and "," in first and all(map(DECIMAL_COMMA.fullmatch, fields)):
+        text = re.sub(r"(?<=\d),(?=\d)", ".", text)
+    if re.search(r"\d\.?d[-+]?\d", first, re.I):
+        text = re.sub(r"(?<=[\d.])d(?=[-+]?\d)", "e", text, flags=re.I)
+    return re.sub(r'[,;"\t]', " ", text)
 
 
 def _gsd(path, columns, frame):
@@ -260,5 +280,13 @@ def _gsd(path, columns, frame):
         "unread": [f"{n - spheres.sum()} central particles of rigid bodies"] * (not spheres.all())}
 
 
+def _vtu(text, columns, frame):
+    """A VTU or VTP file of points."""
+    _one_of([text], frame)
+    if "<VTKFile" not in text:
+        raise ValueError(f"it is of the older kind; {READABLE}")
+    return read_points(text)
+
+
 READERS = {"a data file of LAMMPS": _data, "a dump of LAMMPS": _dump, "an xyz file": _xyz, "a GSD file": _gsd,
-           "a table": _table}
+           "a VTK file": _vtu, "a table": _table}

@@ -25,10 +25,14 @@ def read_triangles(path):
         raise ValueError(f"{path}: the suffix {path.suffix!r} is none of {', '.join(SUFFIXES)}; convert the mesh")
     existing_file("path", path, "give the name of a mesh file")
     try:
-        return _in_order(*(_with_meshio if suffix in MESHIO else _with_trimesh)(path, suffix))
+        points, triangles = _in_order(*(_with_meshio if suffix in MESHIO else _with_trimesh)(path, suffix))
     except (Exception, SystemExit) as error:            # a damaged file raises anything
         reason = f"{type(error).__name__}: {error}"
         raise ValueError(f"{path}: not a readable {suffix[1:].upper()} file ({reason})") from None
+    if not len(triangles):
+        raise ValueError(f"{path}: no triangles in it; give a surface. Points with radii, such as particles of "
+                         "MercuryDPM or frames of minidem, are read by md.read_particles")
+    return points, triangles
 
 
 def _with_trimesh(path, suffix):
@@ -47,7 +51,10 @@ def _with_trimesh(path, suffix):
 
 def _with_meshio(path, suffix):
     import meshio  # not with minidem: it takes a tenth of a second
-    mesh = getattr(meshio, MESHIO[suffix]).read(str(path))
+    try:
+        mesh = getattr(meshio, MESHIO[suffix]).read(str(path))
+    except IndexError:              # of meshio, for points without cells
+        return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
     points = np.asarray(mesh.points, dtype=np.float64).reshape(len(mesh.points), 3)
     return points, _joined([np.stack([block.data[:, 0], block.data[:, k], block.data[:, k + 1]], axis=1)
                             for block in mesh.cells if block.type in ("triangle", "quad", "polygon")

@@ -14,7 +14,15 @@ from minidem.templates import mercury_folder
 from minidem.templates.fit_mesh import fit_spheres
 from minidem.templates.fit_report import MeshReport
 from minidem.templates.mass.mass_properties import (
-    SAME, MassProperties, components, layered_properties, lengths, quaternion, tensor_properties, union_properties)
+    SAME,
+    MassProperties,
+    components,
+    layered_properties,
+    lengths,
+    quaternion,
+    tensor_properties,
+    union_properties,
+)
 from minidem.templates.sphere_files import FORMATS, read_clump, read_density, read_mass_properties, write_spheres
 from minidem.templates.triangle_mesh import TriangleMesh
 
@@ -204,7 +212,7 @@ class ClumpTemplate:
         """
         scale, folder = positive("scale", scale), mercury_folder.is_folder(path)
         file = mercury_folder.spheres_file(path) if folder else path
-        centers, radii, given, unread = read_clump(file)
+        centers, radii, given, unread = read_clump(file, scale)
         if unread:
             warnings.warn(f"{path}: {', '.join(unread)}: not used", UserWarning, stacklevel=2)
         body, known = None, None if folder else read_density(file)

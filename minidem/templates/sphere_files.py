@@ -3,8 +3,9 @@
 The tool CLUMP (Angelidakis et al. 2021, doi:10.1016/j.softx.2021.100735) writes them, for example.
 
 Numbers are separated by commas, semicolons or blanks. `#`, `%` and `//` begin a comment. Lines without numbers before
-the first sphere are a header (`x,y,z,r`, a name, a unit); after it they are an error. A fifth column, such as the types
-of LIGGGHTS, is not used.
+the first sphere are a header (`x,y,z,r`, a name); after it they are an error. If the last line before the first sphere
+names the columns, these may be in another order, or have diameters (`r x y z`, `x [mm] y [mm] z [mm] d [mm]`). A fifth
+column, such as the types of LIGGGHTS, is not used.
 
 Molecule files of LAMMPS, whose first line is a title, are known by the line `N atoms`. Read are the sections Coords,
 Diameters and Masses, and the header lines `mass`, `com` and `inertia` (Ixx Iyy Izz Ixy Ixz Iyz), as LAMMPS uses them:
@@ -25,6 +26,7 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.checks import ADD, LARGEST, Assumed, existing_file, file_path, finite_array, foreign, positive
+from minidem.core.columns import places_of, split_title, unit_of
 from minidem.templates.mass.mass_properties import MassProperties, possible_moments, tensor_of_parts
 
 _COMMENT = re.compile(r"#|%|//")
@@ -43,8 +45,10 @@ def read_spheres(path):
     return read_clump(path)[:2]
 
 
-def read_clump(path):
+def read_clump(path, scale=1.0):
     """Return what is in the file `path`, in its unit of length, and what of it is not used.
+
+    scale : unit of length of the caller [m]; one of the columns' names that differs is not used, either
 
     Returns
     -------
@@ -66,7 +70,7 @@ def read_clump(path):
     counts = [int(found[1]) for line in lines[1:] if (found := _ATOMS.match(_COMMENT.split(line, maxsplit=1)[0]))]
     if counts:
         return _read_molecule(lines, counts[0], path)
-    rows, width = [], 4
+    rows, width, title = [], 4, ""
     for number, line in enumerate(lines, start=1):
         text = _COMMENT.split(line, maxsplit=1)[0].strip()
         fields = _SEPARATOR.split(text.rstrip(",;").rstrip()) if text else []
@@ -75,11 +79,30 @@ def read_clump(path):
             width = width if rows else max(4, min(len(values), 5))
             if len(values) != width or None in values:
                 raise ValueError(f"{path}, line {number}: {line.strip()!r}: not a sphere; give four numbers x,y,z,r")
-            rows.append(_sphere(values[:4], f"{path}, line {number}: {line.strip()!r}"))
+            if not rows:
+                order, size, unread = _columns(title, width, scale, path)
+            values = [values[k] for k in order]
+            rows.append(_sphere([*values[:3], size * values[3]], f"{path}, line {number}: {line.strip()!r}"))
+        title = line if line.strip() else title
     if not rows:
         raise ValueError(f"{path}: no spheres in it; give one line x,y,z,r per sphere")
     table = np.array(rows)
-    return table[:, :3], table[:, 3], {}, ["the fifth column"] * (width == 5)
+    return table[:, :3], table[:, 3], {}, unread
+
+
+def _columns(title, width, scale, path):
+    """Numbers of the columns x, y, z, r, the factor of the last one, and what is not used; title : the line before."""
+    names = split_title(title, width) or []
+    places = places_of(names)
+    found = [*places.get("position", ()), *(places.get("radius") or places.get("diameter") or ())]
+    if "position" not in places:
+        found, names = [0, 1, 2, 3], ["x", "y", "z", "r", "the fifth column"][:width]
+    elif len(found) < 4:
+        raise ValueError(f"{path}: columns {' '.join(names)}; a clump needs x, y, z and r, or d")
+    units = {unit_of(names[k], "radius") for k in found} - {1.0, scale}
+    unread = [names[k] for k in range(width) if k not in found] + [
+        f"the unit {unit:g} m of its columns (give scale={unit:g})" for unit in sorted(units)]
+    return found, 0.5 if "diameter" in places and "radius" not in places else 1.0, unread
 
 
 def read_density(path):

@@ -163,7 +163,9 @@ def test_masses_of_a_molecule(tmp_path):
 @pytest.mark.parametrize("text, words", [
     (molecule("1 mass", types=(1, 2)), r"Types 1 2 \(a clump has one material\): not used"),
     (molecule("1 mass") + "\n\nCharges\n\n1 0.1\n2 0.2\n", "Charges: not used"),
-    ("# density: 1.0\n0 0 0 0.005 1\n0.004 0 0 0.004 2\n", "the fifth column: not used")])
+    ("# density: 1.0\n0 0 0 0.005 1\n0.004 0 0 0.004 2\n", "the fifth column: not used"),
+    ("# density: 1.0\nx y z r type\n0 0 0 0.005 1\n0.004 0 0 0.004 2\n", "type: not used"),
+    ("# density: 1.0\nx [mm], y [mm], z [mm], r [mm]\n0,0,0,5\n4,0,0,4\n", "unit 0.001 m .*give scale=0.001")])
 def test_what_is_not_used_is_named(text, words, tmp_path):
     (tmp_path / "clump.txt").write_text(text)
     with pytest.warns(UserWarning, match=words) as found:
@@ -201,6 +203,7 @@ REFUSED = [     # (file of a folder of MercuryDPM or spheres, its text, words of
     ("Inertia/TOI.txt", "1,0,0\n0,1,0\n0,0,3\n", r"principal moments \[1.0, 1.0, 3.0\], impossible for a rigid body"),
     ("Inertia/TOI.txt", "0,0,0\n0,0,0\n0,0,0\n", "impossible for a rigid body; give"),
     ("Clump/Clump.txt", "1,2,3\n", "Clump.txt, line 1.* give four numbers"),
+    ("spheres.txt", "x y z name\n1 2 3 4\n", "columns x y z name; a clump needs x, y, z and r, or d"),
     ("spheres.txt", "", "spheres.txt.*no spheres"), ("spheres.txt", "1,2,3\n", "line 1.*four numbers"),
     ("spheres.txt", "1,2,3,4\n1,2,x,4\n", "line 2.*four numbers"), ("spheres.txt", "1,2,3,4\nend\n", "line 2"),
     ("spheres.txt", "1,2,3,nan\n", "line 1.*finite"), ("spheres.txt", "1,2,3,-4\n", "line 1.*-4.*greater than 0"),
@@ -282,6 +285,7 @@ def test_mercurydpm_after_writing(tmp_path, kind):
     "1,2,3,4\n5,6,7,8\n", "x y z r\n1 2 3 4\n5\t6 7 8", "# made by hand\n\n1; 2; 3; 4 # first\n5,6,7,8,\n",
     "\ufeffx,y,z,r\r\n 1, 2, 3, 4\r\n 5, 6, 7, 8\r\n",
     "  1.000000,  2.000000,  3.000000,  4.000000\n  5.000000,  6.000000,  7.000000,  8.000000\n",       # of CLUMP
+    "r,x,y,z\n4,1,2,3\n8,5,6,7\n", "# Position X, Position Y, Position Z, Diameter\n1,2,3,8\n5,6,7,16\n",
     MOLECULE])
 def test_read(tmp_path, text):
     path = tmp_path / "spheres.txt"

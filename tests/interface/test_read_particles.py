@@ -117,6 +117,62 @@ def test_xyz_and_tables(tmp_path):
             read("0 0 0 1\n", **wrong)
     (tmp_path / "a.gz").write_bytes(gzip.compress((STATES / "tilted.dump").read_bytes()))
     assert len(md.read_particles(tmp_path / "a.gz")) == 6
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"0 0 0 1\n" + 10 ** 6 * b" "))
+    with pytest.raises(ValueError, match="200 times as large"):
+        md.read_particles(tmp_path / "a.gz")
+
+
+@pytest.mark.parametrize("text", [
+    "Position X (m),Position Y (m),Position Z (m),Radius (m),Velocity X (m/s),Velocity Y (m/s),Velocity Z (m/s)\n"
+    "0.5,1.5,-2,0.25,1,2,3\n", "x [mm]\ty [mm]\tz [mm]\td [cm]\tvx [mm/s]\tvy\tvz\n500\t1500\t-2000\t"
+    "50\t1000\t2\t3\n",
+    "# x [mm] y [mm] z [mm] vx vy vz r\n500 1500 -2000 1 2 3 .25\n", "x;y;z;r;vx;vy;vz\n0,5;1,5;-2;0,25;1;2;3\n",
+    "x y z r vx vy vz\n0,5 1,5 -2,0 0,25 1,0 2 3\n", "x y z r vx vy vz\n 0.5D+00 1.5d0 -2.D0 2.5D-1 1.0D0 2 3\n",
+    '"Particle ID","Position:0","Position:1","Position:2","sphere radius","Velocity:0","Velocity:1","Velocity:2"\n'
+    "7,0.5,1.5,-2,0.25,1,2,3\n", "#format x_y_z_r_vx_vy_vz\n0.5 1.5 -2 0.25 1 2 3\n"])
+def test_columns_as_other_codes_name_them(tmp_path, text):
+    """Names with blanks and units, decimal commas, exponents of Fortran, the comment of Yade."""
+    (tmp_path / "grains").write_text(text)
+    state = md.read_particles(tmp_path / "grains")
+    assert state.position == pytest.approx(np.array([[0.5, 1.5, -2.0]])) and state.radius == pytest.approx([0.25])
+    assert state.velocity == pytest.approx(np.array([[1.0, 2.0, 3.0]])) and not state.unread
+
+
+def test_points_of_vtu_files(tmp_path):
+    """As MercuryDPM writes them, text without cells; frames of minidem, from which a simulation continues."""
+    arrays = {"Points": ("Position", 3, "0 0 0.01\n0.02 0 0.01"), "PointData": ("Velocity", 3, "1 2 3 4 5 6")}
+    texts = {tag: f'<{tag}><DataArray type="Float32" Name="{name}" NumberOfComponents="{n}" format="ascii">{numbers}'
+             "</DataArray>" for tag, (name, n, numbers) in arrays.items()}
+    texts["PointData"] += "".join(f'<DataArray type="Float32" Name="{name}" format="ascii">{numbers}</DataArray>'
+                                  for name, numbers in (("Radius", "0.01\n0.012"), ("SpeciesType", "0 1")))
+    whole = ('<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="0.1"><UnstructuredGrid>'
+             '<Piece NumberOfPoints="2" NumberOfCells="0">' + "".join(f"{text}</{tag}>" for tag, text in texts.items())
+             + "<Cells>" + "".join(f'<DataArray type="Int32" Name="{name}" format="ascii"> </DataArray>' for name in
+                                   ("connectivity", "offsets", "types"))
+             + "</Cells></Piece></UnstructuredGrid></VTKFile>")
+    (tmp_path / "mercury.vtu").write_text(whole)
+    state = md.read_particles(tmp_path / "mercury.vtu")
+    assert state.position.tolist() == [[0.0, 0.0, 0.01], [0.02, 0.0, 0.01]] and state.radius.tolist() == [0.01, 0.012]
+    assert state.velocity[1].tolist() == [4.0, 5.0, 6.0] and state.type.tolist() == [0, 1] and not state.unread
+    with pytest.raises(ValueError, match="no triangles in it; .* md.read_particles"):
+        md.MeshWall(tmp_path / "mercury.vtu")
+    for change, words in ((("4 5 6", "4 5"), "Velocity: 5 numbers, not 3 for each of 2 points"),
+                          (('s="2"', 's="9000000000000000000"'), "not 3 for each of 9000000000000000000 points"),
+                          (("</Piece>", ""), "not whole"), (("4 5 6", "4 5 x"), "give"),
+                          (("<VTKFile", '<VTKFile compressor="vtkZLib"'), "compressed"),
+                          (("<VTKFile", "<!DOCTYPE a [<!ENTITY a 'a'>]><VTKFile"), "entities"),
+                          (('t="ascii">1', 't="binary">1'), "Velocity: .*give a whole one")):
+        (tmp_path / "mercury.vtu").write_text(whole.replace(*change))
+        with pytest.raises(ValueError, match=words):
+            md.read_particles(tmp_path / "mercury.vtu")
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-4, threads=1)
+    sim.add_clumps(rod(0.02, 0.004, 3, 2500.0), [(0, 0, 0), (1, 0, 0)], velocity=(1, 2, 3), angular_velocity=(4, 5, 6))
+    sim.write_vtu(tmp_path / "own.vtu")
+    [(template, clumps)] = md.read_particles(tmp_path / "own.vtu").clumps(2500.0)
+    assert clumps["position"] == pytest.approx(sim.position, abs=1e-15)
+    for name in ("velocity", "angular_velocity"):
+        assert clumps[name] == pytest.approx(getattr(sim, name)), name
+    assert template.mass * clumps["scale"] ** 3 == pytest.approx(sim.mass)
 
 
 DATA, DUMP = (STATES / "tilted.data").read_text(), (STATES / "tilted.dump").read_text()
@@ -130,7 +186,13 @@ DATA, DUMP = (STATES / "tilted.data").read_text(), (STATES / "tilted.dump").read
     (DATA.replace("\n6 0.1", "\n9 0.1"), ["ids of Velocities"]), (DATA[:600], ["a data file of LAMMPS", "line 18"]),
     ("3\n1 1 1\n0 1 1 1\n", ["an xyz file", "1 rows"]), ("A\n\n1 atoms\n\nCoords\n\n1 0 0 0\n", ["without names"]),
     ('1\nLattice="5 1 0 0 4 0 0 0 3"\nA 1 2 3\n', ["Lattice", "rotated"]), ("", ["no row of three numbers"]),
-    ("<VTKFile type='x'>", ["a VTK file", "ParaView"]), ("x y z r\n0 0 0 1\n1 2\n", ["line 3", "4 columns"])])
+    ("# vtk DataFile Version 3.0\n", ["a VTK file", "ParaView"]),
+    ("<VTKFile type='x'>", ["a VTK file", "not whole"]),
+    ("x [in] y [in] z [in] r\n0 0 0 1\n", ["'x [in]'", "unit 'in' is not known for position"]),
+    ("0 0 0 1 2 3 .0145\n", ["7 columns without names", "x y z r vx vy vz"]),
+    ("9" * 30 + " atoms\n" + DATA, ["'Velocities'"]),
+    ('1\nProperties="pos:R:3:big:R:999999999"\n1 2 3 4\n', ["Properties are 1000000002 columns"]),
+    ("x y z r\n0 0 0 1\n1 2\n", ["line 3", "4 columns"])])
 def test_damaged_and_unknown_files(tmp_path, text, reasons):
     (tmp_path / "file").write_text(text)
     with pytest.raises(ValueError) as error:
