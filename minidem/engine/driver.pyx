@@ -14,7 +14,8 @@ what another time loop takes over, after clumps were added or sorted, after a re
 from dataclasses import replace
 from time import perf_counter
 
-cimport cython
+from libc.stdlib cimport free
+from libc.string cimport memset
 
 import numpy as np
 
@@ -48,7 +49,7 @@ from minidem.contact.law cimport LawKernels, pair_of, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of
-from minidem.core.vectors cimport APART, IntVector, require_memory
+from minidem.core.vectors cimport APART, IntVector, aligned_memory, require_memory
 from minidem.engine.user_forces cimport bind_forces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
@@ -89,7 +90,6 @@ cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
         loop.broad.threads[0].failure = IN_CALLBACK
 
 
-@cython.no_gc_clear              # `arrays` are needed to the end
 cdef class Driver:
     """A time loop over a fixed set of clumps.
 
@@ -106,6 +106,7 @@ cdef class Driver:
     """
     cdef Loop loop
     cdef list arrays                    # of NumPy, which the loop points to
+    cdef void **memory                  # see `vectors`
     cdef readonly object settings
     cdef readonly long long first_step  # number of the step at which this loop was made
     cdef readonly State state
@@ -184,11 +185,28 @@ cdef class Driver:
         self.makes_copies, self.copies = state.n_spheres <= MOST_COPIED, []
 
     def __dealloc__(self):
+        cdef void **before
         cdef int t
         for t in range(self.loop.n_threads):
             release_contacts(self.loop.contacts + t)
         drop_lists(&self.loop.broad)
         free_levels(&self.loop.broad.levels)
+        while self.memory != NULL:
+            before = <void **> self.memory[0]
+            free(self.memory)
+            self.memory = before
+
+    cdef void *vectors(self, size_t size) except NULL:
+        """Zeros that `__dealloc__` reads. The garbage collector may have freed arrays by then, these it cannot.
+
+        Allocations form a chain, in whose links the first bytes point to the one before.
+        """
+        cdef void **link
+        link = <void **> aligned_memory(APART + size)
+        require_memory("the time loop")
+        memset(link, 0, APART + size)
+        link[0], self.memory = self.memory, link
+        return <char *> link + APART
 
     cdef void *own(self, array) except NULL:
         """Keep an array for the life of this object, and point to it."""
@@ -206,15 +224,15 @@ cdef class Driver:
         cdef int t, group, other, free_slot = free_slot_of(state)
         describe_spheres(broad, state)
         broad.shares = <Share *> self.zeros(n_threads * sizeof(Share))
-        broad.threads = <Neighbours *> self.zeros(n_threads * sizeof(Neighbours))
+        broad.threads = <Neighbours *> self.vectors(n_threads * sizeof(Neighbours))
         broad.marks = <unsigned char *> self.zeros(2 * state.n_members)
         broad.reference_poses = <double *> self.zeros(state.n_blocks * REFERENCE_ROWS * LANES * sizeof(double))
         if broad.clumps_first:
             broad.bounds = <double *> self.zeros(state.n_blocks * LANES * 4 * sizeof(double))
         for t in range(n_threads):
             broad.threads[t].log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
-            broad.threads[t].found = <IntVector *> self.zeros(n_threads * sizeof(IntVector) + APART)
-        self.loop.contacts = <Contacts *> self.zeros(n_threads * sizeof(Contacts))
+            broad.threads[t].found = <IntVector *> self.vectors(n_threads * sizeof(IntVector) + APART)
+        self.loop.contacts = <Contacts *> self.vectors(n_threads * sizeof(Contacts))
         self.loop.n_threads = broad.n_threads = n_threads
         prepare_broadphase(broad, state)
         require_memory("the lists of the time loop")

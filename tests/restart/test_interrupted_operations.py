@@ -101,6 +101,35 @@ def test_a_moving_box_interrupted_at_every_few_lines(every):
     assert lines > 200
 
 
+# --- Memory that the garbage collector frees.
+
+COLLECTED = """
+import gc
+import bit_systems, minidem as md
+bit_systems.register_own(md.contact.register, md.rotation.register)
+def refused(sim):
+    try:
+        sim.add_clumps(sim.templates[0], sim.position[:1])
+    except ValueError as error:
+        kept = error                        # a cycle through its traceback, with a time loop that was never used
+for system in bit_systems.SYSTEMS.values():
+    sim = system.build(system.laws[0], threads=2)
+    sim.run(2)
+    refused(sim)
+    vars(sim)["itself"] = sim
+    del sim
+    gc.collect()
+print("collected")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's allocator")
+def test_the_garbage_collector_may_free_a_simulation_in_any_order():
+    """It clears lists in a cycle, and so frees arrays, before it calls __dealloc__ of a time loop."""
+    done = python("-c", COLLECTED, env={**os.environ, "MALLOC_PERTURB_": "165", "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.stdout == "collected\n"
+
+
 # --- Memory that is refused.
 
 HERE = Path(__file__).parent
