@@ -69,7 +69,8 @@ def rattlers(sim, least: int = 4) -> np.ndarray:
 
     Found by leaving them out until none is left; a sphere without friction is held by four.
     """
-    ends = np.unique(neighbours_of(sim, True), axis=0)
+    ends = neighbours_of(sim, True)
+    ends = ends[np.unique(pair_keys(ends), return_index=True)[1]]
     loose = np.zeros(sim.n_clumps, dtype=bool)
     while True:
         holds = ends[(ends[:, 1] < 0) | ~loose[np.maximum(ends[:, 1], 0)], 0]

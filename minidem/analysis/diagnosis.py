@@ -96,10 +96,10 @@ def refuse_coincidence(template, position, orientation, scale, first, limit):
     radii = scale * template.radii[nearest]
     with np.errstate(invalid="ignore"):
         cells = np.floor(centers * (np.sqrt(3.0) / ((2.0 - limit) * radii.min()))).astype(np.int64)
-    keys = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
-    order = np.argsort(keys, kind="stable")
+    order = np.lexsort(cells.T[::-1])
     i, j = order[1:], order[:-1]
-    i, j = i[keys[i] == keys[j]], j[keys[i] == keys[j]]
+    same = (cells[i] == cells[j]).all(axis=1)
+    i, j = i[same], j[same]
     overlap = radii[i] + radii[j] - np.sqrt(np.sum((centers[i] - centers[j]) ** 2, axis=1))
     part = overlap / np.minimum(radii[i], radii[j])
     for k in np.flatnonzero(part > limit + ROUNDING)[:1]:

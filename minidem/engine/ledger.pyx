@@ -55,6 +55,8 @@ cdef enum:
 
 cdef double LEAST_LENGTH = 1e-150   # [m]
 
+FRACTURE = np.dtype([("step", np.int64), ("energy", float), ("first", np.intc), ("second", np.intc)])   # a Fracture
+
 cdef struct Totals:                 # of four quantities, see add_energies
     int64_t sums[4 * LANES]         # of the last few blocks
     Wide totals[4]
@@ -407,15 +409,19 @@ cdef object take_fractures(Loop *loop, known, driver):
     whose end it broke; energy [J].
     """
     cdef Contacts *contacts
+    cdef Py_ssize_t size
     cdef int t
     noted = []
     for t in range(loop.n_threads):
         contacts = loop.contacts + t
         if contacts.ledger.n_fractures > 0:
-            noted.append(np.array(<Fracture[:contacts.ledger.n_fractures]> contacts.fractures.data))
+            size = contacts.ledger.n_fractures * <Py_ssize_t> sizeof(Fracture)
+            noted.append(np.array(<unsigned char[:size]> <unsigned char *> contacts.fractures.data))
     if not noted:
         return known
-    noted = np.sort(np.concatenate(noted), order=("step", "first", "second"))
+    # bytes and columns: NumPy hides Ctrl-C where it finds the fields of a struct, or compares structured arrays
+    noted = np.concatenate(noted).view(FRACTURE)
+    noted = noted.take(np.lexsort((noted["second"], noted["first"], noted["step"])))
     sizes, columns = driver.state.bodies.sizes[driver.state.template_index], []
     ends = np.cumsum(sizes)
     for spheres in (noted["first"], noted["second"]):

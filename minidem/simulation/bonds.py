@@ -219,8 +219,8 @@ def _pairs_within(sim, centers, radii, clump, gap):
         images, index = sim.box.images(centers, gap + 2.0 * radii.max(initial=0.0))
     i, j = near_spheres(inside, radii, images, radii[index], gap).T
     j = index[j]
-    chosen = (i < j) & (clump[i] != clump[j])
-    return np.unique(np.column_stack([i, j])[chosen], axis=0)
+    pairs = np.column_stack([i, j])[(i < j) & (clump[i] != clump[j])]
+    return pairs[np.unique(pair_keys(pairs), return_index=True)[1]]
 
 
 def _with_rows(history, pairs, rows, first, mass, inertia):
