@@ -21,7 +21,7 @@ FREE_HOLD["free"] = FREE_HOLD["turns"] = FREE_HOLD["frame"][:, 0] = 1.0
 
 def as_numbers(hold):
     """Holds (n,) as numbers (n, columns): NumPy hides Ctrl-C in comparisons of structured arrays."""
-    return hold.view(float).reshape(len(hold), -1)
+    return hold.view(float).reshape(len(hold), HOLD.itemsize // 8)
 
 
 def turn_bounds_of(offsets):

@@ -7,6 +7,7 @@ import pytest
 from scenes import CLUMP, ELASTIC, ROLLING, drag, settling
 
 import minidem as md
+from minidem.initial import Outlet
 
 LAWS = [ROLLING, "hooke-coulomb:stiffness=1e5", "hertz", "hertz:onset=corrected"]
 
@@ -127,3 +128,21 @@ def test_indices_close_up(tmp_path):
     assert sim.sphere_clump.tolist() == [k for k, name in enumerate(kept) for _ in range(1 if name % 2 else 3)]
     radii = [radius * (1.0 + 0.1 * k) for k in kept for radius in (ball if k % 2 else CLUMP).radii]
     np.testing.assert_allclose(sim.sphere_radii, radii, rtol=1e-15)
+
+
+@pytest.mark.parametrize("hold", [dict(free="", turns=""), dict(motion=md.Oscillation((0, 0, 1e-3), 10.0)),
+                                  dict(pin=(0, 0, 0.1)), dict(free="xz", turns="y")])
+def test_all_clumps_go_where_some_are_held(hold, tmp_path):
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
+    sim = md.Simulation(ELASTIC, [md.Plane((0, 0, -1), (0, 0, 1))], dt=1e-5)
+    sim.add_clumps(ball, [(0, 0, 0), (0, 0, 0.1)])
+    sim.set_motion([0], **hold)
+    Outlet((-1, -1, -1), (1, 1, 1))(sim)
+    sim.run(10)
+    sim.save(tmp_path / "empty.npz")
+    loaded = md.Simulation.load(tmp_path / "empty.npz")
+    for one in sim, loaded, copy.deepcopy(sim):
+        assert one.n_clumps == 0 and one.energy().total == 0.0 and len(one.contacts()) == 0
+        one.add_clumps(ball, [(0, 0, 0)], velocity=(1, 0, 0))
+        one.run(10)
+        assert np.allclose(one.position, [(1e-4, 0, 0)]) and one.ids.tolist() == [2]
