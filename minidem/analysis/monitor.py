@@ -43,7 +43,7 @@ class Monitor:
         self.issued, self.report, self.in_rows = dict(issued), warn, False
         self.due = self.ready = 1
         self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next check that lists contacts
-        self._population = self._enclosures = None
+        self._population = self._walls = None           # for which the rest was found
 
     def serve(self, issued, report):
         """Report to `report` what is not among the warnings `issued`, and add it there; see `in_rows`."""
@@ -55,10 +55,6 @@ class Monitor:
         """Check dashpots and fields after the next step: bonds, fields or fluxes are new."""
         self._rates_due, self.due = 0, sim.step_count + 1
         self.ready = min(self.ready, self.due)
-
-    def expect_walls(self):
-        """Find the closed meshes anew, since walls have changed."""
-        self._enclosures = None
 
     def look(self, sim):
         """Check the present instant, the end of a step, whose contacts are known."""
@@ -163,8 +159,9 @@ class Monitor:
             state.bodies.smallest, state.bodies.largest))
         least = smallest.min(initial=math.inf)
         self._limits = {"overlap": DEEP * least, "wall": least, "step": _safe_overlap(sim, largest.max(initial=0.0))}
-        if self._enclosures is None:
-            self._enclosures = enclosures(sim)          # last: a signal may come in between
+        if self._walls is not sim.loop.walls:
+            self._enclosures = enclosures(sim)
+            self._walls = sim.loop.walls                # last: a signal may come in between
         for enclosure in self._enclosures:
             enclosure.add_new(sim)
         self._population = sim.loop.population

@@ -196,7 +196,6 @@ class Boundaries(Topic):
             snapshot = snapshot.begun_again(self._with_changing_forces(touched, 0), *old.last_rates())
             new = self._loop_from(replace(snapshot, forces_known=False))
         new.evaluate()                      # the power of walls in the coming half step
-        self.monitor.expect_walls()
         self._exchange(new)
 
     @exclusive

@@ -161,7 +161,6 @@ class Clumps(Topic):
                 wall, servo_states = len(walls) - 1, np.append(self.loop.servo_states, np.zeros((1, 2)), axis=0)
                 primitives = checked_primitives(tuple(walls), self.loop.state.box, self.contact, self.settings)
                 snapshot = snapshot.with_walls(primitives, np.append(np.arange(wall), -1), servo_states)
-                self.monitor.expect_walls()
             servo_state = (self.loop.servo_states[wall, 0], self._speed_of(wall)) if wall < len(self.walls) else (0, 0)
             center, speed, angular_velocity = motion_at(walls[wall], step, self.dt, servo_state)
             angular_velocity = np.tile(angular_velocity, (len(clumps), 1))
