@@ -7,9 +7,9 @@ Whatever changes a simulation between two steps is a function from Snapshot to S
 `dataclasses.replace`. A new loop is made of the result, and replaces the old one by one assignment, so that an error or
 Ctrl-C leaves the simulation as it was. Files (output/checkpoint.py), copies and pickle have snapshots as their content.
 
-Arrays are in the user's order of clumps and spheres, and nothing changes them, except those of the state: these are
-the loop's own, so that a new force needs no copy of a million clumps. `copy` makes a snapshot that can be kept. Lists
-of neighbours, shares of threads and the order in memory are no part of a snapshot, as no result depends on them.
+Arrays are in the user's order of clumps and spheres, and nothing changes them, except those of the state, which the
+loop steps in place. So another loop gets a copy of the state, and `copy` makes a snapshot that can be kept. Lists of
+neighbours, shares of threads and the order in memory are no part of a snapshot, as no result depends on them.
 """
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class Boundaries(Topic):
                         and motion.turns == getattr(motions[0], "turns", None)]
                 speed = driven_apart(walls[k])[2]
                 servo_states[k] = 0.0, speed or (np.dot(*same) * self._speed_of(was) if len(same) == 2 else 0.0)
-        snapshot = old.snapshot().copy().with_walls(primitives, origin, servo_states)
+        snapshot = old.snapshot().with_walls(primitives, origin, servo_states)
         new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)
         refuse_deep_overlaps(new, old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])
         for loop, kept in (old, origin), (new, np.flatnonzero(origin >= 0)):

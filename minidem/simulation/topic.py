@@ -49,6 +49,10 @@ class Topic:
         return replace(snapshot.begun_again(every, *self.loop.rates()), forces_known=False)
 
     def _loop_from(self, snapshot, like=None):
+        """A time loop with a state of its own: what it computes is gone if it is not used, or taken back."""
+        loop = vars(self).get("loop")
+        if loop is not None and snapshot.state is loop.state:
+            snapshot = snapshot.copy()
         return Driver(self.settings, snapshot, like)
 
     def _use(self, loop):

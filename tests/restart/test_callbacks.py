@@ -98,3 +98,71 @@ def test_a_callback_that_advances_the_simulation_is_not_undone():
     assert sim.step_count == 13
     sim.run(7, every=10, callback=lambda sim: None)
     assert sim.step_count == 20
+
+
+BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
+CHANGES = {
+    "add_force": lambda sim: sim.add_force(lambda t, x, v, q, w: (0.0 * v + 1000.0, 0.0 * w)),
+    "add_bonds": lambda sim: sim.add_bonds([(1, 2)], young=1e7),
+    "add_field": lambda sim: sim.add_field("charge", np.arange(4.0)),
+    "set_field": lambda sim: sim.set_field("temperature", 500.0),
+    "add_flux": lambda sim: sim.add_flux(heat, [1e3]),
+    "add_clumps": lambda sim: sim.add_clumps(BALL, [(0.02, 0.0, 0.0)], velocity=(-3, 0, 0)),
+    "remove_clumps": lambda sim: sim.remove_clumps([1]),
+    "set_motion": lambda sim: sim.set_motion([0], free="", turns="", velocity=(0, 0, 5)),
+    "carry": lambda sim: sim.set_motion([0], motion=md.Oscillation((0, 0, 1e-3), 10.0)),
+    "add_wall": lambda sim: sim.add_wall(md.Plane((0, 0, 0.05), (0, 0, -1), velocity=(0, 0, -1))),
+    "move_wall": lambda sim: sim.move_wall("floor", velocity=(0, 0, 3)),
+    "remove_wall": lambda sim: sim.remove_wall("floor"),
+    "deform": lambda sim: sim.deform(rates=(-5.0, 0, 0))}
+
+
+def heat(contacts, conductivity):
+    flow = conductivity * (contacts.fields["temperature"][:, 1] - contacts.fields["temperature"][:, 0])
+    contacts.rates["temperature"][:] = np.column_stack([flow, -flow])
+
+
+def column(with_force):
+    """Balls that touch, in a periodic box with a floor."""
+    sim = md.Simulation(MATERIAL, [md.Plane((0, 0, -0.0099), (0, 0, 1), name="floor")], dt=1e-5,
+                        contact="hertz-mindlin:bonds=parallel", gravity=(0, 0, -9.81),
+                        periodic=md.PeriodicBox((-0.6, -0.6, -1), (0.6, 0.6, 1), (True, True, False)))
+    sim.add_clumps(BALL, [(0, 0, 0), (0, 0, 0.0199), (0, 0, 0.041), (0.05, 0, 0)],
+                   velocity=[(0, 0, 0), (0.1, 0, 0), (0, 0, -0.5), (0, 0.3, 0)])
+    sim.add_field("temperature", [300.0, 310.0, 330.0, 400.0], new=350.0)
+    if with_force:
+        sim.add_force(lambda t, x, v, q, w: (-0.01 * v, 0.0 * w))
+    return sim
+
+
+@pytest.mark.filterwarnings("ignore:add_bonds")
+@pytest.mark.parametrize("with_force", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_a_callback_has_changed_and_seen_is_taken_back(change, with_force):
+    """A look evaluates forces, which must not act on the simulation of before."""
+    def raises(sim):
+        CHANGES[change](sim)
+        assert len(sim.force) and sim.energy() and len(sim.contacts())
+        raise KeyboardInterrupt
+    sim, expected = column(with_force), column(with_force)
+    expected.run(100)
+    with pytest.raises(KeyboardInterrupt):
+        sim.run(100, every=50, callback=raises)
+    sim.run(50)
+    assert bits(sim) == bits(expected)
+
+
+@pytest.mark.parametrize("refused", [
+    lambda sim: sim.add_clumps(BALL, [(0, 0, 0.001)], motion=md.Oscillation((0, 0, 1e-3), 10.0)),
+    lambda sim: sim.add_wall(md.Plane((0, 0, 0), (0, 0, 1))),
+    lambda sim: sim.set_motion([0], motion="ceiling"),
+    lambda sim: sim.add_bonds([(0, 9)], young=1e7)])
+def test_a_refused_change_leaves_nothing(refused):
+    sim, expected = column(True), column(True)
+    for one in sim, expected:
+        one.run(50)
+    with pytest.raises(ValueError):
+        refused(sim)
+    for one in sim, expected:
+        one.run(50)
+    assert bits(sim) == bits(expected)

@@ -137,7 +137,8 @@ print("collected")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's allocator")
 def test_the_garbage_collector_may_free_a_simulation_in_any_order():
     """It clears lists in a cycle, and so frees arrays, before it calls __dealloc__ of a time loop."""
-    done = python("-c", COLLECTED, env={**os.environ, "MALLOC_PERTURB_": "165", "PYTHONPATH": os.pathsep.join(sys.path)})
+    done = python("-c", COLLECTED, env={
+        **os.environ, "MALLOC_PERTURB_": "165", "PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.stdout == "collected\n"
 
 
