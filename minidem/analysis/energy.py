@@ -110,7 +110,7 @@ def measure(loop, gravity, contacts=None, shadow=None):
     """Energy of the clumps of a `Driver` in the field `gravity` (3,); contacts : of the loop, if available."""
     contacts = loop.contacts() if contacts is None else contacts
     state, population, ledger = loop.state, loop.population, loop.ledger()
-    work = [ledger[name][:, 0] for name in ("work", "force_work") if name in ledger]
+    work = [ledger["force_work"][:, 0]] if "force_work" in ledger else []
     work += [ledger["wall_work"][0]] if "wall_work" in ledger else []
     (velocity, body_rate), mass = loop.rates(), state.column("mass")
     if loop.box is not None and loop.box.moves:

@@ -25,6 +25,7 @@ from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
 from minidem.engine.population import field_rows, field_values, keep_rates, require_sound
 from minidem.engine.snapshot import Snapshot
+from minidem.engine.user_forces import WORK
 from minidem.state.hold import immovable
 from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, aligned, row_major
 
@@ -118,7 +119,6 @@ cdef class Driver:
     cdef LawKernels law_kernels         # None: free bodies
     cdef readonly object user_forces, external_forces
     cdef object force_blocks            # see bind_forces; None: there are no user forces
-    cdef public object user_work        # step, positions and orientations at its pose, Snapshot.work; or None
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see Snapshot; without what the threads have noted since
@@ -170,10 +170,9 @@ cdef class Driver:
                  for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
         self.user_forces, self.external_forces = snapshot.user_forces, settings.loads
         if self.user_forces.expected:
-            self.user_work = (snapshot.step, state.column("position"), state.column("orientation"),
-                              np.zeros((state.n_clumps, 7)) if snapshot.work is None else snapshot.work)
             self.force_blocks, *others = bind_forces(&self.loop, state, self.population.ids, self.user_forces.compiled,
-                                                     snapshot.force_work, like is None and state.n_clumps)
+                                                     snapshot.force_work, self.user_forces.corrections,
+                                                     like is None and state.n_clumps)
             self.arrays += others
             self.external_forces = self.user_forces if self.user_forces.in_python else None
         if self.external_forces is not None:
@@ -379,7 +378,7 @@ cdef class Driver:
         cdef int t
         cdef double began = perf_counter()
         kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
-                self.user_work, self.servo_states, self.schedule.box_state(self.step_count))
+                self.servo_states, self.schedule.box_state(self.step_count))
         self.kept = None
         if len(self.copies) != len(arrays):
             self.copies = [array.copy() for array in arrays]
@@ -395,7 +394,7 @@ cdef class Driver:
         """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
         cdef int t
         cdef long long steps_done
-        arrays, steps_done, self.forces_known, self.onsets, self.fractures, self.user_work, *moved = self.kept
+        arrays, steps_done, self.forces_known, self.onsets, self.fractures, *moved = self.kept
         for copy, array in zip(self.copies, arrays):
             array[...] = copy
         for t in range(self.loop.n_threads):
@@ -553,6 +552,17 @@ cdef class Driver:
         self.guard.during_step = False
         error, self.error = self.error, None
         self.raise_failure(error)
+
+    @property
+    def is_last_call(self):
+        """Whether the present call of the user forces in Python is the last one in the step."""
+        return self.loop.last_call
+
+    def add_power(self, power):
+        """Add the power (n_clumps,) of user forces in Python [W], and its work, to that of the compiled ones."""
+        rows = self.state.rows(self.force_blocks, WORK, 2)
+        rows += np.outer(power, (self.loop.state.half_step, 1.0))
+        self.state.write(WORK, rows, self.force_blocks)
 
     def evaluate(self, bint rates_known=True):
         """Evaluate contacts at the present pose, and the forces unless they are known.
@@ -749,7 +759,7 @@ cdef class Driver:
         if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
-            ledger |= {"work": self.user_work[3], "force_work": self.state.rows(self.force_blocks, 6, 2)}
+            ledger["force_work"] = self.state.rows(self.force_blocks, WORK, 2)
         return ledger
 
     def take_fractures(self):

@@ -41,12 +41,13 @@ cdef struct UserForce:              # compiled
     uint64_t seed                   # of its random numbers for a clump in a step
     int n_random
 
-cdef struct ForceBlock:             # what compiled user forces need of the clumps of a block, besides their motion
+cdef struct ForceBlock:             # what user forces need of the clumps of a block, besides their motion
     double to_drawn[4 * LANES]      # rotation from the frame of the template to the principal frame
     double mass[LANES]
     double id[LANES]
     double work[LANES]              # since the start [J]
     double power[LANES]             # at the last whole step [W]
+    WrenchBlock others              # without user forces, where these are called several times in a step
 
 cdef struct ServoWall:              # a wall that a force moves
     long long wall
@@ -139,7 +140,9 @@ cdef struct Loop:
     void *owner                     # of external_forces
     int n_forces
     const UserForce *forces         # (n_forces,)
-    ForceBlock *force_blocks        # (n_blocks,)
+    ForceBlock *force_blocks        # (n_blocks,); NULL: there are no user forces
+    int corrections                 # of the velocities that user forces see: calls in each step but the first
+    bint last_call                  # of external_forces in a step
     const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     const bint *law_failed          # a contact law written in Python has raised

@@ -338,29 +338,36 @@ cdef inline void predict(Loop *loop, const Contacts *contacts, Py_ssize_t b, int
     follow_rates(hold_of(&loop.state, b), clumps, contacts.walls.now, clumps.predicted_velocity)
 
 
-cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps) noexcept nogil:
+cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps, bint first=True,
+                          bint last=True) noexcept nogil:
     """Reduce and store the wrenches of own blocks, compiled user forces included; see compute_forces.
 
     User forces see velocities predicted at the instant of the pose. The Driver knows them between two steps.
+
+    first, last : call of the user forces at this pose; the velocities of later calls follow from the forces before
     """
     cdef Contacts *contacts = loop.contacts + thread
     cdef const WrenchBlock *wrench
     cdef WrenchBlock *stored
     cdef double sources[MAX_COMPONENTS * LANES]
-    cdef double half = loop.state.half_step if stage == loop.n_stages - 1 else -1.0
+    cdef double half = loop.state.half_step if stage == loop.n_stages - 1 and last else -1.0
     cdef Py_ssize_t b
     memset(sources, 0, sizeof(sources))
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
         if has_user_forces(loop) and not between_steps(loop):
             predict(loop, contacts, b, stage)
-        if loop.has_contacts:                           # free bodies have forces of the user alone
+        if not first:
+            stored[0] = loop.force_blocks[b].others
+        elif loop.has_contacts:                         # free bodies have forces of the user alone
             wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored)
             if wrench != stored:
                 stored[0] = wrench[0]
-        if loop.law.fields.sums != NULL and half > 0.0:
+            if loop.corrections > 0:
+                loop.force_blocks[b].others = stored[0]
+        if loop.law.fields.sums != NULL and first and stage == loop.n_stages - 1 and not between_steps(loop):
             take_amounts(loop, b)
-        if loop.n_forces > 0:
+        if loop.force_blocks != NULL and has_user_forces(loop):
             add_compiled_forces(loop, b, loop.first_step + steps, half, sources)
         if loop.law.fields.n > 0 and half >= 0.0:
             reduce_rates(loop, b, sources, half > 0.0)
@@ -376,11 +383,12 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
                     &loop.step)
 
 
-cdef bint add_python_forces(Loop *loop, int thread, double steps) noexcept nogil:
+cdef bint add_python_forces(Loop *loop, int thread, double steps, bint last_call) noexcept nogil:
     """Call the external_forces in one thread. False, for all threads: an error."""
     cdef bint failed = False
     barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
     if thread == 0 and not (loop.scheme_failed[0] or loop.law_failed[0]):
+        loop.last_call = last_call
         loop.external_forces(loop, steps)
         failed = loop.broad.threads[0].failure != NO_FAILURE
     return not barrier_wait(&loop.broad.barrier, loop.n_threads, failed)
@@ -424,12 +432,15 @@ cdef bint compute_forces(Loop *loop, int thread, int stage, double steps, bint s
 
     False, for all threads: the forces are incomplete.
     """
+    cdef int k, calls = 1 if between_steps(loop) else 1 + loop.corrections         # velocities between steps are known
     if loop.has_contacts and not find_contact_forces(loop, thread):
         return False
-    if stores or loop.broad.threads[thread].ends_run:
-        reduce_wrenches(loop, thread, stage, steps)
-    if loop.external_forces != NULL and not add_python_forces(loop, thread, steps):
-        return False
+    for k in range(calls):
+        if stores or loop.broad.threads[thread].ends_run:
+            reduce_wrenches(loop, thread, stage, steps, k == 0, k == calls - 1)
+        if loop.external_forces != NULL and not add_python_forces(
+                loop, thread, steps, k == calls - 1 and stage == loop.n_stages - 1):
+            return False
     if loop.law.ends > 0.0:
         add_onset_forces(loop, thread)
     if loop.has_contacts and stage == loop.n_stages - 1:

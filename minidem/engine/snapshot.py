@@ -77,8 +77,7 @@ class Snapshot:
     dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
     fractures : (n, 6) what broke, see take_fractures (ledger.pyx)
     wall_work : (2, 2) work of moving walls and box, and its half step at the last one, sums of two numbers [J]
-    work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
-    force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
+    force_work : (n_clumps, 2) work of user forces on each clump [J], and its power [W]
     servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves
     box_state : (10,) strains and rates of a box that moves, see BoxState of loop.pxd
     walls : WallPrimitives; None: free bodies
@@ -97,7 +96,6 @@ class Snapshot:
     dissipated: np.ndarray | None = None
     fractures: np.ndarray | None = None
     wall_work: np.ndarray | None = None
-    work: np.ndarray | None = None
     force_work: np.ndarray | None = None
     servo_states: np.ndarray | None = None
     box_state: np.ndarray | None = None
@@ -226,13 +224,12 @@ class Snapshot:
         done = sum(self._of_clumps(lambda rows: float(rows[:, 0].sum())).values())
         return replace(
             self.begun_again(np.ones_like(self.started), velocity, angular_velocity), user_forces=UserForces(),
-            work=None, force_work=None, forces_known=False,
+            force_work=None, forces_known=False,
             population=replace(self.population, work=self.population.work + done))
 
     def _of_clumps(self, function):
-        """Results of a function of the arrays of work with a row for each clump, by name; none without user forces."""
-        return {name: function(getattr(self, name)) for name in ("work", "force_work")
-                if getattr(self, name) is not None}
+        """Result of a function of the work with a row for each clump, by its name; none without user forces."""
+        return {} if self.force_work is None else {"force_work": function(self.force_work)}
 
 
 def _kept(pairs, gone):

@@ -33,14 +33,16 @@ cdef enum:
     BEYOND = 64                     # doubles behind the parameters: not a number, where a function must not read
 
 MOST_RANDOM = <int> MAX_RANDOM
+WORK = 6                            # first of the two rows of work and power in a ForceBlock
 
 
-cdef object bind_forces(Loop *loop, State state, ids, forces, work, bint checks):
+cdef object bind_forces(Loop *loop, State state, ids, forces, work, int corrections, bint checks):
     """Let a loop call compiled functions. Returns its ForceBlocks, as rows, and other arrays that it points to.
 
     ids : (n_clumps,)
     forces : list of (address, parameters array, number of random numbers, seed)
-    work : (n_clumps, 2) work and power, or None for zero
+    work : (n_clumps, 2) work and power of all user forces, or None for zero
+    corrections : calls in each step but the first
     checks : ValueError if a function reads behind its parameters: at the present poses the result depends on it
     """
     cdef Clumps clumps
@@ -50,11 +52,12 @@ cdef object bind_forces(Loop *loop, State state, ids, forces, work, bint checks)
     cdef int k
     rows = np.zeros((state.n_clumps + 1, sizeof(ForceBlock) // (LANES * sizeof(double))))           # the last one: none
     rows[:-1, :6] = np.column_stack([frames_to_drawn(state), state.column("mass"), ids])
-    rows[:-1, 6:] = 0.0 if work is None else work
+    rows[:-1, WORK:WORK + 2] = 0.0 if work is None else work
     blocks = as_blocks(rows.take(state.clump_number, axis=0).reshape(-1, LANES, rows.shape[1]))
     functions = np.zeros(len(forces) * sizeof(UserForce), np.uint8)
     parameters = [np.append(values, np.full(<int> BEYOND, np.nan)) for _, values, _, _ in forces]
     loop.n_forces, loop.forces = <int> len(forces), <const UserForce *> pointer_to(functions)
+    loop.corrections = corrections
     loop.force_blocks, loop.shifts = <ForceBlock *> pointer_to(blocks), <const long long *> pointer_to(state.shift)
     force = <UserForce *> loop.forces
     for values, (address, _, n_random, seed) in zip(parameters, forces):
@@ -102,8 +105,9 @@ cdef void call_functions(const Loop *loop, Clumps *clumps, double steps, Wrenche
     cdef double time = steps * loop.step.dt
     cdef int k, m
     memset(total, 0, sizeof(Wrenches))
-    draw(loop, 0, steps, clumps)
-    loop.forces[0].function(&time, clumps, total, loop.forces[0].parameters)
+    if loop.n_forces > 0:
+        draw(loop, 0, steps, clumps)
+        loop.forces[0].function(&time, clumps, total, loop.forces[0].parameters)
     for k in range(1, loop.n_forces):
         memset(&wrench, 0, sizeof(wrench))
         draw(loop, k, steps, clumps)
@@ -166,7 +170,8 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double steps, double hal
     """Add the forces on a block, at the predicted velocities, to its stored wrenches.
 
     steps : of the pose, since the start.  sources : (components of fields, LANES), to be written.
-    half : half a step at the end of a step; 0 where no step has led to the pose; negative at a stage before the end.
+    half : half a step at the end of a step; 0 where no step has led to the pose; negative if other calls of the forces
+        in this step follow.
     """
     cdef Clumps clumps
     cdef Wrenches total
@@ -219,6 +224,11 @@ class UserForces:
                              f"{len(self.forces)}: call add_force again after load, before run, and "
                              "add_flux too, or load it with forces='drop'")
 
+    @property
+    def corrections(self):
+        """Calls of all functions in each step but the first."""
+        return max((force.corrections for force in self.forces), default=0)
+
     def __call__(self, loop, steps):
         """Add them to the forces in the state of the `Driver`, at the pose `steps` after the loop was made."""
         self.check()
@@ -230,7 +240,7 @@ class UserForces:
         user_force, user_torque = np.zeros((2, state.n_clumps, 3))
         pose = (state.column("position"), state.column("predicted_velocity"),
                 quaternions.multiply(frame, self._to_drawn), quaternions.rotate(frame, state.column("predicted")))
-        at_step, components = steps == int(steps), loop.population.components       # else a pose within a step
+        components = loop.population.components
         for force_of_user in (one for one in self.forces if one.address is None and not one.is_flux):
             # Copies: a function may use its arguments as scratch memory.
             further = {"fields": field_values(state, components)} if "fields" in force_of_user.keywords else {}
@@ -242,7 +252,7 @@ class UserForces:
                                             **further)
             try:
                 f, m, *rates = _checked(answer, state.n_clumps, "fields" in further)
-                if rates and at_step:
+                if rates and loop.is_last_call:
                     add_sources(state, components, rates[0])
             except ValueError as error:
                 name = getattr(force_of_user.function, "__qualname__", force_of_user.function)
@@ -254,28 +264,8 @@ class UserForces:
             user_torque += m
         state.set_column("force", force)
         state.set_column("torque", torque)
-        if at_step:
-            loop.user_work = work_after(loop.user_work, loop.first_step + int(steps), pose[0], frame,
-                                        np.hstack([user_force, user_torque]))
-
-
-cdef object work_after(last, step, position, orientation, wrench):
-    """`Driver.user_work` at a step whose user forces in Python are the wrench (n, 6), lab; last : that of before."""
-    last_step, old_position, old_orientation, rows = last
-    work = rows[:, 0]
-    if step > last_step:
-        motion = np.hstack([position - old_position, _rotation_vector(old_orientation, orientation)])
-        work = work + np.sum(0.5 * (rows[:, 1:] + wrench) * motion, axis=1)
-    return step, position, orientation, np.column_stack([work, wrench])
-
-
-def _rotation_vector(old, new):
-    """(n, 3) rotation from orientations `old` to `new` (n, 4), lab frame [rad]."""
-    turn = quaternions.multiply(new, quaternions.conjugate(old))
-    turn = np.where(turn[:, :1] < 0.0, -turn, turn)
-    sine = np.sqrt(np.sum(turn[:, 1:] ** 2, axis=1))
-    factor = np.where(sine > 0.0, 2.0 * np.arctan2(sine, turn[:, 0]) / np.where(sine > 0.0, sine, 1.0), 2.0)
-    return factor[:, None] * turn[:, 1:]
+        if loop.is_last_call:
+            loop.add_power(np.sum(user_force * pose[1] + user_torque * pose[3], axis=1))
 
 
 def _checked(answer, n, has_fields):

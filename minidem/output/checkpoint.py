@@ -10,6 +10,7 @@ import numpy as np
 
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import existing_file, file_path, non_negative, short_repr, whole
+from minidem.core.quaternions import rotate
 from minidem.engine.population import MOST_COMPONENTS, Field, Population
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserForces
@@ -25,7 +26,7 @@ from minidem.walls.periodic_box import FUNCTION, periodic_box
 # Names of a Snapshot as well.
 NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface_angular_velocity": (0.0, 0.0, 0.0),
        "pressure": None, "area": None, "contact": True, **dict.fromkeys(PAIR_PROPERTIES)}   # of walls, servos, pairs
-SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
+SUMS = ("force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot
 KINDS = {shape.__name__: shape for shape in SHAPES}
@@ -170,6 +171,13 @@ def load(path, make, threads=None, motions=None):
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
 
 
+def _python_work(rows, state):
+    """(n_clumps, 2) work and power of user forces in Python. rows : array `work` of a file of an earlier version."""
+    turning = rotate(state.column("orientation"), state.column("predicted"))
+    power = np.sum(rows[:, 1:4] * state.column("predicted_velocity") + rows[:, 4:] * turning, axis=1)
+    return np.column_stack([rows[:, 0], power])
+
+
 def unpack(settings, arrays, make, threads=None, motions=None):
     """The inverse of `pack`. The user forces must be added again before the first step."""
     if settings["format"] == 13:                        # without fields and the energy of fracture
@@ -207,6 +215,8 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     outflow = {name: (whole(f"outflow of {name}", count, 0), non_negative(f"outflow of {name}", mass))
                for name, (count, mass) in settings.get("outflow", {}).items()}         # newer than the format
     population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields, outflow)
+    if "work" in known:
+        known["force_work"] += _python_work(known["work"], state)
     history = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}
     snapshot = Snapshot(
         state, pair_table, whole("step_count", settings["step_count"], 0), known["started"],

@@ -130,9 +130,9 @@ FIELDS = (
           "history", _ascending_steps, 0.0),
     Field("wall_work", (2, 2), "work of moving walls, that of half a step [J]", np.float64, "moving walls",
           missing=0.0),
-    Field("work", ("n_clumps", 7), "work of user forces [J], force, torque", np.float64, "user forces", missing=0.0),
-    Field("force_work", ("n_clumps", 2), "work of compiled forces [J], power [W]", np.float64, "user forces",
-          missing=0.0),
+    Field("work", ("n_clumps", 7), "work of user forces in Python [J], force, torque, until 0.22", np.float64,
+          "user forces", missing=0.0),
+    Field("force_work", ("n_clumps", 2), "work of user forces [J], power [W]", np.float64, "user forces", missing=0.0),
     Field("box_state", (10,), "strains and rates of the periodic box", when="moving box"),
     Field("servo_states", ("n_walls", 2), "place and velocity of walls that a force moves", when="servos"),
 )

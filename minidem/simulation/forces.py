@@ -16,6 +16,7 @@ from minidem.simulation.topic import Topic
 
 SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"
 FLUX_SIGNATURE = "void (const double *contact, const double *result, double *rates, const double *parameters)"
+MOST_CORRECTIONS = 10
 KEYWORDS = ("fields", "random")         # that a force in Python may have besides
 
 
@@ -28,6 +29,8 @@ class Force:
     parameters : (k,) array
     random, seed : int
         How many random numbers of each clump it gets, and their seed.
+    corrections : int
+        How often it is called again in each step.
     is_flux : bool
     address : int
         Of a compiled function; None: it is written in Python.
@@ -35,11 +38,12 @@ class Force:
         Keyword-only arguments of a force in Python out of KEYWORDS.
     """
 
-    def __init__(self, function, parameters=(), random=0, seed=0, is_flux=False):
+    def __init__(self, function, parameters=(), random=0, seed=0, corrections=0, is_flux=False):
         self.function, self.is_flux = function, is_flux
         self.address = compiled_address("function", function, FLUX_SIGNATURE if is_flux else SIGNATURE)
         self.parameters = finite_array("parameters", parameters, (-1,))
         self.random, self.seed = whole("random", random, 0, MOST_RANDOM), whole("seed", seed, 0)
+        self.corrections = whole("corrections", corrections, 0, MOST_CORRECTIONS)
         self.keywords = set()
         if not is_flux and self.address is None:
             with suppress(TypeError, ValueError):       # a function without a signature
@@ -53,7 +57,7 @@ class Force:
                        *(f"p{k}" for k in range(len(self.parameters))), keywords=self.keywords)
 
     def __reduce__(self):
-        return Force, (self.function, self.parameters, self.random, self.seed, self.is_flux)
+        return Force, (self.function, self.parameters, self.random, self.seed, self.corrections, self.is_flux)
 
     def __deepcopy__(self, memo):
         return self if self.address is not None else Force(*copy.deepcopy(self.__reduce__()[1], memo))
@@ -64,7 +68,7 @@ class Forces(Topic):
 
     @exclusive
     def add_force(self, function: Callable | object, parameters: ArrayLike = (), random: int = 0,
-                  seed: int = 0) -> None:
+                  seed: int = 0, corrections: int = 0) -> None:
         """Add forces and torques computed by a function, in Python or compiled.
 
         Parameters
@@ -73,12 +77,16 @@ class Forces(Topic):
             In Python: ``function(t, x, v, q, w, *parameters)`` -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame,
             for all clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab),
             angular velocity (lab). Compiled: see Notes. Velocities are those predicted for the instant of the
-            positions, so that damping does not reduce the order of a scheme.
+            positions from the last forces, so that damping does not reduce the order of a scheme.
         parameters : (k,) array_like
             Numbers for the function.
         random, seed : int
             Number, 0 to 8, of random numbers for each clump in each step, uniform in [0, 1), which depend on seed, id
             and step alone: ``Generator(Philox(counter=[0, id, step, 0], key=[seed, 0])).random(n)`` of numpy.random.
+
+        corrections : int
+            How often in each step all functions are called again, with the velocities that follow from the forces just
+            found. 2 for a force across the velocity, such as the Coriolis force: see Notes.
 
         Raises
         ------
@@ -104,14 +112,19 @@ class Forces(Topic):
         Python with a keyword-only argument `fields` gets a dict of arrays (n,) or (n, components) and may return a
         third item, a dict of rates; one with `random` gets an array (n, random).
 
-        Lanes behind the last clump repeat another one; their results are ignored. Several functions add up. Their work
-        is in `energy().work`; that of compiled ones is the integral of the power by the trapezoidal rule. Checkpoints
+        The order is two. A force across the velocity, as the magnetic one and that of Coriolis, which turns it at the
+        rate w, should do no work. Without corrections the kinetic energy grows by the share (w dt)^3 / 2 per radian.
+        With one it falls by as much, with two by (w dt)^5 / 4. So 2000 turns at w dt = 0.017 add 3.1 %, or take 4e-6.
+        Drag at the rate c is stable up to c dt = 1, and 2 and 1.47 with one and two corrections.
+
+        Lanes behind the last clump repeat another one; their results are ignored. Several functions add up. Their work,
+        the integral of the power by the trapezoidal rule, is in `energy().work`. Checkpoints
         do not contain functions, copies do, and pickle contains those that can be pickled.
         """
         snapshot = self.loop.snapshot()
         if self.loop.user_forces.complete:              # else it belongs to a file
             snapshot = self._with_new_forces(snapshot)
-        self.continue_from(snapshot.with_force(Force(function, parameters, random, seed)))
+        self.continue_from(snapshot.with_force(Force(function, parameters, random, seed, corrections)))
 
     @exclusive
     def renew_forces(self) -> None:

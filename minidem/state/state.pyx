@@ -245,9 +245,10 @@ cdef class State:
         read_rows(blocks, first, self.clump_slot, values)
         return values
 
-    def write(self, first, values):
-        """Write values (n_clumps, width) to the rows of the blocks from `first` on."""
-        write_rows(self.blocks, first, self.clump_slot, np.ascontiguousarray(values, dtype=np.float64))
+    def write(self, first, values, blocks=None):
+        """Write values (n_clumps, width) to the rows of blocks from `first` on; default: those of the state."""
+        write_rows(self.blocks if blocks is None else blocks, first, self.clump_slot,
+                   np.ascontiguousarray(values, dtype=np.float64))
 
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""

@@ -137,3 +137,82 @@ def test_a_shear_that_begins_later(force):
         sim.run_until(0.5)
         errors.append(sim.position[0, 1] - 3.0 / DRAG * (1.0 - np.exp(-0.25 * DRAG)))
     assert orders(errors) == pytest.approx([2.0, 2.0], abs=0.15) and abs(errors[-1]) < 1e-5
+
+
+# --- a force across the velocity, as the magnetic one and that of Coriolis, does no work
+
+def across(t, x, v, q, w, rate):
+    return rate * np.cross(v, (0.0, 0.0, 1.0)), 0.0 * w
+
+
+@CFUNC
+def compiled_across(time, clumps, wrenches, parameters):
+    rows, results = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
+    results[0], results[1] = parameters[0] * rows[4], -parameters[0] * rows[3]
+
+
+def turned(dt, corrections, force=across, turns=3.0):
+    """Gain of the kinetic energy per radian, work over the energy, and calls per step."""
+    sim, calls = md.Simulation(MATERIAL, dt=dt), []
+    sim.add_clumps(BALL, (0, 0, 0), velocity=(1, 0, 0))
+    counted = force if force is compiled_across else lambda t, *others: calls.append(t) or force(t, *others)
+    sim.add_force(counted, [BALL.mass], corrections=corrections)
+    steps = round(turns * 2.0 * np.pi / dt)
+    sim.run(steps)
+    return (np.sum(sim.velocity ** 2) - 1.0) / (steps * dt), sim.energy().work / BALL.mass, (len(calls) - 1) / steps
+
+
+@pytest.mark.parametrize("force", [across, compiled_across], ids=["python", "compiled"])
+@pytest.mark.parametrize("corrections, power, factor", [(0, 3, 0.5), (1, 3, -0.5), (2, 5, -0.25), (3, 5, 0.125)])
+def test_energy_of_a_gyration(corrections, power, factor, force):
+    """The documented gain; none of it is booked as work."""
+    for dt in (0.08, 0.04):
+        gain, work, calls = turned(dt, corrections, force)
+        assert gain == pytest.approx(factor * dt ** power, rel=0.03)
+        assert abs(work) < 1e-13 and (calls == 1 + corrections or force is compiled_across)
+
+
+def test_a_shearing_sheet():
+    """Hill's equations: the epicycle of a particle, and its Jacobi energy over five orbits."""
+    def hill(t, x, v, q, w):
+        return BALL.mass * np.column_stack([2.0 * v[:, 1] + 3.0 * x[:, 0], -2.0 * v[:, 0], -x[:, 2]]), 0.0 * w
+    gains, errors = [], []
+    for dt, corrections in (0.08, 0), (0.08, 2), (0.04, 2):
+        sim = md.Simulation(MATERIAL, dt=dt)
+        sim.add_clumps(BALL, (0.3, 0, 0), velocity=(0, -0.6, 0))
+        sim.add_force(hill, corrections=corrections)
+        sim.run_until(1.2)
+        errors.append(np.abs(sim.position[0, :2] - (0.3 * np.cos(1.2), -0.6 * np.sin(1.2))).max())
+        sim.run_until(10.0 * np.pi)
+        jacobi = 0.5 * np.sum(sim.velocity ** 2) - 1.5 * sim.position[0, 0] ** 2
+        gains.append(jacobi / (0.5 * 0.36 - 1.5 * 0.09) - 1.0)
+    assert gains[0] > 0.03 and orders(gains[1:])[0] == pytest.approx(5.0, abs=0.2) and abs(gains[2]) < 3e-5
+    assert orders(errors[1:])[0] == pytest.approx(2.0, abs=0.1), errors
+
+
+@pytest.mark.parametrize("rotation", ["spiral", "exact", "no-squish"])
+def test_corrections_of_rotation(rotation):
+    """A torque across the angular velocity of a sphere turns it and does no work."""
+    gains = []
+    for corrections in (0, 2):
+        sim = md.Simulation(MATERIAL, dt=0.05, rotation=rotation)
+        sim.add_clumps(BALL, (0, 0, 0), angular_velocity=(1, 0, 0))
+        sim.add_force(lambda t, x, v, q, w: (0.0 * v, BALL.inertia[0] * np.cross(w, (0, 0, 1.0))),
+                      corrections=corrections)
+        sim.run(400)
+        gains.append(abs(np.sum(sim.angular_velocity ** 2) - 1.0))
+    assert gains[1] < 1e-5 and gains[0] > 100.0 * gains[1], gains
+
+
+def test_both_languages_agree_with_corrections():
+    """With forces of both, gravity and contacts, rounding apart."""
+    found = []
+    for forces in ((across, compiled_drag), (compiled_across, drag), (across, drag), (compiled_across, compiled_drag)):
+        sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.5), [md.Plane((0, 0, 0), (0, 0, 1))],
+                            contact="hertz-mindlin", dt=1e-4, gravity=(0, 0, -9.81))
+        sim.add_clumps(BALL, [(0, 0, 0.051), (0.02, 0.01, 0.149)], velocity=[(1, 0, -1), (0, 1, -1)])
+        sim.add_force(forces[0], [20.0 * BALL.mass], corrections=2)
+        sim.add_force(forces[1], [DRAG * BALL.mass])
+        sim.run(500)
+        found.append([*sim.position.flat, *sim.velocity.flat, sim.energy().work])
+    np.testing.assert_allclose(found[1:], [found[0]] * 3, rtol=1e-10, atol=1e-13)

@@ -447,7 +447,7 @@ def test_agreement_with_python(contact, rotation):
     assert len(one.contacts()) > 10
     for a, b in ((getattr(one, name), getattr(other, name)) for name in STATE):
         np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-9 * np.abs(b).max())
-    assert one.energy().work == pytest.approx(other.energy().work, rel=1e-3)
+    assert one.energy().work == pytest.approx(other.energy().work, rel=1e-9)
     assert abs(one.energy().work) > 0.01 * rods(contact, rotation=rotation).energy().kinetic
 
 

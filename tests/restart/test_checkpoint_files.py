@@ -17,6 +17,7 @@ from scenes import rods_in_box, settling
 from user_functions import rods
 
 import minidem as md
+from minidem.core.quaternions import rotate
 from minidem.output import checkpoint, npz_checksum
 from minidem.output.checkpoint_fields import FIELDS
 from minidem.state.state import COLUMNS, WRENCH
@@ -216,6 +217,7 @@ def packed():
     assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)
     found.append(checkpoint.pack(driven("in contact", ONSET, 1)))
     assert len(found[-1][1]["onsets"]) > 0
+    found[0][1]["work"] = np.zeros((sims[0].n_clumps, 7))           # of versions before 0.23
     found[0][1]["fractures"] = np.array([[0, 1, 0, 0, 3, 1e-3], [1, -1, 0, 0, 4, 2e-3]])    # of a law with bonds
     return found
 
@@ -255,6 +257,19 @@ def test_one_array_wrong(field, packed):
         name = "history_records" if field.name == "history_spheres" else field.name
         with pytest.raises(ValueError, match=name):
             unpacked(settings, others)
+
+
+def test_work_of_an_earlier_version():
+    """Files up to 0.22 have forces and torques in Python instead of their power."""
+    sim = driven("in contact", ROLLING, 3)
+    settings, arrays = checkpoint.pack(sim)
+    work, state = arrays["force_work"], sim.loop.state
+    force, torque = brake(sim.time, sim.position, state.column("predicted_velocity"), sim.orientation,
+                          rotate(state.column("orientation"), state.column("predicted")))
+    earlier = arrays | {"work": np.column_stack([work[:, 0], force, torque]), "force_work": np.zeros_like(work)}
+    other = unpacked(settings, earlier)
+    np.testing.assert_allclose(other.loop.ledger()["force_work"], work, rtol=1e-12)
+    assert np.abs(work).min() > 0.0
 
 
 def test_a_contact_of_a_sphere_with_itself(packed):

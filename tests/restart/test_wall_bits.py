@@ -104,7 +104,7 @@ def test_compiled_forces_see_positions_in_unbounded_space():
         sim.run(400)
     assert np.any(np.abs(one.loop.state.shift) >= 2)
     np.testing.assert_allclose(one.position, other.position, rtol=0, atol=1e-9)
-    assert one.energy().work == pytest.approx(other.energy().work, rel=1e-3)
+    assert one.energy().work == pytest.approx(other.energy().work, rel=1e-9)
 
 
 # --- Periodic boxes that move.
