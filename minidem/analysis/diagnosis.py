@@ -6,6 +6,7 @@ import numpy as np
 from minidem.analysis.contacts import to_nearest_image
 from minidem.core.quaternions import rotate
 from minidem.state.hold import immovable
+from minidem.walls.wall import with_names
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
 ROUNDING = 1e-9         # of a relative overlap, whose positions may be 1e6 radii from the origin
@@ -57,7 +58,8 @@ def refuse_deep_overlaps(loop, first, limit=DEEPEST_START, walls=()):
     for contact, part in zip(contacts[deep], relative[deep]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
         if max(i, j) >= first or -1 - j in walls:
-            _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part, limit)
+            _refuse_overlap(i, f"clump {j}" if j >= 0 else with_names(f"wall {-1 - j}", loop.walls.walls),
+                            contact["overlap"], part, limit)
 
 
 def _refuse_deep_among_few(loop, first, limit):
@@ -80,7 +82,7 @@ def _refuse_deep_among_few(loop, first, limit):
         if j < len(others):
             _refuse_overlap(clump[j], f"clump {clump[k]}", overlap[j], part[j], limit)
         else:
-            _refuse_overlap(clump[k], f"wall {wall}", depth, part[j], limit)
+            _refuse_overlap(clump[k], with_names(f"wall {wall}", loop.walls.walls), depth, part[j], limit)
 
 
 def refuse_coincidence(template, position, orientation, scale, first, limit):

@@ -21,6 +21,7 @@ from minidem.material import PAIR_PROPERTIES, Material, described
 from minidem.meshes.mesh_repair import bodies, open_edges, oriented, surrounded
 from minidem.state.hold import immovable
 from minidem.walls.motion import Driven, placed
+from minidem.walls.wall import with_names
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
@@ -76,7 +77,7 @@ class Monitor:
             self._found["check"] = (f"{_now(sim)}: a check of the run has failed, by {type(error).__name__}: {error}. "
                                     "Results do not depend on checks. Please report it")
         for kind, text in self._found.items():
-            self._warn(kind, text)
+            self._warn(kind, with_names(text, sim.walls))
 
     def _look(self, sim):
         step, loop, law, first = sim.step_count, sim.loop, sim.settings.law, self.due == 1

@@ -5,6 +5,12 @@ import numpy as np
 
 from minidem.core.guard import exclusive
 
+CHANGED_BY = {          # what changes a quantity of a simulation
+    "velocity": "sim.set_motion(ids, velocity=...)", "angular_velocity": "sim.set_motion(ids, angular_velocity=...)",
+    "walls": "sim.move_wall, add_wall and remove_wall", "box": "sim.deform", "bonds": "sim.add_bonds",
+    "position": "sim.add_clumps, which places clumps, and remove_clumps",
+    "orientation": "sim.add_clumps, which places clumps, and remove_clumps"}
+
 
 class ReadOnlyArray(np.ndarray):
     """A copy of a quantity whose items cannot be assigned: `sim.position[0] = 0.9` would not change the simulation.
@@ -25,8 +31,9 @@ class ReadOnlyArray(np.ndarray):
 
     def __setitem__(self, where, value):
         if self.name is not None:
+            change = f"; {CHANGED_BY[self.name]} changes the simulation" if self.name in CHANGED_BY else ""
             raise ValueError(f"{self.name} is a copy, and writing into it would change nothing else: "
-                             f"take {self.name}.copy() for an array of your own")
+                             f"take {self.name}.copy() for an array of your own{change}")
         super().__setitem__(where, value)
 
     def __repr__(self):

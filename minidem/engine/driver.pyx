@@ -28,6 +28,7 @@ from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import WORK
 from minidem.state.hold import immovable
 from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, aligned, row_major
+from minidem.walls.wall import with_names
 
 from minidem.broadphase.broadphase cimport (
     FORCE_AFTER_END, IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Broadphase, Share,
@@ -500,7 +501,8 @@ cdef class Driver:
             if contacts.has_force_after_end:
                 i, j, force = contacts.pair_after_end[0], contacts.pair_after_end[1], tuple(contacts.force_after_end)
             contacts.has_force_after_end = False
-        other = f"wall {self.walls.wall_of[-1 - j]}" if j < 0 else f"clump {view.clump_number[clump_of(view, j)]}"
+        other = with_names(f"wall {self.walls.wall_of[-1 - j]}", self.walls.walls) if j < 0 else \
+            f"clump {view.clump_number[clump_of(view, j)]}"
         raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
                          f"{view.clump_number[clump_of(view, i)]} in its contact with {other}, which "
                          "has ended: the force must be zero where the overlap is not positive")

@@ -19,6 +19,7 @@ from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import LARGEST, check_call, did_you_mean, finite_array, list_of, non_negative, positive, whole
 from minidem.core.guard import exclusive
+from minidem.core.read_only import CHANGED_BY
 from minidem.core.threads import checked_threads
 from minidem.engine.driver import NotFinite
 from minidem.engine.snapshot import Settings, Snapshot
@@ -152,7 +153,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         if name.startswith("_"):
             super().__setattr__(name, value)
         elif hasattr(type(self), name) or name in vars(self):
-            raise AttributeError(f"{name} cannot be set: make a new Simulation")
+            raise AttributeError(f"{name} cannot be set: {CHANGED_BY.get(name, 'make a new Simulation')}"
+                                 f"{' changes it' if name in CHANGED_BY else ''}")
         elif type(self) is not Simulation:              # attributes of derived classes
             super().__setattr__(name, value)
         else:

@@ -1,6 +1,7 @@
 """What all walls have in common: a material, a motion, and what the package asks of a shape."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -181,6 +182,15 @@ class Carrier(Wall):
 
     def uneven(self, axes):
         return np.zeros_like(axes), ""
+
+
+def with_names(text, walls):
+    """A message in which `wall 2` is `wall 2 ('floor')`, where a wall has a name."""
+    def named(found):
+        name = walls[int(found[1])].name if int(found[1]) < len(walls) else None
+        return found[0] if name is None else f"{found[0]} ({name!r})"
+
+    return re.sub(r"\bwall (\d+)\b", named, text)
 
 
 def region_axis(axis):

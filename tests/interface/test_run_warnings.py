@@ -400,3 +400,15 @@ def test_a_law_of_a_user(own_law):
     [text], _ = warnings_of(lambda: md.Simulation(PLAIN, contact=f"{dry},viscosity=1", dt=1e-6))
     assert "reads viscosity with mode=wet only" in text
     assert warnings_of(lambda: md.Simulation(PLAIN, contact=f"{wet},viscosity=1", dt=1e-6))[0] == []
+
+
+def test_walls_are_called_by_their_names():
+    """In warnings of runs, and where clumps are refused; a wall without a name has its number alone."""
+    floor, ceiling = replace(FLOOR, name="the floor"), md.Plane((0, 0, 1), (0, 0, -1))
+    sim = ball(1e4, [ceiling, floor])
+    assert re.search(r"clump 0 and wall 1 \('the floor'\) overlap", "".join(said_in(lambda: sim.run(300))))
+    sim = ball(1e4, [floor, ceiling], position=(0, 0, 0.99), gravity=(0, 0, 500.0))
+    assert re.search("clump 0 and wall 1 overlap", "".join(said_in(lambda: sim.run(300))))
+    for clumps in ([(0, 0, 0)], [(k, 0, 0) for k in range(50)]):
+        with pytest.raises(ValueError, match=r"overlaps wall 0 \('the floor'\) by 0.01 m"):
+            sim.add_clumps(BALL, clumps)

@@ -105,6 +105,16 @@ def test_items_cannot_be_assigned(name, write, sim):
         write(getattr(sim, name))
 
 
+def test_what_changes_a_quantity_is_named(sim):
+    for name, remedy in (("velocity", r"sim.set_motion\(ids, velocity=...\)"), ("walls", "sim.move_wall")):
+        with pytest.raises(AttributeError, match=f"{name} cannot be set: {remedy}.* changes it"):
+            setattr(sim, name, getattr(sim, name))
+    with pytest.raises(ValueError, match=r"an array of your own; sim.set_motion\(ids, angular_velocity=...\) changes"):
+        sim.angular_velocity[0] = 1.0
+    with pytest.raises(AttributeError, match="dt cannot be set: make a new Simulation"):
+        sim.dt = 1e-3
+
+
 def test_derived_arrays_are_writable(sim):
     """SciPy requires writable buffers, too."""
     x = sim.position
