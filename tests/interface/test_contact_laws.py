@@ -3,6 +3,7 @@ import warnings
 from dataclasses import replace
 from itertools import product
 from math import pi, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -249,3 +250,13 @@ def test_box_faces_inwards():
     assert [list(wall.normal) for wall in walls] == normals and all(wall.material is IRON for wall in walls)
     distances = [np.dot((low + high) / 2 - wall.point, wall.normal) for wall in walls]
     assert distances == pytest.approx([2.5, 2.5, 1.5, 1.5, 4.5, 4.5], rel=1e-15)
+
+
+def test_the_guide_states_every_default():
+    """Of laws with friction; readers from other codes have other defaults in mind."""
+    page = (Path(md.__file__).parent / "guide" / "coming_from.md").read_text()
+    for law in ("hertz-mindlin", "hooke-coulomb"):
+        for name, default in md.contact.info(law).parameters.items():
+            default = default[0] if isinstance(default, tuple) else default
+            stated = f"{name}={default:.4g}" if isinstance(default, float) else f"{name}={default}"
+            assert stated in page or name == "stiffness", f"{law}: guide/coming_from.md does not say `{stated}`"
