@@ -529,6 +529,12 @@ cdef class Driver:
         """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, along its direction."""
         return self.schedule.servo_state(self.step_count)
 
+    def steered_speeds(self):
+        """Speeds or rates (walls,) that forces give to walls, strain rates (3,) of the box, at this instant."""
+        if self.loop.course.steered and not self.contacts_known:
+            self.evaluate()
+        return self.schedule.speeds(&self.loop)
+
     @property
     def fields(self):
         """Values of the fields of the clumps by name, a dict of copies."""

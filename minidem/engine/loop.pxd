@@ -58,7 +58,7 @@ cdef struct ServoWall:              # a wall that a force moves
     double mass, damping            # [kg], [N s/m], of one that turns [kg m2], [N m s]
     double reach                    # by which its surface moves at most per displacement
     long long driven, turns         # whether it is a md.Driven, and turns about `direction`
-    long long first                 # step at which its velocity is that of the instant; -1: none
+    long long first                 # step at which it begins: its velocity is that of this instant
     long long axes[2]               # across
     long long beside[2][2]          # walls at the low and high end of each; the number of walls, which is at rest: none
     double distances[2]             # of these without their displacements [m]; 1 where a load is a force
@@ -83,6 +83,8 @@ cdef struct BoxSpec:                # of a PeriodicBox
     double pressure[3]              # of axes under a Pressure, else 0 [Pa]
     double time[3]                  # of axes under a Pressure, else 0 [s]
     double damping[3]
+    long long first                 # step at which the Pressures begin ...
+    double begins[3]                # ... with these rates of the logarithmic strains [1/s]
     bint moves
     bint periodic[3]
     bint stretches[3]               # the length changes

@@ -13,6 +13,7 @@ cdef class Schedule:
     cdef object servo_states, box_states, arrays        # what the course points to
     cdef long long prepare(self, Loop *loop, long long steps) except -1
     cdef object specify_box(self)
+    cdef object speeds(self, Loop *loop)
     cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps)
 
 cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil

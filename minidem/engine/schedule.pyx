@@ -183,23 +183,26 @@ cdef void expect_kick(const BoxSpec *spec, const double *rates, const BoxState *
     memcpy(next_pose.kick, poses[2].kick, sizeof(next_pose.kick))
 
 
-cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial,
+cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial, bint begins,
                          double *rates) noexcept nogil:
     """Strain rates (3,) half a step later of the axes under a Pressure, from those half a step earlier [1/s].
 
     virial : (6,) their stresses, and their resistances to strain rates (Pressure), times the volume [J].
+    begins : the Pressures begin: the rates are those of this instant, half a step before.
     """
-    cdef double volume = exp(state.strain[0] + state.strain[1] + state.strain[2]), stress, square, drag
+    cdef double volume = exp(state.strain[0] + state.strain[1] + state.strain[2]), stress, square, drag, rate
+    cdef double span = 0.5 * spec.dt if begins else spec.dt
     cdef int axis
     for axis in range(3):
         volume *= spec.start[axis]
     for axis in range(3):
         if spec.pressure[axis] > 0.0:
+            rate = spec.begins[axis] if begins else state.rate[axis]
             stress = virial[axis] / volume
             square = spec.time[axis] * spec.time[axis] + 2.0 * (spec.dt * spec.dt) * (
                 virial[3 + axis] / volume) / spec.pressure[axis]
-            drag = spec.dt * spec.damping[axis] / sqrt(square)
-            rates[axis] = ((1.0 - drag) * state.rate[axis] + spec.dt * (
+            drag = span * spec.damping[axis] / sqrt(square)
+            rates[axis] = ((1.0 - drag) * rate + span * (
                 stress / spec.pressure[axis] - 1.0) / square) / (1.0 + drag)
 
 
@@ -217,30 +220,43 @@ cdef void place_servo(const ServoWall *servo, double time, double along, double 
         (<Matrix *> pose.matrix)[0] = matrix(exponential(scale(0.5 * along, vector(servo.direction))))
 
 
-cdef double accelerated(const ServoWall *servo, double speed, double load, const double *of_clumps, double resistance,
-                        double dt) noexcept nogil:
-    """The speed or rate after a step, or after half of one at the start [m/s or rad/s].
-
-    load, of_clumps, resistance : force or moment, that of the clumps (3,) [N or N m], bound of c / dt + k / 4 [N/m]
-    """
-    cdef double mass = servo.mass if servo.driven else fmax(
-        servo.mass, fmax(2.0 * dt * dt * resistance, 0.5 * dt * servo.damping))
-    cdef double drag = 0.5 * dt * servo.damping / mass
-    cdef double force = load + (of_clumps[0] * servo.direction[0] + of_clumps[1] * servo.direction[1]
-                                + of_clumps[2] * servo.direction[2])
-    return ((1.0 - drag) * speed + dt / mass * force) / (1.0 + drag)
-
-
-cdef double load_of(const Course *course, long long n, int m) noexcept nogil:
-    """Force or moment on a wall at step n of the course [N or N m], without that of the clumps."""
+cdef double area_of(const Course *course, long long n, int m) noexcept nogil:
+    """Area on which the load of a wall acts at step n of the course, which follows from other walls [m2]; else 1."""
     cdef const ServoWall *servo = course.servos + m
     cdef const WallPose *poses = course.wall_poses + 2 * n * course.walls
-    cdef double load = course.loads[n * course.n_servos + m]
+    cdef double area = 1.0
     cdef int k
     for k in range(2):
-        load *= fmax(0.0, servo.distances[k] + (poses[servo.beside[k][1]].position[servo.axes[k]]
+        area *= fmax(0.0, servo.distances[k] + (poses[servo.beside[k][1]].position[servo.axes[k]]
                                                 - poses[servo.beside[k][0]].position[servo.axes[k]]))
-    return load
+    return area
+
+
+cdef double accelerated(const Loop *loop, int m, double speed, double load, double span) noexcept nogil:
+    """Speed or rate of a wall after `span`, a step or half of one, under the forces in the sums [m/s or rad/s].
+
+    m, load : number of the servo, and force or moment without the forces of the clumps [N or N m]
+    """
+    cdef const ServoWall *servo = loop.course.servos + m
+    cdef const Wide *sums = loop.course.sums + 4 * m
+    cdef double unit = loop.law.energy_unit if servo.turns else loop.law.force_unit, dt = loop.step.dt
+    cdef double resistance = sums[3] * (RESISTANCE_UNIT * loop.law.energy_unit)         # bound of c / dt + k / 4
+    cdef double mass = servo.mass if servo.driven else fmax(
+        servo.mass, fmax(2.0 * dt * dt * resistance, 0.5 * dt * servo.damping))
+    cdef double drag = 0.5 * span * servo.damping / mass
+    cdef double force = load - (sums[0] * unit * servo.direction[0] + sums[1] * unit * servo.direction[1]
+                                + sums[2] * unit * servo.direction[2])
+    speed = ((1.0 - drag) * speed + span / mass * force) / (1.0 + drag)
+    return speed if servo.driven else fmax(-loop.course.top_speed, fmin(speed, loop.course.top_speed))
+
+
+cdef void join_sums(Loop *loop) noexcept nogil:
+    """Add the sums of all threads to those of the first one."""
+    cdef Wide *sums = loop.course.sums
+    cdef int k, m
+    for k in range(loop.course.n_sums):
+        for m in range(1, loop.n_threads):
+            sums[k] += sums[m * loop.course.n_sums + k]
 
 
 cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
@@ -249,25 +265,17 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
     cdef const ServoWall *servo
     cdef ServoState *old
     cdef ServoState *new
-    cdef double dt = loop.step.dt, unit, of_clumps[3], virial[6], fastest = 0.0
-    cdef Wide *sums = course.sums
+    cdef double dt = loop.step.dt, virial[6], fastest = 0.0
+    cdef const Wide *of_box = course.sums + 4 * course.n_servos
     cdef int k, m
     cdef bint fine
-    for k in range(course.n_sums):
-        for m in range(1, loop.n_threads):
-            sums[k] += sums[m * course.n_sums + k]
+    join_sums(loop)
     for m in range(course.n_servos):
         servo = course.servos + m
         old = course.servo_states + n * loop.walls.count + servo.wall
         new = old + loop.walls.count
-        unit = loop.law.energy_unit if servo.turns else loop.law.force_unit
-        for k in range(3):
-            of_clumps[k] = -(sums[4 * m + k] * unit)
-        new.velocity = accelerated(servo, old.velocity, load_of(course, n, m), of_clumps,
-                                   sums[4 * m + 3] * (RESISTANCE_UNIT * loop.law.energy_unit),
+        new.velocity = accelerated(loop, m, old.velocity, course.loads[n * course.n_servos + m] * area_of(course, n, m),
                                    0.5 * dt if course.first + n == servo.first else dt)
-        if not servo.driven:
-            new.velocity = fmax(-course.top_speed, fmin(new.velocity, course.top_speed))
         new.displacement = old.displacement + new.velocity * dt
         fastest = max(fastest, servo.reach * new.velocity, -servo.reach * new.velocity)
         for k in range(3):
@@ -276,13 +284,14 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
     course.servo_travel += fastest * dt
     if not course.presses:
         return True
-    virial_of(loop, sums + 4 * course.n_servos, virial)
-    accelerate_box(course.box, course.box_states + n, virial, course.rates + 4 * n)
+    virial_of(loop, of_box, virial)
+    accelerate_box(course.box, course.box_states + n, virial, course.first + n == course.box.first,
+                   course.rates + 4 * n)
     fine = advance_box(course.box, course.rates + 4 * n, course.box_states + n, course.box_poses + 2 * n,
                        course.first + n)
     expect_kick(course.box, course.rates + 4 * (n + 1), course.box_states + n, course.box_states + n + 1,
                 course.box_poses + 2 * n + 4, course.first + n + 1)
-    set_box_power(loop, sums + 4 * course.n_servos, course.box_poses + 2 * n)
+    set_box_power(loop, of_box, course.box_poses + 2 * n)
     return fine
 
 
@@ -335,7 +344,7 @@ cdef class Schedule:
                 wall=k, since=wall.since, center=wall.center, velocity=driven_apart(wall)[0],
                 direction=motion.direction, mass=motion.inertia if motion.turns else motion.mass,
                 damping=motion.damping, reach=wall.limits().extent if motion.turns else 1.0, driven=driven,
-                turns=motion.turns, first=round(wall.since / settings.dt) if driven else -1, axes=(along, across),
+                turns=motion.turns, first=round(wall.since / settings.dt), axes=(along, across),
                 beside=np.broadcast_to(pairs, (2, 2)), distances=np.broadcast_to(distances, 2))
             servo += 1
         course.n_servos, course.walls = len(numbers), len(walls) + 1 if any(wall.moves for wall in walls) else 0
@@ -424,6 +433,36 @@ cdef class Schedule:
         self.box_states, self.servo_states = states, servo_states
         self.arrays = *self.arrays[:2], boxes, rates, table, moved, loads
 
+    cdef object speeds(self, Loop *loop):
+        """What forces move at the present whole step: speeds or rates (walls,), and strain rates (3,) of the box.
+
+        Each is the mean of those half a step before and after. The contacts of the loop must be known.
+        """
+        cdef Course *course = &self.course
+        cdef double virial[6], dt = self.spec.dt, ahead[4]
+        cdef long long step = loop.first_step + loop.steps_done
+        cdef int m, t
+        self.prepare(loop, 0)
+        times, speeds = np.array([step * dt]), self.servo_state(step)[:, 1].copy()
+        for t in range(loop.n_threads if course.steered else 0):
+            add_steering_forces(loop, t, course.sums + t * course.n_sums)
+        join_sums(loop)
+        for m in range(course.n_servos):
+            wall = course.servos[m].wall
+            if step > course.servos[m].first:
+                load, = self.walls.walls[wall].motion.loads(times)
+                speeds[wall] = 0.5 * (speeds[wall] + accelerated(
+                    loop, m, speeds[wall], load * area_of(course, 0, m), dt))
+        if not course.boxes or step == self.spec.first:
+            return speeds, np.array(self.spec.begins)
+        rates = self.box.rates_at(times)[0, :3]
+        if course.presses:
+            virial_of(loop, course.sums + 4 * course.n_servos, virial)
+            accelerate_box(&self.spec, course.box_states, virial, False, ahead)
+            for m in self.box.servos:
+                rates[m] = 0.5 * (course.box_states.rate[m] + ahead[m])
+        return speeds, rates
+
     def servo_state(self, long long step):
         """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, at a step."""
         return self.servo_states[step - self.course.first if self.course.n_servos else 0]
@@ -477,7 +516,8 @@ cdef class Schedule:
         spec[0] = BoxSpec(
             dt=spec.dt, start=start.high - start.low, low=start.low, least=start.least_length(self.clumps),
             moves=box.moves, periodic=start.axes, stretches=box.stretched, flow=flow, across=across,
-            affine=box.affine, pressure=np.zeros(3), time=np.zeros(3), damping=np.zeros(3))
+            affine=box.affine, pressure=np.zeros(3), time=np.zeros(3), damping=np.zeros(3),
+            first=round(box.since / spec.dt), begins=box.begins)
         for axis in box.servos:
             rate = box.rates[axis]
             if rate.time < LEAST_TIME * spec.dt:

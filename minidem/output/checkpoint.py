@@ -21,7 +21,7 @@ from minidem.state.bodies import HOLD, as_numbers
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import SHAPES, Driven, MeshWall, Oscillation, Servo
-from minidem.walls.periodic_box import FUNCTION, periodic_box
+from minidem.walls.periodic_box import FUNCTION, LATER, later_of, periodic_box
 
 # Names of a Snapshot as well.
 NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface_angular_velocity": (0.0, 0.0, 0.0),
@@ -143,13 +143,13 @@ def unpack_box(record, motions):
         raise ValueError(f"motions[{PERIODIC!r}] = {box!r}: the box that was saved has the setting {_setting(record)}; "
                          "give the same box with functions in these places, or nothing if there are none. sim.deform "
                          "changes its motion")
-    return box.also_stretched(record.get("stretched", False))
+    return box.continued(**later_of(record))
 
 
 def _setting(record):
     """Return what a user has given, of the record of a box, in types of JSON."""
     record = json.loads(json.dumps(record))
-    return record | {"stretched": None} if isinstance(record, dict) else record
+    return {name: value for name, value in record.items() if name not in LATER} if isinstance(record, dict) else record
 
 
 def load(path, make, threads=None, motions=None):

@@ -15,7 +15,7 @@ from minidem.core.read_only import observable
 from minidem.simulation.topic import Topic
 from minidem.state.hold import carriers, refuse_held
 from minidem.walls import Wall, require_planes_at_rest
-from minidem.walls.motion import STEERED, Driven, at_rest, driven_apart, motion_at
+from minidem.walls.motion import STEERED, at_rest, driven_apart, motion_at
 from minidem.walls.periodic_box import Box, PeriodicBox
 from minidem.walls.wall_table import WallPrimitives, rounding_errors
 
@@ -72,21 +72,12 @@ class Boundaries(Topic):
     def wall_velocity(self, k: int | str) -> tuple[np.ndarray, np.ndarray]:
         """Velocity (3,) of the centre of a wall [m/s], and its angular velocity (3,) [rad/s], now, lab frame.
 
-        Of a `Servo` they are those half a step before; `surface_velocity` is not in them. Clumps have the power
-        wall_force(k) @ velocity + wall_torque(k) @ angular_velocity on the wall.
+        `surface_velocity` is not in them. Clumps have the power wall_force(k) @ velocity + wall_torque(k) @
+        angular_velocity on the wall.
         """
         k = self._number_of("k", k)
-        return motion_at(self.walls[k], self.loop.step_count, self.dt, (0.0, self._speed_of(k)))[1:]
-
-    def _speed_of(self, k):
-        """Speed along the direction, or rate about it, which forces have given to a wall; see `wall_velocity`."""
-        motion, step, speed = self.walls[k].motion, self.loop.step_count, self.loop.servo_states[k, 1]
-        if not isinstance(motion, Driven) or step == round(self.walls[k].since / self.dt):
-            return speed
-        load = motion.loads(np.array([step * self.dt]))[0]
-        of_clumps = (self.wall_torque(k) if motion.turns else self.wall_force(k)) @ motion.direction
-        half = 0.5 * self.dt / (motion.inertia or motion.mass)
-        return (speed + half * (load + of_clumps)) / (1.0 + half * motion.damping)
+        speed = self.loop.steered_speeds()[0][k]
+        return motion_at(self.walls[k], self.loop.step_count, self.dt, (0.0, speed))[1:]
 
     def _wall_wrench(self, k, about=None):
         k = self._number_of("k", k)
@@ -178,13 +169,14 @@ class Boundaries(Topic):
         primitives = checked_primitives(tuple(walls), old.state.box, self.contact, self.settings)
         origin = np.array(origin, dtype=int)
         servo_states = np.append(old.servo_states, np.zeros((1, 2)), axis=0)[origin]
+        speeds, _ = old.steered_speeds()
         for k, was in enumerate(origin):
             if was < 0 or walls[k] is not self.walls[was]:
                 motions = [walls[k].motion] + ([self.walls[was].motion] if was >= 0 else [])
                 same = [motion.direction for motion in motions if isinstance(motion, STEERED)
                         and motion.turns == getattr(motions[0], "turns", None)]
                 speed = driven_apart(walls[k])[2]
-                servo_states[k] = 0.0, speed or (np.dot(*same) * self._speed_of(was) if len(same) == 2 else 0.0)
+                servo_states[k] = 0.0, speed or (np.dot(*same) * speeds[was] if len(same) == 2 else 0.0)
         snapshot = old.snapshot().with_walls(primitives, origin, servo_states)
         new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)
         refuse_deep_overlaps(new, old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])
@@ -215,13 +207,15 @@ class Boundaries(Topic):
 
         Notes
         -----
-        Contacts keep their history. With `affine` the velocities of the clumps change with the flow in the next step.
+        Contacts keep their history. With `affine` the velocities of the clumps change with the flow in the next step. A
+        `Pressure` begins with the strain rate of this instant.
         """
         old = self.loop
         if old.state.box is None:
             raise ValueError("deform: the simulation has no periodic box; give periodic=md.PeriodicBox(...) to "
                              "Simulation")
-        box = old.state.box.with_motion(shear, rates, affine)
+        box = old.state.box.with_motion(shear, rates, affine).continued(
+            since=self.time, begins=old.steered_speeds()[1].tolist())
         refuse_held(old.state.hold, box)
         box.refuse_walls(self.walls)
         snapshot = old.snapshot()

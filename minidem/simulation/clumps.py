@@ -113,7 +113,8 @@ class Clumps(Topic):
         motion : int, str, callable, Servo or Driven, optional
             Number or name of a wall that carries the clumps from now on; or a motion as of a `Plane`, with `pin` as the
             centre of its rotation, by default the mean of the positions. For this one a wall without a surface is made,
-            the last one of `sim.walls`. Clumps that a Servo or Driven carries have its velocity half a step before.
+            the last one of `sim.walls`. The velocity of clumps that a Servo or Driven carries is that of half a step
+            before.
         velocity, angular_velocity : (n, 3) or (3,) array_like, optional
             Of the clumps now, lab frame [m/s], [rad/s]. Default: the present ones, but zero along axes that are not
             free, and for the rotation with turns="".
@@ -161,7 +162,8 @@ class Clumps(Topic):
                 wall, servo_states = len(walls) - 1, np.append(self.loop.servo_states, np.zeros((1, 2)), axis=0)
                 primitives = checked_primitives(tuple(walls), self.loop.state.box, self.contact, self.settings)
                 snapshot = snapshot.with_walls(primitives, np.append(np.arange(wall), -1), servo_states)
-            servo_state = (self.loop.servo_states[wall, 0], self._speed_of(wall)) if wall < len(self.walls) else (0, 0)
+            servo_state = (0.0, 0.0) if wall == len(self.walls) else (
+                self.loop.servo_states[wall, 0], self.loop.steered_speeds()[0][wall])
             center, speed, angular_velocity = motion_at(walls[wall], step, self.dt, servo_state)
             angular_velocity = np.tile(angular_velocity, (len(clumps), 1))
             velocity, how = speed + np.cross(angular_velocity, position - center), ((0.0,) * 3, False, None)

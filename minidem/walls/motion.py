@@ -1,7 +1,7 @@
 """Motions of walls, and their poses at given instants."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import cos, pi, sin
 from typing import Any
 
@@ -59,19 +59,20 @@ class Servo:
     """A motion under a given force or pressure, which the clumps balance in the end: it is held.
 
     The wall moves along a line, with mass * acceleration = force + force of the clumps - damping * velocity, integrated
-    by leapfrog. It starts at rest. With a pressure the force is pressure * area in each step.
+    by leapfrog. It starts at rest. With a pressure the force is pressure * area in each step. A wall that carries clumps
+    takes all forces on them, their weight included.
 
     Parameters
     ----------
     direction : (3,) array_like, optional
         Of the line and the force, lab frame, of any length but zero. Default: the normal of a plane, to the clumps.
-    force : float
-        [N]. Give force or pressure.
     mass : float
-        Of the wall [kg]. The lighter, the faster it answers.
+        Of the wall, with all clumps that it carries [kg]. The lighter, the faster it answers.
+    force : float, optional
+        [N]. Give force or pressure.
     damping : float
         [N s/m]
-    pressure : float
+    pressure : float, optional
         [Pa], positive along the direction.
     area : float or callable, optional
         Of the wall under the pressure [m2], a number or a function of the time [s]. Default: the present area of a
@@ -90,8 +91,9 @@ class Servo:
     """
 
     direction: Any = None
+    _: KW_ONLY
+    mass: float
     force: float | None = None
-    mass: float | None = None
     damping: float = 0.0
     pressure: float | None = None
     area: Any = None
@@ -132,14 +134,14 @@ class Driven:
     Parameters
     ----------
     mass, inertia : float
-        Of the wall [kg], or about the axis [kg m2]. Give one of them.
+        Of the wall with all clumps that it carries [kg], or about the axis [kg m2]. Give one of them.
     axis : (3,) array_like, optional
         Direction of the line, lab frame, of any length but zero. Default: the normal of a plane, to the clumps.
     about : (3,) array_like, optional
         A point of the axis of rotation [m], which becomes `center` of the wall. Default: `center`.
     force, moment : float or callable
-        Along the axis [N], or about it [N m], a number or a function of the time [s]. Gravity acts only if it is part
-        of it.
+        Along the axis [N], or about it [N m], a number or a function of the time [s]. The weight of the wall acts only
+        if it is part of it; all forces on clumps that the wall carries act, their weight included.
     damping : float
         [N s/m] or [N m s]
 

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, check_call, corners, flag, non_negative, number, positive, refuse, short_repr
+from minidem.core.checks import (
+    LARGEST, check_call, corners, finite_array, flag, non_negative, number, positive, refuse, short_repr,
+)
 
 AXES, FUNCTION = "xyz", "function"
+LATER = "stretched", "since", "begins"                  # of the record of a box, see `continued`
 
 
 def periodic_box(periodic):
@@ -19,12 +22,17 @@ def periodic_box(periodic):
         return periodic
     if isinstance(periodic, dict):                      # of a checkpoint
         held = [Pressure(**rate) if isinstance(rate, dict) else rate for rate in periodic["rates"]]
-        given = {name: value for name, value in periodic.items() if name != "stretched"}
-        return PeriodicBox(**given | {"rates": held}).also_stretched(periodic.get("stretched", False))
+        given = {name: value for name, value in periodic.items() if name not in LATER}
+        return PeriodicBox(**given | {"rates": held}).continued(**later_of(periodic))
     if not isinstance(periodic, (list, tuple)) or len(periodic) != 3:
         raise ValueError(f"periodic = {short_repr(periodic)}: give (low (3,), high (3,), (True, False, True)), a "
                          "minidem.PeriodicBox, or None")
     return PeriodicBox(*periodic)
+
+
+def later_of(record):
+    """Arguments of `continued`, of the record of a box."""
+    return {name: record[name] for name in LATER if name in record}
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,8 @@ class PeriodicBox:
         Functions of the time among the rates.
     stretched : (3,) bool
         Axes whose length changes, or has changed.
+    since, begins
+        See `continued`.
 
     Notes
     -----
@@ -158,11 +168,18 @@ class PeriodicBox:
         self.servos = [axis for axis, rate in enumerate(self.rates) if isinstance(rate, Pressure)]
         self.functions = [rate for rate in (*self.rates, *(self.shear or ())[2:]) if callable(rate)]
         self.stretched = np.array([rate != 0.0 for rate in self.rates])
+        self.since, self.begins = 0.0, (0.0, 0.0, 0.0)
 
-    def also_stretched(self, axes):
-        """The same box, of which these axes (3,) may have another length than at the start."""
+    def continued(self, stretched=False, since=0.0, begins=(0.0, 0.0, 0.0)):
+        """The same box later.
+
+        stretched : (3,) bool, axes that may have another length than at the start
+        since, begins : time [s] at which a `Pressure` begins, and strain rates (3,) with which it does [1/s]
+        """
         other = copy.copy(self)
-        other.stretched = self.stretched | np.asarray(axes)
+        other.stretched = self.stretched | np.asarray(stretched)
+        other.since, other.begins = non_negative("since", since), tuple(
+            finite_array("begins", begins, (3,), limit=LARGEST).tolist())
         return other
 
     def rates_at(self, times):
@@ -177,7 +194,7 @@ class PeriodicBox:
         """The same box with another motion; arguments as in PeriodicBox. ValueError for shear along other axes."""
         if shear is None and self.shear is not None:
             shear = (AXES[self.shear[0]], AXES[self.shear[1]], 0.0)
-        other = PeriodicBox(*self.corners, shear, rates, affine).also_stretched(self.stretched)
+        other = PeriodicBox(*self.corners, shear, rates, affine).continued(self.stretched)
         if self.shear is not None and other.shear[:2] != self.shear[:2]:
             flow, gradient = (AXES[axis] for axis in self.shear[:2])
             raise ValueError(f"shear = {short_repr(shear)}: the box was sheared along {flow} with the gradient along "
@@ -239,7 +256,8 @@ class PeriodicBox:
         shear = None if self.shear is None else [
             AXES[self.shear[0]], AXES[self.shear[1]], FUNCTION if callable(self.shear[2]) else self.shear[2]]
         return {"low": low, "high": high, "axes": axes, "shear": shear, "rates": rates, "affine": self.affine,
-                "stretched": self.stretched.tolist()}
+                "stretched": self.stretched.tolist()} | (
+                    {"since": self.since, "begins": self.begins} if self.servos and self.since > 0.0 else {})
 
     @property
     def at_rest(self):

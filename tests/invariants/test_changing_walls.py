@@ -108,6 +108,28 @@ def test_motions_begin_at_the_present_place():
     assert sim.walls_at_rest[0].center[0] - start == pytest.approx(0.05, rel=0.01)
 
 
+def test_a_servo_begins_at_this_instant():
+    """A wall without contacts falls freely, through any number of phases, and slows down with order 2."""
+    for phases in 1, 10:
+        sim, servo = md.Simulation(SMOOTH, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-3), md.Servo(force=4.0, mass=2.0)
+        for _ in range(phases):
+            sim.move_wall(0, servo)
+            sim.run(100 // phases)
+        assert [sim.walls_at_rest[0].point[2], sim.wall_velocity(0)[0][2]] == pytest.approx([0.01, 0.2], rel=1e-12)
+    errors = []
+    for dt in 1e-2, 5e-3:
+        servo = md.Servo(force=4.0, mass=2.0, damping=20.0)
+        sim = md.Simulation(SMOOTH, [md.Plane((0, 0, 0), (0, 0, 1), motion=servo)], dt=dt)
+        sim.run(round(0.1 / dt))
+        sim.move_wall(0, md.Servo(force=-8.0, mass=2.0, damping=20.0))
+        sim.run(round(0.1 / dt))
+        fall = np.exp(-1.0)
+        speed = 0.2 * (1.0 - fall) + 0.4                # at the change, beside the last one
+        errors.append(np.abs([sim.walls_at_rest[0].point[2] - (0.02 * fall - 0.04 + 0.1 * speed * (1.0 - fall)),
+                              sim.wall_velocity(0)[0][2] - (speed * fall - 0.4)]))
+    assert (errors[1] < 0.3 * errors[0]).all()
+
+
 def test_area_of_an_empty_box():
     """Six walls with drag: dL/dt = -2 p L^2 / c."""
     servo = md.Servo(pressure=100.0, mass=1e-3, damping=200.0)

@@ -187,7 +187,7 @@ def test_earlier_versions_of_the_format_read_what_has_nothing_new():
     """They know no other members of walls, of motions and of pairs."""
     glass, steel = md.Material(1e8, 0.2), md.Material(1e9, 0.2)
     sim = md.Simulation(glass, contact="hertz-mindlin", dt=1e-5, pairs=[md.Pair(glass, steel)],
-                        walls=[md.Plane((0, 0, 0), (0, 0, 1), steel, motion=md.Servo((0, 0, 1), 5.0, 2.0))])
+                        walls=[md.Plane((0, 0, 0), (0, 0, 1), steel, motion=md.Servo((0, 0, 1), force=5.0, mass=2.0))])
     settings = checkpoint.pack(sim)[0]
     [wall], [pair] = settings["walls"], settings["pairs"]
     assert set(wall) == {"point", "normal", "material", "velocity", "angular_velocity", "center", "motion", "kind"}

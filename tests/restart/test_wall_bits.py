@@ -161,3 +161,21 @@ def test_deform_of_clumps_that_are_boxes_away():
     change = sim.velocity - velocity
     free = abs(change[:, 1:]).max(axis=1) == 0.0
     assert free.sum() > 50 and abs(change - sim.box.flow(before))[free].max() < 1e-9
+
+
+def test_what_begins_later_does_so_after_a_restart(tmp_path):
+    """Half a step at the beginning of a Servo and a Pressure, with the rate of the instant, saved before it is done."""
+    sim = md.Simulation(md.Material(1e7, 0.3), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-3, periodic=md.PeriodicBox(
+        (0, 0, 0), (1, 1, 1), (True, False, False), rates=(md.Pressure(50.0, 0.1), 0.0, 0.0)))
+    sim.run(100)
+    sim.move_wall(0, md.Servo(force=4.0, mass=2.0))
+    sim.deform(rates=(md.Pressure(100.0, 0.05), 0.0, 0.0))
+    sim.save(tmp_path / "begun.npz")
+    ends = []
+    for other in sim, md.Simulation.load(tmp_path / "begun.npz"), copy.deepcopy(sim):
+        other.run(1)
+        other.save(tmp_path / "one.npz")
+        for one in other, md.Simulation.load(tmp_path / "one.npz"):
+            one.run(99)
+            ends.append([*one.strain, *one.walls_at_rest[0].point, *one.wall_velocity(0)[0]])
+    assert ends == ends[:1] * 6 and ends[0][-1] == pytest.approx(0.2) and ends[0][0] < -0.1
