@@ -5,6 +5,7 @@ import numpy as np
 import scipy
 
 from minidem.core.quaternions import cross
+from minidem.state.hold import carriers
 
 
 def pair_keys(pairs):
@@ -94,23 +95,28 @@ def enclosed_box(walls, box=None):
     return low, high
 
 
-def wall_wrenches(found, walls, box=None, about=None, carriers=None):
-    """(n, 6) forces on walls at rest and torques about `about` [N, N m], lab; default: the centre of each wall.
+def wall_wrenches(sim, contacts, about=None):
+    """(n, 6) forces on the walls and torques about `about` [N, N m], lab; default: the centre of each wall.
 
-    In a periodic box contacts with images of a wall act on the wall itself, at the image nearest to its centre.
+    contacts : those of the simulation. In a periodic box contacts with images of a wall act on the wall itself, at the
+        image nearest to its centre.
 
-    carriers : (n_clumps,) numbers of the walls that carry the clumps, -1: none; forces on these act on the wall
+    A wall that carries clumps takes all forces on them.
     """
-    wrenches, j = np.zeros((len(walls), 6)), found["clump_j"]
-    carriers = np.full(1, -1) if carriers is None else carriers
-    of_j = np.where(j < 0, -1 - j, carriers.take(j, mode="clip"))
-    for wall, sign in (of_j, -1.0), (carriers.take(found["clump_i"], mode="clip"), 1.0):
-        touch, wall = found[wall >= 0], wall[wall >= 0]
-        centers = np.array([w.center for w in walls]).reshape(-1, 3)[wall]
-        arms = touch["point"] - (centers if about is None else about)
+    walls, box, found = sim.walls_at_rest, sim.box, contacts[contacts["clump_j"] < 0]
+    wrenches, centers, wall = np.zeros((len(walls), 6)), np.array([w.center for w in walls]), -1 - found["clump_j"]
+
+    def add(wall, point, force, couple, repeats):
+        arms = point - (centers[wall] if about is None else about)
         if box is not None:
-            repeats = np.array([w.uneven(box.axes)[0].any() for w in walls], dtype=bool)[wall] | (touch["clump_j"] >= 0)
-            arms[repeats] -= box.displacement(box.lengths_in((touch["point"] - centers)[repeats]))
-        np.add.at(wrenches[:, :3], wall, sign * touch["force"])
-        np.add.at(wrenches[:, 3:], wall, sign * (cross(arms, touch["force"]) + touch["couple"]))
+            arms[repeats] -= box.displacement(box.lengths_in((point - centers[wall])[repeats]))
+        np.add.at(wrenches, wall, np.hstack([force, cross(arms, force) + couple]))
+
+    if len(found):
+        repeats = np.array([box is not None and w.uneven(box.axes)[0].any() for w in walls])
+        add(wall, found["point"], -found["force"], -found["couple"], repeats[wall])
+    wall = carriers(sim.loop.state)
+    carried = np.flatnonzero(wall >= 0)
+    if len(carried):
+        add(wall[carried], sim.position[carried], sim.force[carried], sim.torque[carried], np.zeros(0, dtype=int))
     return wrenches

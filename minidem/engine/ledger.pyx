@@ -29,10 +29,9 @@ from minidem.core.eight cimport (
 )
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
-from minidem.core.quaternion cimport rotate_back
+from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
-from minidem.engine.loop cimport ServoWall
 from minidem.state.hold cimport carrier_of
 from minidem.state.periodic_box cimport times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat, store
@@ -278,16 +277,24 @@ cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b,
              loop.law.per_energy / STRESS_UNIT, totals)
 
 
+cdef inline void add_load(const Loop *loop, int m, Vec3 arm, Vec3 force, Vec3 couple, Wide *sums) noexcept nogil:
+    """Add minus a force on the wall of a servo, or minus the moment about its centre where it turns."""
+    cdef double unit = loop.law.force_unit
+    if loop.course.servos[m].turns:
+        force, unit = add(cross(arm, force), couple), loop.law.energy_unit
+    sums[4 * m] += rounded_wide(-force.x / unit)
+    sums[4 * m + 1] += rounded_wide(-force.y / unit)
+    sums[4 * m + 2] += rounded_wide(-force.z / unit)
+
+
 cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, bint walls, const ContactBlock *block,
                          Wide *sums) noexcept nogil:
-    """Add forces or moments, and resistances of eight contacts with walls, or with the clumps that they carry, to those
-    of the walls that a force moves."""
+    """Add eight contacts to the sums of the walls that a force moves: the loads of those with walls, and resistances,
+    also of those with the clumps that a wall carries."""
     cdef Contact contact
     cdef Bodies sides[2]
-    cdef const ServoWall *servo
-    cdef Vec3 force, arm
     cdef Eight along, across
-    cdef double resistance[2 * LANES], unit, sign
+    cdef double resistance[2 * LANES]
     cdef int lane, m, side, body, wall
     gather_contacts(False, contacts.law, &loop.state, block.first, block.second, walls, LANES, &contact, sides, NULL)
     find_resistances(contacts.law, block, load_eight(contact.overlap), &along, &across)
@@ -295,25 +302,32 @@ cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, bint walls,
     store_eight(resistance + LANES, across)
     for lane in range(LANES):
         for side in range(2 if block.first[lane] != free_slot_of(&loop.state) else 0):
-            body, sign = block.second[lane] if side else block.first[lane], 1.0 if side else -1.0
+            body = block.second[lane] if side else block.first[lane]
             wall = contacts.law.walls.wall_of[-1 - body] if body < 0 else carrier_of(&loop.state, body)
             for m in range(loop.course.n_servos if wall >= 0 else 0):
-                servo = loop.course.servos + m
-                if servo.wall != wall:
+                if loop.course.servos[m].wall != wall:
                     continue
-                force, unit = scale(sign, load(block.force[0] + lane)), loop.law.force_unit
-                if servo.turns:                         # the moment about the wall's centre
-                    arm = arm_of(contacts.law.walls, -1 - body, &contact, sides, lane) if body < 0 else sub(add_scaled(
-                        load(sides[side].sphere + lane), sign * (
-                            sides[side].sphere[3 * LANES + lane] - 0.5 * contact.overlap[lane]),
-                        load3(contact.normal, lane)), vector(contacts.law.walls.now[wall].position))
-                    force = add(cross(arm, force), scale(sign, load(block.couple[0] + lane)))
-                    unit = loop.law.energy_unit
-                sums[4 * m] += rounded_wide(force.x / unit)
-                sums[4 * m + 1] += rounded_wide(force.y / unit)
-                sums[4 * m + 2] += rounded_wide(force.z / unit)
+                if body < 0:
+                    add_load(loop, m, arm_of(contacts.law.walls, -1 - body, &contact, sides, lane), scale(
+                        -1.0, load(block.force[0] + lane)), scale(-1.0, load(block.couple[0] + lane)), sums)
                 sums[4 * m + 3] += rounded_wide(fmax(resistance[lane], resistance[LANES + lane])
                                                 * (contacts.law.per_energy / RESISTANCE_UNIT))
+
+
+cdef void add_carried(const Loop *loop, const Contacts *contacts, Py_ssize_t b, Wide *sums) noexcept nogil:
+    """Add the loads by the clumps of a block that walls carry: all forces on them, which are in the stored wrenches."""
+    cdef const HoldBlock *hold = hold_of(&loop.state, b)
+    cdef const ClumpBlock *clumps = clumps_of(&loop.state, b)
+    cdef const WrenchBlock *wrench = wrench_of(&loop.state, b)
+    cdef Vec3 arm
+    cdef int lane, m
+    for lane in range(LANES if hold != NULL else 0):
+        for m in range(loop.course.n_servos if hold.kind[lane] == CARRIED else 0):
+            if loop.course.servos[m].wall == <int> hold.wall[lane]:
+                arm = sub(load(clumps.position + lane), vector(
+                    contacts.law.walls.now[<int> hold.wall[lane]].position))
+                add_load(loop, m, arm, load(wrench.force + lane), rotate(
+                    load_quat(clumps.orientation + lane), load(wrench.torque + lane)), sums)
 
 
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil:
@@ -330,6 +344,8 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
     for group in range(<int> WALLS if loop.state.holds == NULL else <int> SPHERES, <int> GROUPS):
         for k in range(contacts.groups[group].n_blocks if loop.course.n_servos > 0 else 0):
             add_servo_sums(loop, contacts, group == <int> WALLS, block_at(&contacts.groups[group], k), sums)
+    for k in range(mine.first_block, mine.last_block if loop.course.n_servos > 0 else mine.first_block):
+        add_carried(loop, contacts, k, sums)
     if loop.course.presses:
         memset(totals, 0, sizeof(totals))
         for k in range(contacts.groups[SPHERES].n_blocks):

@@ -29,7 +29,6 @@ from minidem.scenario import plot, record
 from minidem.scenario.options import ALL, physics
 from minidem.simulation import Simulation
 from minidem.simulation.pace import Pacer, steps_to_reach
-from minidem.state.hold import carriers
 
 ROWS = 1000                 # of the tables, besides the first
 ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
@@ -273,8 +272,7 @@ class Run:
             self.energy.append(sim.time, energies)
             self.observed.append(sim.time, [len(contacts), *(one.value(sim) for one in self.scenario.observables)])
             if "walls" in self.tables:
-                self.tables["walls"].append(sim.time, wall_wrenches(
-                    contacts, sim.walls_at_rest, sim.box, carriers=carriers(sim.loop.state)).flat)
+                self.tables["walls"].append(sim.time, wall_wrenches(sim, contacts).flat)
             if len(self.energy.rows) % ROWS_PER_SNAPSHOT == 1:
                 self.last_good = sim.loop.snapshot().copy()
             sim.monitor.check(sim, contacts)

@@ -60,7 +60,10 @@ class Boundaries(Topic):
 
     @exclusive
     def wall_force(self, k: int | str) -> np.ndarray:
-        """(3,) force of all clumps on the wall with the number or name k, lab frame [N]."""
+        """(3,) force of all clumps on the wall with the number or name k, lab frame [N].
+
+        A wall that carries clumps takes all forces on them: contacts, weight, user forces.
+        """
         return self._wall_wrench(k)[:3]
 
     @exclusive
@@ -81,8 +84,7 @@ class Boundaries(Topic):
 
     def _wall_wrench(self, k, about=None):
         k = self._number_of("k", k)
-        loop = self.loop
-        return wall_wrenches(loop.contacts(), self.walls_at_rest, loop.box, about, carriers(loop.state))[k]
+        return wall_wrenches(self, self.loop.contacts(), about)[k]
 
     @exclusive
     def move_wall(self, wall: int | str, motion: Any = None, velocity: ArrayLike = (0.0, 0.0, 0.0),
