@@ -217,7 +217,7 @@ class Boundaries(Topic):
             raise ValueError("deform: the simulation has no periodic box; give periodic=md.PeriodicBox(...) to "
                              "Simulation")
         box = old.state.box.with_motion(shear, rates, affine).continued(
-            since=self.time, begins=old.steered_speeds()[1].tolist())
+            since=old.step_count * self.dt, begins=old.steered_speeds()[1].tolist())
         refuse_held(old.state.hold, box)
         box.refuse_walls(self.walls)
         snapshot = old.snapshot()

@@ -70,7 +70,7 @@ class Cone(Wall):
         ends = np.array([np.subtract(self.point, self.center) + h * np.array(self.axis) for h in (0.0, self.height)])
         return Limits(extent=(np.sqrt((ends * ends).sum(axis=1)) + self.radii).max())
 
-    def without_images(self, length, turns=False):
+    def without_images(self, length, turns=None):
         size, shortest = np.hypot(0.5 * self.height, max(self.radii)), length[length > 0.0].min(initial=np.inf)
         if size <= 0.25 * shortest:
             return None

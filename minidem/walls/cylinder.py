@@ -76,7 +76,7 @@ class Cylinder(Wall):
     def uneven(self, axes):
         return axes & (np.abs(self.axis) != 1.0), "give a cylinder along it"
 
-    def without_images(self, length, turns=False):
+    def without_images(self, length, turns=None):
         across = np.where(self.uneven(length > 0.0)[0], length, np.inf).min()
         if across == np.inf:
             return None

@@ -12,6 +12,7 @@ from minidem.core.read_only import read_only
 from minidem.material import Material
 from minidem.meshes.mesh_files import read_triangles
 from minidem.meshes.mesh_repair import MERGED, merged
+from minidem.walls.motion import FIXED
 from minidem.walls.wall import Limits, Wall
 
 LEAST_HEIGHT = 1e-7                 # of a triangle / longest edge; single precision of files is about 1e-7
@@ -97,17 +98,28 @@ class MeshWall(Wall):
     def limits(self):
         return Limits(extent=np.sqrt(((self.surface[0] - self.center) ** 2).sum(axis=1).max()))
 
-    def without_images(self, length, turns=False):
+    def without_images(self, length, turns=None):
         periodic, size = length > 0.0, np.ptp(self.surface[0], axis=0)
-        turns |= bool(self.rotations.keys() - {"surface_angular_velocity"})
-        if turns:
-            size = np.full(3, 2.0 * self.limits().extent)
+        axes = [axis for name, axis in self.rotations.items() if name != "surface_angular_velocity"]
+        axes += [] if turns is None else [turns]
+        if axes:
+            size = self._swept(np.array(axes))
         long = periodic & (size > length * (1.0 + 1e-9))
         if not long.any():
             return None
         axis = int(np.argmax(long))
-        return (f"it takes {size[axis]:g} m{' when it turns' if turns else ''} along the periodic axis {'xyz'[axis]}, "
+        return (f"it takes {size[axis]:g} m{' when it turns' if axes else ''} along the periodic axis {'xyz'[axis]}, "
                 f"of a box of {length[axis]:g} m; give a part that fits into one box")
+
+    def _swept(self, axes):
+        """(3,) size along x, y, z of what the surface sweeps when it turns about axes (n, 3); zero: about any."""
+        unit = axes[0] / (np.linalg.norm(axes[0]) or 1.0)
+        if np.abs(np.cross(axes, unit)).max() > FIXED * np.abs(axes).max() or not unit.any():
+            return np.full(3, 2.0 * self.limits().extent)
+        arms = self.surface[0] - self.center
+        along = (arms @ unit)[:, None] * unit
+        reach = np.linalg.norm(arms - along, axis=1)[:, None] * np.sqrt(np.maximum(0.0, 1.0 - unit ** 2))
+        return (along + reach).max(axis=0) - (along - reach).min(axis=0)
 
     def __repr__(self):
         return f"<MeshWall of {len(self.surface[1])} triangles>"

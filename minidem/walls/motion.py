@@ -59,8 +59,8 @@ class Servo:
     """A motion under a given force or pressure, which the clumps balance in the end: it is held.
 
     The wall moves along a line, with mass * acceleration = force + force of the clumps - damping * velocity, integrated
-    by leapfrog. It starts at rest. With a pressure the force is pressure * area in each step. A wall that carries clumps
-    takes all forces on them, their weight included.
+    by leapfrog. It starts at rest. With a pressure the force is pressure * area in each step. All forces on clumps that
+    the wall carries act on it, their weight included.
 
     Parameters
     ----------
@@ -281,10 +281,13 @@ def driven_apart(wall):
 
 
 class Motions:
-    """Motions of the walls that move.  upright : why each may not turn, a text or None"""
+    """Motions of the walls that move.
+
+    upright : why each may not turn about x, y, z, or another axis in a periodic box: four times a text or None
+    """
 
     def __init__(self, walls, upright=None):
-        self._walls = [(wall, wall.limits(), reason) for wall, reason in zip(walls, upright or [None] * len(walls))]
+        self._walls = [(wall, wall.limits(), why) for wall, why in zip(walls, upright or [[None] * 4] * len(walls))]
 
     def poses(self, first, n, half_step):
         """Poses (n, walls) at the instants (first + k) half_step, 0 <= k < n, a structured array (POSE).
@@ -320,8 +323,10 @@ class Motions:
             bound = np.maximum(bound, moved + limits.extent * np.linalg.norm(turn, axis=(1, 2)))
             tilt = np.abs(matrix @ axis - axis).max()
             off = np.abs(np.cross(matrix @ limits.arm - limits.arm, axis)).max() / limits.radius
-            if upright and np.abs(matrix - np.eye(3)).max() > FIXED:
-                raise ValueError(f"motion of {wall}: {upright}")
+            turned = np.abs(matrix - np.eye(3)).max(axis=(0, 1)) > FIXED       # x, y, z
+            reason = upright[3 if turned.all() else int(np.argmin(turned))]
+            if reason and turned.any():
+                raise ValueError(f"motion of {wall}: {reason}")
             if max(tilt, off) > FIXED:
                 raise ValueError(f"motion of {wall}: it turns about another axis than that of its symmetry; give a "
                                  "MeshWall")

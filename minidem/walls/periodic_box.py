@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import (
-    LARGEST, check_call, corners, finite_array, flag, non_negative, number, positive, refuse, short_repr,
+    LARGEST,
+    check_call,
+    corners,
+    finite_array,
+    flag,
+    non_negative,
+    number,
+    positive,
+    refuse,
+    short_repr,
 )
 
 AXES, FUNCTION = "xyz", "function"

@@ -81,8 +81,8 @@ class Plane(Wall):
             return axes, "a plane that turns needs open axes"
         return axes & (np.array(self.normal) != 0.0), "set this component of its normal to 0"
 
-    def without_images(self, length, turns=False):
-        if turns:
+    def without_images(self, length, turns=None):
+        if turns is not None:
             return "a plane that turns needs open axes, without periodic ones"
         uneven, remedy = self.uneven(length > 0.0)
         if not uneven.any():

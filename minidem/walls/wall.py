@@ -76,8 +76,11 @@ class Wall:
         """Return the part of `axes`, (3,) of bool, along which the wall varies, and what to give instead."""
         return axes, "give walls that are the same along it, such as planes"
 
-    def without_images(self, length, turns=False):
-        """Why the wall, if it `turns`, cannot be in a periodic box of lengths (3,), 0: open [m]; None if it can."""
+    def without_images(self, length, turns=None):
+        """Why the wall cannot be in a periodic box of lengths (3,), 0: open [m]; None if it can.
+
+        turns : (3,) axis about which it turns, besides its `rotations`; zero: about any; None: about none
+        """
         return None
 
     def profile(self, reach):

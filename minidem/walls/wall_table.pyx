@@ -52,7 +52,8 @@ cdef class WallPrimitives:
         self._keep, self.walls, self.periodic, self.ahead = [], walls, periodic, (0, (), ())
         self.moving = [k for k, wall in enumerate(walls) if wall.moves]
         self.motions = Motions([walls[k] for k in self.moving], [
-            walls[k].without_images(length, turns=True) if length.any() else None for k in self.moving])
+            [walls[k].without_images(length, turns=about) for about in np.eye(4, 3)]
+            if length.any() and callable(walls[k].motion) else [None] * 4 for k in self.moving])
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, STEERED)]
         numbers = [(k, 1) for k, _ in simple] + [(k, len(triangles)) for k, _, triangles, _ in meshes]
         self.wall_of = np.repeat(*np.array(numbers, dtype=np.int32).reshape(-1, 2).T)

@@ -137,3 +137,26 @@ def test_rotations_across_a_periodic_face(motion):
         sim.run(1000)
         ends.append([*sim.velocity.flat, *sim.angular_velocity.flat, sim.energy().work])
     np.testing.assert_allclose(ends, ends[:1] * 3, atol=1e-9)
+
+
+def test_a_screw_along_a_periodic_axis():
+    """It may be as long as the box and turn about its axis: a long lifter pushes balls as in open space."""
+    corners, triangles = [(0.6, 0.05, 0), (-0.6, 0.05, 0), (-0.6, 0.4, 0), (0.6, 0.4, 0)], [(0, 1, 2), (0, 2, 3)]
+    ends, box = [], ((-0.6, -1, -1), (0.6, 1, 1), (True, True, False))
+    lifter = {"surface": (corners, triangles), "center": (0, 0, 0)}
+    for motion in ({"angular_velocity": (3.0, 0, 0)}, {"motion": lambda t: ((0, 0, 0), (3.0 * t, 0, 0))},
+                   {"angular_velocity": (3.0, 0, 0), "motion": md.Driven(inertia=1e9, axis=(1, 0, 0))}):
+        for periodic in (box, None) if len(ends) < 2 else (box,):
+            sim = md.Simulation(ROUGH, [md.MeshWall(**lifter, **motion)], dt=1e-4, contact=MINDLIN, periodic=periodic)
+            sim.add_clumps(BALL, [(x, 0.2, 0.06) for x in (-0.4, 0.0, 0.3)], scale=0.05)
+            sim.run(1000)
+            ends.append([*sim.velocity.flat, *sim.angular_velocity.flat, sim.energy().work])
+    np.testing.assert_allclose(ends, ends[:1] * 4, atol=1e-6)
+    assert ends[0][-1] > 1e-3
+    for wrong, reason in (
+            ({"angular_velocity": (0, 1.0, 0)}, r"takes 1.34.* m when it turns along the periodic axis x, of a box of"),
+            ({"angular_velocity": (1.0, 1.0, 0)}, "when it turns along the periodic axis x"),
+            ({"motion": lambda t: ((0, 0, 0), (0, 3.0 * t, 0))}, "when it turns along the periodic axis x")):
+        with pytest.raises(ValueError, match=reason):
+            md.Simulation(ROUGH, [md.MeshWall(**lifter | wrong | {"center": (0, 0, 0.3)})], dt=1e-4,
+                          periodic=box).run(10)
