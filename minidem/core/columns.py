@@ -27,8 +27,23 @@ _UNITS = {      # in SI units, without blanks, ^ and points
                          "\u00b0/s": pi / 180.0, "rpm": pi / 30.0},
     "density": {"kg/m3": 1.0, "kgm-3": 1.0, "g/cm3": 1e3, "gcm-3": 1e3, "g/cc": 1e3},
     "mass": {"kg": 1.0, "g": 1e-3, "mg": 1e-6}, "time": {"s": 1.0, "ms": 1e-3}}
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([de][-+]?\d+)?", re.I)
+_NUMERIC = re.compile(r"[-+]?[\d.,][-+\d.,de]*", re.I)
 _UNIT = re.compile(r"\s*[\[(]([^\])]*)[\])]\s*$")
 _WITH_UNIT = re.compile(r'"[^"]*"|[^\s\[(]+(?:\s*(?:\[[^\]]*\]|\([^)]*\)))?')
+
+
+def plain_numbers(text, first):
+    """Rows with blanks between columns, decimal points, and an e in exponents, as the `first` row of the table tells.
+
+    Commas are decimal ones where all numbers that blanks, tabs or semicolons separate have one at most: `0,5; 1; 2,5`.
+    """
+    fields = [field for field in re.split(r'[;\s"]+', first) if _NUMERIC.fullmatch(field)]
+    if len(fields) > 1 and "," in first and all(map(_DECIMAL_COMMA.fullmatch, fields)):
+        text = re.sub(r"(?<=\d),(?=\d)", ".", text)
+    if re.search(r"\d\.?d[-+]?\d", first, re.I):
+        text = re.sub(r"(?<=[\d.])d(?=[-+]?\d)", "e", text, flags=re.I)
+    return re.sub(r'[,;"\t]', " ", text)
 
 
 def split_title(title, width):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from minidem.core.checks import existing_file, foreign, opened, refuse, short_repr, whole
-from minidem.core.columns import places_of, split_title, unit_of
+from minidem.core.columns import places_of, plain_numbers, split_title, unit_of
 from minidem.core.interpreter import this_python
 from minidem.core.quaternions import conjugate, multiply, rotate
 from minidem.initial.particles import Particles
@@ -23,8 +23,6 @@ SECTION = re.compile(r"^([A-Z][A-Za-z ]*)(?:#\s*(\S*).*)?\n\s*", re.M)      # of
 STATE = re.compile(     # of a dump, up to its rows
     r"ITEM: TIMESTEP\n(.*)\nITEM: NUMBER OF ATOMS\n(.*)\nITEM: BOX BOUNDS(.*)\n(.*\n.*\n.*)\nITEM: ATOMS (.*)\n")
 NUMBER = re.compile(r"[-+]?[\d.]+([de][-+]?\d+)?", re.I)
-DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([de][-+]?\d+)?", re.I)
-NUMERIC = re.compile(r"[-+]?[\d.,][-+\d.,de]*", re.I)
 MOST_EXPANDED = 200     # times the size of a compressed file: text becomes about ten times as large
 MOST_COLUMNS = 1000
 READABLE = ("give a data file or text dump of LAMMPS or LIGGGHTS, an xyz, GSD or VTU file, or columns x y z r of text, "
@@ -127,12 +125,14 @@ def _rows(text, start, names, count):
     found = {what: np.stack([table[str(k)] for k in columns], axis=-1) for what, columns in places.items()}
     for what, values in found.items():
         refuse(what, values, ~np.isfinite(values), f"give finite numbers; 0 is line {first}")
+        refuse(what, values, (what in ("id", "molecule")) & (np.abs(values) > 2.0 ** 53), "give numbers up to 2^53")
     found = {what: values if (units[what] == 1.0).all() else values * units[what] for what, values in found.items()}
     found = {what: values[:, 0].astype(np.int64) if what in ("id", "molecule") else
              values[:, 0] if values.shape[1] == 1 else values for what, values in found.items()}
     if word is not None:
         words = table[str(word)]
-        found["type"] = words.astype(int) if np.char.isdecimal(words).all() else words
+        numbers = np.char.isdecimal(words).all() and np.char.str_len(words).max(initial=0) < 19    # of 64 bits
+        found["type"] = words.astype(int) if numbers else words
     order = np.argsort(found.get("id", np.arange(count)), kind="stable")
     return {what: values[order] for what, values in found.items()} | {
         "unread": [name for k, name in enumerate(names) if k not in [*used, word]]}
@@ -224,11 +224,11 @@ def _xyz(text, columns, frame):
 def _table(text, columns, frame):
     """Columns of text; of several times in a column `time` one is chosen."""
     lines = text.rstrip().splitlines()
-    k = next((k for k, line in enumerate(lines) if sum(map(bool, map(NUMBER.fullmatch, _with_blanks(line).split())))
-              >= 3), None)
+    k = next((k for k, line in enumerate(lines)
+              if sum(NUMBER.fullmatch(word) is not None for word in plain_numbers(line, line).split()) >= 3), None)
     if k is None:
         raise ValueError(f"no row of three numbers in it; {READABLE}")
-    before, rows = lines[:k], _with_blanks("\n".join(lines[k:]))
+    before, rows = lines[:k], plain_numbers("\n".join(lines[k:]), lines[k])
     width = len(rows.partition("\n")[0].split())
     bare = all(line.lstrip()[:1] in ("", "#", "%") for line in before)
     names = columns or before and split_title(before[-1], width) or (bare and width == 4) * ["x", "y", "z", "r"]
@@ -240,17 +240,6 @@ def _table(text, columns, frame):
     now = times == _one_of(np.unique(times), frame)
     found = {what: values if what == "unread" else values[now] for what, values in found.items()}
     return found | {"time": float(found["time"][0]) if "time" in found else None}
-
-
-def _with_blanks(text):
-    """Rows of numbers with blanks between columns, decimal points, and an e in exponents, as their first line tells."""
-    first = text.partition("\n")[0]
-    fields = [field for field in re.split(r'[;\s"]+', first) if NUMERIC.fullmatch(field)]
-    if len(fields) > 1 and "," in first and all(map(DECIMAL_COMMA.fullmatch, fields)):
-        text = re.sub(r"(?<=\d),(?=\d)", ".", text)
-    if re.search(r"\d\.?d[-+]?\d", first, re.I):
-        text = re.sub(r"(?<=[\d.])d(?=[-+]?\d)", "e", text, flags=re.I)
-    return re.sub(r'[,;"\t]', " ", text)
 
 
 def _gsd(path, columns, frame):

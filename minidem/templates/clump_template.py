@@ -225,7 +225,10 @@ class ClumpTemplate:
         if density is None and not (known or folder or "mass" in given):
             _warn_of_density()
         if given:
-            found = spheres._of_molecule(given, scale, known)
+            try:
+                found = spheres._of_molecule(given, scale, known)
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
             other = body or spheres._body
             alike = found.is_distributed_as(other)
             if known and not (alike and abs(found.density * found.volume / (known * other.volume) - 1.0) <= SAME):

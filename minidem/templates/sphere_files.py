@@ -26,11 +26,10 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.checks import ADD, LARGEST, Assumed, existing_file, file_path, finite_array, foreign, positive
-from minidem.core.columns import places_of, split_title, unit_of
+from minidem.core.columns import places_of, plain_numbers, split_title, unit_of
 from minidem.templates.mass.mass_properties import MassProperties, possible_moments, tensor_of_parts
 
 _COMMENT = re.compile(r"#|%|//")
-_SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 REMEDY = "give a text file of spheres, one x,y,z,r per line, or the folder of one clump of MercuryDPM"
 _BODY = re.compile(r"^\s*# body: (.*)$", re.MULTILINE)
 _DENSITY = re.compile(r"^\s*# density: (.*)$", re.MULTILINE)
@@ -70,10 +69,11 @@ def read_clump(path, scale=1.0):
     counts = [int(found[1]) for line in lines[1:] if (found := _ATOMS.match(_COMMENT.split(line, maxsplit=1)[0]))]
     if counts:
         return _read_molecule(lines, counts[0], path)
-    rows, width, title = [], 4, ""
+    rows, width, title, first = [], 4, "", ""
     for number, line in enumerate(lines, start=1):
         text = _COMMENT.split(line, maxsplit=1)[0].strip()
-        fields = _SEPARATOR.split(text.rstrip(",;").rstrip()) if text else []
+        first = first if rows else text
+        fields = plain_numbers(text, first).split()
         values = [_number(field) for field in fields]
         if any(value is not None for value in values) or rows and fields:       # else blank, or a header
             width = width if rows else max(4, min(len(values), 5))
@@ -99,7 +99,10 @@ def _columns(title, width, scale, path):
         found, names = [0, 1, 2, 3], ["x", "y", "z", "r", "the fifth column"][:width]
     elif len(found) < 4:
         raise ValueError(f"{path}: columns {' '.join(names)}; a clump needs x, y, z and r, or d")
-    units = {unit_of(names[k], "radius") for k in found} - {1.0, scale}
+    try:
+        units = {unit_of(names[k], "radius") for k in found} - {1.0, scale}
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     unread = [names[k] for k in range(width) if k not in found] + [
         f"the unit {unit:g} m of its columns (give scale={unit:g})" for unit in sorted(units)]
     return found, 0.5 if "diameter" in places and "radius" not in places else 1.0, unread

@@ -285,7 +285,8 @@ def test_mercurydpm_after_writing(tmp_path, kind):
     "1,2,3,4\n5,6,7,8\n", "x y z r\n1 2 3 4\n5\t6 7 8", "# made by hand\n\n1; 2; 3; 4 # first\n5,6,7,8,\n",
     "\ufeffx,y,z,r\r\n 1, 2, 3, 4\r\n 5, 6, 7, 8\r\n",
     "  1.000000,  2.000000,  3.000000,  4.000000\n  5.000000,  6.000000,  7.000000,  8.000000\n",       # of CLUMP
-    "r,x,y,z\n4,1,2,3\n8,5,6,7\n", "# Position X, Position Y, Position Z, Diameter\n1,2,3,8\n5,6,7,16\n",
+    "1,0;2;3;4\n5;6,0;7;8\n", "1.D0 0.2D+01 3 4\n5 6 7 8\n", "r,x,y,z\n4,1,2,3\n8,5,6,7\n",
+    "# Position X, Position Y, Position Z, Diameter\n1,2,3,8\n5,6,7,16\n",
     MOLECULE])
 def test_read(tmp_path, text):
     path = tmp_path / "spheres.txt"

@@ -112,6 +112,7 @@ def test_xyz_and_tables(tmp_path):
     for text in ("#format x_y_z_r\n0 0 0 .1\n1 0 0 .2\n", "0,0,0,.1\n1,0,0,.2", "z;y;x;d\n0;0;0;.2\n0;0;1;.4\n",
                  '"radius","Points:0","Points:1","Points:2"\n.1,0,0,0\n.2,1,0,0\n'):
         assert read(text).radius.tolist() == [0.1, 0.2] and read(text).position[:, 0].tolist() == [0.0, 1.0], text
+    assert read("type x y z r\n99999999999999999999 0 0 0 1\n").type.tolist() == ["9" * 20]
     for wrong in ({"columns": 4}, {"frame": 0.5}, {"frame": 1}):
         with pytest.raises(ValueError, match=f"{min(wrong)} = "):
             read("0 0 0 1\n", **wrong)
@@ -191,6 +192,7 @@ DATA, DUMP = (STATES / "tilted.data").read_text(), (STATES / "tilted.dump").read
     ("x [in] y [in] z [in] r\n0 0 0 1\n", ["'x [in]'", "unit 'in' is not known for position"]),
     ("0 0 0 1 2 3 .0145\n", ["7 columns without names", "x y z r vx vy vz"]),
     ("9" * 30 + " atoms\n" + DATA, ["'Velocities'"]),
+    ("id x y z r\n1e300 0 0 0 1\n", ["id[0, 0] = 1e+300", "2^53"]),
     ('1\nProperties="pos:R:3:big:R:999999999"\n1 2 3 4\n', ["Properties are 1000000002 columns"]),
     ("x y z r\n0 0 0 1\n1 2\n", ["line 3", "4 columns"])])
 def test_damaged_and_unknown_files(tmp_path, text, reasons):
