@@ -2,7 +2,8 @@
 
 What regions do depends on their parameters, the step number and the simulation alone, which also has the totals of
 outlets. A run that is continued from a checkpoint with regions of the same parameters therefore has the bits of an
-undisturbed run. An inlet adds what is due in `every` steps, and refuses to be called at other intervals.
+undisturbed run. An inlet adds what is due in the `every` steps before each call. It counts from its first call on; the
+simulation and its checkpoints know since when, by its parameters.
 """
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from minidem.templates.clump_template import ClumpTemplate
 
 ROUNDS = 10             # of proposals, before clumps without room are left out
 PROPOSALS = 10          # in a round, per missing clump
+ANY = ""                # parameters of inlets that a checkpoint of before 0.23 does not know
 
 
 def _free(poses, centers, radii, sim):
@@ -90,6 +92,9 @@ class Outlet:
 class Inlet:
     """A box in which clumps appear at a constant rate, when it is called with the simulation every `every` steps.
 
+    Each call adds what is due in the `every` steps before it, from the first call on, whenever it is. Where a function
+    that `Simulation.run` calls leaves out some calls, or between two runs, the inlet pauses.
+
     The grains of a Mixture come in the order of `Mixture.stream`. Positions are uniform and orientations isotropic
     among those in which all spheres are inside the box, and overlap neither another sphere nor a wall. Along the axes
     on which low and high are on the faces of the periodic box of the simulation, clumps reach across these faces.
@@ -110,7 +115,7 @@ class Inlet:
     seed : int
         The random numbers depend on it and on the number of the step.
     number : int, optional
-        The rate is 0 once so many clumps were due. Default: no limit.
+        The rate is 0 once so many clumps were due, of this inlet. Default: no limit.
     material : Material, optional
         As for `Simulation.add_clumps`.
     mass_rate : float, optional
@@ -157,7 +162,7 @@ class Inlet:
             require_materials(material=self.material)
 
     def due(self, step: int, dt: float) -> int:
-        """Number of clumps that the rate requires in the steps 1 to `step` of length dt [s]."""
+        """Number of clumps that the rate requires in the first `step` steps of the inlet, of length dt [s]."""
         required = int(self._clump_rate * (step * dt))
         return required if self.number is None else min(required, self.number)
 
@@ -167,21 +172,15 @@ class Inlet:
         Raises
         ------
         ValueError
-            At a step that is not a multiple of `every`, or more than `every` steps after the last call; or if the box
-            is too small for the template.
+            At a step that is not a multiple of `every`; if the callback of a run is called at longer intervals, or it
+            is called by hand more than `every` steps after the last call; or if the box is too small for the template.
         """
         step = sim.step_count
         if step % self.every:
             raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
                              "give the same number to sim.run")
-        called = sim.inlets_called
-        apart = max(step - called.get(id(self), (self, step))[1], sim.calls_every or 0)
-        if apart > self.every:
-            raise ValueError(f"every = {self.every}: at step {step} the calls of this Inlet are {apart} steps apart: "
-                             f"clumps which are due would not come. Call it every {self.every} steps, by "
-                             f"sim.run(steps, every=inlet.every, callback=...), or take an Inlet with every={apart}")
-        called[id(self)] = self, step
-        first, last = self.due(max(0, step - self.every), sim.dt), self.due(step, sim.dt)
+        done = step - self._begun(sim, step)
+        first, last = self.due(max(0, done - self.every), sim.dt), self.due(done, sim.dt)
         found = self._find(sim, first, last) if last > first else []
         count = sum(len(poses.scale) for _, poses in found)
         if count < last - first and "_has_warned" not in vars(self):
@@ -194,6 +193,34 @@ class Inlet:
                               self.angular_velocity, poses.scale, self.material)
                for template, poses in found if len(poses.scale)]
         return np.concatenate([sim.ids[:0], *ids])
+
+    def _begun(self, sim, step):
+        """Step from which the inlet counts: `every` steps before its first call, and later by the steps of pauses.
+
+        An inlet that the simulation has not met continues one of equal parameters in a checkpoint or a copy, unless
+        this has paused.
+        """
+        called, met = sim.inlets_called, sim.inlets
+        given = repr((self.low, self.high, self.rate, self.mass_rate, self.velocity, self.angular_velocity, self.every,
+                      self.seed, self.number, self._grains.mean_mass))
+        k = called.get(id(self), (self, None))[1]
+        if k is None:
+            others = [number for _, number in called.values()]
+            k = next((k for k, (same, _, at) in enumerate(met) if same in (given, ANY) and k not in others
+                      and step - at <= self.every), len(met))
+        begun, at = met[k][1:] if k < len(met) else (max(0, step - self.every), step)
+        apart = sim.calls_every or step - at
+        if apart > self.every:
+            raise ValueError(f"every = {self.every}: at step {step} the calls of this Inlet are {apart} steps apart: "
+                             f"clumps which are due would not come. Call it every {self.every} steps, by sim.run("
+                             "steps, every=inlet.every, callback=...), which may pause, or take an Inlet with every="
+                             f"{apart}")
+        begun += max(0, step - at - self.every)
+        if k == len(met) or met[k][0] == ANY:
+            k = len(met)
+            met.append(())
+        called[id(self)], met[k] = (self, k), (given, begun, step)
+        return begun
 
     def _find(self, sim, first, last):
         """(template, poses) of the clumps first to last - 1, except those that find no room."""

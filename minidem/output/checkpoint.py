@@ -60,6 +60,8 @@ def pack(sim, snapshot=None):
         "walls": walls, "step_count": snapshot.step, "forces_known": snapshot.forces_known,
         "user_forces": snapshot.user_forces.expected, "callback_due": snapshot.callback_due,
         "next_id": population.next_id, "outflow": population.outflow,
+        "inlets": [(given, begun, min(last, snapshot.step)) for given, begun, last in sim.inlets
+                   if begun < snapshot.step],
         "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
@@ -223,4 +225,6 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         bool(settings["forces_known"]), bool(settings["callback_due"]), population, UserForces((), expected),
         history or None, walls=empty.walls, **{name: known[name] for name in SUMS if name in known})
     sim.continue_from(snapshot)
+    sim.inlets[:] = [(str(given), whole("inlets", begun, 0), whole("inlets", last, 0)) for given, begun, last in
+                     settings.get("inlets", [("", 0, snapshot.step)])]              # newer than the format
     return sim

@@ -117,7 +117,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
             Wall, "walls", walls, "Plane, Cylinder, Cone and MeshWall, or those of minidem.box(low, high)"))
         vars(self).update(material=material, dt=positive("dt", dt),
                           gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
-                          rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
+                          rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)),
+                          inlets=[])
         self._begin(rotation, contact, checked_threads(threads))
         primitives = checked_primitives(walls, box, self.contact, self.settings)
         self.continue_from(Snapshot(State(self.settings.scheme.n_scratch, box), PairTable(material, walls, self.pairs),

@@ -29,7 +29,8 @@ class Topic:
         loop: Any                       # the present Driver
         monitor: Monitor
         calls_every: int | None         # steps between the calls of the callback that is running
-        inlets_called: dict             # (Inlet, step of its last call) by its id(); not in copies and files
+        inlets: list                    # (parameters, step from which it counts, step of the last call) of each Inlet
+        inlets_called: dict             # (Inlet, its number in `inlets`) by its id(); not in copies and files
 
     @property
     def walls(self) -> tuple[Wall, ...]:

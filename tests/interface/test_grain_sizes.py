@@ -14,6 +14,7 @@ from minidem import initial
 from minidem.analysis.averages import mean_rate
 from minidem.core.quaternions import rotate
 from minidem.initial import Inlet, Lognormal, Mixture, Outlet, RosinRammler, SieveCurve, passing, place, place_densely
+from minidem.output import checkpoint
 
 SAND = Lognormal(4e-3, 0.3)
 GAP_GRADED = [(1e-3, 0.0), (2e-3, 0.3), (4e-3, 0.3), (16e-3, 1.0)]
@@ -262,6 +263,52 @@ def test_rate_and_number():
         for name, expected in ("velocity", (0, 0, -30.0)), ("angular_velocity", (1, 2, 3)):
             np.testing.assert_allclose(getattr(sim, name)[new], np.tile(expected, (len(new), 1)), rtol=1e-12)
     assert sim.n_clumps == 12
+
+
+@pytest.mark.parametrize("begin", (0, 50, 2000))
+def test_an_inlet_counts_from_its_first_call(begin, tmp_path):
+    """Its number comes whenever it begins, beside an equal one of before, after pauses, in copies and restarts."""
+    def inlet():
+        return Inlet(BALL, (0, 0, 0), (9, 9, 9), rate=2e3, velocity=(0, 0, 3), every=10, number=30, seed=1)
+    def poured(sim, *parts):
+        count, one = sim.n_clumps, inlet()
+        for k, (steps, pause) in enumerate(parts):
+            sim.run(steps, every=10, callback=one)
+            sim.run(pause)
+            if k == 0 and len(parts) > 1:
+                assert sim.n_clumps - count == steps // 5
+        sim.run(200, every=10, callback=lambda sim: sim.step_count % 30 and one(sim))
+        return sim.n_clumps - count
+    sim = md.Simulation(ELASTIC, dt=1e-4)
+    sim.run(begin)
+    assert poured(sim, (300, 0)) == poured(sim, (300, 0)) == poured(sim, (50, 100), (60, 30), (90, 0)) == 30
+    sim.run(10)                                         # the last one of these pauses
+    start = copy.deepcopy(sim)
+    sim.run(150, every=10, callback=inlet())
+    start.run(70, every=10, callback=inlet())
+    start.save(tmp_path / "sim.npz")
+    for other in start, copy.deepcopy(start), md.Simulation.load(tmp_path / "sim.npz"):
+        one = inlet() if other is not start else next(iter(start.inlets_called.values()))[0]
+        other.run(80, every=10, callback=one)
+        assert np.array_equal(other.position, sim.position) and other.n_clumps == 120
+        other.run(10)
+        other.run(200, every=10, callback=inlet())      # another one of equal parameters
+        assert other.n_clumps == 150
+
+
+def test_inlets_of_files_that_do_not_know_them():
+    """They continue what they have done since the first step."""
+    found = []
+    for known in True, False:
+        sim, inlet = md.Simulation(ELASTIC, dt=1e-4), Inlet(BALL, (0, 0, 0), (9, 9, 9), rate=2e3, every=10, number=30)
+        sim.run(100, every=10, callback=inlet)
+        settings, arrays = checkpoint.pack(sim)
+        other = checkpoint.unpack({name: settings[name] for name in settings if known or name != "inlets"}, arrays,
+                                  md.Simulation)
+        other.run(100, every=10, callback=Inlet(*[getattr(inlet, name) for name in (
+            "template", "low", "high", "rate")], every=10, number=30))
+        found.append(other.position)
+    assert len(found[0]) == 30 and np.array_equal(*found)
 
 
 def test_a_box_that_is_full():
