@@ -277,7 +277,8 @@ class RandomScene:
                 {"free": "xz", "turns": "y"}, {"turns": axis}, {"pin": pin}, {"pin": pin, "turns": "z"},
                 {"pin": pin, "turns": "", "angular_velocity": 20.0 * axis},
                 {"motion": md.Oscillation(0.1 * RADIUS * axis, 200.0)}, {"motion": Shaking(1e-2, turns=True)},
-                {"motion": md.Driven(mass=0.05, axis=axis, force=1.0)}, {"motion": md.Servo(axis, 1.0, 0.05)},
+                {"motion": md.Driven(mass=0.05, axis=axis, force=1.0)},
+                {"motion": md.Servo(axis, force=1.0, mass=0.05)},
                 {"motion": md.Driven(inertia=1e-5, axis=axis, moment=0.01)}] + [
                 {"motion": len(sim.walls) - 1}] * 4 * bool(sim.walls)
         way = ways[rng.integers(len(ways))]

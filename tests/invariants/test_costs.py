@@ -48,7 +48,7 @@ def test_refused_clumps_change_nothing(contact):
     materials = [replace(default, young=young) for young in (2e7, 3e7, 4e7)]
     pairs = [md.Pair(a, b, friction=0.1 * k) for k, a in enumerate(materials) for b in [*materials[:k], default]]
     sim = simulation([md.MeshWall(plate(3), velocity=(0.2, 0.0, 0.0)), md.Plane((0, 0, -1), (0, 0, 1), motion=md.Servo(
-        (0, 0, 1), 1.0, 0.1)), md.Plane((0, 0, -1), (0, 0, 1), motion=md.Oscillation((0, 0, 0.1), 50.0))],
+        (0, 0, 1), force=1.0, mass=0.1)), md.Plane((0, 0, -1), (0, 0, 1), motion=md.Oscillation((0, 0, 0.1), 50.0))],
         contact=contact, pairs=pairs if contact == MINDLIN else None)
     sim.add_clumps(BALL, [(0.0, 0.0, 0.099)], scale=0.1, angular_velocity=(0.0, 5.0, 0.0))
     other = copy.deepcopy(sim)
