@@ -6,7 +6,7 @@ import numpy as np
 from minidem.analysis.contacts import to_nearest_image
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
-from minidem.core.quaternions import cross, rotate
+from minidem.core.quaternions import cross, rotate, rotate_back
 from minidem.engine.population import field_rows
 from minidem.state.hold import immovable
 from minidem.state.state import FIELD_ROWS
@@ -15,6 +15,7 @@ from minidem.state.state import FIELD_ROWS
 DAMPING, TANGENTIAL_STIFFNESS, TANGENTIAL, FRICTION = 1, 2, 3, 4
 CHANGE = 1e-6                           # of a field, over its largest value, for derivatives
 ITERATIONS, MOST = 40, 50_000           # contacts that are looked at; of more those of the most heavily loaded clumps
+CALLS = 10                              # of user forces, in the power iteration of their rate
 
 
 def damping_rate(sim) -> tuple[float, int]:
@@ -162,6 +163,43 @@ def _of_bonds(sim, spheres, mass, inertia, rows):
         found.append(bsr_array((blocks, pairs, 2 * np.arange(len(normal) + 1)),
                                shape=(3 * len(normal), 6 * sim.n_clumps)))
     return found
+
+
+def force_rate(sim) -> tuple[float, int]:
+    """Largest rate [1/s] at which user forces change velocities, and the clump that moves most in it; else (0, -1).
+
+    Drag has the velocities that are predicted from the last forces. At a rate above 1 / dt it turns them round in each
+    step. Only where one turns the motion of a clump round in a step, all functions are called with slightly changed
+    velocities, and a power iteration finds the rate.
+    """
+    loop, state = sim.loop, sim.loop.state
+    frame, inertia = state.column("orientation"), state.column("inertia")
+    velocity, turning = state.column("predicted_velocity"), state.column("predicted")
+    moving = [np.sum(of_body * rate ** 2, axis=1) for of_body, rate in ((sim.mass[:, None], velocity), (
+        inertia, turning))]
+    taken = [-sim.dt * np.sum(load * rate, axis=1) for load, rate in zip(loop.user_wrenches(), (velocity, turning))]
+    if not np.greater(taken, moving).any():
+        return 0.0, -1
+
+    def forces(change):                                 # by changes of momenta over the roots of mass and inertia
+        v = velocity + change[:, :3] / np.sqrt(sim.mass)[:, None]
+        w = rotate(frame, turning + change[:, 3:] / np.sqrt(inertia))
+        force, torque = np.split(loop.forces_at(np.hstack([v, w])), 2, axis=1)
+        return np.hstack([force / np.sqrt(sim.mass)[:, None], rotate_back(frame, torque) / np.sqrt(inertia)])
+
+    mode = np.random.default_rng(1).normal(size=(sim.n_clumps, 6)) * ~immovable(state)[:, None]
+    size, rate = CHANGE * np.sqrt(np.max(moving)), 0.0
+    try:
+        before = forces(0.0 * mode)
+        for _ in range(CALLS):
+            mode *= size / np.sqrt(_dot(mode, mode))
+            mode = forces(mode) - before
+            rate = np.sqrt(_dot(mode, mode)) / size
+            if not 0.0 < rate < np.inf:
+                return 0.0, -1
+    except Exception:                                   # of a function of the user, at a value that it does not take
+        return 0.0, -1
+    return float(rate), int(np.argmax(np.sum(mode ** 2, axis=1)))
 
 
 def exchange_rate(sim) -> tuple[float, int, str]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from minidem.analysis.contacts import bounding_radii
-from minidem.analysis.damping import alternating_rate, damped_bonds, damping_rate, exchange_rate
+from minidem.analysis.damping import alternating_rate, damped_bonds, damping_rate, exchange_rate, force_rate
 from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import readers
@@ -29,6 +29,7 @@ MOST_LISTED = 300_000                   # spheres; of more all contacts are not 
 FAR = 5.0       # extents of all walls below them at which a clump that falls freely is lost
 LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
 LARGE = 1000.0                          # extent of a mesh over the diameter of a clump, above which units are doubtful
+CORRECTED = 1.4                         # rate times dt up to which drag is stable with corrections of user forces
 FEWEST, SIGNIFICANT = 10, 5.0           # clumps of which a velocity gradient is found; standard errors of a difference
 
 
@@ -53,7 +54,7 @@ class Monitor:
             self._warn(kind, text)
 
     def expect_rates(self, sim):
-        """Check dashpots and fields after the next step: bonds, fields or fluxes are new."""
+        """Check dashpots, fields and user forces after the next step: bonds, fields, fluxes or forces are new."""
         self._rates_due, self.due = 0, sim.step_count + 1
         self.ready = min(self.ready, self.due)
 
@@ -97,8 +98,8 @@ class Monitor:
         least = min((limit for kind, limit in self._limits.items() if kind not in self.issued), default=math.inf)
         if overlap > least:
             self._check_contacts(sim, loop.deep_contacts(least))
-        has_fields = bool(loop.population.fields)
-        if (overlap > 0.0 or law.range or has_fields) and sim.n_spheres <= MOST_LISTED \
+        has_fields, has_forces = bool(loop.population.fields), loop.user_forces.acts
+        if (overlap > 0.0 or law.range or has_fields or has_forces) and sim.n_spheres <= MOST_LISTED \
                 and (step >= self._rates_due or overlap > self._rates_overlap):
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
             if law.dashpots:
@@ -107,6 +108,8 @@ class Monitor:
                 self._find("driven", _driven, sim)
             if has_fields:
                 self._find("fields", _fields, sim)
+            if has_forces:
+                self._find("forces", _forces, sim)
         for enclosure in self._enclosures:
             self._find("lost", enclosure.lost, sim)
         self._find("fallen", _fallen, sim)
@@ -317,6 +320,16 @@ def _driven(sim):
                 return (f"{_now(sim)}: the step {sim.dt:g} s is {sim.dt * rate:.3g} times sqrt(m/k) of wall {k} with "
                         f"{motion} on all its contacts (unstable from 2 on). Lower dt, or take a heavier wall")
     return None
+
+
+def _forces(sim):
+    rate, clump = force_rate(sim)
+    most = CORRECTED if sim.loop.user_forces.corrections else 1.0
+    if not sim.dt * rate > most:
+        return None
+    return (f"{_now(sim)}: user forces change the velocity of clump {clump} at a rate of {rate:.3g} 1/s, "
+            f"{format_above(sim.dt * rate, most)} times 1 / dt. Above {most:g} drag alternates from step to step, and "
+            f"grows without limit. Lower dt below {most / rate:.3g} s, or weaken the force")
 
 
 def _fields(sim):

@@ -27,7 +27,7 @@ from minidem.engine.population import field_rows, field_values, keep_rates, requ
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import WORK
 from minidem.state.hold import immovable
-from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, aligned, row_major
+from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
 from minidem.walls.wall import with_names
 
 from minidem.broadphase.broadphase cimport (
@@ -52,7 +52,7 @@ from minidem.core cimport openmp
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vectors cimport APART, IntVector, aligned_memory, require_memory
-from minidem.engine.user_forces cimport bind_forces
+from minidem.engine.user_forces cimport bind_forces, compiled_forces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
 from minidem.engine.loop cimport ClumpMotions, ExternalForces, Loop, full_team, run_loop
@@ -565,6 +565,22 @@ cdef class Driver:
     def is_last_call(self):
         """Whether the present call of the user forces in Python is the last one in the step."""
         return self.loop.last_call
+
+    def forces_at(self, motion):
+        """(n_clumps, 6) user forces and torques at the present pose [N, N m], lab.
+
+        motion : (n_clumps, 6) velocities and angular velocities, lab
+        """
+        wrench = compiled_forces(&self.loop, self.state, self.step_count, motion)
+        for force, torque, _ in self.user_forces.answers(self, self.loop.steps_done, motion[:, :3], motion[:, 3:]):
+            wrench += np.hstack([force, torque])
+        return wrench
+
+    def user_wrenches(self):
+        """Last user forces, lab [N], and torques, principal frame [N m], (n_clumps, 3) each."""
+        of_user = self.state.rows(self.state.wrench, 0, WRENCH_ROWS) - self.state.rows(
+            self.force_blocks, WORK + 2, WRENCH_ROWS)
+        return tuple(of_user[:, first:first + 3] for first, _ in (WRENCH["force"], WRENCH["torque"]))
 
     def add_power(self, power):
         """Add the power (n_clumps,) of user forces in Python [W], and its work, to that of the compiled ones."""

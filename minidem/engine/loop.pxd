@@ -47,7 +47,7 @@ cdef struct ForceBlock:             # what user forces need of the clumps of a b
     double id[LANES]
     double work[LANES]              # since the start [J]
     double power[LANES]             # at the last whole step [W]
-    WrenchBlock others              # without user forces, where these are called several times in a step
+    WrenchBlock others              # without user forces
 
 cdef struct ServoWall:              # a wall that a force moves
     long long wall

@@ -363,7 +363,7 @@ cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps, bint 
             wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored)
             if wrench != stored:
                 stored[0] = wrench[0]
-            if loop.corrections > 0:
+            if loop.force_blocks != NULL:
                 loop.force_blocks[b].others = stored[0]
         if loop.law.fields.sums != NULL and first and stage == loop.n_stages - 1 and not between_steps(loop):
             take_amounts(loop, b)

@@ -108,18 +108,26 @@ def field_values(state, components):
     return {name: values[:, first] if n == 1 else values[:, first:first + n] for name, first, n in components}
 
 
-def add_sources(state, components, rates):
-    """Add rates times capacity, a dict as `field_values` returns, to the rates at the pose."""
+def checked_rates(state, components, rates=None):
+    """Rates times capacity from a user force, {name: (n_clumps, n)}; ValueError for what they cannot be."""
+    if rates is None:
+        return {}
     if not isinstance(rates, dict) or not set(rates) <= {name for name, _, _ in components}:
         raise ValueError(f"a user force returned rates of {sorted(rates) if isinstance(rates, dict) else rates!r}: "
                          f"give a dict with names out of {', '.join(name for name, _, _ in components)}")
+    return {name: finite_array(f"rate of {name}", rates[name], (state.n_clumps, n)[:2 if n > 1 else 1], repeat=True,
+                               limit=LARGEST).reshape(state.n_clumps, n) for name, _, n in components if name in rates}
+
+
+def add_sources(state, components, rates):
+    """Add rates times capacity, of `checked_rates`, to the rates at the pose."""
+    if not rates:
+        return
     rows = field_rows(state, components)
     for name, first, n in components:
         if name in rates:
-            given = finite_array(f"rate of {name}", rates[name], (state.n_clumps, n)[:2 if n > 1 else 1], repeat=True,
-                                 limit=LARGEST).reshape(state.n_clumps, n)
             rows[:, first:first + n, FIELD_ROWS.index("rate")] += \
-                given * rows[:, first:first + n, FIELD_ROWS.index("per_capacity")]
+                rates[name] * rows[:, first:first + n, FIELD_ROWS.index("per_capacity")]
     set_field_rows(state, rows)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from minidem.core import quaternions
 from minidem.core.checks import LARGEST, finite_array, short_repr
-from minidem.engine.population import add_sources, field_values
+from minidem.engine.population import add_sources, checked_rates, field_values
 from minidem.state.bodies import frames_to_drawn
 from minidem.state.state import as_blocks
 
@@ -185,6 +185,24 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double steps, double hal
         find_power(&clumps, &total, half, loop.force_blocks + b)
 
 
+cdef object compiled_forces(Loop *loop, State state, double steps, motion):
+    """(n_clumps, 6) sums of compiled forces and torques, lab. motion : (n_clumps, 6) velocities, angular ones, lab."""
+    cdef Clumps clumps
+    cdef Wrenches total
+    cdef Py_ssize_t b, three = sizeof(clumps.velocity)
+    given = as_blocks(np.concatenate([motion, motion[:1]]).take(state.clump_number, axis=0).reshape(-1, LANES, 6))
+    found = np.zeros_like(given)
+    cdef const double[:, :, ::1] motions = given
+    cdef double[:, :, ::1] results = found
+    for b in range(motions.shape[0] if loop.n_forces else 0):
+        describe_block(loop, b, &clumps)
+        memcpy(clumps.velocity, &motions[b, 0, 0], three)
+        memcpy(clumps.angular_velocity, &motions[b, 3, 0], three)
+        call_functions(loop, &clumps, steps, &total)
+        memcpy(&results[b, 0, 0], &total, 2 * three)
+    return state.rows(found, 0, 6)
+
+
 class UserForces:
     """The forces of a simulation. The time loop calls this object for forces in Python, and compiled forces directly.
 
@@ -232,15 +250,30 @@ class UserForces:
     def __call__(self, loop, steps):
         """Add them to the forces in the state of the `Driver`, at the pose `steps` after the loop was made."""
         self.check()
-        state = loop.state
-        if self._state is not state:
-            self._state, self._to_drawn = state, frames_to_drawn(state)
-        frame = state.column("orientation")
+        state, frame = loop.state, loop.state.column("orientation")
         force, torque = state.column("force"), state.column("torque")
         user_force, user_torque = np.zeros((2, state.n_clumps, 3))
-        pose = (state.column("position"), state.column("predicted_velocity"),
-                quaternions.multiply(frame, self._to_drawn), quaternions.rotate(frame, state.column("predicted")))
-        components = loop.population.components
+        velocity, turning = state.column("predicted_velocity"), quaternions.rotate(frame, state.column("predicted"))
+        for f, m, rates in self.answers(loop, steps, velocity, turning):
+            if loop.is_last_call:
+                add_sources(state, loop.population.components, rates)
+            force += f
+            torque += quaternions.rotate_back(frame, m)
+            user_force += f
+            user_torque += m
+        state.set_column("force", force)
+        state.set_column("torque", torque)
+        if loop.is_last_call:
+            loop.add_power(np.sum(user_force * velocity + user_torque * turning, axis=1))
+
+    def answers(self, loop, steps, velocity, turning):
+        """Call each function in Python with velocities and angular velocities (n, 3), lab: yields forces and torques
+        (n, 3), and rates of fields, a dict."""
+        state, components = loop.state, loop.population.components
+        if self._state is not state:
+            self._state, self._to_drawn = state, frames_to_drawn(state)
+        pose = (state.column("position"), velocity,
+                quaternions.multiply(state.column("orientation"), self._to_drawn), turning)
         for force_of_user in (one for one in self.forces if one.address is None and not one.is_flux):
             # Copies: a function may use its arguments as scratch memory.
             further = {"fields": field_values(state, components)} if "fields" in force_of_user.keywords else {}
@@ -252,20 +285,12 @@ class UserForces:
                                             **further)
             try:
                 f, m, *rates = _checked(answer, state.n_clumps, "fields" in further)
-                if rates and loop.is_last_call:
-                    add_sources(state, components, rates[0])
+                rates = checked_rates(state, components, *rates)
             except ValueError as error:
                 name = getattr(force_of_user.function, "__qualname__", force_of_user.function)
                 raise ValueError(f"step {math.ceil(loop.first_step + steps)} (time {time:.6g} s), {name}: {error}") \
                     from None
-            force += f
-            torque += quaternions.rotate_back(frame, m)
-            user_force += f
-            user_torque += m
-        state.set_column("force", force)
-        state.set_column("torque", torque)
-        if loop.is_last_call:
-            loop.add_power(np.sum(user_force * pose[1] + user_torque * pose[3], axis=1))
+            yield f, m, rates
 
 
 def _checked(answer, n, has_fields):

@@ -115,7 +115,8 @@ class Forces(Topic):
         The order is two. A force across the velocity, as the magnetic one and that of Coriolis, which turns it at the
         rate w, should do no work. Without corrections the kinetic energy grows by the share (w dt)^3 / 2 per radian.
         With one it falls by as much, with two by (w dt)^5 / 4. So 2000 turns at w dt = 0.017 add 3.1 %, or take 4e-6.
-        Drag at the rate c is stable up to c dt = 1, and 2 and 1.47 with one and two corrections.
+        Drag at the rate c is stable up to c dt = 1, and 2 and 1.47 with one and two corrections; runs warn above 1, or
+        1.4 with corrections.
 
         Lanes behind the last clump repeat another one; their results are ignored. Several functions add up. Their work,
         the integral of the power by the trapezoidal rule, is in `energy().work`. Checkpoints
@@ -125,6 +126,7 @@ class Forces(Topic):
         if self.loop.user_forces.complete:              # else it belongs to a file
             snapshot = self._with_new_forces(snapshot)
         self.continue_from(snapshot.with_force(Force(function, parameters, random, seed, corrections)))
+        self.monitor.expect_rates(self)
 
     @exclusive
     def renew_forces(self) -> None:

@@ -1,6 +1,10 @@
 """Forces of the user against formulas: velocities that they see, changes between runs, order in the step."""
+import re
+from functools import partial
+
 import numpy as np
 import pytest
+from scenes import warnings_of
 from scipy.integrate import solve_ivp
 from user_functions import CFUNC
 
@@ -30,6 +34,13 @@ def ball(dt, force=drag, rate=DRAG, position=(2, 0, 0), velocity=(0, 0, 0), **op
     if force is not None:
         sim.add_force(force, [rate * BALL.mass])
     return sim
+
+
+def counting(force, calls):
+    def counted(t, x, v, q, w, rate):
+        calls.append(t)
+        return force(t, x, v, q, w, rate)
+    return counted
 
 
 def orders(errors):
@@ -155,7 +166,7 @@ def turned(dt, corrections, force=across, turns=3.0):
     """Gain of the kinetic energy per radian, work over the energy, and calls per step."""
     sim, calls = md.Simulation(MATERIAL, dt=dt), []
     sim.add_clumps(BALL, (0, 0, 0), velocity=(1, 0, 0))
-    counted = force if force is compiled_across else lambda t, *others: calls.append(t) or force(t, *others)
+    counted = force if force is compiled_across else counting(force, calls)
     sim.add_force(counted, [BALL.mass], corrections=corrections)
     steps = round(turns * 2.0 * np.pi / dt)
     sim.run(steps)
@@ -216,3 +227,51 @@ def test_both_languages_agree_with_corrections():
         sim.run(500)
         found.append([*sim.position.flat, *sim.velocity.flat, sim.energy().work])
     np.testing.assert_allclose(found[1:], [found[0]] * 3, rtol=1e-10, atol=1e-13)
+
+
+# --- the step is checked
+
+def spin_drag(t, x, v, q, w, rate):
+    return 0.0 * v, -rate * w
+
+
+def smallest_first(t, x, v, q, w, rate):
+    """Stokes drag of grains of different sizes: the smallest one is slowed down fastest."""
+    return -rate * 0.25 * SIZES[:, None] * v, 0.0 * w
+
+
+SIZES = np.append(np.random.default_rng(0).uniform(1.0, 3.0, 80), 0.5)
+STIFF = {      # force, coefficient for the rate 1, corrections, rate above which a run warns
+    "python": (drag, BALL.mass, 0, 1.0), "compiled": (compiled_drag, BALL.mass, 0, 1.0),
+    "corrected": (drag, BALL.mass, 2, 1.4), "rotation": (spin_drag, BALL.inertia[0], 0, 1.0),
+    "sizes": (smallest_first, BALL.mass, 0, 1.0)}
+
+
+@pytest.mark.parametrize("name", STIFF)
+def test_the_step_is_checked(name):
+    """At once, and without a false alarm just below; functions are called more often only where it is doubtful."""
+    force, unit, corrections, limit = STIFF[name]
+    for share in (0.97, 1.03):
+        sim, calls, dt = md.Simulation(MATERIAL, dt=1e-3), [], 1e-3
+        n = len(SIZES) if name == "sizes" else 1
+        sim.add_clumps(BALL, np.arange(n)[:, None] * [1.0, 0, 0], velocity=(1, 2, 3), angular_velocity=(3, 2, 1),
+                       scale=SIZES if name == "sizes" else 1.0)
+        counted = force if name == "compiled" else counting(force, calls)
+        sim.add_force(counted, [share * limit * unit / dt], corrections=corrections)
+        found, _ = warnings_of(partial(sim.run, 1))
+        assert len(found) == (share > 1.0) and len(calls) <= 15 and (share > 1.0 or corrections or len(calls) <= 2)
+        if share > 1.0:
+            clump = n - 1
+            assert re.search(rf"user forces change the velocity of clump {clump} at a rate of 1[.\d]+e\+03 1/s.*Lower "
+                             "dt below", found[0]) and f"{1.03 * limit:.3g} times 1 / dt" in found[0]
+
+
+def test_forces_that_the_step_resolves_do_not_warn():
+    """A spring at its turning points, and noise, which turns slow clumps round."""
+    def spring(t, x, v, q, w, *, random):
+        return BALL.mass * (-400.0 * (x - places) - 3.0 * v + 2.0 * (random - 0.5)), 0.0 * w
+    places = np.argwhere(np.ones((4, 4, 4))).astype(float)
+    sim = md.Simulation(MATERIAL, dt=5e-3)
+    sim.add_clumps(BALL, places, velocity=np.random.default_rng(1).normal(size=(64, 3)))
+    sim.add_force(spring, random=3)
+    assert warnings_of(lambda: [sim.run(100) for _ in range(10)])[0] == []
