@@ -4,7 +4,8 @@
     python tools/make_clump.py *.stl --table                # quality of the fit for several meshes, no files
 
 Prints volume and principal inertia of the spheres and of the mesh, and a warning if they differ by more than 10 %.
-The sphere file has one line x,y,z,r per sphere [m]; `minidem.ClumpTemplate.from_file` and other codes read it.
+The sphere file has the density and one line x,y,z,r per sphere [m]; `minidem.ClumpTemplate.from_file` and other codes
+read it.
 """
 import argparse
 import sys
@@ -125,7 +126,7 @@ def main(argv=None):
     parser.add_argument("--scale", type=float, default=1.0, metavar="S",
                         help="length unit of the mesh file in m: 1e-3 for mm (default: 1)")
     parser.add_argument("--density", type=float, default=2500.0, metavar="RHO",
-                        help="density for the printed inertia [kg/m3] (default: 2500)")
+                        help="density, which the sphere file holds [kg/m3] (default: 2500)")
     parser.add_argument("--match", choices=("spheres", "mesh"), default="spheres",
                         help="source of mass, centre of mass and inertia of the clump (default: spheres)")
     parser.add_argument("--repair", action="store_true",

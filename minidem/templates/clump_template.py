@@ -130,6 +130,9 @@ class ClumpTemplate:
         _check_given(density, mass, center_of_mass, inertia)
         with np.errstate(over="ignore", under="ignore"):    # checked by _fill
             body, offsets = union_properties(centers, radii, density)
+            if not 0.0 < body.volume < np.inf:
+                raise ValueError(f"radii give a volume of {body.volume} m3, which double precision cannot hold: check "
+                                 "the units")
             if densities.ndim and (densities != density).any():
                 body = layered_properties(centers, radii, densities)
                 offsets = components(centers - body.center_of_mass, body.axes)
@@ -340,7 +343,7 @@ class ClumpTemplate:
             density = float(DENSITY)
             _warn_of_density()
         centers, radii = fit_spheres(mesh, spheres)
-        template = cls(centers, radii, density)
+        template = cls(centers, radii, positive("density", density))
         if match == "mesh":
             density = template.density
             template = template._with(MassProperties(mesh.volume, mesh.center_of_mass, density * mesh.moments,

@@ -126,6 +126,9 @@ def register_law(**record):
 
 CALLS = {       # name: (function, good arguments, what a message may name besides the argument)
     "template": (md.ClumpTemplate, {"centers": [(0, 0, 0), (1, 0, 0)], "radii": [1.0, 0.5], "density": 2500.0}, []),
+    "template of given mass": (md.ClumpTemplate, {"centers": [(0, 0, 0), (1, 0, 0)], "radii": [1.0, 0.5], "mass": 1.0,
+                                                  "center_of_mass": (0, 0, 0), "inertia": np.eye(3)},
+                               ["mass", "center_of_mass", "inertia"]),
     "template of one value": (lambda density: md.ClumpTemplate(density, density, density), {"density": 1.0},
                               ["centers", "radii"]),
     "material": (md.Material, {"young": 1e9, "poisson": 0.1, "density": 2500.0, "restitution": 0.5, "friction": 0.3,

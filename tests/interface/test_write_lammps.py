@@ -93,6 +93,21 @@ def test_files_of_rods(tmp_path):
     assert "newton off" not in commands         # with which fix rigid/small of LAMMPS 22Jul2025 overwrites memory
 
 
+def test_files_of_clumps_of_given_mass(tmp_path):
+    """Mass, centre and tensor of inertia as they were given, in the lab; so after files of a molecule."""
+    tensor = np.array([[3e-6, 2e-7, 0.0], [2e-7, 4e-6, 1e-7], [0.0, 1e-7, 5e-6]])
+    clump = md.ClumpTemplate(ROD.centers, ROD.radii, mass=0.05, center_of_mass=(0.002, 0.001, 0.0), inertia=tensor)
+    clump.to_file(tmp_path / "rod.mol", "lammps")
+    sim = simulation()
+    sim.add_clumps(md.ClumpTemplate.from_file(tmp_path / "rod.mol"), [(0.1, 0.1, 0.1)], orientation=(0, 1, 0, 0))
+    sim.write_lammps(tmp_path)
+    row = np.loadtxt(tmp_path / "clumps.state", skiprows=1)
+    assert row[1] == pytest.approx(0.05) and row[2:5].tolist() == [0.1, 0.1, 0.1]
+    assert row[5:11] == pytest.approx([3e-6, 4e-6, 5e-6, -2e-7, 0.0, 1e-7], abs=1e-18)      # turned about x by pi
+    centers = np.loadtxt(tmp_path / "spheres.data", skiprows=10, max_rows=3)[:, 2:5]
+    assert centers == pytest.approx(0.1 + (ROD.centers - (0.002, 0.001, 0.0)) * (1, -1, -1), abs=1e-16)
+
+
 def test_files_of_spheres(tmp_path):
     sim = grid(simulation(), [BALL, BALL])
     sim.write_lammps(tmp_path)
