@@ -8,6 +8,7 @@ from examples import in_one_line, rows_of
 from oblique_impacts import PHASES, duration
 from reference_contact import effective_modulus
 from scenes import Shape, ball, unit_vectors
+from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import minidem as md
@@ -42,6 +43,52 @@ def test_restitution_of_rods(spheres, restitution, six, twelve, many):
     """With the masses of the clumps: the table "Clumps" of FRICTION.md."""
     found = [rebound_of_rods(spheres, restitution, steps, "clump") for steps in (6, 12, 100)]
     np.testing.assert_allclose(found, [six, twelve, many], rtol=0, atol=6e-4)
+
+
+@pytest.mark.parametrize("spheres, restitution", [(2, 0.443), (5, 0.371)])
+def test_restitution_of_rods_at_small_overlaps(spheres, restitution):
+    """At 0.5 and with the masses of the clumps; 0.04 % of the radius in place of 2 %."""
+    assert rebound_of_rods(spheres, 0.5, 100, "clump", speed=1e-3, n=8) == pytest.approx(restitution, abs=6e-4)
+
+
+STIFFNESS, DASHPOT, MODULUS = 1e4, 0.1, effective_modulus(1e9, 0.25, 1e9, 0.25)
+# law, dashpot(overlap, m*, R*), beta(m*), of the table "Dashpots of other codes" of guide/coming_from.md
+DASHPOTS = {
+    "velocity": ("hooke-coulomb:stiffness=1e4", lambda d, m, r: DASHPOT, lambda m: 0.5 * DASHPOT / sqrt(STIFFNESS * m)),
+    "mass_velocity": ("hooke-coulomb:stiffness=1e4", lambda d, m, r: 1e4 * m, lambda m: 0.5e4 * sqrt(m / STIFFNESS)),
+    "tsuji": ("hertz-mindlin", lambda d, m, r: 0.6 * sqrt(m * 4.0 / 3.0 * MODULUS * sqrt(r * d)),
+              lambda m: 0.6 / sqrt(5.0)),
+    "betan": ("hertz-mindlin:limit_damping=yes", lambda d, m, r: 0.4 * sqrt(m * 2.0 * MODULUS * sqrt(r * d)),
+              lambda m: 0.2 * sqrt(6.0 / 5.0))}
+
+
+@pytest.mark.parametrize("radii", [(1e-3, 1e-3), (1e-3, 2e-3)])
+@pytest.mark.parametrize("name", DASHPOTS)
+def test_dashpots_of_other_codes(name, radii):
+    """A collision with their force, integrated, and one with the restitution that guide/coming_from.md makes of it."""
+    contact, dashpot, beta_of = DASHPOTS[name]
+    clumps, speed = [ball(radius).template for radius in radii], 0.5
+    mass, radius = (1.0 / (1.0 / a + 1.0 / b) for a, b in ([c.mass for c in clumps], radii))
+    linear, beta = contact.startswith("hooke"), beta_of(mass)
+
+    def change(t, state):
+        d, rate = max(state[0], 0.0), state[1]
+        elastic = STIFFNESS * d if linear else 4.0 / 3.0 * MODULUS * sqrt(radius * d) * d
+        force = elastic + dashpot(d, mass, radius) * rate
+        return rate, -(max(force, 0.0) if "limit" in contact else force) / mass
+    def apart(t, state):
+        return state[0]
+    apart.terminal, apart.direction = True, -1
+    end = solve_ivp(change, (0.0, 1e-2), (0.0, speed), "DOP853", events=apart, rtol=1e-9, atol=1e-15)
+    there = -end.y[1, -1] / speed
+    restitution = exp(-pi * beta / sqrt(1.0 - beta ** 2))
+    assert there == pytest.approx(restitution, abs=1e-3) or "limit" in contact and there > restitution
+    sim = md.Simulation(md.Material(1e9, 0.25, restitution=restitution), contact=contact, dt=end.t[-1] / 200, threads=1)
+    for clump, place, velocity in zip(clumps, (-radii[0] - 1e-8, radii[1]), (speed, 0.0)):
+        sim.add_clumps(clump, (place, 0, 0), velocity=(velocity, 0, 0))
+    sim.run_until(1.1 * end.t[-1])
+    assert len(sim.contacts()) == 0
+    assert sim.velocity[1, 0] - sim.velocity[0, 0] == pytest.approx(there * speed, abs=1e-3 * speed)
 
 
 def rebound_of_rods(spheres, restitution, steps, mass_of, speed=0.1, n=64):
