@@ -132,9 +132,9 @@ class Monitor:
             new = [name for name in names if f"unread {name}" not in self.issued]
             if new:
                 them = "it" if len(new) == 1 else "them"
-                text = (f"contact law {sim.contact!r} does not read {', '.join(new)} of {described(owner)}, and "
-                        f"contacts are without; {' and '.join(readers(new, sim.contact))} would read {them}; else "
-                        f"leave {them} out")
+                text = (f"contact law {sim.contact!r} does not read {', '.join(new)} of {described(owner)}, which "
+                        f"{'has' if len(new) == 1 else 'have'} no effect then; "
+                        f"{' and '.join(readers(new, sim.contact))} would read {them}; else leave {them} out")
                 self.report(text)
                 self.issued |= {f"unread {name}": text for name in new}
 
@@ -210,7 +210,7 @@ def _density(sim):
 
 
 def _flow(sim):
-    """A velocity gradient that is twice that of a box which has given its own to the clumps, by least squares."""
+    """Fit the velocity gradient of the clumps: twice the box's if the user added the flow that an affine box adds."""
     box, state = sim.loop.box, sim.loop.state
     if box is None or not box.moves or not state.box.affine or state.n_clumps < FEWEST:
         return None

@@ -261,7 +261,7 @@ class Inlet:
         return list(zip(grains.templates, found))
 
     def _known(self, template, sim):
-        """The template as the simulation has it: after a restart, that of the checkpoint, which is a copy."""
+        """Return the simulation's own copy of `template`, which after a restart is not the same object."""
         mine = vars(template)
         return next((known for known in sim.templates
                      if all(np.array_equal(vars(known)[name], mine[name]) for name in mine)), template)

@@ -34,7 +34,7 @@ class Clumps(Topic):
                    velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
                    scale: ArrayLike = 1.0, material: Material | None = None, overlap: float = 0.1, free: str = "xyz",
                    turns: ArrayLike = "xyz", pin: ArrayLike | None = None, motion: Any = None) -> np.ndarray:
-        """Add clumps of one template, many in one call: each call takes 3 to 6 us for each clump that is there.
+        """Add clumps of one template, many in one call: a call costs 3 to 6 us per clump already there.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class Clumps(Topic):
         -----
         Clumps that were in contact with removed ones, or all with user forces, get new forces at the same positions,
         and begin the next step with half a step back, as new ones do. The energy that leaves is in
-        `energy().exchanged`. Remove many clumps in one call: each takes 3 to 8 us for each clump that is there.
+        `energy().exchanged`. Remove many clumps in one call, which costs 3 to 8 us per clump that is there.
         """
         if not (outlet is None or isinstance(outlet, str)):
             raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
@@ -369,7 +369,7 @@ def _checked_hold(free, turns, pin, motion, velocity, angular_velocity):
     if isinstance(turns, str) and turns and sorted(turns) != ["x", "y", "z"]:
         if turns not in ("x", "y", "z"):
             raise ValueError(f"turns = {turns!r}: give 'xyz', '' for none, or one axis, 'x', 'y', 'z' or a vector; "
-                             "turns about two axes add up to one about the third")
+                             "rotations about two axes combine into one about the third")
         turns = [float(axis == turns) for axis in "xyz"]
     if not isinstance(turns, str):
         turns = tuple(unit_vector("turns", turns, "give the axis of rotation, 'xyz' or ''").tolist())

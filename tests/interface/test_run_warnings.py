@@ -354,7 +354,7 @@ def mindlin(material=PLAIN, walls=None, pair=None, added=None):
     ids=["simulation", "wall", "clumps", "pair"])
 def test_all_who_give_it_are_checked_and_each_cause_is_said_once(how, owner):
     [text], sim = warnings_of(lambda: mindlin(**how))
-    assert f"'hertz-mindlin' does not read rolling_friction of {owner}, and contacts are without" in text
+    assert f"'hertz-mindlin' does not read rolling_friction of {owner}, which has no effect then" in text
     for same in (sim, copy.deepcopy(sim), pickle.loads(pickle.dumps(sim)), copy.copy(copy.copy(sim))):
         said, _ = warnings_of(lambda: [same.add_clumps(BALL, (0, 0, 0.1), material=how.get("added")), same.run(2)])
         assert said == [] and "unread rolling_friction" in same.monitor.issued
