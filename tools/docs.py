@@ -260,7 +260,8 @@ def write_gallery(source, results):
             pictures.append(f"/scenarios/{name}/{picture.name}")
         write(source / "scenarios" / f"{name}.rst", *heading(name), f"**{title}**", "",
               *(f".. image:: {picture}\n   :alt: {Path(picture).stem}\n" for picture in pictures),
-              f"``{run['command']}`` takes {run['seconds']:g} s and prints at the end:", "", ".. code-block:: text", "",
+              f"``{run['command']}`` takes {run['seconds']:g} s (version {run['timed']}) and prints at the end "
+              f"(version {run['version']}):", "", ".. code-block:: text", "",
               *(f"    {line}" for line in run["prints"]), "", *described(rest))
         image = f".. image:: {pictures[0]}\n   :width: 10em\n   :alt: {name}" if pictures else ""
         rows.append((image, f":doc:`{name}`\n\n{title}", f"{run['seconds']:g} s"))
@@ -281,13 +282,14 @@ def write_published(source):
     listed = []
     for (paper, item), rows in pages.items():
         name = re.sub(r"\W+", "-", f"{paper} {item}".lower()).strip("-")
-        scripts = {row["script"]: row["command"] for row in rows}
+        scripts = {row["script"]: (row["command"], row["version"]) for row in rows}
         verdicts = ", ".join(dict.fromkeys(row["verdict"] for row in rows))
         listed.append((f":doc:`{paper}, {item} <{name}>`", verdicts))
         write(source / "published" / f"{name}.rst", *heading(f"{paper}, {item}"), *table(
             ("quantity", "published", "here", "exact", "verdict", "how it was compared"),
             [[row[key] for key in ("quantity", "published", "here", "exact", "verdict", "note")] for row in rows]),
-            *(f"* :doc:`/scenarios/{script}`: ``{command}``" for script, command in scripts.items()), "",
+            *(f"* :doc:`/scenarios/{script}`: ``{command}``, version {version}"
+              for script, (command, version) in scripts.items()), "",
             *(f".. image:: /scenarios/pictures/published/{path.name}\n   :alt: {path.stem}\n"
               for script in scripts for path in sorted((PICTURES / "published").glob(f"{script}-*.png"))))
     write(source / "published" / "index.rst", *heading("Published tables and figures"),

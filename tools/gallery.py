@@ -5,7 +5,8 @@
     python tools/gallery.py --only drum,silo
     python scenarios/paper_report.py && python tools/gallery.py --published results/paper_report
 
-Writes scenarios/pictures/scenarios.json: the command, its time, and what it prints at the end. A scenario without a
+Writes scenarios/pictures/scenarios.json: the command, its time, what it prints at the end, and the versions of minidem
+that found both. A scenario without a
 picture gets one, of the state at its end or the first of its diagrams. --published keeps the findings and the diagrams
 of a report in scenarios/pictures/published; findings of experiments that are not in this report stay.
 """
@@ -65,13 +66,13 @@ def run(name, path):
     printed = ended.stdout.partition("Files are in")[0].replace(str(folder), f"results/{name}")
     lines = [line for line in printed.splitlines() if line.strip()]
     return {"command": " ".join(["python -m minidem run", name, *quick]), "seconds": float(f"{seconds:.2g}"),
-            "prints": lines}
+            "timed": md.__version__, "prints": lines, "version": md.__version__}
 
 
 def keep_report(folder):
     """The findings of a report of paper_report.py, and the diagrams of its experiments."""
     with (folder / "findings.csv").open(encoding="utf-8") as file:
-        new = list(csv.DictReader(file))
+        new = [row | {"version": md.__version__} for row in csv.DictReader(file)]
     scripts = {row["script"] for row in new}
     if FINDINGS.exists():
         with FINDINGS.open(encoding="utf-8") as file:

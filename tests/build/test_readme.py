@@ -1,5 +1,6 @@
 """Commands, scripts and links of the README and the guide, whose test command .ci/run runs in a clean clone. Files that
 GitHub, Read the Docs, pre-commit and Zenodo read: they follow their schemas, which need no network."""
+import csv
 import json
 import os
 import pydoc
@@ -7,6 +8,7 @@ import re
 import tomllib
 
 import examples
+import gallery
 import pytest
 from processes import python
 
@@ -75,6 +77,31 @@ def test_the_ratios_to_the_peers_are_those_of_the_tables():
         ratios = [float(ratio) for ratio in re.findall(r"([\d.]+) times as long", table.group())]
         found.append(f"{min(ratios):g} to {max(ratios):g} times as long as one of minidem {table.group(1)}")
     assert len(found) == 2 and all(claim in " ".join(README.split()) for claim in found), found
+
+
+def test_measured_numbers_stand_beside_the_version_that_measured_them():
+    """Those of tools/measured.toml; no page names a version elsewhere, except that of the oldest checkpoint."""
+    pages = {where: " ".join(text.split()) for where, text in examples.documents()}
+    pages |= {f"tools/{path.name}": " ".join(path.read_text("utf-8").split()) for path in (ROOT / "tools").glob("*.md")}
+    known = {("minidem/guide/output.md", "reads checkpoints of version 0.10.0 and later")}
+    for entry in tomllib.loads((ROOT / "tools" / "measured.toml").read_text("utf-8"))["measured"]:
+        assert entry["command"].startswith("python ") and entry["what"]
+        for where, text in entry["texts"]:
+            text = text.replace("{value}", entry["value"]).replace("{version}", entry["version"])
+            assert text in pages[where], f"{where}: {text}"
+            known.add((where, text))
+    for where, page in pages.items():
+        if not where.endswith("CHANGELOG.md"):
+            for place, text in known:
+                page = page.replace(text, "") if place == where else page
+            assert not re.findall(r"\b0\.\d+\.\d+\b", page), f"{where}: add this number to tools/measured.toml"
+
+
+def test_the_gallery_says_which_version_measured():
+    for name, entry in json.loads(gallery.SCENARIOS.read_text("utf-8")).items():
+        assert all(re.fullmatch(r"0\.\d+\.\d+", entry[key]) for key in ("version", "timed")), name
+    with gallery.FINDINGS.open(encoding="utf-8") as file:
+        assert all(re.fullmatch(r"0\.\d+\.\d+", row["version"]) for row in csv.DictReader(file))
 
 
 @needs_dotfiles
