@@ -227,9 +227,9 @@ cdef void limit_skins(Broadphase *broad, const BoxPose *box) noexcept nogil:
 
 
 cdef inline double wanted(Share share, double speed, int n) noexcept nogil:
-    """Half way to the part that would have taken the same time as those of the other threads; speed is that of all.
+    """Move a thread's part half of the way towards equal times, because much of a difference is noise.
 
-    Half way, because much of a difference is noise.
+    speed : the mean over the threads
     """
     return max(0.5 * (share.part + share.part / share.busy / speed), LEAST_PART / n)
 

@@ -49,7 +49,8 @@ cdef inline void kick(ClumpBlock *clumps, Restrict force, const ConstantBlock *c
 cdef inline Eight3 flow_change(const BoxPose *box, Restrict kick, const ClumpBlock *clumps) noexcept nogil:
     """What a change `kick` (3, 3) of the velocity gradient of the box adds to the velocities of eight clumps.
 
-    Where the box is not affine, the place of a clump is that of the image of the box in which it is.
+    If the box is not affine, a clump only takes part in the motion of the periodic image that it is in: use the offset
+    of that image.
     """
     cdef Eight3 place = from_center(box, load_eight3(clumps.position))
     cdef double room[3 * LANES]

@@ -371,7 +371,7 @@ cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil:
     """Set the work of the half step that begins, in which the box has new rates: force times velocity of the images.
 
-    sums : see virial_of; those of IMAGES have the displacements from the images, which is minus that of the images.
+    sums : see virial_of; the sums of IMAGES use -1 times the image displacement.
     """
     cdef int axis, t, f = box.flow_axis, g = box.gradient_axis
     cdef double power = sums[4 * <int> IMAGES + 3] * (

@@ -107,7 +107,7 @@ cdef void write_geometry(const BoxSpec *spec, const double *length, double offse
 
 
 cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxPose *pose) noexcept nogil:
-    """Write the pose at a whole step. What of it depends on the next step is that of the step before."""
+    """Write the pose at a whole step. Entries that look ahead one step keep the values of the previous step."""
     cdef Instant now = instant_of(spec, state)
     memset(pose, 0, sizeof(BoxPose))
     write_geometry(spec, now.length, now.offset, &now, pose)
