@@ -84,7 +84,7 @@ class ClumpTemplate:
     relative_error : float
         Bound of the relative error of the mass and of each principal moment for exactly the given spheres
         (`minidem.templates.mass.union_of_spheres`), or for the given triangles of a clump with the mass properties of
-        a mesh (`from_mesh`).
+        a mesh (`from_mesh`). Of a clump of given mass and inertia that of the volume.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from numpy import pi
 from reference_contact import rotation_matrix
 from reference_union import LATTICE, TETRAHEDRON, random_rotation
 
+import minidem as md
 from minidem.templates.clump_template import ClumpTemplate
 
 EPS = np.finfo(float).eps
@@ -157,3 +158,21 @@ def test_template_is_immutable():
         assert np.array_equal(getattr(clump, name), getattr(same, name))
     with pytest.raises(AttributeError, match="is immutable"):
         clump.mass = 1.0
+
+
+def test_loaded_ball_rocks():
+    """A ball whose centre of mass is below its centre, on a smooth floor: a pendulum with w^2 = m g h / I."""
+    m, h, moment, radius, tilt = 0.01, 0.003, 4e-7, 0.01, 0.02
+    ball = md.ClumpTemplate([(0, 0, 0)], [radius], mass=m, center_of_mass=(0, 0, -h),
+                            inertia=np.diag([moment, moment, 3e-7]))
+    sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.3), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5,
+                        contact="hertz-mindlin", gravity=(0, 0, -9.81), threads=1)
+    height = radius - (m * 9.81 / (4.0 / 3.0 * 1e7 / (2.0 * 0.91) * np.sqrt(radius))) ** (2.0 / 3.0)    # at rest
+    sim.add_clumps(ball, [(0.0, h * np.sin(tilt), height - h * np.cos(tilt))],
+                   orientation=(np.cos(tilt / 2), np.sin(tilt / 2), 0, 0))
+    assert sim.sphere_centers() == pytest.approx(np.array([[0.0, 0.0, height]]), abs=1e-15)
+    found, frequency = [], np.sqrt(m * 9.81 * h / moment)
+    sim.run(40_000, every=1000, callback=lambda sim: found.append((sim.time, 2.0 * sim.orientation[0, 1])))
+    times, angles = np.array(found).T
+    assert angles == pytest.approx(tilt * np.cos(frequency * times), abs=1e-3 * tilt)
+    assert np.abs(sim.position[0, :2]).max() < 1e-4         # no force along the floor
