@@ -51,6 +51,17 @@ def test_restitution_of_rods_at_small_overlaps(spheres, restitution):
     assert rebound_of_rods(spheres, 0.5, 100, "clump", speed=1e-3, n=8) == pytest.approx(restitution, abs=6e-4)
 
 
+@pytest.mark.parametrize("restitution, found", [(0.5, 0.550), (0.1, 0.253)])
+def test_restitution_without_attraction(restitution, found):
+    """Of a sphere on a plane, mean over phases: FRICTION.md, "Several contacts at once"."""
+    sphere, speed, n = ball(RADIUS).template, 0.01, 16
+    dt = duration(sphere.mass, RADIUS, MODULUS, speed) / 100
+    place = np.column_stack([0.01 * np.arange(n), np.zeros(n), RADIUS + (np.arange(n) + 0.5) / n * speed * dt])
+    sim = on_plane(sphere, restitution, dt, "contact,limit_damping=yes", position=place, velocity=(0.0, 0.0, -speed))
+    after = as_contacts_end(sim, lambda sim: sim.velocity[:, 2])
+    assert np.mean(after) / speed == pytest.approx(found, abs=6e-4)
+
+
 STIFFNESS, DASHPOT, MODULUS = 1e4, 0.1, effective_modulus(1e9, 0.25, 1e9, 0.25)
 # law, dashpot(overlap, m*, R*), beta(m*), of the table "Dashpots of other codes" of guide/coming_from.md
 DASHPOTS = {

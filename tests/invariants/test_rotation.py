@@ -67,9 +67,16 @@ def test_energy_of_heavy_bodies_does_not_drift(name):
     assert growth(name) < 1.2
 
 
-def test_a_drift_is_seen():
-    """Omelyan's scheme with three iterations is not symmetric in time."""
-    assert growth("omelyan") > 5.0
+@pytest.mark.parametrize("name", ["omelyan", "richardson", "fincham"])
+def test_a_drift_is_seen(name):
+    """These are not symmetric in time; omelyan with three iterations."""
+    assert growth(name) > 5.0
+
+
+@pytest.mark.slow
+def test_slow_drift_of_lie_midpoint():
+    """Symmetric in time, but not symplectic; ORDERS.md says so."""
+    assert growth("lie-midpoint", 100_000) > 1.4 > 1.2 > growth("exact", 100_000)
 
 
 @pytest.mark.parametrize("name", REVERSIBLE)
@@ -84,6 +91,28 @@ def test_reversed_rotation(name):
     assert np.max(np.abs(end.orientation - disturbed.orientation)) < 100 * 1e-9
     assert np.max(np.abs(end.orientation - ORIENTATION)) > 0.5
     assert np.max(np.abs(back - np.hstack([ORIENTATION, SPIN]))) < 100 * 10 * 400 * EPS
+
+
+UNIT_SPIN = SPIN / np.linalg.norm(SPIN, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("name, lost", [
+    ("dmv", (2e-12, 3e-7, 9e-5)), ("simo-wong", (2e-12, 6e-8, 3e-5)), ("austin", (0, 0, 0)), ("exact", (0, 0, 0))])
+def test_energy_of_free_tops_in_long_steps(name, lost):
+    """Of a step of 0.5, 1 and 1.5 rad, relative: numbers of ORDERS.md."""
+    for angle, part in zip((0.5, 1.0, 1.5), lost):
+        end = md.rotation.integrate(name, INERTIA, ORIENTATION, UNIT_SPIN, (0.0, 0.0, 0.0), angle, 1)
+        change = np.abs(energy(INERTIA * end.angular_velocity) / energy(INERTIA * UNIT_SPIN) - 1.0).max()
+        assert change == pytest.approx(part, rel=0.2, abs=1e-14)
+
+
+@pytest.mark.parametrize("angle, error", [(18.0, 0.0), (60.0, 3e-13), (100.0, 3e-11), (200.0, 1e-8)])
+def test_exact_in_very_long_steps(angle, error):
+    """Errors of the orientation that the docstring of exact.pyx names."""
+    one, many = (md.rotation.integrate("exact", INERTIA, ORIENTATION, UNIT_SPIN, (0.0, 0.0, 0.0), angle / n, n).orientation
+                 for n in (1, 512))
+    difference = np.minimum(np.abs(one - many).max(axis=-1), np.abs(one + many).max(axis=-1)).max()
+    assert difference == pytest.approx(error, rel=0.5, abs=1e-13)
 
 
 TOP_STEPS = [20_000, pytest.param(10**6, marks=pytest.mark.slow)]
