@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """The table of rotation schemes, minidem/rotation/ORDERS.md: measured orders of convergence, cost, sources.
 
-    python tools/order_table.py             measure all schemes and write the file (15 s)
+    python tools/order_table.py             measure all schemes and write the file (40 s)
+    python tools/order_table.py --no-cost   the same, but keep the nanoseconds of schemes that are in the file
     python tools/order_table.py --check     measure the orders only and compare them with the file
     python tools/order_table.py --import mine.py    measure and print your own schemes, write nothing
 
 Errors are those of minidem.scenarios.rotating_bodies.driven_bodies at the end of a motion of six asymmetric bodies, for
 five time steps, each half the one before, against DOP853. The schemes are those of `minidem.rotation.available()`: a
-new file of minidem/rotation/ needs no edit here. Written again, the file differs in the nanoseconds alone. Exit status
-of --check: 0 if the file agrees, 1 if not.
+new file of minidem/rotation/ needs no edit here. Written again, the file differs in the nanoseconds alone. The number of
+schemes is written into the texts that state it, NUMBERED. Exit status of --check: 0 if all files agree, 1 if not.
 """
 import argparse
+import re
 import sys
 from pathlib import Path
 from time import process_time
@@ -23,6 +25,12 @@ from minidem.core.own_code import add_import_option, import_own
 from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
 
 TABLE = Path(md.rotation.__file__).with_name("ORDERS.md")
+NUMBERED = [path for path in (Path(__file__).parents[1] / name for name in (     # texts with "thirty-three schemes"
+    "README.md", "pyproject.toml", ".zenodo.json", "minidem/guide/paper.md",
+    "minidem/guide/rotation_integrators.ipynb")) if path.exists()]      # a source distribution has no dotfiles
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+ONES = ("", "-one", "-two", "-three", "-four", "-five", "-six", "-seven", "-eight", "-nine")
+NUMBER = re.compile(rf"\b({'|'.join(TENS)})({'|'.join(ONES[1:])})?(?=\s(rotation\s)?(integrators|schemes)\b)", re.I)
 TEXT = """# Rotation schemes: order of convergence and cost
 
 A rotation scheme of order p makes errors that fall with the p-th power of the step. This table
@@ -114,6 +122,13 @@ VARIANTS = ("dmv:order=2", "dmv:order=6", "omelyan:iterations=20", "spiral:inner
 BODIES, STEPS, REPEATS = 8000, 1000, 5                   # of the timings
 
 
+def counted(text):
+    """The text with the number of schemes that there are, 20 to 99, in words."""
+    n = len(md.rotation.available())
+    word = TENS[n // 10 - 2] + ONES[n % 10]
+    return NUMBER.sub(lambda found: word.capitalize() if found.group()[0].isupper() else word, text)
+
+
 def names():
     """All rows: the schemes, each followed by its variants."""
     return sorted([*md.rotation.available(), *VARIANTS])
@@ -196,6 +211,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument("--no-cost", action="store_true", help="measure no times of schemes that are in the file")
     add_import_option(parser)
     options = parser.parse_args(argv)
     for name in options.imports:
@@ -203,21 +219,26 @@ def main(argv=None):
             import_own(name, f"--import {name}")
         except ValueError as error:
             parser.error(str(error))
-    rows = []
+    rows, written = [], read_page(TABLE.read_text(encoding="utf-8"))
     for name in sorted(md.rotation.registry.own_names()) if options.imports else names():
         row = facts(name) | measured_orders(name)
         if not options.check:
-            row["ns"] = f"{nanoseconds(name):.1f}"
+            known = written.get(row["scheme"]) if options.no_cost else None
+            row["ns"] = known["ns"] if known else f"{nanoseconds(name):.1f}"
             print(name, *(row[heading] for heading in ORDERS), row["ns"], sep="   ", flush=True)
         rows.append(row)
     if options.imports:
         return 0
     if options.check:
-        said = differences(rows, read_page(TABLE.read_text(encoding="utf-8")))
-        print("\n".join([*said, "write the table anew: python tools/order_table.py"]) if said else
+        said = differences(rows, written) + [
+            f"{path.name} has another number of schemes than {len(md.rotation.available())}"
+            for path in NUMBERED if counted(path.read_text(encoding="utf-8")) != path.read_text(encoding="utf-8")]
+        print("\n".join([*said, "write the table anew: python tools/order_table.py --no-cost"]) if said else
               f"{TABLE.name} agrees: {len(rows)} schemes, orders within {TOLERANCE:g}")
         return 1 if said else 0
     replace_text(TABLE, page(rows))
+    for path in NUMBERED:
+        replace_text(path, counted(path.read_text(encoding="utf-8")))
     return 0
 
 
