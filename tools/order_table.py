@@ -8,8 +8,8 @@
 
 Errors are those of minidem.scenarios.rotating_bodies.driven_bodies at the end of a motion of six asymmetric bodies, for
 five time steps, each half the one before, against DOP853. The schemes are those of `minidem.rotation.available()`: a
-new file of minidem/rotation/ needs no edit here. Written again, the file differs in the nanoseconds alone. The number of
-schemes is written into the texts that state it, NUMBERED. Exit status of --check: 0 if all files agree, 1 if not.
+new file of minidem/rotation/ needs no edit here. Written again, the file differs in the nanoseconds alone. The number
+of schemes is written into the texts that state it, NUMBERED. Exit status of --check: 0 if all files agree, 1 if not.
 """
 import argparse
 import re

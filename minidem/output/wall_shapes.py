@@ -1,4 +1,6 @@
-"""Walls as surfaces for ParaView: planes as polygons, surfaces of revolution as quadrilaterals, meshes as they are."""
+"""Walls as surfaces for ParaView: planes as polygons, surfaces of revolution as quadrilaterals, others as triangles."""
+import warnings
+
 import numpy as np
 
 from minidem.output.vtu import write_mesh
@@ -57,7 +59,12 @@ def wall_mesh(sim, bounds=None):
     revolved = [wall for wall in walls if wall.profile((0.0, 0.0))]
     parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds, revolved)]
     parts += [strip(wall, planes, bounds) for wall in revolved if wall.profile(bounds)]
-    parts += [wall.surface for wall in walls if wall.surface is not None]
+    triangles = [wall.drawn() for wall in walls]
+    parts += [found for found in triangles if found is not None]
+    for k, (wall, found) in enumerate(zip(walls, triangles)):
+        if found is None and not (wall.half_space or wall.profile((0.0, 0.0))) and wall.primitives():
+            warnings.warn(f"wall {k}, a {type(wall).__name__}, is not drawn: let its method `drawn` return points "
+                          "(n, 3) and triangles (m, 3) of the surface", stacklevel=2)
     if box is not None:
         tilt = (CORNERS - 0.5) @ (box.lattice - np.diag(box.length))        # about its centre
         parts.append((corners_of(ends) + tilt, EDGES))

@@ -87,6 +87,11 @@ class Wall:
         """Ends (distance from `point` along `axis`, radius) of a surface of revolution, drawn to `reach`; else None."""
         return None
 
+    def drawn(self):
+        """Points (n, 3) and triangles (m, 3) to draw a shape without `half_space` and `profile`; None: it is not drawn.
+        """
+        return self.surface
+
     def region(self, ends=("INF", "INF")):
         """The shape as a region of LAMMPS, without its name; None if there is none. ends : of an infinite one."""
         return None

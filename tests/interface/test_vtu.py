@@ -1,4 +1,6 @@
 """VTU files of spheres, walls, contacts and bonds, and their series: read back with meshio and with VTK itself."""
+import warnings
+
 import meshio
 import numpy as np
 import pytest
@@ -102,6 +104,30 @@ def test_infinite_planes_cover_the_clumps(normal, tmp_path):
     for corner, after in zip(polygon, np.roll(polygon, -1, axis=0)):
         aside = np.cross(inward, after - corner) / np.linalg.norm(after - corner)
         assert np.min((feet - corner) @ aside) > 0.099
+
+
+class Flange(md.Cone):
+    """A shape of a user's own, which says nothing of its drawing."""
+    profile = md.walls.Wall.profile
+
+
+class DrawnFlange(Flange):
+    def drawn(self):
+        return np.add(self.point, [(0, 0, 0), (1, 0, 0), (0, 1, 0)]), np.array([(0, 1, 2)])
+
+
+def test_a_wall_of_an_own_shape_is_drawn_or_named():
+    def mesh(kind):
+        walls = [md.Plane((0, 0, -1), (0, 0, 1)), kind((0, 0, 2), (0, 0, 1), (1, 1), 2)]
+        sim = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-5)
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0, 0, 0)])
+        return wall_shapes.wall_mesh(sim)
+    with pytest.warns(UserWarning, match="wall 1, a Flange, is not drawn: let its method `drawn` return points"):
+        assert [block.type for block in mesh(Flange).cells] == ["quad"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = mesh(DrawnFlange)
+    assert [block.type for block in found.cells][1:] == ["triangle"] and (0, 1, 2) in map(tuple, found.points)
 
 
 @pytest.mark.parametrize("between", ["clumps", "spheres"])
