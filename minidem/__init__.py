@@ -65,6 +65,7 @@ except ImportError as error:
 from minidem import contact, rotation
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
+from minidem.core.keywords import suggest_keywords as _suggest_keywords
 from minidem.initial.particle_files import read_particles
 from minidem.material import Material, Pair, effective_modulus, effective_shear_modulus
 from minidem.output.frames import Frames
@@ -84,7 +85,6 @@ __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "M
            "mesh_report", "read_particles", "rotation", "shapes", "show", "view"]
 
 
-
 def get_include() -> str:
     """Folder from which a C file of yours finds `#include "contact/contact.h"`: what contact laws read and write.
 
@@ -99,3 +99,7 @@ def get_include() -> str:
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in
                  {"mesh_report": mesh_report, "shapes": shapes}.items()}
+
+for _kind in [globals()[_name] for _name in __all__]:
+    if isinstance(_kind, type):
+        _suggest_keywords(_kind)

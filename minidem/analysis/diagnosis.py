@@ -109,6 +109,10 @@ def refuse_coincidence(template, position, orientation, scale, first, limit):
 
 
 def _refuse_overlap(clump, other, overlap, part, limit):
+    if other.startswith("wall") and part > 1.0:         # of a surface with two sides never
+        raise DeepOverlap(f"position of clump {clump}: it is behind {other}, with the centre of a sphere by "
+                          f"{overlap * (1.0 - 1.0 / part):.6g} m. Clumps belong on the side to which the normal of a "
+                          "Plane points, or within a Cylinder unless outside=True: move the clump, or turn the wall")
     raise DeepOverlap(f"position of clump {clump}: it overlaps {other} by {overlap:.6g} m at the start, "
                       f"{format_above(part, limit)} of the smaller radius; the limit is {limit:g}. Move them apart, or "
                       "give add_clumps(..., overlap=...) for a state that a simulation has reached")

@@ -8,6 +8,7 @@ import numpy as np
 
 from minidem.contact import columns
 from minidem.contact.columns import COEFFICIENTS, GOES_ON, IDS, RATES, VALUES
+from minidem.core.checks import short_repr
 from minidem.core.external import Assignable, resolve
 
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
@@ -137,6 +138,14 @@ cdef object explained(error, function, LawKernels owner):
     return error
 
 
+cdef object refuse_answer(str role, answer):
+    """ValueError where a function returns what it should have assigned."""
+    if answer is not None:
+        raise ValueError(f"{role} returned {short_repr(answer)}: return nothing, and assign the results to the "
+                         f"attributes of its first argument, as in contacts."
+                         f"{ {'describe': 'normal_energy', 'flux': 'rates[name][:]'}.get(role, 'force')} = ...")
+
+
 cdef void call(str role, const Contact *contact, double *history, double *result, int n_results,
                const LawParameters *parameters) noexcept with gil:
     cdef LawKernels owner = <LawKernels> parameters.context
@@ -154,7 +163,7 @@ cdef void call(str role, const Contact *contact, double *history, double *result
                           FORCES_WITH_COUPLES if owner.has_couples else FORCES)
         given |= {} if owner.fields is None else bodies_of(contact, owner)
         given |= changes_of(owner.fields, new_results[RATES:]) if writes_rates else {}
-        owner.functions[role](EightContacts(values, given, new_records), *owner.values)
+        refuse_answer(role, owner.functions[role](EightContacts(values, given, new_records), *owner.values))
         records[:], results[:] = new_records, new_results
     except BaseException as error:
         owner.error, owner.failed = explained(error, owner.functions[role], owner), True
@@ -194,7 +203,8 @@ cdef void flux(const Contact *contact, const Result *result, Row *rates, const d
             | bodies_of(contact, kernels)
         new = np.zeros((4 * kernels.n_components, LANES))
         given |= changes_of(kernels.fields, new)
-        owner.function(EightContacts(read_only(contact, COEFFICIENTS + kernels.n_coefficients), given), *owner.values)
+        refuse_answer("flux", owner.function(
+            EightContacts(read_only(contact, COEFFICIENTS + kernels.n_coefficients), given), *owner.values))
         array_at(<const double *> rates, len(new), PyBUF_WRITE)[:] = new
     except BaseException as error:
         kernels.error, kernels.failed = explained(error, owner.function, kernels), True

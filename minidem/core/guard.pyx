@@ -3,6 +3,8 @@
 from functools import update_wrapper
 from types import MethodType
 
+from minidem.core.keywords import explain
+
 from cpython.pythread cimport PyThread_get_thread_ident
 
 BUSY = ("another thread is using this simulation: wait until its call returns, or give each thread a simulation of its "
@@ -48,7 +50,11 @@ cdef class exclusive:
         with simulation.settings.guard:
             if simulation.loop.broken is not None:
                 raise RuntimeError(f"this simulation cannot go on: {simulation.loop.broken}; load its last checkpoint")
-            return self.method(simulation, *arguments, **options)
+            try:
+                return self.method(simulation, *arguments, **options)
+            except TypeError as error:
+                explain(error, self.method, options)
+                raise
 
     def __getattr__(self, name):
         method = self.method.__name__

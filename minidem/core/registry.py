@@ -128,8 +128,9 @@ class Registry(Generic[Described]):
         known = self.available()
         base = str(name).partition(":")[0]
         if base not in known:
-            raise ValueError(f"{self.kind} is {name!r}, must be one of: {', '.join(known)}; one of your own must "
-                             f"be added first, by md.{self.kind}.register{did_you_mean(base, known)}")
+            near = did_you_mean(base, known)
+            raise ValueError(f"{self.kind} is {name!r}{f'{near} It' if near else ','} must be one of: "
+                             f"{', '.join(known)}; one of your own must be added first, by md.{self.kind}.register")
         return self.known[base]
 
     def check_new(self, name, further, reserved):

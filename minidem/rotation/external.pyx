@@ -3,6 +3,7 @@
 
 `registry.register` documents the signatures. The `context` of the step is the `Kernels` that hold the Python functions.
 """
+from minidem.core.checks import short_repr
 from minidem.core.external import Assignable, resolve
 
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
@@ -40,11 +41,14 @@ cdef void call_python(const BodyBlock *b) noexcept with gil:
     try:
         torque = array_at(b.wrench.torque, 3, PyBUF_READ).copy()       # the buffer is reused for the next block
         torque.flags.writeable = False
-        owner.functions[ROLES[b.wanted]](Bodies(
+        answer = owner.functions[ROLES[b.wanted]](Bodies(
             q=array_at(b.clumps.orientation, 4, PyBUF_WRITE), w=array_at(b.clumps.angular_velocity, 3, PyBUF_WRITE),
             predicted=array_at(b.clumps.predicted, 3, PyBUF_WRITE),
             scratch=array_at(scratch_of(b.clumps), owner.n_scratch, PyBUF_WRITE), torque=torque,
             inertia=array_at(b.constants.inertia, 3, PyBUF_READ)), b.step.dt, b.step.stage, *owner.values)
+        if answer is not None:
+            raise ValueError(f"{ROLES[b.wanted]} returned {short_repr(answer)}: return nothing, and change bodies.q, "
+                             "w, predicted and scratch in place")
     except BaseException as error:
         owner.error, owner.failed = error, True
 

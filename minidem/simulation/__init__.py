@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -38,6 +38,7 @@ from minidem.state.state import State
 from minidem.walls import Wall
 from minidem.walls.periodic_box import PeriodicBox, periodic_box
 
+FUNCTIONS = "show", "view", "cite"      # of minidem, taken for methods
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
@@ -48,7 +49,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
 
     ==========  =======================================================================================
     Simulation  run, run_until, save, load; time, step_count
-    Clumps      add_clumps, set_motion, remove_clumps; position, orientation, velocity, force ... as arrays
+    Clumps      add_clumps, remove_clumps; set_motion: hold them, set velocities; position, force ... as arrays
     Boundaries  walls: move_wall, add_wall, remove_wall, wall_force ...; periodic box: deform, box, strain
     Contacts    contacts, coordination_number, stress
     Energies    energy, linear_momentum, angular_momentum
@@ -160,6 +161,14 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
             super().__setattr__(name, value)
         else:
             raise AttributeError(f"a Simulation has no attribute {name!r}{did_you_mean(name, dir(self))}")
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name):
+            """Name the nearest attribute, or the function of this name, for one that there is not."""
+            if hasattr(type(self), name):               # a property that has raised AttributeError itself
+                return object.__getattribute__(self, name)
+            near = f"; call md.{name}(sim)" if name in FUNCTIONS else did_you_mean(name, dir(type(self)))
+            raise AttributeError(f"a Simulation has no attribute {name!r}{near}")
 
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, dt "

@@ -96,7 +96,10 @@ class Clumps(Topic):
     def set_motion(self, ids: ArrayLike, free: str = "xyz", turns: ArrayLike = "xyz", pin: ArrayLike | None = None,
                    motion: Any = None, velocity: ArrayLike | None = None,
                    angular_velocity: ArrayLike | None = None) -> None:
-        """Hold clumps from now on: fix them, let them move as given, or be free in part; by default, free them.
+        """Hold clumps from now on, or free them, and set their velocities.
+
+        Held clumps are fixed, move as given, or are free in part. By default clumps are free, and keep their
+        velocities or begin with other ones: ``sim.set_motion(sim.ids, velocity=(1, 0, 0))`` throws them all.
 
         Parameters
         ----------

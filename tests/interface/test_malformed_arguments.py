@@ -624,7 +624,7 @@ MESSAGES = [        # (call, what its message says)
     # contact laws
     *((lambda contact=contact, scheme=scheme: row(contact=contact, rotation=scheme), words)
       for contact, scheme, *words in (
-        ("herz", "spiral", "contact is 'herz', must be one of: hertz, hertz-mindlin, hooke, hooke-coulomb"),
+        ("herz", "spiral", "contact is 'herz', did you mean 'hertz'? It must be one of: hertz, hertz-mindlin, "),
         ("hooke", "spiral", "contact 'hooke': stiffness is missing"),
         ("hooke:stiffness=-1", "spiral", "stiffness is '-1', must be a positive number"),
         ("hooke:stiffness=1e300", "spiral", "stiffness is '1e300', must be a positive number, from 1e-60 to 1e+60"),
@@ -644,6 +644,15 @@ MESSAGES = [        # (call, what its message says)
         ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "spiral", "cohesion"),
         ("hertz-mindlin:bonds=parallel,cohesion=jkr", "spiral", "leave one out"),
         ("hertz-mindlin:cohesion=glue", "spiral", "glue"))),
+    # misspelt names, and functions of other objects
+    (lambda: md.Simulation(STEEL, gravty=(0, 0, 1), dt=1e-5), ["TypeError", "'gravty', did you mean 'gravity'?"]),
+    (lambda: row().run(5, evry=5), ["TypeError", "'evry', did you mean 'every'?"]),
+    (lambda: md.Material(yung=1e7, poisson=0.3), ["TypeError", "'yung', did you mean 'young'?"]),
+    (lambda: md.Plane((0, 0, 0), (0, 0, 1), velocty=(0, 0, 1)), ["TypeError", "'velocty', did you mean 'velocity'?"]),
+    (lambda: SieveCurve([(1e-3, 0.0), (2e-3, 1.0)], bye="mass"), ["TypeError", "'bye', did you mean 'by'?"]),
+    (lambda: row().positions, ["a Simulation has no attribute 'positions', did you mean 'position'?"]),
+    (lambda: row().show(), ["AttributeError", "no attribute 'show'; call md.show(sim)"]),
+    (lambda: with_flux(lambda c: 1.0), ["flux returned 1.0", "contacts.rates[name][:] = "]),
     # coarse-grained fields
     (lambda: coarse(high=(1, 0, 1), cells=(2, 2, 2)), ["cells[1] = 2: along an axis with low = high there is one"]),
     (lambda: coarse(high=(1, 0, 1), width=(0.1, 0, 0)), ["width[1] = 0.0: give a length above 0, or 0 for no"]),
@@ -664,10 +673,19 @@ def test_messages(call, words, here):
     Path("foreign.csv").write_text("time,x\n0.0,1.0\n" * 40)
     Path("frames").mkdir()
     Path("frames/frames.pvd").write_text("no series")
-    with pytest.raises((ValueError, OSError, AttributeError, KeyError)) as error:
+    with pytest.raises((ValueError, OSError, AttributeError, KeyError, TypeError)) as error:
         call()
     assert all(word in f"{type(error.value).__name__}: {error.value}" for word in words), error.value
     assert "no" not in md.contact.available() + md.rotation.available() and not Path("dust").exists()
+
+
+def test_a_function_that_returns_what_it_should_assign(own, own_law):
+    own_law("mine", lambda contacts: 1e4 * contacts.overlap[:, None] * contacts.normal)
+    with pytest.raises(ValueError, match=r"force returned array.*return nothing, and assign .*contacts.force = "):
+        row(contact="mine").run(1)
+    own("of-mine", lambda bodies, dt, stage: bodies.q)
+    with pytest.raises(ValueError, match=r"move returned array.*return nothing, and change bodies.q"):
+        row(rotation="of-mine").run(1)
 
 
 @pytest.mark.parametrize("function, call", FLAGS)

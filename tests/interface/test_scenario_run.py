@@ -179,9 +179,9 @@ REFUSED = [         # (scenario, arguments, words of the message)
     ("settling", "--shape cube", "choose from"), ("settling", "--friction -1", "friction"),
     ("settling", "--restitution 2", "restitution"), ("falling_fibres", "--fibres 2", "choose from"),
     *((study, *given) for study in ("energy_pareto", "rods_energy_study") for given in (
-        ("--integrators spiral spirall", "--integrators: rotation is 'spirall', must be one of"),
+        ("--integrators spiral spirall", "--integrators: rotation is 'spirall', did you mean 'spiral'? It must be one"),
         ("--integrators spiral spiral", "contains a name twice"), ("--workers 0", "--workers"))),
-    ("energy_pareto", "--contact hertzz", "--contact: contact is 'hertzz', must be one of"),
+    ("energy_pareto", "--contact hertzz", "--contact: contact is 'hertzz', did you mean 'hertz'? It must be one of"),
     ("energy_pareto", "--time 1e-5 --steps 2e-5", "less than the step"),
     ("energy_pareto", "--seeds 0", "--seeds"), ("energy_pareto", "--steps 0", "--steps"),
     ("rods_energy_study", "--time 0.001", "less than 50 steps"),
