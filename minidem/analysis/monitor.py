@@ -12,9 +12,9 @@ import numpy as np
 
 from minidem.analysis.contacts import bounding_radii
 from minidem.analysis.damping import alternating_rate, damped_bonds, damping_rate, exchange_rate, force_rate
-from minidem.analysis.diagnosis import format_above, relative_overlap
+from minidem.analysis.diagnosis import format_above, rayleigh_step, relative_overlap
 from minidem.contact.pair_table import PROPERTIES
-from minidem.contact.registry import readers
+from minidem.contact.registry import own_names, readers
 from minidem.core.checks import Assumed
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
@@ -28,6 +28,8 @@ FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FI
 MOST_LISTED = 300_000                   # spheres; of more all contacts are not listed, which would take memory
 FAR = 5.0       # extents of all walls below them at which a clump that falls freely is lost
 LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
+GAS = 25.0                              # density below which units are doubtful [kg/m3]
+BOULDER, SMALL = 0.5, 1e-3              # radius [m] and part of the Rayleigh step for which they are, together
 LARGE = 1000.0                          # extent of a mesh over the diameter of a clump, above which units are doubtful
 CORRECTED = 1.4                         # rate times dt up to which drag is stable with corrections of user forces
 FEWEST, SIGNIFICANT = 10, 5.0           # clumps of which a velocity gradient is found; standard errors of a difference
@@ -92,6 +94,7 @@ class Monitor:
         if self._population is not loop.population:             # clumps came or went
             self._measure_spheres(sim)
             self._find("density", _density, sim)
+            self._find("units", _units, sim)
             self._find("mesh", _mesh, sim)
         self._find("speed", _speed, sim)
         overlap = loop.deepest_overlap()
@@ -104,6 +107,8 @@ class Monitor:
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
             if law.dashpots:
                 self._find("damping", _damping, sim)
+            if overlap > 0.0 and law.name in own_names() and not has_fields:
+                self._find("no force", _no_force, sim)
             if loop.walls.servos:
                 self._find("driven", _driven, sim)
             if has_fields:
@@ -207,6 +212,31 @@ def _density(sim):
     density = state.bodies.density[state.template_index[k]]
     return (f"density: the template of clump {k} was made without one, and {density:g} kg/m3 are taken. Give it to "
             "ClumpTemplate, or to the function of md.shapes")
+
+
+def _units(sim):
+    """A density in g/cm3, or lengths in mm: then in SI units a gas, or boulders and a step far below what they need."""
+    state = sim.loop.state
+    density = state.bodies.density.take(state.template_index)
+    k = int(np.argmin(density))
+    if density[k] < GAS:
+        return (f"density: that of clump {k} is {density[k]:.3g} kg/m3, as of a gas or foam; 2.5 g/cm3 are 2500 kg/m3. "
+                "Give all quantities in SI units")
+    radius, limit = (state.scale * state.bodies.smallest.take(state.template_index)).min(), rayleigh_step(sim.loop)
+    if "young" in sim.settings.law.reads and radius > BOULDER and sim.dt < SMALL * limit:
+        return (f"dt = {sim.dt:g} s is {sim.dt / limit:.2g} times the Rayleigh step {limit:.3g} s of the smallest "
+                f"sphere, whose radius is {radius:.3g} m; 10 mm are 0.01 m. Give all quantities in SI units, or raise "
+                "dt")
+    return None
+
+
+def _no_force(sim):
+    """A law of the user that leaves the forces of all contacts at zero, as one that returns its result."""
+    forces = sim.loop.history()["force"]
+    if forces.any():
+        return None
+    return (f"{_now(sim)}: the contact law {sim.contact!r} exerts no force in any of {len(forces)} contacts. A law "
+            "in Python must assign contacts.force, a compiled one write it to its result")
 
 
 def _flow(sim):

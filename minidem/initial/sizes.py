@@ -24,6 +24,7 @@ from minidem.templates.clump_template import ClumpTemplate
 
 LIMITS = 0.01, 0.99     # parts of a curve without ends at which it is cut off by default
 CELLS = 4096            # of a curve between its limits; in a cell sizes are uniform by number
+LARGEST_SIEVE = 0.2     # opening above which units are doubtful [m]
 HEAVY = 0.1             # part of the mass of all grains beyond which they are too few for the largest one
 CURVES = "mass", "number"
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)      # 2^64 over the golden ratio
@@ -184,6 +185,9 @@ class SieveCurve(Sizes):
         if len(points) < 2 or points[0, 1] != 0.0 or points[-1, 1] != 1.0:
             raise ValueError(f"points = {short_repr(self.points)}: give a first sieve that nothing passes, 0.0, and a "
                              "last one that all passes, 1.0")
+        if points[-1, 0] > LARGEST_SIEVE:
+            warnings.warn(f"points: the largest sieve has an opening of {points[-1, 0]:g} m; 4 mm are 0.004 m. Give "
+                          "all sieves in metres", stacklevel=4)
         vars(self).update(points=tuple(map(tuple, points.tolist())))
         return lambda sizes: np.interp(np.log(sizes), np.log(points[:, 0]), points[:, 1]), points[[0, -1], 0]
 

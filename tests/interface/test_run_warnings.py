@@ -14,7 +14,7 @@ from scipy.spatial import ConvexHull
 
 import minidem as md
 from minidem.analysis.monitor import SPACING, Monitor
-from minidem.initial import Outlet
+from minidem.initial import Outlet, SieveCurve
 
 RADIUS = 0.01
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], 2500.0)
@@ -412,3 +412,28 @@ def test_walls_are_called_by_their_names():
     for clumps in ([(0, 0, 0)], [(k, 0, 0) for k in range(50)]):
         with pytest.raises(ValueError, match=r"overlaps wall 0 \('the floor'\) by 0.01 m"):
             sim.add_clumps(BALL, clumps)
+
+
+@pytest.mark.parametrize("density, radius, young, said", [
+    (2500.0, RADIUS, 1e7, ""), (30.0, RADIUS, 1e5, ""), (2.5, RADIUS, 1e5, "clump 0 is 2.5 kg/m3, as of a gas or foam"),
+    (2500.0, 10.0, 1e7, "times the Rayleigh step 0.865 s of the smallest sphere, whose radius is 10 m; 10 mm are"),
+    (2500.0, 10.0, 1e14, ""), (2500.0, 0.3, 1e4, "")])
+def test_units_that_are_not_si(density, radius, young, said):
+    sim = md.Simulation(md.Material(young, 0.3), [FLOOR], dt=1e-5, gravity=EARTH)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [radius], density), (0, 0, 2.0 * radius))
+    texts = said_in(lambda: sim.run(200))
+    assert len(texts) == bool(said) and said in "".join(texts)
+
+
+def test_sieves_in_millimetres():
+    [text] = said_in(lambda: SieveCurve([(0.5, 0.0), (2.0, 1.0)]))
+    assert "the largest sieve has an opening of 2 m; 4 mm are 0.004 m" in text
+    assert said_in(lambda: SieveCurve([(0.5e-3, 0.0), (2e-3, 1.0)])) == []
+
+
+@pytest.mark.parametrize("law, silent", [(lambda contacts: None, True), (lambda contacts: setattr(
+    contacts, "force", 1e4 * np.maximum(contacts.overlap, 0.0)[:, None] * contacts.normal), False)])
+def test_a_law_that_exerts_no_force(own_law, law, silent):
+    own_law("mine", law)
+    texts = said_in(lambda: ball(1e7, [FLOOR], contact="mine", position=(0, 0, 0.99 * RADIUS)).run(3))
+    assert [text for text in texts if "'mine' exerts no force in any of 1 contacts" in text] == texts * silent
