@@ -102,8 +102,11 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     the faces, and so is all that is computed from it; `wrapped_position` is in the box. `velocity` belongs to
     `position`: in a sheared box, the image of a clump in the box has another one.
 
-    copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread
-    at a time may use a simulation: another one, or a user force during a step, gets a RuntimeError.
+    copy.deepcopy and pickle make an independent simulation that continues with the same bits. Functions given to it
+    are shared, with all that they read; callable objects and the objects of bound methods are copied.
+
+    Only one Python thread at a time may use a simulation: another one, or a user force during a step, gets a
+    RuntimeError.
     """
 
     def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "exact",

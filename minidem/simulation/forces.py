@@ -83,7 +83,7 @@ class Forces(Topic):
         random, seed : int
             Number, 0 to 8, of random numbers for each clump in each step, uniform in [0, 1), which depend on seed, id
             and step alone: ``Generator(Philox(counter=[0, id, step, 0], key=[seed, 0])).random(n)`` of numpy.random.
-
+            With noise beside drag at the rate c, the kinetic energy reads low by the factor 1 / (1 + c dt / 2).
         corrections : int
             How often in each step all functions are called again, with the velocities that follow from the forces just
             found. 2 for a force across the velocity, such as the Coriolis force: see Notes.
@@ -119,8 +119,9 @@ class Forces(Topic):
         1.4 with corrections.
 
         Lanes behind the last clump repeat another one; their results are ignored. Several functions add up. Their work,
-        the integral of the power by the trapezoidal rule, is in `energy().work`. Checkpoints
-        do not contain functions, copies do, and pickle contains those that can be pickled.
+        the integral of the power by the trapezoidal rule, is in `energy().work`. Functions are called once in a step,
+        and at times between steps: they must not count their calls. Checkpoints do not contain functions, copies share
+        them, and pickle contains those that can be pickled.
         """
         snapshot = self.loop.snapshot()
         if self.loop.user_forces.complete:              # else it belongs to a file

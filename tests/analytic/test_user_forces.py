@@ -1,4 +1,5 @@
 """Forces of the user against formulas: velocities that they see, changes between runs, order in the step."""
+import copy
 import re
 from functools import partial
 
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 from scenes import warnings_of
 from scipy.integrate import solve_ivp
+from scipy.special import ndtri
 from user_functions import CFUNC
 
 import minidem as md
@@ -275,3 +277,51 @@ def test_forces_that_the_step_resolves_do_not_warn():
     sim.add_clumps(BALL, places, velocity=np.random.default_rng(1).normal(size=(64, 3)))
     sim.add_force(spring, random=3)
     assert warnings_of(lambda: [sim.run(100) for _ in range(10)])[0] == []
+
+
+# --- what the guide says of noise and of copies
+
+@pytest.mark.parametrize("corrections, of_half_steps", [(0, 1.0 + 0.5 * 0.2 ** 2), (2, 1.0)])
+def test_temperature_of_a_thermostat(corrections, of_half_steps):
+    """Velocities of half steps have it; those of whole steps, means of two, read low by 1 / (1 + c dt / 2)."""
+    dt, rate, found = 0.2, 1.0, []
+
+    def bath(t, x, v, q, w, *, random):
+        return BALL.mass * (np.sqrt(2.0 * rate / dt) * ndtri(random) - rate * v), 0.0 * w
+    sim = md.Simulation(MATERIAL, dt=dt)
+    sim.add_clumps(BALL, np.argwhere(np.ones((12, 12, 12))) * 100.0)
+    sim.add_force(bath, random=3, seed=3, corrections=corrections)
+    sim.run(30)
+    for _ in range(20):
+        sim.run(5)
+        kinetic, x = 2.0 * sim.energy().kinetic / (3 * sim.n_clumps * BALL.mass), sim.position
+        sim.run(1)
+        found.append((kinetic, np.mean(((sim.position - x) / dt) ** 2)))
+    assert np.mean(found, axis=0) == pytest.approx((1.0 / (1.0 + 0.5 * rate * dt), of_half_steps), abs=0.02)
+
+
+class Wind:
+    speed = 1.0
+
+    def __call__(self, t, x, v, q, w):
+        return np.tile((self.speed, 0.0, 0.0), (len(x), 1)), 0.0 * w
+
+
+def test_what_a_copy_shares():
+    """Functions and what they read; a callable object is copied."""
+    read = {"speed": 1.0}
+    for force, owner in ((lambda t, x, v, q, w: (0.0 * v + (read["speed"], 0, 0), 0.0 * w), None), (Wind(), Wind)):
+        sim = md.Simulation(MATERIAL, dt=0.1)
+        sim.add_clumps(BALL, (0, 0, 0))
+        sim.add_force(force)
+        other = copy.deepcopy(sim)
+        assert (other.user_forces[0] is force) == (owner is None)
+        read["speed"] = 3.0
+        if owner:
+            other.user_forces[0].speed = 5.0
+        for one in (sim, other):
+            one.renew_forces()
+            one.run(1)
+        speeds = np.array([sim.velocity[0, 0], other.velocity[0, 0]]) / (0.1 / BALL.mass)
+        assert speeds == pytest.approx([1.0, 5.0] if owner else [3.0, 3.0])
+        read["speed"] = 1.0
