@@ -7,6 +7,10 @@ from pathlib import Path
 loading: list = []      # what is being imported
 
 
+class NotRegistered(ValueError):
+    """A scheme or law that another process would not have."""
+
+
 def absolute(where):
     """The name of a module, or the absolute path of a script, which other processes find."""
     return str(Path(where).absolute()) if str(where).endswith(".py") else str(where)

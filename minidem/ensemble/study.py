@@ -11,7 +11,7 @@ from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers, replace_text
 from minidem.core.checks import check_call, flag, positive, short_repr, whole
-from minidem.core.own_code import absolute, loading
+from minidem.core.own_code import NotRegistered, absolute, loading
 from minidem.core.processors import available_processors
 from minidem.core.progress import Line
 from minidem.ensemble.worker import OWN_COLUMNS, REGISTERED, cluster, load, local, make, own_names, plain, reference_to
@@ -148,9 +148,9 @@ def _check_registered(runs, reference, threads, imports):
         raise ValueError(record["error"].removeprefix("ValueError: "))
     for unknown in sorted(here - set(record["result"]["names"].split())):
         name, value = named[unknown]
-        raise ValueError(f"grid[{name!r}]: {value!r} is registered in this process, and the processes of the runs do "
-                         "not have it. Register it at the top level of the module of the function, or in a file, and "
-                         "give imports=['file.py'], of scenarios and tools --import file.py")
+        raise NotRegistered(f"grid[{name!r}]: {value!r} is registered in this process, and the processes of the runs "
+                            "do not have it. Register it at the top level of the module of the function, or in a file, "
+                            "and give imports=['file.py'], of scenarios and tools --import file.py")
 
 
 class Store:

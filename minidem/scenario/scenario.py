@@ -8,7 +8,7 @@ from pathlib import Path
 
 from minidem.core.checks import flag
 from minidem.core.interpreter import this_python
-from minidem.core.own_code import import_given, import_own
+from minidem.core.own_code import NotRegistered, import_given, import_own
 from minidem.core.progress import Line, Signals, say
 from minidem.initial import kept_bed
 from minidem.scenario import plot
@@ -158,6 +158,8 @@ class Scenario:
                 lines = report.findings[0].lines(report.findings) if report.findings else []
                 say("\n".join([*lines, f"Files are in {options.out}."]), options.quiet)
                 return FAILED if report.failed_runs else DONE
+        except NotRegistered as error:
+            return self._fail(BAD_ARGUMENTS, f"error: {error}")
         except BlockingIOError as error:        # another run holds the folder
             return self._fail(FAILED, f"failed: {error}")
         except (OSError, MemoryError, FloatingPointError) as error:

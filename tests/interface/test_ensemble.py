@@ -326,9 +326,11 @@ def test_runs_that_do_not_know_a_scheme(own_scheme, here):
 @pytest.mark.filterwarnings("ignore:Data has no positive values:UserWarning")       # of a single point
 def test_import_of_a_scenario(own_scheme, here, capsys):
     """Schemes of a file in options of a study, before and behind --import, and in its processes."""
-    registry._registry.remove_own()
     words = ("--system clumps --contact hertz --steps 1e-4 --time 3e-3 --seeds 1 --workers 1 --quiet "
              "--integrators mine --out out")
+    assert energy_pareto.main(words.split()) == 2       # registered in this process only
+    assert "grid['integrator']: 'mine' is registered in this process, and" in capsys.readouterr().err
+    registry._registry.remove_own()
     assert energy_pareto.main(words.split()) == 2 and "'mine'" in capsys.readouterr().err
     assert energy_pareto.main([*words.split(), "--import", "none.py"]) == 2
     assert "--import none.py: cannot be imported" in capsys.readouterr().err
