@@ -12,7 +12,7 @@ from minidem.state.hold import immovable
 from minidem.state.state import FIELD_ROWS
 
 # coefficients of pairs of materials, in the order of contact/part.pxd
-DAMPING, TANGENTIAL_STIFFNESS, TANGENTIAL, FRICTION = 1, 2, 3, 4
+STIFFNESS, DAMPING, TANGENTIAL_STIFFNESS, TANGENTIAL, FRICTION = range(5)
 CHANGE = 1e-6                           # of a field, over its largest value, for derivatives
 ITERATIONS, MOST = 40, 50_000           # contacts that are looked at; of more those of the most heavily loaded clumps
 CALLS = 10                              # of user forces, in the power iteration of their rate
@@ -42,10 +42,13 @@ def damping_rate(sim) -> tuple[float, int]:
 def _largest_rate(sim, parts):
     """Largest eigenvalue [1/s] of the sum of products of matrices and their transposes, and the clump that moves most.
 
-    parts : sparse matrices (k, 6 n_clumps), whose columns are velocities times the root of mass or inertia
+    parts : sparse matrices (k, 6 n_clumps), whose columns are velocities times the root of mass or inertia: blocks
+        (m, 3, 6), their columns (m,), and their ends in each row of blocks
     """
+    from scipy.sparse import bsr_array  # not with minidem: it takes a tenth of a second
     if not parts:
         return 0.0, -1
+    parts = [bsr_array(part, shape=(3 * len(part[2]) - 3, 6 * sim.n_clumps)) for part in parts]
     parts = [(slows, slows.T) for slows in parts]
     motion, rate = np.random.default_rng(1).normal(size=6 * sim.n_clumps), 0.0
     for _ in range(ITERATIONS):
@@ -60,16 +63,20 @@ def _dot(a, b):
     return np.sum(a * b)
 
 
-def spring_rate(sim, contacts) -> tuple[float, int]:
+def spring_rate(sim, contacts, least=0.0) -> tuple[float, int]:
     """Largest angular frequency [1/s] of a motion against the springs of contacts, and the clump that moves most in it.
 
     Its square is the largest eigenvalue of M^-1 K; leapfrog is unstable from 2 / dt on. Normal springs and, of
-    contacts that do not slide, those of friction.
+    contacts that do not slide, those of friction. (0, -1) where a bound shows that it is below `least`.
     """
     contacts = contacts[_acting(sim, contacts)]
     if not len(contacts):
         return 0.0, -1
-    square, clump = _largest_rate(sim, [_of_contacts(sim, contacts, *_springs(sim, contacts))])
+    matrix = blocks, clumps, _ = _of_contacts(sim, contacts, *_springs(sim, contacts))
+    of_clumps = np.bincount(clumps, np.sum(blocks ** 2, axis=(1, 2)))
+    if 2.0 * of_clumps.max() < least ** 2:      # (a + b)^2 <= 2 (a^2 + b^2) for the two blocks in a row
+        return 0.0, -1
+    square, clump = _largest_rate(sim, [matrix])
     return square ** 0.5, clump
 
 
@@ -103,18 +110,18 @@ def _dashpots(sim, contacts, mass):
 
 
 def _springs(sim, contacts):
-    """Stiffnesses of contacts along and across the normals (n,) [N/m]."""
-    power, across = sim.settings.law.power, 0.0
-    along = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
-    if sim.settings.law.dashpots:
-        rows, radius = _coefficients(sim, contacts)
-        across = np.where((rows[FRICTION] > 0.0) & ~contacts["sliding"], rows[TANGENTIAL_STIFFNESS] * radius, 0.0)
-    return np.maximum(along, 0.0), across + 0.0 * along
+    """Stiffnesses of contacts along and across the normals (n,) [N/m], without those of bonds."""
+    power = sim.settings.law.power
+    if not sim.settings.law.dashpots:
+        along = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
+        return np.maximum(along, 0.0), np.zeros_like(along)
+    rows, radius = _coefficients(sim, contacts)
+    sticks = (rows[FRICTION] > 0.0) & ~contacts["sliding"]
+    return power * rows[STIFFNESS] * radius, np.where(sticks, rows[TANGENTIAL_STIFFNESS] * radius, 0.0)
 
 
 def _of_contacts(sim, contacts, along, across):
     """Sparse matrix B of contacts: B^T B is M^-1/2 C M^-1/2 of tensors C, `along` and `across` the normals (n,)."""
-    from scipy.sparse import bsr_array  # not with minidem: it takes a tenth of a second
     pairs, normal = contacts["clump_j"] >= 0, contacts["normal"]
     first, second = _Side(sim, contacts, "i", -normal), _Side(sim, contacts[pairs], "j", normal[pairs])
     root = _tensors(np.sqrt(along), np.sqrt(across), normal)
@@ -122,8 +129,7 @@ def _of_contacts(sim, contacts, along, across):
     contact = np.concatenate([np.arange(len(contacts)), np.flatnonzero(pairs)])
     order = np.argsort(contact, kind="stable")
     ends = np.append(0, np.cumsum(1 + pairs))
-    return bsr_array((blocks[order], np.concatenate([first.clump, second.clump])[order], ends),
-                     shape=(3 * len(contacts), 6 * sim.n_clumps))
+    return blocks[order], np.concatenate([first.clump, second.clump])[order], ends
 
 
 def _tensors(along, across, normal):
@@ -145,7 +151,6 @@ def damped_bonds(sim):
 
 def _of_bonds(sim, spheres, mass, inertia, rows):
     """The same matrices of bonds, of forces and of couples."""
-    from scipy.sparse import bsr_array
     centers, beta = sim.sphere_centers(), rows[BondRecord.SLIP, :, 3]
     between = to_nearest_image(sim.box, centers[spheres[:, 0]] - centers[spheres[:, 1]])
     distance = np.linalg.norm(between, axis=1)
@@ -160,8 +165,7 @@ def _of_bonds(sim, spheres, mass, inertia, rows):
         along, across = (np.sqrt(2.0 * beta * np.sqrt(of_mass * k) + 0.25 * sim.dt * k) for k in (along, across))
         root = _tensors(along, across, normal)
         blocks = np.stack([root @ a, -root @ b], axis=1).reshape(-1, 3, 6)
-        found.append(bsr_array((blocks, pairs, 2 * np.arange(len(normal) + 1)),
-                               shape=(3 * len(normal), 6 * sim.n_clumps)))
+        found.append((blocks, pairs, 2 * np.arange(len(normal) + 1)))
     return found
 
 

@@ -1,31 +1,40 @@
 """Checks of a running simulation; the guide (measurements) has a table of their warnings, and says when they look.
 
-A look costs less than a step. Contacts are listed only where the largest overlap is above a bound up to which no check
-can fail, and for dashpots, walls that clumps drive, and fields.
+Most looks cost less than a step. Contacts are listed only where the largest overlap is above a bound up to which no
+check can fail, and each time that the number of steps or the largest overlap has doubled (`_check_motion`).
 """
 import math
 import sys
 import warnings
-from functools import lru_cache
 
 import numpy as np
 
 from minidem.analysis.contacts import bounding_radii
-from minidem.analysis.damping import alternating_rate, damped_bonds, damping_rate, exchange_rate, force_rate
+from minidem.analysis.damping import (
+    alternating_rate,
+    damped_bonds,
+    damping_rate,
+    exchange_rate,
+    force_rate,
+    spring_rate,
+)
 from minidem.analysis.diagnosis import format_above, rayleigh_step, relative_overlap
+from minidem.analysis.energy import measure
+from minidem.analysis.landing import flat_rate, sphere_mobility
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import own_names, readers
 from minidem.core.checks import Assumed
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
 from minidem.meshes.mesh_repair import bodies, open_edges, oriented, surrounded
-from minidem.state.hold import immovable
 from minidem.walls.motion import Driven, placed
 from minidem.walls.wall import with_names
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
 MOST_LISTED = 300_000                   # spheres; of more all contacts are not listed, which would take memory
+GROWTH = 0.25   # of the energy balance over the energy there was: what it oscillates by within a contact at sqrt(m/k)
+ROUNDING = 1e-9                         # of energies in unbounded space, whose differences are compared
 FAR = 5.0       # extents of all walls below them at which a clump that falls freely is lost
 LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
 GAS = 25.0                              # density below which units are doubtful [kg/m3]
@@ -46,8 +55,9 @@ class Monitor:
     def __init__(self, issued=()):
         self.issued, self.report, self.in_rows = dict(issued), warn, False
         self.due = self.ready = 1
-        self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next check that lists contacts
+        self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next `_check_motion`
         self._population = self._walls = None           # for which the rest was found
+        self._balance = None                            # see `_energy`
 
     def serve(self, issued, report):
         """Report to `report` what is not among the warnings `issued`, and add it there; see `in_rows`."""
@@ -59,6 +69,10 @@ class Monitor:
         """Check dashpots, fields and user forces after the next step: bonds, fields, fluxes or forces are new."""
         self._rates_due, self.due = 0, sim.step_count + 1
         self.ready = min(self.ready, self.due)
+
+    def forget_energy(self):
+        """Begin a new balance of energies: a change was made that is no part of it."""
+        self._balance = None
 
     def look(self, sim):
         """Check the present instant, the end of a step, whose contacts are known."""
@@ -83,7 +97,7 @@ class Monitor:
             self._warn(kind, with_names(text, sim.walls))
 
     def _look(self, sim):
-        step, loop, law, first = sim.step_count, sim.loop, sim.settings.law, self.due == 1
+        step, loop, first = sim.step_count, sim.loop, self.due == 1
         # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
         self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
         self.ready = self.due if self.in_rows else min(self.due, step + min(step, SPACING) // 4 + 1)
@@ -101,10 +115,25 @@ class Monitor:
         least = min((limit for kind, limit in self._limits.items() if kind not in self.issued), default=math.inf)
         if overlap > least:
             self._check_contacts(sim, loop.deep_contacts(least))
-        has_fields, has_forces = bool(loop.population.fields), loop.user_forces.acts
-        if (overlap > 0.0 or law.range or has_fields or has_forces) and sim.n_spheres <= MOST_LISTED \
-                and (step >= self._rates_due or overlap > self._rates_overlap):
+        if sim.n_spheres <= MOST_LISTED and (step >= self._rates_due or overlap > self._rates_overlap):
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
+            self._check_motion(sim, overlap)
+        for enclosure in self._enclosures:
+            self._find("lost", enclosure.lost, sim)
+        self._find("fallen", _fallen, sim)
+        self._find("departed", _departed, sim)
+
+    def _check_motion(self, sim, overlap):
+        """Check what takes a list of all contacts. overlap : the largest [m]."""
+        loop, law = sim.loop, sim.settings.law
+        has_fields, has_forces = bool(loop.population.fields), loop.user_forces.acts
+        contacts = loop.known_contacts()
+        is_known = law.kernels_for(sim.settings.law_values).keep is None        # a user's own may report no energies
+        if is_known:
+            self._find("energy", self._energy, sim, contacts)
+        if overlap > 0.0 or law.range or has_fields or has_forces:
+            if is_known:
+                self._find("step", _step, sim, contacts)
             if law.dashpots:
                 self._find("damping", _damping, sim)
             if overlap > 0.0 and law.name in own_names() and not has_fields:
@@ -115,10 +144,6 @@ class Monitor:
                 self._find("fields", _fields, sim)
             if has_forces:
                 self._find("forces", _forces, sim)
-        for enclosure in self._enclosures:
-            self._find("lost", enclosure.lost, sim)
-        self._find("fallen", _fallen, sim)
-        self._find("departed", _departed, sim)
 
     def _check_contacts(self, sim, contacts):
         if self._population is not sim.loop.population:
@@ -146,8 +171,13 @@ class Monitor:
     def check_parameters(self, sim):
         """Check that the law reads the parameters that it was given."""
         for name, given in sim.settings.law.unread_parameters(sim.settings.law_values).items():
-            self._warn(f"unread {name}", f"contact law {sim.contact!r} reads {name} with {given} only; give "
-                                                 f"that as well, or leave {name} out")
+            self._warn(f"unread {name}", f"contact law {sim.contact!r} reads {name} with {given} only; give that as "
+                                         f"well, or leave {name} out")
+
+    def check_landing(self, sim, loop, first):
+        """Check the step for clumps from number `first` on of a Driver that will be that of the simulation."""
+        if sim.walls or loop.state.n_clumps > 1:
+            self._check(sim, self._find, "flat", _flat, sim, loop, first if sim.walls or first > 1 else 0)
 
     def _find(self, kind, find, *arguments):
         """Take the text that find(*arguments) returns, unless one of this kind was issued."""
@@ -160,6 +190,26 @@ class Monitor:
         if kind not in self.issued:
             self.report(text)
             self.issued[kind] = text
+
+    def _energy(self, sim, contacts):
+        """The growth of the energy balance since the last look, over the energy that there was.
+
+        _balance : step, balance, energies of motion and springs, potential energy and work of the last look
+        """
+        last, energy = self._balance, measure(sim.loop, sim.gravity, contacts)
+        stored = energy.kinetic + energy.elastic + energy.elastic_tangential + energy.elastic_rolling
+        self._balance = sim.step_count, energy.balance, stored, energy.potential, energy.work + energy.exchanged
+        if last is None:
+            return None
+        step, balance, stored, potential, supplied = last
+        rounding = ROUNDING * (np.sum(sim.mass[:, None] * sim.loop.state.column("velocity") ** 2) + abs(potential))
+        put_in = stored + abs(energy.potential - potential) + abs(energy.work + energy.exchanged - supplied) + rounding
+        growth = (energy.balance - balance) / put_in if put_in > 0.0 else 0.0
+        if not growth > GROWTH:
+            return None
+        return (f"{_now(sim)}: the energy balance has grown by {energy.balance - balance:.3g} J since step {step}, "
+                f"{growth:.3g} times the energy that there was or came in. The step {sim.dt:g} s is too long for "
+                "contacts, or for the rotation. Lower dt")
 
     def _measure_spheres(self, sim):
         """Overlaps of the present spheres up to which no check of a kind fails [m], and new clumps in closed meshes."""
@@ -313,17 +363,21 @@ def _wall(sim, contacts):
 
 
 def _step(sim, contacts):
-    """dt against sqrt(m/k), k = dF/d(overlap), of the stiffest contact; leapfrog is unstable above twice that."""
-    power, pairs = sim.settings.law.power, contacts["sphere_j"] >= 0
-    stiffness = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
-    mobility = _mobility(sim.loop.state, contacts["clump_i"], contacts["sphere_i"])
-    mobility[pairs] += _mobility(sim.loop.state, contacts["clump_j"][pairs], contacts["sphere_j"][pairs])
-    rate = np.sqrt(stiffness * mobility)
-    k = np.argmax(rate)
-    if not sim.dt * rate[k] > 1.0:
+    """dt against sqrt(m/k) of the stiffest motion, with all contacts at once; leapfrog is unstable above twice that."""
+    rate, clump = spring_rate(sim, contacts, 1.0 / sim.dt)
+    if not sim.dt * rate > 1.0:
         return None
-    return (f"{_now(sim)}: the step {sim.dt:g} s is {sim.dt * rate[k]:.3g} times sqrt(m/k) = {1.0 / rate[k]:.3g} s of "
-            f"the contact of {_names(contacts[k])} (k = {stiffness[k]:.3g} N/m; unstable from 2 on). Lower dt")
+    return (f"{_now(sim)}: the step {sim.dt:g} s is {sim.dt * rate:.3g} times sqrt(m/k) = {1.0 / rate:.3g} s of clump "
+            f"{clump} on all its contacts (unstable from 2 on). Lower dt")
+
+
+def _flat(sim, loop, first):
+    """dt against sqrt(m/k) of a clump that lies flat."""
+    rate, clump = flat_rate(sim, loop, first)
+    if not sim.dt * rate > 1.0:
+        return None
+    return (f"dt = {sim.dt:g} s is above {1.0 / rate:.3g} s, sqrt(m/k) of clump {clump} when it lies flat, with all "
+            "spheres of a face on a plane: contacts may not be resolved; watch the energy, or lower dt")
 
 
 def _damping(sim):
@@ -369,26 +423,6 @@ def _fields(sim):
     return (f"{_now(sim)}: the field {name!r} of clump {clump} changes at a rate of {rate:.3g} 1/s, "
             f"{format_above(sim.dt * rate, 1.0)} times 1 / dt. Above 1 it alternates from step to step and grows "
             f"without limit. Lower dt below {1.0 / rate:.3g} s, or take a larger capacity")
-
-
-def _mobility(state, clump, sphere):
-    """(n,) mobilities of spheres (n,) of clumps (n,), both by the user's numbers."""
-    of_templates, sizes = [sphere_mobility(template) for template in state.templates], state.bodies.sizes
-    of_clumps = state.template_index                    # take: indexing with int32 crashes when memory is exhausted
-    template, first = of_clumps.take(clump), np.cumsum(sizes.take(of_clumps)).take(clump)
-    ends = np.cumsum([len(of_template) for of_template in of_templates])
-    of_spheres = np.concatenate(of_templates).take(ends.take(template) - first + sphere)
-    return of_spheres * ~immovable(state).take(clump) / state.scale.take(clump) ** 3
-
-
-@lru_cache(maxsize=1024)
-def sphere_mobility(template):
-    """(k,) largest acceleration along the force of a sphere's centre, per force on the sphere [1/kg].
-
-    1/m + (c x n) I^-1 (c x n), with the centre c from the clump's centre of mass, for the worst direction n.
-    """
-    arms = cross(template.offsets[:, None], np.eye(3)[None])        # rows: c x e_k
-    return 1.0 / template.mass + np.linalg.eigvalsh(arms / template.inertia @ arms.transpose(0, 2, 1))[:, -1]
 
 
 def _now(sim):

@@ -229,6 +229,7 @@ class Boundaries(Topic):
             new.box.refuse_large(template, old.state.scale[old.state.template_index == k])
         if new.forces_known:                # the power of the box in the coming half step
             new.evaluate()
+        self.monitor.forget_energy()
         self._use(new)
 
     @property

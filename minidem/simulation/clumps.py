@@ -88,6 +88,7 @@ class Clumps(Topic):
         new = self._loop_from(snapshot)
         refuse_deep_overlaps(new, first, overlap)
         warn_of_large_step(self, new, first)
+        self.monitor.check_landing(self, new, first)
         self.monitor.check_materials(self, [material])
         self._exchange(new)
         return new.population.ids[first:].copy()

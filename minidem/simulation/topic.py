@@ -39,6 +39,8 @@ class Topic:
 
     def continue_from(self, snapshot: Snapshot, like: Driver | None = None) -> None:
         """Continue from a `Snapshot` (minidem.engine.snapshot) with these settings; like : as of `Driver`."""
+        if like is None:
+            self.monitor.forget_energy()
         self._use(self._loop_from(snapshot, like))
 
     def _with_new_forces(self, snapshot):

@@ -1,4 +1,4 @@
-"""The step up to which dashpots damp: rates of single contacts, and what a longer step does to a dense sample."""
+"""The step up to which dashpots damp and springs are stable: rates of contacts and bodies, and what longer steps do."""
 from math import log, pi, sqrt
 
 import numpy as np
@@ -8,7 +8,8 @@ from scenes import warnings_of
 
 import minidem as md
 from minidem.analysis import damping
-from minidem.analysis.damping import damping_rate
+from minidem.analysis.damping import damping_rate, spring_rate
+from minidem.analysis.landing import faces, flat_mobility, flat_rate
 from minidem.scenarios.periodic_grains import PRESSURE, material, placed, step_of, time_unit
 
 R, DEEP = 0.01, 1e-5
@@ -155,3 +156,113 @@ def test_table_of_the_guide(row):
         [strength(restitution, part, 300, 0.01, seed)[:2] for seed in range(1, 13)], axis=0)]
     print(restitution, found)
     assert found == pytest.approx(expected, abs=0.03)
+
+
+# --- Springs: the step that a body bears on all its contacts.
+
+FLOOR = md.Plane((0, 0, 0), (0, 0, 1))
+
+
+def lattice(*numbers, spacing=2.0):
+    """Spheres in rows, whose lowest layer can lie on a floor."""
+    centers = spacing * R * (np.array(list(np.ndindex(numbers))) - 0.5 * (np.array(numbers) - 1))
+    return md.ClumpTemplate(centers, [R] * len(centers), 2500.0)
+
+
+def on_floor(clump, height, contact, dt=1e-6, material=None, gravity=(0, 0, 0), **motion):
+    """A clump whose lowest spheres are at this height above the floor, negative: overlap."""
+    sim = md.Simulation(material or md.Material(1e7, 0.3), [FLOOR], contact=contact, dt=dt, gravity=gravity)
+    lowest = (clump.offsets @ clump.axes.T)[:, 2].min() - R
+    warnings, _ = warnings_of(lambda: sim.add_clumps(clump, (0, 0, height - lowest), **motion))
+    return sim, warnings
+
+
+def of_flat(clump, k):
+    """Angular frequency of a clump on springs k below all spheres of its lowest layer."""
+    low = clump.offsets @ clump.axes.T
+    low = low[low[:, 2] < low[:, 2].min() + 1e-9 * R, :2]
+    inertia = np.diag(clump.axes @ np.diag(clump.inertia) @ clump.axes.T)
+    turning = (low[:, ::-1] ** 2).sum(axis=0) / inertia[:2]
+    return sqrt(k * max(len(low) / clump.mass, *turning))
+
+
+LATTICES = [(1, 1, 1), (5, 1, 1), (3, 3, 1), (2, 2, 2)]
+
+
+@pytest.mark.parametrize("numbers", LATTICES)
+def test_springs_of_all_contacts_of_a_body(numbers):
+    """Linear and Hertzian; a body at rest gains energy from a step of 2 over their frequency on."""
+    clump, k = lattice(*numbers), 1e5
+    for contact, stiffness in (f"hooke:stiffness={k:g}", k), ("hertz", 2.0 * E_OVER * sqrt(R * DEEP)):
+        sim, _ = on_floor(clump, -DEEP, contact)
+        assert spring_rate(sim, sim.contacts())[0] == pytest.approx(of_flat(clump, stiffness), rel=5e-3)
+        assert spring_rate(sim, sim.contacts(), 100.0 * of_flat(clump, stiffness)) == (0.0, -1)
+    depth = clump.mass * 9.81 / k / numbers[0] / numbers[1]
+    for part in 0.98, 1.02:
+        sim, _ = on_floor(clump, -1.001 * depth, f"hooke:stiffness={k:g}", part * 2.0 / of_flat(clump, k),
+                          gravity=(0, 0, -9.81))
+        texts, _ = warnings_of(lambda: sim.run(300))
+        grows = sim.energy().kinetic > 0.01 * clump.mass * 9.81 * depth
+        assert grows == (part > 1.0) and any("on all its contacts (unstable from 2 on)" in text for text in texts)
+
+
+@pytest.mark.parametrize("walls", [(), [FLOOR]])
+def test_springs_of_friction(walls):
+    """Of a contact that sticks: a mobility of 3.5 / m for each of its spheres; without friction that of the normal."""
+    sim, smooth = touching(walls, restitution=0.9, friction=0.5), touching(walls, restitution=0.9)
+    m, spheres, radius = sim.mass[0], sim.n_clumps, sqrt(R / sim.n_clumps * DEEP)
+    expected = spheres / m * radius * np.array([2.0 * E_OVER, 3.5 * 8.0 * G_OVER])
+    assert spring_rate(smooth, smooth.contacts())[0] == pytest.approx(sqrt(expected[0]), rel=1e-3)
+    assert spring_rate(sim, sim.contacts())[0] == pytest.approx(sqrt(expected.max()), rel=1e-3)
+
+
+@pytest.mark.parametrize("numbers, spacing", [*((numbers, 2.0) for numbers in LATTICES[1:]), ((10, 10, 1), 0.3)])
+def test_what_a_template_bears_when_it_lies_flat(numbers, spacing):
+    """In any orientation, of linear springs and at an overlap of R / 64, and of a clump of half the size."""
+    clump, k, turned = lattice(*numbers, spacing=spacing), 1e5, (0.1, 0.7, -0.3, 0.5)
+    for contact, stiffness in (f"hooke:stiffness={k:g}", k), ("hertz", 2.0 * E_OVER * R / 8.0):
+        for scale in 1.0, 0.5:
+            expected = of_flat(clump, stiffness) * (scale ** -1.5 if contact != "hertz" else 1.0 / scale)
+            sim, _ = on_floor(clump, 1.0, contact, dt=1.0, orientation=turned, scale=scale)
+            assert flat_rate(sim, sim.loop, 0) == (pytest.approx(expected, rel=1e-6), 0)
+    assert flat_rate(on_floor(clump, 1.0, "hertz", dt=1e-7)[0], sim.loop, 0) == (0.0, -1)
+
+
+def test_faces_of_spheres_of_different_radii():
+    """They touch three spheres, or both of two; of a thousand directions none needs a much shorter step."""
+    rng = np.random.default_rng(3)
+    for n in 2, 5, 30:
+        clump = md.ClumpTemplate(rng.normal(size=(n, 3)), rng.uniform(0.3, 1.0, n), 2500.0)
+        normal = faces(clump)
+        height = clump.offsets @ normal.T + clump.radii[:, None]
+        touching = np.count_nonzero(height > height.max(axis=0) - 1e-6, axis=0)     # others: of one sphere alone
+        assert (touching >= min(n, 3)).sum() >= min(n, 4) - 1
+        best = flat_mobility(clump, (1.0,) * n, 1.0)
+        for u in rng.normal(size=(1000, 3)):
+            u /= np.linalg.norm(u)
+            height = clump.offsets @ u + clump.radii
+            hit = height > height.max() - 0.5 * clump.radii.min() / 64
+            rows = np.hstack([np.tile(u, (hit.sum(), 1)) / sqrt(clump.mass),
+                              np.cross(clump.offsets[hit], u) / np.sqrt(clump.inertia)])
+            assert np.linalg.eigvalsh(rows.T @ rows)[-1] <= 1.05 * best
+
+
+@pytest.mark.parametrize("contact, numbers, spacing, part, said", [
+    ("hertz", (20, 20, 1), 0.1, 0.1, 0), ("hertz", (20, 20, 1), 0.1, 0.2, 1), ("hertz", (20, 20, 1), 0.05, 0.3, 1),
+    ("hertz", (4, 4, 1), 2.0, 0.9, 0), ("hooke:stiffness=1e6", (1, 1, 1), 2.0, 0.5, 0),
+    ("hooke:stiffness=1e6", (1, 1, 1), 2.0, 2.5, 1), ("hooke-coulomb:stiffness=1e6", (4, 4, 1), 2.0, 2.5, 1)])
+def test_a_step_that_a_flat_landing_does_not_bear(contact, numbers, spacing, part, said):
+    """It is said before the landing; the landing is so short that no look sees its contacts, but the energy it gains.
+
+    part : of the Rayleigh step, of linear springs of sqrt(m/k) of a sphere
+    """
+    clump, material = lattice(*numbers, spacing=spacing), md.Material(1e8, 0.3)
+    m = 2500.0 * 4.0 / 3.0 * pi * R ** 3
+    unit = material.rayleigh_step(R, 2500.0) if contact == "hertz" else sqrt(m / 1e6)
+    sim, texts = on_floor(clump, 1e-3 * R, contact, part * unit, material, velocity=(0, 0, -1.0))
+    assert len(texts) == said and all("when it lies flat" in text for text in texts)
+    before = sim.energy().total
+    later, _ = warnings_of(lambda: sim.run(int(0.02 / sim.dt)))
+    growth = sim.energy().total / before - 1.0
+    assert growth < 0.1 or said
+    assert (growth > 0.5) == any("the energy balance has grown" in text for text in later), (growth, later)

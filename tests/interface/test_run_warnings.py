@@ -84,6 +84,8 @@ OVERLAP = (r"step 256 \(time 0.0256 s\): clump 0 and wall 0 overlap by 0.0\d+ m,
 BEHIND = r"step \d+ .*: the centre of clump 0 has passed through wall 0 and is 0.\d+ m behind it.*too soft"
 FAST = (r"step 1 \(time 1e-05 s\): clump 0 moves by 0.015 m in a step, 1.5 times the radius of its smallest sphere, "
         "and may pass through walls and clumps without a contact. Lower dt")
+GROWN = (r"step 100 \(time 0.001 s\): the energy balance has grown by \S+ J since step 1, \S+ times the energy that "
+         "there was or came in. The step 1e-05 s is too long for contacts, or for the rotation. Lower dt")
 ESCAPED = (r".*clump 0 was within the closed mesh of wall 0 and is \S+ m outside its bounding box: it has passed "
            "through the mesh. Lower dt, or its speed, or take a stiffer material")
 LEFT = (r"step \d+ \(time \S+ s\): wall 0, a MeshWall, has moved by \S+ m and has left all clumps, since velocity = "
@@ -92,7 +94,7 @@ WARNINGS = {        # name: (simulation, its steps, what is said of some of the 
     "modulus in a wrong unit": (lambda: ball(70.0, [FLOOR]), 20_000, [OVERLAP, BEHIND], ""),
     "cylinder": (lambda: ball(70.0, [md.Cylinder((0, 0, 0), (0, 1, 0), 0.05)]), 20_000, [BEHIND], "behind"),
     "harmless": (lambda: ball(1e9, [FLOOR], 1e-5), 20_000, [], ""),
-    "fast through a mesh": (lambda: flying([md.MeshWall(OPEN)]), 100, [FAST], ""),
+    "fast through a mesh": (lambda: flying([md.MeshWall(OPEN)]), 100, [FAST, GROWN], ""),
     "fast near a plane": (lambda: flying([md.Plane((0, 0, -1), (0, 0, 1))]), 2, [FAST], ""),
     "fast near another": (lambda: flying([], others=[(0, 1, 0)]), 2, [FAST], ""),
     "fast and alone": (lambda: flying([]), 2, [], ""),
@@ -274,6 +276,32 @@ def test_a_scenario_says_it_once_and_in_its_own_words(tmp_path, capsys, without_
         said = capsys.readouterr().err
         assert said.count("warning") == 3 * expected
         assert all(said.count(words) == expected for words in ("does not read friction", "overlap by", "closed mesh"))
+
+
+# --- the balance of energies ---
+
+
+@pytest.mark.parametrize("change", [None, "velocity", "wall", "force", "copy"])
+def test_the_balance_is_of_one_run_without_changes(change):
+    """What a user does between two looks is no growth of the energy; growth after it is."""
+    sim = ball(1e7, [FLOOR], 1e-5, (0, 0, 1.01 * RADIUS), (0, 0, -0.1))
+    def run():
+        sim.run(2000)
+        if change == "velocity":
+            sim.set_motion([0], velocity=(0, 0, -3.0))
+        elif change == "wall":
+            sim.move_wall(0, velocity=(0, 0, 3.0))
+        elif change == "force":
+            sim.add_force(lambda t, x, v, q, w: (0 * x + (0, 0, 1.0), 0 * x))
+        copy.deepcopy(sim).run(2000)
+        sim.run(6000)
+    assert [text for text in said_in(run) if "balance" in text] == []
+
+
+def test_a_law_that_reports_no_energies_has_no_balance(own_law):
+    own_law("mine", force, **RECORD)
+    sim = ball(1e7, [FLOOR], 1e-5, contact="mine:stiffness=1e4", velocity=(0, 0, -1.0))
+    assert said_in(lambda: sim.run(3000)) == []
 
 
 # --- properties and parameters that a contact law does not read ---
