@@ -35,7 +35,8 @@ STEP, STEPS, THERE = 0.05, 1_000_000, 200       # of bodies that turn by about 0
 SEEDS = range(1, 9)
 GRAINS, FRACTION = 200, 0.15
 FREE = {"energy": "energy", "drift": "its drift", "momentum": "angular momentum", "size": "its magnitude",
-        "back": "there and back"}
+        "back": "there and back", "turn": "largest turn"}
+ANGLES = np.geomspace(0.05, 20.0, 121)          # [rad]
 
 
 def second_order():
@@ -54,12 +55,25 @@ def of_free_bodies(name):
     size = np.linalg.norm(start, axis=-1)
     there = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, of_orientation, STEP, THERE)
     back = md.rotation.integrate(name, INERTIA, there.orientation, -there.angular_velocity, of_orientation, STEP, THERE)
-    return {"energy": rms(np.max(np.abs(energy), axis=0)),
+    return {"turn": largest_turn(name), "energy": rms(np.max(np.abs(energy), axis=0)),
             "drift": rms(np.mean(energy[-100:], axis=0) - np.mean(energy[:100], axis=0)),
             "momentum": rms(np.max(np.linalg.norm(momentum - start, axis=-1), axis=0) / size),
             "size": rms(np.max(np.abs(np.linalg.norm(momentum, axis=-1) - size), axis=0) / size),
             "back": rms(np.minimum(*(np.linalg.norm(back.orientation - sign * ORIENTATION, axis=-1)
                                      for sign in (1, -1))))}
+
+
+def largest_turn(name):
+    """The largest angle per step [rad] at which each body errs by less than 0.1 rad in a revolution: see `_rotation`
+    of minidem/analysis/monitor.py, which warns of it."""
+    spin = SPIN / np.linalg.norm(SPIN, axis=1, keepdims=True)
+    for k, angle in enumerate(ANGLES):
+        steps, parts = int(np.ceil(2.0 * np.pi / angle)), int(np.ceil(angle))
+        ends = [md.rotation.integrate(scheme, INERTIA, ORIENTATION, spin, (0, 0, 0), angle / n, n * steps).orientation
+                for scheme, n in ((name, 1), ("exact", parts))]
+        if not 2.0 * np.minimum(*(np.linalg.norm(ends[0] - sign * ends[1], axis=1) for sign in (1, -1))).max() < 0.1:
+            return ANGLES[k - 1]
+    return ANGLES[-1]
 
 
 def elastic(system, name, seed):
@@ -125,7 +139,7 @@ def measured(task):
     try:
         return of_free_bodies(name) if system is None else of_run(system, name, seed)
     except FloatingPointError:
-        return dict.fromkeys(FREE, np.inf) if system is None else np.inf
+        return np.inf if system else dict.fromkeys(FREE, np.inf) | {"turn": largest_turn(name)}
 
 
 def import_all(names):
@@ -154,8 +168,8 @@ def main(argv=None):
     tasks = [(None, name, 0) for name in names] + list(product(SIMULATIONS, names, SEEDS))
     with ProcessPoolExecutor(options.workers, get_context("spawn"), import_all, (options.imports,)) as pool:
         results = dict(zip(tasks, pool.map(measured, tasks)))
-    free = [[f"`{name}`", *(f"{results[None, name, 0][key]:.0e}".replace("inf", "lost") for key in FREE)]
-            for name in names]
+    free = [[f"`{name}`", *(f"{results[None, name, 0][key]:{'.2g' if key == 'turn' else '.0e'}}".replace("inf", "lost")
+                            for key in FREE)] for name in names]
     few, many = costs(rods_in_box, 30, 100_000, names), costs(dense_rods, 10_000, 150, names)
     errors = [[f"`{name}`", *(f"{rms([results[system, name, seed] for seed in SEEDS]):.1e}" for system in SIMULATIONS),
                few[name], many[name]] for name in names]

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 
+from minidem import rotation
 from minidem.analysis.contacts import bounding_radii
 from minidem.analysis.damping import (
     alternating_rate,
@@ -24,7 +25,7 @@ from minidem.analysis.landing import flat_rate, sphere_mobility
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import own_names, readers
 from minidem.core.checks import Assumed
-from minidem.core.quaternions import cross
+from minidem.core.quaternions import cross, rotate
 from minidem.material import PAIR_PROPERTIES, Material, described
 from minidem.meshes.mesh_repair import bodies, open_edges, oriented, surrounded
 from minidem.walls.motion import Driven, placed
@@ -35,6 +36,8 @@ FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FI
 MOST_LISTED = 300_000                   # spheres; of more all contacts are not listed, which would take memory
 GROWTH = 0.25   # of the energy balance over the energy there was: what it oscillates by within a contact at sqrt(m/k)
 ROUNDING = 1e-9                         # of energies in unbounded space, whose differences are compared
+SLOW, MISPLACED = 0.05, 0.1             # angle per step [rad] from which rotations are checked; error over the size
+MOST_TURNED, MOST_PARTS = 64, 1000      # clumps in this check; steps of its reference for one
 FAR = 5.0       # extents of all walls below them at which a clump that falls freely is lost
 LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
 GAS = 25.0                              # density below which units are doubtful [kg/m3]
@@ -124,13 +127,14 @@ class Monitor:
         self._find("departed", _departed, sim)
 
     def _check_motion(self, sim, overlap):
-        """Check what takes a list of all contacts. overlap : the largest [m]."""
+        """Check what takes a list of all contacts, or integrates some rotations. overlap : the largest [m]."""
         loop, law = sim.loop, sim.settings.law
         has_fields, has_forces = bool(loop.population.fields), loop.user_forces.acts
         contacts = loop.known_contacts()
         is_known = law.kernels_for(sim.settings.law_values).keep is None        # a user's own may report no energies
         if is_known:
             self._find("energy", self._energy, sim, contacts)
+        self._find("rotation", _rotation, sim)
         if overlap > 0.0 or law.range or has_fields or has_forces:
             if is_known:
                 self._find("step", _step, sim, contacts)
@@ -378,6 +382,37 @@ def _flat(sim, loop, first):
         return None
     return (f"dt = {sim.dt:g} s is above {1.0 / rate:.3g} s, sqrt(m/k) of clump {clump} when it lies flat, with all "
             "spheres of a face on a plane: contacts may not be resolved; watch the energy, or lower dt")
+
+
+def _rotation(sim):
+    """The rotation scheme against the exact one in a free revolution, of the fastest clump of each template."""
+    state, hold, w = sim.loop.state, sim.loop.state.hold, sim.loop.rates()[1]
+    angle = sim.dt * np.linalg.norm(w, axis=1)
+    if hold is not None:
+        angle[(hold["turns"] == 0.0) | hold["axis"].any(axis=1) | hold["arm"].any(axis=1)] = 0.0
+    order = np.argsort(-angle, kind="stable")
+    chosen = np.sort(np.unique(state.template_index[order], return_index=True)[1])[:MOST_TURNED]
+    chosen = order[chosen[angle[order[chosen]] > SLOW]]
+    if not len(chosen):
+        return None
+    steps = math.ceil(2.0 * math.pi / angle[chosen[0]])
+    parts = min(math.ceil(angle[chosen[0]]), MOST_PARTS)        # so that the reference turns by a radian in a step
+    bodies = state.column("inertia")[chosen], state.column("orientation")[chosen], w[chosen], (0.0, 0.0, 0.0)
+    try:
+        exact = rotation.integrate("exact", *bodies, sim.dt / parts, steps * parts).orientation
+        found = rotation.integrate(sim.rotation, *bodies, sim.dt, steps).orientation
+    except (FloatingPointError, ValueError):            # the scheme has become unstable, here or before
+        exact = found = np.full((len(chosen), 4), np.nan)
+    for k, q, right in zip(chosen, found, exact):
+        offsets = state.templates[state.template_index[k]].offsets
+        size = np.linalg.norm(offsets, axis=1).max()
+        error = np.linalg.norm(rotate(q, offsets) - rotate(right, offsets), axis=1).max()
+        if not error <= MISPLACED * size:
+            remedy = "" if sim.rotation.startswith("exact") else ", or take rotation='exact'"
+            return (f"{_now(sim)}: clump {k} turns by {angle[k]:.3g} rad in a step, too much for the rotation scheme "
+                    f"{sim.rotation!r}: after a revolution its spheres are out of place by "
+                    f"{np.nan_to_num(error / size, nan=2.0):.2g} of its size. Lower dt{remedy}")
+    return None
 
 
 def _damping(sim):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scenes
+from examples import rows_of
 from rods_in_box import SCENARIO as RODS
 from scenes import warnings_of
 from scipy.spatial import ConvexHull
@@ -278,7 +279,38 @@ def test_a_scenario_says_it_once_and_in_its_own_words(tmp_path, capsys, without_
         assert all(said.count(words) == expected for words in ("does not read friction", "overlap by", "closed mesh"))
 
 
-# --- the balance of energies ---
+# --- the balance of energies, and rotations that a scheme does not resolve ---
+
+TOP = md.ClumpTemplate([(-0.01, 0, 0), (0.01, 0.004, 0), (0.013, 0.02, 0.01)], [0.01, 0.011, 0.006], 2500.0)
+LARGEST_TURN = dict(rows_of("guide/integrators.md", r"`([\w:=-]+)` (?:\| [^|]+){5}\| ([\d.]+)", 18))
+
+
+def spinning(scheme, angle, dt=1e-4, clump=TOP, steps=3, hold=None):
+    """A free top that turns by this angle in a step, about no axis of its own."""
+    sim = md.Simulation(PLAIN, rotation=scheme, dt=dt)
+    sim.add_clumps(clump, (0, 0, 0), angular_velocity=angle / dt * np.array([0.4, 0.6, 0.693]), **(hold or {}))
+    return [text for text in said_in(lambda: sim.run(steps)) if "rotation scheme" in text]
+
+
+@pytest.mark.parametrize("scheme", LARGEST_TURN)
+def test_a_body_that_turns_too_far_in_a_step(scheme):
+    """From about the largest turn of the guide on, of a body that is none of those there."""
+    largest = float(LARGEST_TURN[scheme])
+    assert spinning(scheme, 0.6 * largest) == []
+    if scheme != "exact":
+        [text] = spinning(scheme, 3.0 * largest, steps=1)
+        assert re.match(rf"step 1 .*: clump 0 turns by \S+ rad in a step, too much for the rotation scheme '{scheme}': "
+                        r"after a revolution its spheres are out of place by \S+ of its size. Lower dt, or take "
+                        "rotation='exact'", text)
+
+
+def test_rotations_that_nobody_sees_are_free():
+    """Of a sphere, of a rod about its axis, and of what turns about a given axis."""
+    rod = md.shapes.rod(0.06, 0.01, 3, 2500.0)
+    assert spinning("euler", 3.0, clump=BALL) == spinning("lie-verlet", 2.0, hold={"turns": (0.4, 0.6, 0.693)}) == []
+    sim = md.Simulation(PLAIN, rotation="lie-verlet", dt=1e-4)
+    sim.add_clumps(rod, (0, 0, 0), angular_velocity=rod.axes[:, 0] * 1e4)
+    assert said_in(lambda: sim.run(3)) == []
 
 
 @pytest.mark.parametrize("change", [None, "velocity", "wall", "force", "copy"])
