@@ -192,7 +192,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     pairs = [Pair(**pair | {name: Material(**pair[name]) for name in "ab"}) for pair in settings["pairs"]]
     box = unpack_box(settings["periodic"], motions)
     sim = make(materials[0], unpack_walls(records, meshes, motions), settings["rotation"], settings["contact"],
-               settings["dt"], settings["gravity"], threads, pairs, box)
+               dt=settings["dt"], gravity=settings["gravity"], threads=threads, pairs=pairs, periodic=box)
     empty, law, values = sim.loop, sim.settings.law, sim.settings.law_values
     pair_table, box = PairTable(materials[0], (), pairs), empty.state.box
     for material in materials:                          # in this order, whichever walls have them now

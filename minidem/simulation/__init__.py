@@ -72,7 +72,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         Contact law in the same form; `md.contact.available()` lists them. 'hertz:onset=corrected' conserves energy
         much better; 'hertz-mindlin:rolling=epsd' has damping, friction and rolling resistance.
     dt : float
-        Time step [s]. A step above the Rayleigh step of the smallest sphere warns once.
+        Time step [s]. Its usual upper limit is `material.rayleigh_step(radius, density)` of the smallest sphere; a
+        larger step warns once.
     gravity : (3,) array_like
         Acceleration [m/s2], lab frame.
     threads : int, optional
@@ -110,13 +111,10 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     """
 
     def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "exact",
-                 contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
+                 contact: str = "hertz", *, dt: float, gravity: ArrayLike = (0.0, 0.0, 0.0),
                  threads: int | None = None, pairs: Iterable[Pair] | None = None,
                  periodic: tuple | PeriodicBox | None = None):
         require_materials(material=material)
-        if dt is None:
-            raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
-                             "is its usual upper limit")
         box, walls = periodic_box(periodic), tuple(list_of(
             Wall, "walls", walls, "Plane, Cylinder, Cone and MeshWall, or those of minidem.box(low, high)"))
         vars(self).update(material=material, dt=positive("dt", dt),

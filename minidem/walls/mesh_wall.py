@@ -1,7 +1,7 @@
 """Walls of triangles."""
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -54,7 +54,7 @@ class MeshWall(Wall):
         With the number of degenerate or double triangles that are left out. Holes need no repair.
     """
 
-    surface: Any
+    surface: Any = field()              # without the default that `Wall` has
     scale: float = 1.0
     material: Material | None = None
     velocity: tuple = (0.0, 0.0, 0.0)

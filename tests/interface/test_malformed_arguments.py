@@ -539,7 +539,7 @@ MESSAGES = [        # (call, what its message says)
      ["not more than four radii of the largest sphere of the template, 0.052 m"]),
     (lambda: row(periodic=SLAB).stress(), ["volume = None: walls and periodic axes do not enclose a box"]),
     (lambda: row(periodic=SLAB).stress(low=(0, 0, 0), high=(1.2, 1, 0.5)), ["high[0] = 1.2: stay within the perio"]),
-    (lambda: Inlet(BALL, (0, 0, 0.2), (1, 1, 1.5), rate=5e6)(row(10, periodic=box())),
+    (lambda: Inlet(BALL, (0, 0, 0.2), (1, 1, 1.5), rate=5e7)(row(10, periodic=box())),
      ["high[2] = 1.5: stay within the periodic box"]),
     # walls and their motions
     *((lambda wall=wall: row(walls=[md.Plane((0, 0, 0), (0, 0, 1)), wall], contact="hertz:onset=corrected"),
@@ -697,3 +697,8 @@ def test_a_word_is_no_flag(function, call, here):
         for value in "no", 0, None:
             with pytest.raises(ValueError, match=f"{flag} = {value!r}: give True or False"):
                 call(**{flag: value})
+
+
+@pytest.mark.parametrize("make, name", [(md.Servo, "mass"), (md.Simulation, "dt"), (md.MeshWall, "surface")])
+def test_what_is_required_has_no_default(make, name):
+    assert inspect.signature(make).parameters[name].default is inspect.Parameter.empty
