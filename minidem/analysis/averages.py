@@ -47,6 +47,10 @@ def mean_rate(times: ArrayLike, totals: ArrayLike, blocks: int = 10) -> Mean:
     For the flow through an Outlet, whose counts since the start are the columns of a table. Leave out the time before
     the flow is steady; the error is right if a block is long compared with the correlation time of the flow.
 
+    Where an Inlet sets the rate, the error is an upper bound, up to sqrt(blocks) times too large: the total varies
+    about a straight line, and what comes too late for one block is in the next one. Runs with other seeds have the
+    right one.
+
     Parameters
     ----------
     times : (n,) array_like

@@ -355,6 +355,9 @@ def test_error_of_a_rate():
         assert rate == pytest.approx(count[-1] / 100.0)
         found.append((rate - 20.0) / error)
     assert abs(np.mean(found)) < 0.15 and np.var(found) == pytest.approx(9.0 / 7.0, rel=0.2)
+    times = 0.1 * np.arange(1001)
+    fed = np.array([mean_rate(times, 20.0 * times + rng.normal(size=1001)) for _ in range(1000)])
+    assert np.mean(fed[:, 1]) == pytest.approx(np.sqrt(10.0) * np.std(fed[:, 0]), rel=0.1)     # see mean_rate
 
 
 def test_what_has_left_is_counted(tmp_path):
