@@ -103,6 +103,15 @@ def test_python_runs_as_printed(where, code, desk, monkeypatch, capsys):
         (desk / "results").rename(desk / f"results of {where.replace('/', ' ')}")
 
 
+def test_the_scenario_of_the_tutorial_has_nothing_to_warn_of(tmp_path, monkeypatch):
+    """With the options beside it, one of its steps resolves all contacts."""
+    code, = {text for where, text in PYTHON if where.startswith("minidem/guide/tutorial.md") and "Scenario(" in text}
+    options = re.search(r"`heap.py`. With the options `([^`]+)`", examples.page("guide/tutorial.md"))[1]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "heap.py").write_text(code)
+    assert "warning" not in python("heap.py", *options.split(), env=INSTALLED).stderr
+
+
 def test_no_python_in_a_docstring_is_unmarked():
     unmarked = [f"{where}:\n{block}" for where, text in examples.docstrings()
                 for marked, block in examples.blocks(text) if not marked and examples.looks_like_python(block)]
