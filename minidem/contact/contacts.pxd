@@ -6,6 +6,7 @@ from minidem.contact.blocks cimport Blocks
 from minidem.contact.contact cimport Bodies, Contact, Result
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
+from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART, DoubleVector, IntVector
 from minidem.state.state cimport StateView
@@ -75,13 +76,12 @@ cdef struct Contacts:
     Blocks groups[GROUPS]
     Blocks spare[GROUPS]            # the contacts while they are brought into the order of new lists
     Blocks saved[GROUPS]            # a copy, see save_contacts ...
-    bint stores_forces              # at the end of a step: the blocks get the last forces
+    bint stores_forces              # in each step, not in the last one alone, the blocks get the forces
     Py_ssize_t list_cursor          # of a law without history: ints of the inner list that have been tested
     int n_found                     # ints of found_pairs that have not been evaluated
     Wide box_work[2]                # of a periodic box at this pose in the half steps that end and begin here
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
-    int64_t step                    # number of the step that leads to this pose
     FractureVector fractures
     Py_ssize_t n_shared              # contacts with spheres of other threads, at the last rebuild
     # Sums of forces: of own spheres in their order, of free lanes, of spheres of other threads. If they are packed: one
@@ -129,7 +129,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil
 cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
-cdef void share_masses(Contacts *contacts, const StateView *state, bint evaluated) noexcept nogil
+cdef void share_masses(Contacts *contacts, const StateView *state, const Instant *now, bint evaluated) noexcept nogil
 cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil
 cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, const StateView *state, int *pairs,

@@ -27,6 +27,7 @@ from minidem.contact.blocks cimport (
 from minidem.contact.contact cimport load3
 from minidem.contact.gather cimport gather_contacts
 from minidem.contact.law cimport pair_of
+from minidem.core.instant cimport BETWEEN
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
 from minidem.core.vec3 cimport Vec3, add, dot, scale, sub, vec3
@@ -654,7 +655,7 @@ cdef void find_masses(Contacts *contacts, const StateView *state, Member *member
             members[k].mass = 1.0 / (max(together, 0.5 * alone) if n > 1 else alone)
 
 
-cdef void share_masses(Contacts *contacts, const StateView *state, bint evaluated) noexcept nogil:
+cdef void share_masses(Contacts *contacts, const StateView *state, const Instant *now, bint evaluated) noexcept nogil:
     """Set the masses of the contacts of groups in which one begins or ends at this pose: FRICTION.md.
 
     evaluated : whether the forces at this pose are known.
@@ -671,7 +672,7 @@ cdef void share_masses(Contacts *contacts, const StateView *state, bint evaluate
     cdef double *mass
     cdef double weight, old, new
     cdef Py_ssize_t k, n, m, weights
-    cdef bint weighs = not evaluated and state.half_step > 0.0
+    cdef bint weighs = not evaluated and now.purpose != BETWEEN
     if not contacts.law.shares_mass:
         return
     if weighs and contacts.law.reach == 0.0:

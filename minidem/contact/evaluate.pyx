@@ -37,6 +37,7 @@ from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
     store_eight3,
 )
+from minidem.core.instant cimport BETWEEN, LAST_STEP, Instant
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport prefetch
 from minidem.core.quaternion cimport matrix, turn_vector
@@ -187,7 +188,7 @@ cdef void end_contacts(Contacts *contacts, Neighbours *mine, const StateView *st
 
 
 cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
-                         double *energies) noexcept nogil:
+                         long long step, double *energies) noexcept nogil:
     """Note what broke in a block, by the energies (LANES,), which are then zero."""
     cdef Fracture *noted
     cdef Py_ssize_t n
@@ -206,7 +207,7 @@ cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *st
             continue
         contacts.ledger.n_fractures, noted = n + 1, contacts.fractures.data + n
         i, j = state.sphere_number[i], state.sphere_number[j] if j >= 0 else j
-        noted.step, noted.energy = contacts.step, energy
+        noted.step, noted.energy = step, energy
         noted.first, noted.second = i, j
 
 
@@ -227,10 +228,10 @@ cdef void keep_histories(const Law *law, ContactBlock *block, const double *befo
 
 
 cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
-                          Contact *contact, Result *result, bint stores) noexcept nogil:
+                          Contact *contact, Result *result, bint stores, const Instant *now) noexcept nogil:
     """Evaluate the law; its history, and with `stores` force and couple, into the block."""
     cdef double before[MAX_RECORDS * 4 * LANES]
-    cdef bint keeps = law.fields.law_writes and state.half_step == 0.0
+    cdef bint keeps = law.fields.law_writes and now.purpose == BETWEEN
     if keeps:
         memcpy(before, history_of(block), law.n_records * 4 * LANES * sizeof(double))
     law.history(contact, history_of(block), result, &law.parameters)
@@ -243,7 +244,7 @@ cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *s
     add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.energies,
                  contacts.ledger.lost)
     if bits_below(result.fracture, LEAST_FRACTURE) != (1 << LANES) - 1:
-        note_fractures(contacts, law, state, block, result.fracture)
+        note_fractures(contacts, law, state, block, now.step, result.fracture)
 
 
 cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, bint walls, Contact *contact,
@@ -362,13 +363,14 @@ cdef void list_onsets(Contacts *contacts, const StateView *state, int group, con
             law.ends * speed if speed > 0.0 else -law.begins * speed)
 
 
-cdef inline bint stores_block(const Contacts *contacts, bint walls) noexcept nogil:
+cdef inline bint stores_block(const Contacts *contacts, bint walls, const Instant *now) noexcept nogil:
     """Whether something reads the forces in blocks before the next evaluation, without history the contacts, too."""
-    return contacts.stores_forces or contacts.law.corrects_onsets or walls and contacts.walls.any_moves
+    return now.purpose in (LAST_STEP, BETWEEN) or contacts.stores_forces or contacts.law.corrects_onsets \
+        or walls and contacts.walls.any_moves
 
 
 cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView *state, int group, ContactBlock *block,
-                               Py_ssize_t b, int n, Room *room) noexcept nogil:
+                               Py_ssize_t b, int n, Room *room, const Instant *now) noexcept nogil:
     """Evaluate eight contacts: see above. Their forces are in the room, to be added; returns bits of those that end.
 
     history : a constant, whether the law has one.  b : number of the block in its group.  n : lanes; others are free.
@@ -385,13 +387,13 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
     crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images[0])
     if not history:
         call_central(law, contact, magnitude, result.force[0])
-        if stores_block(contacts, walls):
+        if stores_block(contacts, walls, now):
             memcpy(block.force, result.force, sizeof(block.force))
         if law.corrects_onsets:
             list_onsets(contacts, state, group, block, b, contact, room.images[0] if crosses else NULL)
     elif b >= contacts.n_kept[group]:
         preset(contacts, law, b, walls, contact, result)
-        call_law(contacts, law, state, block, contact, result, stores_block(contacts, walls))
+        call_law(contacts, law, state, block, contact, result, stores_block(contacts, walls, now), now)
         # No contact persists beyond the range for which pairs are listed.
         store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
                                                 load_eight(result.goes_on)))
@@ -432,11 +434,11 @@ cdef void prepare_room(Contacts *contacts) noexcept nogil:
 
 
 cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int group, const int *pairs, int n,
-                              Room *room) noexcept nogil:
+                              Room *room, const Instant *now) noexcept nogil:
     """Pack n <= LANES contacts (n, 2) of a law without history into a block, and evaluate it."""
     cdef Blocks *blocks = &contacts.groups[group]
     cdef const Law *law = contacts.law
-    cdef bint walls = group == <int> WALLS, stores = stores_block(contacts, walls)
+    cdef bint walls = group == <int> WALLS, stores = stores_block(contacts, walls, now)
     cdef Py_ssize_t b = blocks.n_blocks if stores else room - contacts.rooms
     cdef ContactBlock *block
     cdef int lane
@@ -455,11 +457,11 @@ cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int gr
         memset(block.materials, 0, sizeof(block.materials))
     for lane in range(n if law.log_materials > 0 else 0):
         block.materials[lane] = pair_of(law, state, block.first[lane], block.second[lane])
-    evaluate_block(False, contacts, state, group, block, b, n, room)
+    evaluate_block(False, contacts, state, group, block, b, n, room, now)
 
 
-cdef void evaluate_pairs(Contacts *contacts, const StateView *state, int group, const int *pairs,
-                         Py_ssize_t n) noexcept nogil:
+cdef void evaluate_pairs(Contacts *contacts, const StateView *state, int group, const int *pairs, Py_ssize_t n,
+                         const Instant *now) noexcept nogil:
     """Evaluate n ints of contacts of a law without history, two by two.
 
     A block is added while the next is evaluated, since what is added waits for two roots and a division.
@@ -469,13 +471,14 @@ cdef void evaluate_pairs(Contacts *contacts, const StateView *state, int group, 
     for k in range(n_blocks + 1 if n > 0 else 0):
         if k < n_blocks:
             evaluate_few(contacts, state, group, pairs + 2 * LANES * k,
-                         <int> min(<Py_ssize_t> LANES, n // 2 - LANES * k), contacts.rooms + k % 2)
+                         <int> min(<Py_ssize_t> LANES, n // 2 - LANES * k), contacts.rooms + k % 2, now)
         if k > 0:
             room = contacts.rooms + (k - 1) % 2
             add_forces(False, contacts, state, group, room, room.n)
 
 
-cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end) noexcept nogil:
+cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Py_ssize_t end,
+                        const Instant *now) noexcept nogil:
     """Search the inner list from the cursor to `end` for contacts of a law without history, and evaluate them.
 
     In portions, whose spheres stay in cache, and in eights: the last few contacts may be left for the next call.
@@ -495,21 +498,23 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
                                            <unsigned int> contacts.n_slots))
         contacts.n_found += <int> n
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
-        evaluate_pairs(contacts, state, SPHERES, pairs, whole)
+        evaluate_pairs(contacts, state, SPHERES, pairs, whole, now)
         contacts.n_found -= <int> whole
         memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
 
 
-cdef void evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef void evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state,
+                         const Instant *now) noexcept nogil:
     """Forces of the contacts of a law without history that have not been found yet."""
-    find_contacts(contacts, mine, state, mine.pairs.size)
-    evaluate_pairs(contacts, state, SPHERES, contacts.found_pairs.data, contacts.n_found)
+    find_contacts(contacts, mine, state, mine.pairs.size, now)
+    evaluate_pairs(contacts, state, SPHERES, contacts.found_pairs.data, contacts.n_found, now)
     if mine.wall_pairs.size > 0 and reserve(&contacts.found_pairs, mine.wall_pairs.size + 2 * LANES):
         evaluate_pairs(contacts, state, WALLS, contacts.found_pairs.data,
-                       2 * find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, NULL, 0.0))
+                       2 * find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, NULL, 0.0), now)
 
 
-cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *state, int group) noexcept nogil:
+cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
+                         const Instant *now) noexcept nogil:
     """Evaluate the blocks of a law with history; of the first n_kept ones, add the forces that are known.
 
     New contacts are in blocks behind those of the others, or in their free lanes.
@@ -523,7 +528,7 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law)
         if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> AHEAD < n_blocks:
             prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
-        ended = evaluate_block(True, contacts, state, group, block, b, LANES, contacts.rooms)
+        ended = evaluate_block(True, contacts, state, group, block, b, LANES, contacts.rooms, now)
         add_forces(True, contacts, state, group, contacts.rooms, LANES)
         if ended:
             end_contacts(contacts, mine, state, group, b, ended)
@@ -550,17 +555,18 @@ cdef void clear_rates(const Law *law, Py_ssize_t first_block, Py_ssize_t last_bl
             law.fields.transfers[b] = 0
 
 
-cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state,
+                            const Instant *now) noexcept nogil:
     """Forces of all own contacts, added to the sums."""
     clear_foreign(contacts)
     if contacts.law.history == NULL:
-        evaluate_found(contacts, mine, state)
+        evaluate_found(contacts, mine, state, now)
     else:
         contacts.box_work[0] = contacts.box_work[1] = 0
         if contacts.law.fields.sums != NULL:
             clear_rates(contacts.law, mine.first_block, mine.last_block)
-        evaluate_group(contacts, mine, state, SPHERES)
-        evaluate_group(contacts, mine, state, WALLS)
+        evaluate_group(contacts, mine, state, SPHERES, now)
+        evaluate_group(contacts, mine, state, WALLS, now)
 
 
 cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:

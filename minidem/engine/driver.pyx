@@ -57,6 +57,7 @@ from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
 from minidem.engine.loop cimport ClumpMotions, ExternalForces, Loop, full_team, run_loop
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
+from minidem.engine.phases cimport list_phases
 from minidem.engine.schedule cimport Schedule
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.hold cimport follow_rates, held_wrench
@@ -139,6 +140,7 @@ cdef class Driver:
 
     def __cinit__(self, settings, snapshot, Driver like=None):
         cdef State state = snapshot.state
+        cdef int t
         self.settings, self.state, self.walls, self.arrays = settings, state, snapshot.walls, []
         self.guard, self.population, self.pair_table = settings.guard, snapshot.population, snapshot.pair_table
         self.first_step = self.loop.first_step = snapshot.step
@@ -162,6 +164,8 @@ cdef class Driver:
         self.schedule = Schedule(settings, snapshot)
         self.loop.course = &self.schedule.course
         self.schedule.prepare(&self.loop, 0)
+        for t in range(self.loop.n_threads):
+            self.loop.contacts[t].stores_forces = self.loop.course.steered
         self.started, self.forces_known, self.onsets = snapshot.started, snapshot.forces_known, snapshot.onsets
         self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
         self.fractures = np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures
@@ -552,11 +556,12 @@ cdef class Driver:
             spheres[:, :3] += np.repeat(state.shift * state.box.start.length, sizes, axis=0)
         return spheres
 
-    cdef object advance(self, long long steps):
-        """Run the time loop for `steps`; -1: evaluate the forces at the present pose."""
+    cdef object advance(self, long long steps, bint between=False):
+        """Run the time loop for `steps`; between : evaluate the forces at the present pose instead."""
         self.guard.during_step = True
+        list_phases(&self.loop, between)
         with nogil:
-            run_loop(&self.loop, steps)
+            run_loop(&self.loop, steps, between)
         self.guard.during_step = False
         error, self.error = self.error, None
         self.raise_failure(error)
@@ -620,7 +625,7 @@ cdef class Driver:
             else:
                 self.loop.external_forces, self.loop.n_forces = NULL, 0
             self.loop.started = &started[0]
-            self.advance(-1)
+            self.advance(0, True)
             keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
             if keeps_forces and (self.forces_known or not self.new_touch_started()):
                 self.take_known_forces(self.started | self.forces_known)
@@ -722,6 +727,13 @@ cdef class Driver:
     def threads(self):
         """Number of threads."""
         return self.loop.n_threads
+
+    @property
+    def phases(self):
+        """Names of the phases of a step, in their order: see phases.pyx."""
+        cdef int k
+        list_phases(&self.loop, False)
+        return tuple([self.loop.phases[k].name.decode() for k in range(self.loop.n_phases)])
 
     @property
     def statistics(self):

@@ -10,6 +10,7 @@ from libc.math cimport fmax, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
+from minidem.broadphase.broadphase cimport NO_FAILURE, wait
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of
 from minidem.contact.contact cimport Bodies, Contact, load3
@@ -27,6 +28,7 @@ from minidem.core.eight cimport (
     Eight, Eight3, add3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
     sub3,
 )
+from minidem.core.instant cimport BETWEEN, STAGE
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.quaternion cimport rotate, rotate_back
@@ -392,6 +394,16 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     if not between:
         ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + work + contacts.box_work[0]
     ledger.energies[<int> WALL_POWER] = work + contacts.box_work[1]
+
+
+cdef bint find_work(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase, at whole steps: the work of walls and box, by forces that contain onset corrections."""
+    if now.purpose != STAGE:
+        if loop.broad.threads[thread].failure == NO_FAILURE:
+            add_wall_work(loop, thread, now.purpose == BETWEEN)
+        if loop.course.boxes and loop.law.ends > 0.0:
+            wait(&loop.broad, thread, 0)                # spheres of other threads are read until here
+    return True
 
 
 cdef object read_ledger(const Loop *loop):

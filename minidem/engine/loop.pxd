@@ -6,6 +6,7 @@ from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.contact.contacts cimport Contacts
+from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
 from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
@@ -34,6 +35,15 @@ cdef extern from "engine/user_force.h" nogil:
 ctypedef void (*ForceFunction)(const double *time, const Clumps *clumps, Wrenches *wrenches,
                                const double *parameters) noexcept nogil
 ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
+# Part of a step, which all threads do. False, for all threads: something has failed, and the run ends.
+ctypedef bint (*PhaseFunction)(LoopPointer loop, int thread, Instant *now) noexcept nogil
+
+cdef enum:
+    MAX_PHASES = 24
+
+cdef struct Phase:
+    const char *name
+    PhaseFunction run
 
 cdef struct UserForce:              # compiled
     ForceFunction function
@@ -136,6 +146,9 @@ cdef struct Loop:
     double fraction[MAX_STAGES]     # instant of each stage, in steps after t_n
     int n_threads
     bint has_contacts               # False: free bodies
+    Phase phases[MAX_PHASES]        # of a step, in their order: phases.pyx
+    int n_phases
+    bint stores_wrenches            # something reads the wrenches of a step before the next move of the clumps
     Broadphase broad
     Contacts *contacts              # (n_threads,)
     ExternalForces external_forces  # adds or writes wrenches at the pose `steps` steps after the first; may be NULL
@@ -159,5 +172,19 @@ cdef inline void place(Loop *loop, int thread, Py_ssize_t entry) noexcept nogil:
     loop.contacts[thread].own_law.box = course.box_poses + entry * course.boxes
 
 
-cdef void run_loop(Loop *loop, long long steps) noexcept nogil
+cdef inline double steps_since_start(const Loop *loop, const Instant *now) noexcept nogil:
+    """Of a pose, since the loop was made."""
+    return (now.step - 1 - loop.first_step) + now.fraction
+
+
+# Phases: see loop.pyx
+cdef bint move(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint stay(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint join(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint search(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint find_forces(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint exchange(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint reduce(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint finish(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef void run_loop(Loop *loop, long long steps, bint between) noexcept nogil
 cdef int full_team(int n_threads) noexcept nogil

@@ -1,11 +1,12 @@
 """The time loop: all steps of a run in one parallel region, without Python. Read `run_steps` first.
 
-`move_clumps` advances the blocks of a thread to the next pose: kick, rotation, drift, pose (ARCHITECTURE.md, "One
-step"). Before, `steer` lets forces move walls and box (schedule.pyx); `compute_forces` finds the forces at the new
-pose, between barriers. Large states: slab by slab, with the contacts of each slab.
+A step is a list of phases, functions that all threads call together; phases.pyx says which a simulation has. Those of
+every simulation are here. `move` advances the blocks of a thread to the next pose: kick, rotation, drift, pose
+(ARCHITECTURE.md, "One step"); the others find the forces at this pose, between barriers. Large states: slab by slab,
+with the contacts of each slab.
 
 Between steps the state is x_n, v_(n-1/2), the stored values of the scheme, and F_n, M_n. The wrench of step n is
-reduced in step n + 1 and not stored, unless something needs it before (`stores_wrenches`, the last step of a run).
+reduced in step n + 1 and not stored, unless a simulation has the phase `reduce`, or the run ends with the step.
 
 Fields: the rate of a field at the pose of a whole step is the sum of the rates by contacts and forces, divided by its
 capacity. Values advance by the two-step Adams-Bashforth formula, of second order as the leapfrog is, and by that of
@@ -33,6 +34,7 @@ from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
 from minidem.core.clock cimport clock
 from minidem.core.eight cimport Eight3, add_scaled3, eight_of, store_eight3
+from minidem.core.instant cimport BETWEEN, LAST_STEP, STAGE, STEP, Instant, ends_step
 from minidem.core.lanes cimport LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
@@ -41,9 +43,6 @@ from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport memory_refused
 from minidem.engine.user_forces cimport add_compiled_forces
 from minidem.engine.leapfrog cimport MOST_STRAIN, drift, flow_change, kick, kick_with_box, kicked, path_of_flow
-from minidem.engine.ledger cimport add_wall_work
-from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
-from minidem.engine.schedule cimport steer
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, call_scheme, set_stage
 from minidem.state.hold cimport follow, follow_rates, held_wrench
 from minidem.state.periodic_box cimport box_moves, gradient_norm
@@ -74,10 +73,10 @@ cdef void renormalise(double *rows) noexcept nogil:
         store_quat(rows + lane, scale_quat(1.0 - 0.5 * excess if -1e-6 < excess < 1e-6 else 1.0, q))
 
 
-cdef inline const WrenchBlock *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
+cdef inline const WrenchBlock *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint stored,
                                                WrenchBlock *room) noexcept nogil:
     """Wrenches of a block: the stored ones, or reduced from the forces on its spheres."""
-    if wrench_known:
+    if stored:
         return wrench_of(&loop.state, b)
     return reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], room)
 
@@ -96,6 +95,11 @@ cdef inline bint turns_soundly(const Loop *loop, Py_ssize_t b) noexcept nogil:
     return True
 
 
+cdef inline double since_last_pose(const Loop *loop, const Instant *now) noexcept nogil:
+    """Fraction of the step."""
+    return now.fraction - (loop.fraction[now.stage - 1] if now.stage > 0 else 0.0)
+
+
 cdef inline bint any_of(const int *flags) noexcept nogil:
     cdef int lane, found = 0
     for lane in range(LANES):
@@ -103,14 +107,13 @@ cdef inline bint any_of(const int *flags) noexcept nogil:
     return found != 0
 
 
-cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
+cdef Py_ssize_t advance_blocks(Loop *loop, int thread, const Instant *now, bint norms, Py_ssize_t first,
                                Py_ssize_t last, Py_ssize_t active) noexcept nogil:
-    """Advance the blocks first <= b < last to the pose of a stage.
+    """Advance the blocks first <= b < last to the pose of an instant.
 
     The operations on one block depend on each other, those on different blocks do not. So three blocks are in progress:
     one is moved while the wrench of the next is reduced and the spheres of the last are posed.
 
-    wrench_known : the wrenches are stored, else they are reduced here.
     norms : correct the norms of the quaternions.
     active : index into the active member rows near which those of the first block begin; returns that after the last.
     """
@@ -121,7 +124,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef WrenchBlock held                               # of this block
     cdef const WrenchBlock *wrench = NULL
     cdef double dt = loop.step.dt
-    cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
+    cdef double ahead = since_last_pose(loop, now)
     cdef Step step = loop.step
     cdef Py_ssize_t b, row
     cdef bint moving = loop.state.motions != NULL       # the contact law has a history
@@ -133,12 +136,12 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef double per_square = 4.0 / (loop.broad.inner_skin * loop.broad.inner_skin)
     cdef double path_of_box = 0.0
     cdef bint kicks = box != NULL and gradient_norm(box.kick) > 0.0
-    set_stage(&step, stage)
+    set_stage(&step, now.stage)
     if box != NULL:
         path_of_box = path_of_flow(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
-        wrench = wrench_of_block(loop, contacts, first, wrench_known, &room[first & 1])
+        wrench = wrench_of_block(loop, contacts, first, now.wrench_stored, &room[first & 1])
     for b in range(first, last + 1):
         if b < last:
             clumps, constants = clumps_of(&loop.state, b), constants_of(&loop.state, b)
@@ -147,7 +150,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if large:
                 prefetch_rows(<const double *> clumps_of(&loop.state, b + BLOCKS_AHEAD), ROWS_OF_STEP)
             if loop.has_contacts:                       # free bodies do not translate
-                if stage == 0:
+                if now.stage == 0:
                     kick(clumps, wrench.force, constants, dt)
                     if kicks:
                         kick_with_box(clumps, wrench.force, constants, box, dt, loop.law.per_energy,
@@ -156,10 +159,10 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             call_scheme(loop.scheme, loop.roles, MOVE, clumps, wrench, constants, &step)
             if loop.state.holds != NULL:
                 follow(&loop.state, b, old[b & 1], ahead * dt, contacts.walls.now, loop.course.walls)
-            if loop.has_contacts and loop.checks_rotation and stage == loop.n_stages - 1 and not turns_soundly(loop, b):
+            if loop.has_contacts and loop.checks_rotation and ends_step(now) and not turns_soundly(loop, b):
                 loop.broad.threads[thread].ends_run = True
         if b + 1 < last:
-            wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, &room[(b + 1) & 1])
+            wrench = wrench_of_block(loop, contacts, b + 1, now.wrench_stored, &room[(b + 1) & 1])
         if b > first:
             clumps = clumps_of(&loop.state, b - 1)
             if norms:
@@ -237,40 +240,65 @@ cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
     return loop.n_forces > 0 or loop.external_forces != NULL
 
 
-cdef inline bint between_steps(const Loop *loop) noexcept nogil:
-    """Whether no step has led to this pose."""
-    return loop.state.half_step == 0.0
+cdef bint move(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: advance own clumps to the next pose, with the forces at the last one.
 
-
-cdef void add_contact_forces(Loop *loop, int thread) noexcept nogil:
-    """Evaluate the own contacts, and add their forces to the sums on spheres."""
-    cdef Contacts *contacts = loop.contacts + thread
+    Where the inner list is sorted by slabs, the contacts of a slab are found as soon as its spheres are posed. The
+    lists may turn out to be out of date, here or in another thread; the rebuild then discards these contacts. Where a
+    rebuild is expected, because the lists are as old as their predecessors became, they are not searched here.
+    """
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef int group
-    if not contacts.ready:                              # memory was refused
-        return
-    for group in range(<int> GROUPS if loop.law.history != NULL else 0):        # nothing is dissipated between steps
-        contacts.n_kept[group] = contacts.groups[group].n_blocks if between_steps(loop) else 0
-        if between_steps(loop):
-            contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
-    if loop.law.history != NULL:
-        find_new(contacts, mine, &loop.state)
-        share_masses(contacts, &loop.state, False)
-        if mine.refused[0]:
-            return
-    evaluate_contacts(contacts, mine, &loop.state)
-    share_masses(contacts, &loop.state, True)
-    if contacts.has_force_after_end:
-        mine.failure = FORCE_AFTER_END
-    if loop.law.ends > 0.0:
-        mark_onsets(loop, thread)
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
+    cdef bint by_slab = loop.has_contacts and loop.law.history == NULL and loop.broad.valid \
+        and mine.steps < mine.previous_lifetime
+    cdef bint norms = loop.keeps_norm and now.step % STEPS_PER_NORMALISATION == 0
+    if loop.has_contacts:
+        place(loop, thread, 2 * (now.step - 1 - loop.course.first) + <int> (2.0 * now.fraction))
+        if loop.law.history == NULL:
+            clear_contacts(contacts)
+        mine.skin_exceeded = contacts.walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
+        if box_moves(contacts.law.box):
+            mine.skin_exceeded |= contacts.law.box.travelled - mine.box_travelled > MOST_STRAIN
+    for slab in range(mine.slab_ends.size if by_slab else 0):
+        next_block = block_after_slab(mine, &loop.state, slab, block)
+        active = advance_blocks(loop, thread, now, norms, block, next_block, active)
+        block = next_block
+        if mine.skin_exceeded:
+            break
+        find_contacts(contacts, mine, &loop.state, mine.slab_ends.data[slab], now)
+    advance_blocks(loop, thread, now, norms, block, mine.last_block, active)
+    if loop.law.fields.n > 0:
+        advance_fields(loop, thread, loop.step.dt * since_last_pose(loop, now))
+    return True
+
+
+cdef bint stay(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase, between steps instead of `move`: prepare an evaluation of the forces at the present pose."""
+    if loop.state.motions != NULL:
+        spins_as_stored(&loop.state, loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block)
+    if loop.law.history == NULL:
+        clear_contacts(loop.contacts + thread)
+    return True
+
+
+cdef bint join(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: wait for all threads, and let what one has found hold for all."""
+    cdef Neighbours *mine = loop.broad.threads + thread
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef int reports = wait(&loop.broad, thread, (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0)
+                            | (<int> ENDS_RUN if mine.ends_run else 0)
+                            | (<int> HAS_ONSETS if contacts.near_onset[SPHERES].size > 0
+                               or contacts.near_onset[WALLS].size > 0 else 0))
+    mine.skin_exceeded, mine.ends_run = reports & <int> SKIN_EXCEEDED != 0, reports & <int> ENDS_RUN != 0
+    contacts.some_onset = reports & <int> HAS_ONSETS != 0
+    if mine.ends_run and now.purpose == STEP:
+        now.purpose = LAST_STEP
+    return not reports & <int> FAILED
 
 
 cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
-    """Rebuild the lists; stored contacts persist. Called by all threads together.
-
-    False, for all threads: a pose is not finite, or memory was refused.
-    """
+    """Rebuild the lists; stored contacts persist. False: a pose is not finite, or memory was refused."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef bint complete = rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
@@ -288,38 +316,43 @@ cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     return True
 
 
-cdef void move_clumps(Loop *loop, int thread, int stage, long long step, bint wrench_known) noexcept nogil:
-    """Advance own clumps to the pose of a stage of a step, with the forces at the last pose.
+cdef bint search(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: rebuild the lists if a skin is exceeded."""
+    if loop.broad.threads[thread].skin_exceeded or not loop.broad.valid or chooses_skins(&loop.broad, thread):
+        return rebuild_lists(loop, thread)
+    return True
 
-    Where the inner list is sorted by slabs, the contacts of a slab are found as soon as its spheres are posed. The
-    lists may turn out to be out of date, here or in another thread; the rebuild then discards these contacts. Where a
-    rebuild is expected, because the lists are as old as their predecessors became, they are not searched here.
-    """
+
+cdef bint find_forces(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: evaluate the own contacts, and add their forces to the sums on spheres."""
+    cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
-    cdef bint by_slab = loop.has_contacts and loop.law.history == NULL and loop.broad.valid \
-        and mine.steps < mine.previous_lifetime
-    cdef bint norms = loop.keeps_norm and step % STEPS_PER_NORMALISATION == 0
-    if loop.has_contacts:
-        if loop.law.history == NULL:
-            clear_contacts(loop.contacts + thread)
-        mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
-        if box_moves(loop.contacts[thread].law.box):
-            mine.skin_exceeded |= loop.contacts[thread].law.box.travelled - mine.box_travelled > MOST_STRAIN
-    for slab in range(mine.slab_ends.size if by_slab else 0):
-        next_block = block_after_slab(mine, &loop.state, slab, block)
-        active = advance_blocks(loop, thread, stage, norms, wrench_known, block, next_block, active)
-        block = next_block
-        if mine.skin_exceeded:
-            break
-        find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab])
-    advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
-    if loop.law.fields.n > 0:
-        advance_fields(loop, thread, loop.step.dt * (
-            loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
+    cdef int group
+    if not contacts.ready:                              # memory was refused
+        return True
+    for group in range(<int> GROUPS if loop.law.history != NULL else 0):        # nothing is dissipated between steps
+        contacts.n_kept[group] = contacts.groups[group].n_blocks if now.purpose == BETWEEN else 0
+        if now.purpose == BETWEEN:
+            contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
+    if loop.law.history != NULL:
+        find_new(contacts, mine, &loop.state)
+        share_masses(contacts, &loop.state, now, False)
+        if mine.refused[0]:
+            return True
+    evaluate_contacts(contacts, mine, &loop.state, now)
+    share_masses(contacts, &loop.state, now, True)
+    if contacts.has_force_after_end:
+        mine.failure = FORCE_AFTER_END
+    return True
 
 
-cdef inline void predict(Loop *loop, const Contacts *contacts, Py_ssize_t b, int stage) noexcept nogil:
+cdef bint exchange(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: add the forces on own spheres that other threads have found."""
+    take_foreign(loop.contacts, thread, loop.n_threads, &loop.state)
+    return True
+
+
+cdef inline void predict(Loop *loop, const Contacts *contacts, Py_ssize_t b, const Instant *now) noexcept nogil:
     """Predict velocities of a block at the instant of the pose, from the last wrench and the coming change of the flow.
 
     Forces that depend on velocities would be of first order otherwise.
@@ -331,18 +364,15 @@ cdef inline void predict(Loop *loop, const Contacts *contacts, Py_ssize_t b, int
     cdef const WrenchBlock *wrench = held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held)
     cdef const ConstantBlock *constants = constants_of(&loop.state, b)
     call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
-    v = kicked(clumps, wrench.force, constants, (loop.fraction[stage] - 0.5) * loop.step.dt)
-    if box_moves(box) and loop.fraction[stage] == 1.0:          # half of the change is before the pose, half after it
+    v = kicked(clumps, wrench.force, constants, (now.fraction - 0.5) * loop.step.dt)
+    if box_moves(box) and now.purpose != STAGE:         # half of the change is before the pose, half after it
         v = add_scaled3(v, eight_of(0.5), flow_change(box, box[2].kick, clumps))
     store_eight3(clumps.predicted_velocity, v)
     follow_rates(hold_of(&loop.state, b), clumps, contacts.walls.now, clumps.predicted_velocity)
 
 
-cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps, bint first=True,
-                          bint last=True) noexcept nogil:
-    """Reduce and store the wrenches of own blocks, compiled user forces included; see compute_forces.
-
-    User forces see velocities predicted at the instant of the pose. The Driver knows them between two steps.
+cdef void reduce_wrenches(Loop *loop, int thread, const Instant *now, bint first, bint last) noexcept nogil:
+    """Reduce and store the wrenches of own blocks, compiled user forces included.
 
     first, last : call of the user forces at this pose; the velocities of later calls follow from the forces before
     """
@@ -350,13 +380,13 @@ cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps, bint 
     cdef const WrenchBlock *wrench
     cdef WrenchBlock *stored
     cdef double sources[MAX_COMPONENTS * LANES]
-    cdef double half = loop.state.half_step if stage == loop.n_stages - 1 and last else -1.0
+    cdef double half = loop.state.half_step if now.purpose != STAGE and last else -1.0
     cdef Py_ssize_t b
     memset(sources, 0, sizeof(sources))
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
-        if has_user_forces(loop) and not between_steps(loop):
-            predict(loop, contacts, b, stage)
+        if has_user_forces(loop) and now.purpose != BETWEEN:
+            predict(loop, contacts, b, now)
         if not first:
             stored[0] = loop.force_blocks[b].others
         elif loop.has_contacts:                         # free bodies have forces of the user alone
@@ -365,136 +395,93 @@ cdef void reduce_wrenches(Loop *loop, int thread, int stage, double steps, bint 
                 stored[0] = wrench[0]
             if loop.force_blocks != NULL:
                 loop.force_blocks[b].others = stored[0]
-        if loop.law.fields.sums != NULL and first and stage == loop.n_stages - 1 and not between_steps(loop):
+        if loop.law.fields.sums != NULL and first and ends_step(now):
             take_amounts(loop, b)
         if loop.force_blocks != NULL and has_user_forces(loop):
-            add_compiled_forces(loop, b, loop.first_step + steps, half, sources)
+            add_compiled_forces(loop, b, loop.first_step + steps_since_start(loop, now), half, sources)
         if loop.law.fields.n > 0 and half >= 0.0:
             reduce_rates(loop, b, sources, half > 0.0)
 
 
-cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
-    """Call the rotation scheme, once the torques are known, for each own block."""
-    cdef WrenchBlock held
-    cdef Py_ssize_t b
-    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        call_scheme(loop.scheme, loop.roles, FINISH, clumps_of(&loop.state, b),
-                    held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held), constants_of(&loop.state, b),
-                    &loop.step)
-
-
-cdef bint add_python_forces(Loop *loop, int thread, double steps, bint last_call) noexcept nogil:
+cdef bint call_python(Loop *loop, int thread, const Instant *now, bint last) noexcept nogil:
     """Call the external_forces in one thread. False, for all threads: an error."""
     cdef bint failed = False
     barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
     if thread == 0 and not (loop.scheme_failed[0] or loop.law_failed[0]):
-        loop.last_call = last_call
-        loop.external_forces(loop, steps)
+        loop.last_call = last and now.purpose != STAGE
+        loop.external_forces(loop, steps_since_start(loop, now))
         failed = loop.broad.threads[0].failure != NO_FAILURE
     return not barrier_wait(&loop.broad.barrier, loop.n_threads, failed)
 
 
-cdef inline bint stores_wrenches(const Loop *loop) noexcept nogil:
-    """Whether something reads the wrenches of a step before the next move of the clumps; free bodies have no others."""
-    return not loop.has_contacts or has_user_forces(loop) or loop.law.fields.n > 0 or loop.law.ends > 0.0 \
-        or loop.roles >> FINISH & 1 or loop.state.holds != NULL
+cdef bint reduce(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: store the wrenches of own blocks, user forces included.
 
-
-cdef bint find_contact_forces(Loop *loop, int thread) noexcept nogil:
-    """Sums of the forces of all contacts on own spheres. False, for all threads: a pose is not finite, or something
-    has failed."""
-    cdef Neighbours *mine = loop.broad.threads + thread
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef int reports = wait(&loop.broad, thread, (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0)
-                            | (<int> ENDS_RUN if mine.ends_run else 0))         # all spheres are posed
-    mine.ends_run = reports & <int> ENDS_RUN != 0
-    contacts.stores_forces |= mine.ends_run
-    if reports & <int> FAILED:
-        return False
-    if reports & <int> SKIN_EXCEEDED or not loop.broad.valid or chooses_skins(&loop.broad, thread):
-        if not rebuild_lists(loop, thread):
-            return False
-    add_contact_forces(loop, thread)
-    reports = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.near_onset[SPHERES].size > 0
-                   or contacts.near_onset[WALLS].size > 0 else 0)                     # all contacts are evaluated
-    if reports & <int> FAILED:
-        return False
-    contacts.some_onset = reports & <int> HAS_ONSETS != 0
-    take_foreign(loop.contacts, thread, loop.n_threads, &loop.state)
-    return True
-
-
-cdef bint compute_forces(Loop *loop, int thread, int stage, double steps, bint stores) noexcept nogil:
-    """All forces at the pose of a stage. Called by all threads together.
-
-    steps : of the pose, since the loop was made.
-    stores : reduce and store the wrenches; else the next move of the clumps reduces them.
-
-    False, for all threads: the forces are incomplete.
+    User forces see velocities predicted at the instant of the pose. The Driver knows them between two steps.
     """
-    cdef int k, calls = 1 if between_steps(loop) else 1 + loop.corrections         # velocities between steps are known
-    if loop.has_contacts and not find_contact_forces(loop, thread):
-        return False
+    cdef int k, calls = 1 if now.purpose == BETWEEN else 1 + loop.corrections
     for k in range(calls):
-        if stores or loop.broad.threads[thread].ends_run:
-            reduce_wrenches(loop, thread, stage, steps, k == 0, k == calls - 1)
-        if loop.external_forces != NULL and not add_python_forces(
-                loop, thread, steps, k == calls - 1 and stage == loop.n_stages - 1):
+        reduce_wrenches(loop, thread, now, k == 0, k == calls - 1)
+        if loop.external_forces != NULL and not call_python(loop, thread, now, k == calls - 1):
             return False
-    if loop.law.ends > 0.0:
-        add_onset_forces(loop, thread)
-    if loop.has_contacts and stage == loop.n_stages - 1:
-        if (loop.course.walls or loop.course.boxes or loop.state.holds != NULL) \
-                and loop.broad.threads[thread].failure == NO_FAILURE:
-            add_wall_work(loop, thread, between_steps(loop))        # by forces that contain onset corrections
-        if loop.course.boxes and loop.law.ends > 0.0:
-            wait(&loop.broad, thread, 0)                # spheres of other threads are read until here
     return True
 
 
-cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
-    """Advance the part of one thread by `steps`."""
+cdef bint finish(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: call the rotation scheme, once the torques at a whole step are known, for each own block."""
+    cdef WrenchBlock held
+    cdef Py_ssize_t b
+    if now.purpose == STAGE:
+        return True
+    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
+        call_scheme(loop.scheme, loop.roles, FINISH, clumps_of(&loop.state, b),
+                    held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held), constants_of(&loop.state, b),
+                    &loop.step)
+    return True
+
+
+cdef bint run_phases(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """To the pose of an instant, and the forces there. False, for all threads: they are incomplete."""
+    cdef int k
+    for k in range(loop.n_phases):
+        if not loop.phases[k].run(loop, thread, now):
+            return False
+    if now.purpose in (LAST_STEP, BETWEEN) and not loop.stores_wrenches:
+        reduce(loop, thread, now)
+    return True
+
+
+cdef void run_steps(Loop *loop, int thread, long long begun, long long steps) noexcept nogil:
+    """Advance the part of one thread by `steps`, from the step with the number `begun`."""
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef long long n, done = loop.steps_done
-    cdef int stage
-    cdef bint stores = True
+    cdef long long n
+    cdef Instant now
+    now.wrench_stored = True
     for n in range(steps):
-        if loop.course.steered and not steer(loop, thread, loop.first_step + done + n - loop.course.first):
-            if not stores:
-                reduce_wrenches(loop, thread, loop.n_stages - 1, done + n)
-            return
         mine.steps += 1
-        contacts.step = loop.first_step + done + n + 1
-        contacts.stores_forces = loop.course.steered or n == steps - 1
-        for stage in range(loop.n_stages):
-            if loop.has_contacts:
-                place(loop, thread, 2 * (contacts.step - 1 - loop.course.first) + <int> (2.0 * loop.fraction[stage]))
-            move_clumps(loop, thread, stage, contacts.step, stores)
-            stores = stores_wrenches(loop) or n == steps - 1
-            if not compute_forces(loop, thread, stage, done + n + loop.fraction[stage], stores):
+        now.step = begun + n + 1
+        for now.stage in range(loop.n_stages):
+            now.fraction = loop.fraction[now.stage]
+            now.purpose = STAGE if now.stage < loop.n_stages - 1 else STEP if n < steps - 1 else LAST_STEP
+            if not run_phases(loop, thread, &now):
                 return
-        if loop.roles >> FINISH & 1:
-            finish_rotation(loop, thread)
+            now.wrench_stored = loop.stores_wrenches
         if thread == 0:
             loop.steps_done += 1
         if mine.ends_run:                               # for all threads in the same step
             return
 
 
-cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept nogil:
-    """The part of one thread of run_loop."""
+cdef inline void run_thread(Loop *loop, int thread, long long begun, long long steps, bint between) noexcept nogil:
+    """The part of one thread of run_loop. begun : number of the present step."""
     cdef Neighbours *mine = loop.broad.threads + thread
+    cdef Instant now
     mine.began, mine.ends_run, mine.refused = clock(), False, memory_refused()
-    if steps >= 0:
-        run_steps(loop, thread, steps)
+    if between:
+        now = Instant(BETWEEN, begun, loop.n_stages - 1, 1.0, True)
+        run_phases(loop, thread, &now)
     else:
-        if loop.state.motions != NULL:
-            spins_as_stored(&loop.state, mine.first_block, mine.last_block)
-        loop.contacts[thread].stores_forces = True
-        if loop.law.history == NULL:
-            clear_contacts(loop.contacts + thread)
-        compute_forces(loop, thread, loop.n_stages - 1, loop.steps_done, True)
+        run_steps(loop, thread, begun, steps)
     wait(&loop.broad, thread, 0)                        # for a last failure
     mine.worked += clock() - mine.began
 
@@ -512,18 +499,19 @@ cdef int full_team(int n_threads) noexcept nogil:
     return n_threads if team[0] == n_threads else 1
 
 
-cdef void run_loop(Loop *loop, long long steps) noexcept nogil:
-    """Advance by `steps` steps with all threads; steps < 0: compute the wrenches at the present pose only."""
+cdef void run_loop(Loop *loop, long long steps, bint between) noexcept nogil:
+    """Advance by `steps` steps with all threads; between : compute the wrenches at the present pose only."""
     cdef int thread = 0, before
-    loop.state.half_step = 0.5 * loop.step.dt if steps > 0 else 0.0
+    cdef long long begun = loop.first_step + loop.steps_done
+    loop.state.half_step = 0.0 if between else 0.5 * loop.step.dt
     if loop.n_threads == 1:
-        run_thread(loop, 0, steps)
+        run_thread(loop, 0, begun, steps, between)
     else:
         before = require_full_team()
         with parallel(num_threads=loop.n_threads):
             thread = threadid()
             if team_size() == loop.n_threads:
-                run_thread(loop, thread, steps)
+                run_thread(loop, thread, begun, steps, between)
             elif thread == 0:
                 loop.broad.threads[0].failure = SMALL_TEAM
         restore_team_setting(before)

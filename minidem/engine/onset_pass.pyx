@@ -20,6 +20,7 @@ from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
 from minidem.contact.evaluate cimport add_central, clear_foreign, reduce_block, take_foreign
 from minidem.contact.gather cimport call_central, load_block, load_only_pair
 from minidem.contact.onset cimport Onsets, onset_forces
+from minidem.core.instant cimport BETWEEN
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag
 from minidem.core.quaternion cimport Quat, rotate, rotate_back
@@ -47,7 +48,7 @@ cdef struct Listed:                 # at most eight of the listed contacts, at t
     double force[3 * LANES]         # on the first bodies, without correction [N]
 
 
-cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
+cdef void find_motions(Loop *loop, Py_ssize_t b, const Instant *now) noexcept nogil:
     """Motions of the clumps of an own block at the instant of the pose, into loop.clump_motions."""
     cdef const StateView *state = &loop.state
     cdef WrenchBlock held
@@ -60,7 +61,7 @@ cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
     cdef Body body
     cdef Vec3 acceleration
     cdef Step step = loop.step
-    cdef bint between = state.half_step == 0.0, given
+    cdef bint between = now.purpose == BETWEEN, given
     cdef int lane
     set_stage(&step, 0)
     memcpy(kept, clumps.predicted, sizeof(kept))
@@ -84,8 +85,8 @@ cdef void find_motions(Loop *loop, Py_ssize_t b) noexcept nogil:
             &body, load(motions.angular_velocity + lane), load(wrench.torque + lane)))
 
 
-cdef void mark_onsets(Loop *loop, int thread) noexcept nogil:
-    """Mark the blocks of the listed contacts."""
+cdef bint mark_onsets(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: mark the blocks of the listed contacts."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const ContactBlock *block
     cdef Py_ssize_t m
@@ -97,6 +98,7 @@ cdef void mark_onsets(Loop *loop, int thread) noexcept nogil:
             set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, block.first[k])))
             if group != <int> WALLS:
                 set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, block.second[k])))
+    return True
 
 
 cdef inline Side side_of(const Loop *loop, int sphere, Vec3 normal) noexcept nogil:
@@ -212,8 +214,8 @@ cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
             add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS, n)
 
 
-cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
-    """Add the onset corrections to the stored wrenches of own clumps. Called by all threads together."""
+cdef bint add_onset_forces(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: add the onset corrections to the stored wrenches of own clumps."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef WrenchBlock *wrench
@@ -222,7 +224,7 @@ cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
         for b in range(mine.first_block, mine.last_block):
             if loop.onset_blocks[b]:
                 loop.onset_blocks[b] = 0
-                find_motions(loop, b)
+                find_motions(loop, b, now)
         wait(&loop.broad, thread, 0)                    # all have taken the sums on their spheres
         clear_foreign(contacts)
         correct_contacts(loop, thread)
@@ -231,6 +233,7 @@ cdef void add_onset_forces(Loop *loop, int thread) noexcept nogil:
         for b in range(mine.first_block, mine.last_block):
             wrench = wrench_of(&loop.state, b)
             reduce_block(contacts, &loop.state, b, wrench, wrench)
+    return True
 
 
 cdef inline (int, int) named(const StateView *state, const ContactBlock *block, int lane) noexcept nogil:

@@ -26,7 +26,7 @@ from minidem.core.vec3 cimport scale
 from minidem.engine.ledger cimport (
     N_SUMS, RESISTANCE_UNIT, add_steering_forces, moving_work, set_box_power, virial_of,
 )
-from minidem.engine.loop cimport BoxSpec, BoxState, ServoState, ServoWall, place
+from minidem.engine.loop cimport BoxSpec, BoxState, ServoState, ServoWall, place, reduce
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport pointer_to
 from minidem.walls.surface cimport WallPose, vector
@@ -39,7 +39,7 @@ LEAST_TIME = 10                     # steps in the time of a Pressure
 cdef double MOST_STRAIN = 0.1       # in a step
 cdef double FARTHEST = LARGEST      # length [m]
 
-cdef struct Instant:
+cdef struct BoxInstant:
     double length[3]                # at a whole step [m]
     double middle[3]                # half a step before
     double velocity[3]              # in the step before [m/s]
@@ -47,8 +47,8 @@ cdef struct Instant:
     double slip                     # its rate [m/s]
 
 
-cdef Instant instant_of(const BoxSpec *spec, const BoxState *state) noexcept nogil:
-    cdef Instant now
+cdef BoxInstant instant_of(const BoxSpec *spec, const BoxState *state) noexcept nogil:
+    cdef BoxInstant now
     cdef double ratio, step
     cdef int axis
     for axis in range(3):
@@ -73,7 +73,7 @@ cdef void write_gradient(const BoxSpec *spec, const double *length, double offse
     gradient[3 * f + g] = (slip - offset * gradient[4 * f]) / length[g]
 
 
-cdef void write_rates(const BoxSpec *spec, double turns, const Instant *step, double *lengths,
+cdef void write_rates(const BoxSpec *spec, double turns, const BoxInstant *step, double *lengths,
                       double *lattice) noexcept nogil:
     """Rates of the lengths and of the displacement of the image across, in a step."""
     cdef int f = spec.flow, g = spec.across
@@ -82,7 +82,7 @@ cdef void write_rates(const BoxSpec *spec, double turns, const Instant *step, do
         lattice[g], lattice[f] = step.velocity[g], step.slip - turns * step.velocity[f]
 
 
-cdef void write_geometry(const BoxSpec *spec, const double *length, double offset, const Instant *step,
+cdef void write_geometry(const BoxSpec *spec, const double *length, double offset, const BoxInstant *step,
                          BoxPose *pose) noexcept nogil:
     """All of a pose that depends on one instant, and the rates of the step that leads there."""
     cdef int axis, f = spec.flow, g = spec.across
@@ -108,7 +108,7 @@ cdef void write_geometry(const BoxSpec *spec, const double *length, double offse
 
 cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxPose *pose) noexcept nogil:
     """Write the pose at a whole step. Entries that look ahead one step keep the values of the previous step."""
-    cdef Instant now = instant_of(spec, state)
+    cdef BoxInstant now = instant_of(spec, state)
     memset(pose, 0, sizeof(BoxPose))
     write_geometry(spec, now.length, now.offset, &now, pose)
     write_gradient(spec, now.middle, now.middle_offset, now.velocity, now.slip, pose.flow)
@@ -139,7 +139,7 @@ cdef bint advance_box(const BoxSpec *spec, const double *rates, BoxState *states
     """
     cdef const BoxState *old = states
     cdef BoxState *new = states + 1
-    cdef Instant before = instant_of(spec, old), now
+    cdef BoxInstant before = instant_of(spec, old), now
     cdef double middle[3], change[3]
     cdef double shear = rates[3], squares = shear * shear
     cdef int axis
@@ -295,17 +295,18 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
     return fine
 
 
-cdef bint steer(Loop *loop, int thread, long long n) noexcept nogil:
-    """Let the forces at a whole step move walls and box in the next one, number n of the course.
-
-    Called by all threads together, when contacts and their forces are known. False: the box will not be sound.
-    """
+cdef bint steer(Loop *loop, int thread, Instant *now) noexcept nogil:
+    """Phase: let the forces at the last whole step move walls and box in this one. False: the box will not be sound."""
     cdef bint fine = True
+    if now.stage > 0:
+        return True
     add_steering_forces(loop, thread, loop.course.sums + thread * loop.course.n_sums)
     wait(&loop.broad, thread, 0)
     if thread == 0:
-        fine = advance_course(loop, n)
+        fine = advance_course(loop, now.step - 1 - loop.course.first)
     if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
+        if not now.wrench_stored:
+            reduce(loop, thread, now)
         return False
     loop.contacts[thread].ledger.energies[<int> WALL_POWER] = moving_work(loop, thread) \
         + loop.contacts[thread].box_work[1]
@@ -493,7 +494,7 @@ cdef class Schedule:
         cdef double[::1] gradient = np.zeros(9)
         cdef const BoxState *state
         cdef BoxPose pose
-        cdef Instant now
+        cdef BoxInstant now
         if not spec.moves:
             return self.box and self.box.start
         state = <const BoxState *> pointer_to(self.box_state(step))

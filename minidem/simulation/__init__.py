@@ -191,6 +191,11 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         return self.loop.threads
 
     @property
+    def phases(self) -> tuple[str, ...]:
+        """The parts of a step of this simulation, in their order: ARCHITECTURE.md says what each does."""
+        return self.loop.phases
+
+    @property
     @exclusive
     def statistics(self) -> dict:
         """Skins, sizes and rebuilds of the Verlet lists since clumps were last added or removed."""

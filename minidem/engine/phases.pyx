@@ -1,0 +1,40 @@
+"""The phases of a step: which functions a simulation calls, in which order.
+
+Those of loop.pyx are of every simulation; what is optional has a phase of its own, in a file of its own.
+"""
+from minidem.engine.ledger cimport find_work
+from minidem.engine.loop cimport (
+    Phase, PhaseFunction, exchange, find_forces, finish, join, move, reduce, search, stay,
+)
+from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
+from minidem.engine.schedule cimport steer
+from minidem.rotation.scheme cimport FINISH
+
+
+cdef inline void add_phase(Loop *loop, bint wanted, const char *name, PhaseFunction run) noexcept nogil:
+    if wanted:
+        loop.phases[loop.n_phases] = Phase(name, run)
+        loop.n_phases += 1
+
+
+cdef void list_phases(Loop *loop, bint between) noexcept nogil:
+    """List the phases of a step, or of an evaluation between two steps."""
+    cdef bint contacts = loop.has_contacts, onsets = loop.law.ends > 0.0
+    cdef bint finishes = loop.roles >> FINISH & 1, holds = loop.state.holds != NULL
+    cdef bint moves = loop.course.walls > 0 or loop.course.boxes > 0
+    loop.n_phases = 0
+    loop.stores_wrenches = (not contacts or onsets or finishes or holds or loop.law.fields.n > 0 or loop.n_forces > 0
+                            or loop.external_forces != NULL)
+    add_phase(loop, loop.course.steered and not between, "steer", steer)
+    add_phase(loop, not between, "move", move)
+    add_phase(loop, between, "stay", stay)
+    add_phase(loop, contacts, "join", join)
+    add_phase(loop, contacts, "search", search)
+    add_phase(loop, contacts, "contacts", find_forces)
+    add_phase(loop, onsets, "onsets", mark_onsets)
+    add_phase(loop, contacts, "join", join)
+    add_phase(loop, contacts and loop.n_threads > 1, "exchange", exchange)
+    add_phase(loop, loop.stores_wrenches, "reduce", reduce)
+    add_phase(loop, onsets, "correct", add_onset_forces)
+    add_phase(loop, contacts and (moves or holds), "work", find_work)
+    add_phase(loop, finishes and not between, "finish", finish)
