@@ -130,7 +130,7 @@ def cited(text):
         return "(" + ", ".join(f"[{name}](https://doi.org/{work.doi})" if work.doi else name
                                for name, work in zip(names, works)) + ")"
 
-    text = re.sub(r"\[(@\w+(?:; @\w+)*)\]", linked, text)
+    text = re.sub(r"\[(@\w+(?:;\s@\w+)*)\]", linked, text)
     return "\n".join([text, *(f"* {work.text}" for work in found.values())])
 
 

@@ -40,8 +40,7 @@ cdef struct Touch:                  # of a sphere and a primitive
     double height                   # distance of the centre from the surface, positive on the side of the clumps [m]
     Vec3 normal                     # unit, from the surface to the centre, lab
     double curvature                # of the surface of equal height through the centre: change of the normal per length
-    Vec3 straight                   # second principal direction t, lab, |t|^2 = 1 - k2/k1: zero where both curvatures
-                                    # are equal, a unit vector on a cylinder
+    Vec3 straight                   # second principal direction t, lab; |t|^2 = 1 - k2/k1, 0 on spheres, 1 on cylinders
 
 cdef struct Shape
 

@@ -172,3 +172,30 @@ def test_free_fall():
     energy = sim.energy()
     assert energy.potential == pytest.approx(-lumpy.body.mass * g @ sim.position[0], rel=10 * eps)
     assert energy.total == pytest.approx(lumpy.body.mass * (0.5 * v0 @ v0 - g @ x0), rel=steps * eps * 10)
+
+
+@pytest.mark.parametrize("spring, spin", [("rescale", 0.344), ("mindlin", 0.032), (None, 0.269)])
+def test_tangential_springs_of_lammps(spring, spin):
+    """Spin after an elastic impact that sticks: coming_from.md. None: mindlin_rescale, whose displacement shrinks."""
+    speed, radius, poisson, angle = 0.01, 1e-3, 0.3, np.radians(10.0)
+    ball = md.ClumpTemplate([(0, 0, 0)], [radius], density=2500.0)
+    modulus = 1e9 / (2.0 * (1.0 - poisson**2))
+    time = 2.94 * (15 / 16 * ball.mass / (modulus * np.sqrt(radius)))**0.4 * (speed * np.cos(angle))**-0.2
+    if spring:
+        sim = md.Simulation(md.Material(1e9, poisson, friction=10.0, restitution=1.0), [md.Plane((0, 0, 0), (0, 0, 1))],
+                            contact=f"hertz-mindlin:tangential={spring}", dt=time / 400)
+        sim.add_clumps(ball, (0, 0, radius), velocity=(speed * np.sin(angle), 0, -speed * np.cos(angle)))
+        sim.run(500)
+        found = sim.angular_velocity[0, 1] * radius
+    else:
+        d, a, xi, rate, v, surface = 0.0, 0.0, 0.0, speed * np.cos(angle), speed * np.sin(angle), 0.0
+        dt, k = time / 4000, 4.0 * modulus * (1.0 - poisson) / (2.0 - poisson)
+        while d >= 0.0:
+            d += rate * dt
+            last, a = a, np.sqrt(radius * max(d, 0.0))
+            xi = xi * min(a / last, 1.0) + (v - surface) * dt if last else (v - surface) * dt
+            rate -= 4.0 / 3.0 * modulus * a * d / ball.mass * dt
+            v -= k * a * xi / ball.mass * dt
+            surface += k * a * xi / (0.4 * ball.mass) * dt
+        found = surface
+    assert found / (speed * np.sin(angle)) == pytest.approx(spin, abs=3e-3)

@@ -78,7 +78,7 @@ def test_guide_api_and_gallery_are_there(pages):
 
 
 def test_no_block_of_a_docstring_runs_together(pages):
-    """An indented block that is neither literal, behind ::, nor a table is a quotation, whose lines are one paragraph."""
+    """An indented block that is neither literal, behind ::, nor a table is a quotation: its lines are one paragraph."""
     assert not [name for name, page in pages.items() if "<blockquote" in page]
     assert re.search(r"<p>Bonds</p></td>\s*<td><p>add_bonds, bonds", pages["api/Simulation.html"])
 
@@ -112,7 +112,7 @@ def test_without_sphinx_the_remedy_is_named(monkeypatch, capsys, tmp_path):
 
 
 def test_citations_are_links_and_listed():
-    text = docs.cited("As before [@zhao2013novel; @omelyan1998algorithm].\n\n## References\n")
+    text = docs.cited("As before [@zhao2013novel;\n@omelyan1998algorithm].\n\n## References\n")
     assert "([Zhao 2013](https://doi.org/10.1007/s00707-013-0914-2), [Omelyan 1998](https://doi.org/10.1103/" in text
     assert text.count("\n* ") == 2 and "[@" not in text
     assert docs.cited("[@rosin1933laws]").startswith("(Rosin 1933)\n* P. Rosin and E. Rammler")     # has no DOI

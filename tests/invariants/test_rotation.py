@@ -109,8 +109,9 @@ def test_energy_of_free_tops_in_long_steps(name, lost):
 @pytest.mark.parametrize("angle, error", [(18.0, 0.0), (60.0, 3e-13), (100.0, 3e-11), (200.0, 1e-8)])
 def test_exact_in_very_long_steps(angle, error):
     """Errors of the orientation that the docstring of exact.pyx names."""
-    one, many = (md.rotation.integrate("exact", INERTIA, ORIENTATION, UNIT_SPIN, (0.0, 0.0, 0.0), angle / n, n).orientation
-                 for n in (1, 512))
+    ends = [md.rotation.integrate("exact", INERTIA, ORIENTATION, UNIT_SPIN, (0.0, 0.0, 0.0), angle / n, n)
+            for n in (1, 512)]
+    one, many = (end.orientation for end in ends)
     difference = np.minimum(np.abs(one - many).max(axis=-1), np.abs(one + many).max(axis=-1)).max()
     assert difference == pytest.approx(error, rel=0.5, abs=1e-13)
 
