@@ -9,7 +9,7 @@ from minidem.contact.law cimport Law
 from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART, DoubleVector, IntVector
-from minidem.state.state cimport StateView
+from minidem.state.state cimport State, StateView
 from minidem.walls.surface cimport Facet, Walls
 
 cdef enum:                          # groups of contacts, evaluated in this order
@@ -118,6 +118,7 @@ cdef struct Contacts:
     char apart[APART]
 
 
+cdef object effective_inertia(const Walls *walls, State state, pairs, const double[:, :] normals, bint turns)
 cdef void save_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void release_copy(Contacts *contacts) noexcept nogil

@@ -30,17 +30,19 @@ from minidem.contact.law cimport pair_of
 from minidem.core.instant cimport BETWEEN
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
-from minidem.core.vec3 cimport Vec3, add, dot, scale, sub, vec3
+from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
 from minidem.core.vectors cimport aligned_memory, grow, push_pair, release, reserve
-from minidem.state.hold cimport mobility_of, response, turning_of
+from minidem.state.hold cimport carrier_of, mobility_of, response, turning_of
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
 from minidem.state.rows cimport HoldBlock, load
 from minidem.state.state cimport State, clump_of, constants_of, hold_of
-from minidem.walls.surface cimport find_facets, overlaps_simple, replaces, touch_wall
+from minidem.walls.surface cimport Walls, arm_at, find_facets, overlaps_simple, replaces, touch_wall, vector
 
 cdef extern from *:
-    const double LEAST_MOBILITY "0.1"   # of a contact, over that of the heavier clump if it is free
+    # Over the inverse mass of the heavier clump: mobility of a contact along whose normal no force moves it, and ...
+    const double LEAST_MOBILITY "0.1"
+    const double NO_MOBILITY "1e-4"     # ... below which it counts as such
 
 
 cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
@@ -49,10 +51,33 @@ cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept 
     return constants_of(state, row_of(clump)).inverse_mass[lane_of(clump)]
 
 
-cdef inline double least_mobility(const StateView *state, int i, int j) noexcept nogil:
-    """Held clumps that can hardly approach each other have a bounded mass, as tangential dashpots use it, too."""
+cdef inline double smaller_inverse_mass(const StateView *state, int i, int j) noexcept nogil:
+    """Of the clumps of a contact of the sphere i with the sphere or primitive j [1/kg]."""
     cdef double inverse_mass = inverse_mass_of(state, i)
-    return LEAST_MOBILITY * (min(inverse_mass, inverse_mass_of(state, j)) if j >= 0 else inverse_mass)
+    return min(inverse_mass, inverse_mass_of(state, j)) if j >= 0 else inverse_mass
+
+
+cdef inline int driven_with(const Walls *walls, const StateView *state, int body) noexcept nogil:
+    """Number of the `Driven` wall that carries a sphere, or has the primitive -1 - body; -1: none."""
+    cdef int wall
+    if walls.drives == NULL:
+        return -1
+    wall = carrier_of(state, body) if body >= 0 else walls.wall_of[-1 - body]
+    return wall if wall >= 0 and walls.drives[wall].mobility > 0.0 else -1
+
+
+cdef inline double lever_of(const Walls *walls, int wall, const StateView *state, int i, int body,
+                            Vec3 normal) noexcept nogil:
+    """Part of a driven wall in a push along the normal at the sphere i: along its line, or moment about its axis.
+
+    body : a sphere that the wall carries, or -1 - its primitive that touches the sphere i
+    """
+    cdef Vec3 axis = vector(walls.drives[wall].axis)
+    cdef const double *x = state.spheres + 4 * <Py_ssize_t> (body if body >= 0 else i)
+    if not walls.drives[wall].turns:
+        return dot(axis, normal)
+    return dot(axis, cross(sub(vector(x), vector(walls.now[wall].position)) if body >= 0
+                           else arm_at(walls, -1 - <Py_ssize_t> body, vector(x)), normal))
 
 
 cdef inline double rolling_share(const StateView *state, int sphere) noexcept nogil:
@@ -183,25 +208,40 @@ cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexce
     return scale(1.0 / distance if distance > 0.0 else 0.0, d)
 
 
-cdef double own_mobility(const StateView *state, int i, int j, Vec3 normal, bint turns) noexcept nogil:
-    """Approach acceleration of the bodies of a contact per force along the normal, as if there were no other [1/kg]."""
-    cdef double mobility = mobility_of(state, i, normal, turns)
-    if j >= 0:
-        mobility += mobility_of(state, j, normal, turns)
-    return max(mobility, least_mobility(state, i, j))
+cdef double mobility_in(const Walls *walls, const StateView *state, int i, int body, Vec3 normal,
+                        bint turns) noexcept nogil:
+    """Acceleration of a body of a contact of the sphere i, a sphere or -1 - primitive, per force along the normal."""
+    cdef int wall = driven_with(walls, state, body)
+    cdef double lever
+    if wall >= 0:
+        lever = lever_of(walls, wall, state, i, body, normal)
+        return walls.drives[wall].mobility * (lever * lever)
+    return mobility_of(state, body, normal, turns) if body >= 0 else 0.0
 
 
-cdef void find_inertia(const StateView *state, int i, int j, Vec3 normal, bint turns, double *mass,
+cdef double own_mobility(const Walls *walls, const StateView *state, int i, int j, Vec3 normal,
+                         bint turns) noexcept nogil:
+    """Approach acceleration of the bodies of a contact per force along the normal, as if there were no other [1/kg].
+
+    Where it is next to none, at a hinge or along what is held, the mass must be bounded: that of the normal dashpot.
+    """
+    cdef double mobility = mobility_in(walls, state, i, i, normal, turns) \
+        + mobility_in(walls, state, i, j, normal, turns)
+    cdef double inverse_mass = smaller_inverse_mass(state, i, j)
+    return mobility if mobility > NO_MOBILITY * inverse_mass else LEAST_MOBILITY * inverse_mass
+
+
+cdef void find_inertia(const Walls *walls, const StateView *state, int i, int j, Vec3 normal, bint turns, double *mass,
                        double *rolling_inertia) noexcept nogil:
     """Effective mass and rolling inertia of a contact of the sphere i with the sphere or primitive j."""
     cdef double rolling = rolling_share(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
     if j >= 0:
         rolling += rolling_share(state, j)
-    mass[0] = 1.0 / own_mobility(state, i, j, normal, turns)
-    rolling_inertia[0] = 1.4 / max(rolling, least_mobility(state, i, j) / (radius * radius))
+    mass[0] = 1.0 / own_mobility(walls, state, i, j, normal, turns)
+    rolling_inertia[0] = 1.4 / max(rolling, LEAST_MOBILITY * smaller_inverse_mass(state, i, j) / (radius * radius))
 
 
-def effective_inertia(State state, pairs, const double[:, :] normals, bint turns):
+cdef object effective_inertia(const Walls *walls, State state, pairs, const double[:, :] normals, bint turns):
     """(mass, rolling inertia), (n,) each, of contacts between spheres (n, 2), the user's numbers.
 
     normals : (n, 3).  turns : whether the rotation of clumps counts.
@@ -210,8 +250,8 @@ def effective_inertia(State state, pairs, const double[:, :] normals, bint turns
     cdef const int[:, ::1] slots = state.sphere_slot.take(pairs)
     cdef Py_ssize_t k
     for k in range(slots.shape[0]):
-        find_inertia(&state.view, slots[k, 0], slots[k, 1], vec3(normals[k, 0], normals[k, 1], normals[k, 2]), turns,
-                     &mass[k], &rolling[k])
+        find_inertia(walls, &state.view, slots[k, 0], slots[k, 1], vec3(normals[k, 0], normals[k, 1], normals[k, 2]),
+                     turns, &mass[k], &rolling[k])
     return np.asarray(mass), np.asarray(rolling)
 
 
@@ -249,7 +289,7 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int gr
     set_bodies(blocks, lane, i, j, pair_of(contacts.law, state, i, j))
     clear_numbers(blocks, lane)                         # which an evaluated free lane may have
     block = block_of(blocks, lane)
-    find_inertia(state, i, j, normal_of(contacts.law, state, i, j), not contacts.law.mass_of_clumps,
+    find_inertia(contacts.law.walls, state, i, j, normal_of(contacts.law, state, i, j), not contacts.law.mass_of_clumps,
                  block.mass + lane_of(lane), block.rolling_inertia + lane_of(lane))
     if contacts.law.shares_mass:
         block.mass[lane_of(lane)] *= -1.0               # until the mass is shared
@@ -627,6 +667,23 @@ cdef void find_members(Contacts *contacts, const StateView *state, bint weighs, 
     qsort(members.data, members.size, sizeof(Member), in_order)
 
 
+cdef Vec3 turning_in(const Walls *walls, const StateView *state, int i, int body, Vec3 normal) noexcept nogil:
+    """As turning_of, for a body of a contact of the sphere i. Of a driven wall x is its lever, of another one zero."""
+    cdef int wall = driven_with(walls, state, body)
+    if wall >= 0:
+        return vec3(lever_of(walls, wall, state, i, body, normal), 0.0, 0.0)
+    return turning_of(state, body, normal) if body >= 0 else vec3(0.0, 0.0, 0.0)
+
+
+cdef double response_in(const Walls *walls, const StateView *state, int body, Vec3 normal, Vec3 turning, Vec3 force,
+                        Vec3 torque) noexcept nogil:
+    """As response, for a body of a contact; turning, torque : of turning_in."""
+    cdef int wall = driven_with(walls, state, body)
+    if wall >= 0:
+        return walls.drives[wall].mobility * (turning.x * torque.x)
+    return response(state, body, normal, turning, force, torque) if body >= 0 else 0.0
+
+
 cdef void find_masses(Contacts *contacts, const StateView *state, Member *members, Py_ssize_t n) noexcept nogil:
     """Effective masses of the n contacts of a group: the formula of FRICTION.md."""
     cdef const ContactBlock *block
@@ -634,7 +691,7 @@ cdef void find_masses(Contacts *contacts, const StateView *state, Member *member
     cdef Vec3[2] torques
     cdef double together, alone
     cdef bint summed
-    cdef int side, lane, i, j
+    cdef int side, lane, i, j, body
     cdef Py_ssize_t k
     torques[0] = torques[1] = push
     for summed in range(2):
@@ -642,16 +699,17 @@ cdef void find_masses(Contacts *contacts, const StateView *state, Member *member
             block, lane = block_of(&contacts.groups[members[k].walls], members[k].lane), lane_of(members[k].lane)
             i, j = block.first[lane], block.second[lane]
             normal, together = normal_of(contacts.law, state, i, j), 0.0
-            for side in range(1 if members.walls else 2):
-                turning = turning_of(state, j if side else i, normal)
+            for side in range(2):
+                body = j if side else i
+                turning = turning_in(contacts.law.walls, state, i, body, normal)
                 if summed:
-                    together += response(state, j if side else i, normal, turning, push, torques[side])
+                    together += response_in(contacts.law.walls, state, body, normal, turning, push, torques[side])
                 else:
                     torques[side] = add(torques[side], turning)
             if not summed:
                 push = add(push, normal)
                 continue
-            alone = own_mobility(state, i, j, normal, True)
+            alone = own_mobility(contacts.law.walls, state, i, j, normal, True)
             members[k].mass = 1.0 / (max(together, 0.5 * alone) if n > 1 else alone)
 
 

@@ -25,8 +25,7 @@ SIGNATURE = "void (const double *contact, double *history, double *result, const
 
 # Number of rows by the name of an array.
 GIVEN = {"normal": 3, "middle_normal": 3, "velocity": 3, "angular_velocity": 3, "spin": 1, "overlap": 1, "radius": 1,
-         "mass": 1, "step": 1}
-GIVEN_WITH_COUPLES = GIVEN | {"rolling_inertia": 1}
+         "mass": 1, "rolling_inertia": 1, "step": 1}
 FORCES = {"force": 3, "dissipated": 4, "goes_on": 1, "fracture": 1}
 FORCES_WITH_COUPLES = FORCES | {"couple": 3}
 ENERGIES = {"normal_energy": 1, "tangential_energy": 1, "rolling_energy": 1, "sliding": 1}
@@ -49,9 +48,8 @@ class EightContacts(Assignable):
         Of i relative to j half a step before the pose, at the contact point [m/s]; [rad/s].
     spin, overlap, radius, mass, rolling_inertia, step : (8,) arrays, read-only
         Mean angular velocity of i and j about the normal [rad/s]. Overlap at the pose [m]. Effective radius of the
-        spheres, at a plane that of i [m]. Effective mass of the contact [kg]. Of laws with couples, inertia about the
-        contact point of spheres with the masses of the clumps [kg m2]. Step [s], or 0 where forces are evaluated
-        between two steps.
+        spheres, at a plane that of i [m]. Effective mass of the contact [kg]. Inertia about the contact point of
+        spheres with the masses of the clumps [kg m2]. Step [s], or 0 where forces are evaluated between two steps.
     coefficients : (8, n) array, read-only
         Of the pair of materials, in the order of the law, and zeros; n is at least 8.
     ids : (8, 2) array, read-only
@@ -81,8 +79,7 @@ class EightContacts(Assignable):
     """
 
     def __init__(self, contact, results, history=None):
-        super().__init__(**arrays_of(contact, GIVEN_WITH_COUPLES if "couple" in results else GIVEN),
-                         coefficients=contact[COEFFICIENTS:IDS].T, **results)
+        super().__init__(**arrays_of(contact, GIVEN), coefficients=contact[COEFFICIENTS:IDS].T, **results)
         if history is not None:
             vars(self)["history"] = history.reshape(-1, 4, LANES).transpose(2, 0, 1)
 

@@ -31,7 +31,6 @@ cdef inline bint load_block(const Law *law, const StateView *state, const Contac
     cdef bint crosses = gather_contacts(moves, law, state, block.first, block.second, walls, n, contact, sides, images)
     if moves:
         memcpy(contact.mass, block.mass, sizeof(block.mass))
-    if law.has_couples:
         memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
     if law.log_materials > 0:
         load_coefficients(law, block.materials, contact)

@@ -109,6 +109,15 @@ cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:
     return add_scaled(now, 0.5 * old, sub(now, last))
 
 
+cdef inline double most_across(GivenContact contact, int lane) noexcept nogil:
+    """Bound of the mass of dashpots across the normal, times R*^2 [kg m2].
+
+    Near a hinge clumps hardly approach each other, and yet slide: there the mass of the contact is that of the normal
+    dashpot only. It is below this bound for all clumps that are free, of which it is ten times the mass or more.
+    """
+    return 10.0 / 1.4 * contact.rolling_inertia[lane]
+
+
 cdef inline double positive(double x, double instead) noexcept nogil:
     return x if x > 0.0 else instead
 

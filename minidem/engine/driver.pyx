@@ -41,8 +41,8 @@ from minidem.contact.blocks cimport (
 )
 from minidem.contact.contact cimport Fields, Flux, FluxFunction
 from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALLS, Contacts, own_slots, release_contacts, release_copy, release_room, restore_contacts,
-    save_contacts,
+    GROUPS, SPHERES, WALLS, Contacts, effective_inertia, own_slots, release_contacts, release_copy, release_room,
+    restore_contacts, save_contacts,
 )
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
@@ -750,6 +750,10 @@ cdef class Driver:
                 "inner_lists": broad.n_inner, "outer_pairs": outer, "inner_pairs": pairs,
                 "active_slots": active * LANES, "threads": self.threads,
                 "shares": [broad.shares[t].part for t in range(broad.n_threads)]}
+
+    def effective_inertia(self, pairs, normals):
+        """(mass, rolling inertia), (n,) each, of contacts between spheres (n, 2); normals : (n, 3) unit vectors."""
+        return effective_inertia(self.loop.law.walls, self.state, pairs, normals, not self.loop.law.mass_of_clumps)
 
     def history(self):
         """Contacts of the last step, by ascending user's numbers of their spheres; None: the law has no history.

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import near_spheres, pair_keys, to_nearest_image
 from minidem.analysis.diagnosis import ROUNDING
-from minidem.contact.contacts import effective_inertia
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, positive, real_array, refuse, short_repr
 from minidem.core.guard import exclusive
@@ -107,8 +106,7 @@ class Bonds(Topic):
         rows[BondRecord.RATE, :, 3] = strengths[0]
         rows[BondRecord.STIFFNESS] = np.column_stack(
             [stiffness, stiffness / positive("stiffness_ratio", stiffness_ratio), radii, strengths[1]])
-        mass, inertia = effective_inertia(self.loop.state, pairs, between / distance[:, None],
-                                          self.settings.law_value("mass") != "clump")
+        mass, inertia = self.loop.effective_inertia(pairs, between / distance[:, None])
         _warn_of_step(self, pairs, rows[BondRecord.STIFFNESS], distance)
         history = _with_rows(history, pairs, rows, first, mass, inertia)
         self.continue_from(replace(snapshot, history=history, forces_known=False))

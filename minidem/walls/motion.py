@@ -154,8 +154,8 @@ class Driven:
     Notes
     -----
     Leapfrog, of second order. The step must resolve the wall on its contacts: a warning tells if it is above
-    sqrt(mass / sum of their stiffnesses), and from twice that on it is unstable. Dashpots of contacts take the wall as
-    infinitely heavy, so that restitution is lower at a wall lighter than the clumps.
+    sqrt(mass / sum of their stiffnesses), and from twice that on it is unstable. The effective mass of a contact
+    includes that of the wall, so that clumps rebound with the restitution of the materials.
     """
 
     mass: float | None = None

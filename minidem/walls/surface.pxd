@@ -64,6 +64,11 @@ cdef struct TriangleGrid:           # of a mesh, in its frame: the triangles wit
     const int *start                # (cells + 1,)
     const int *primitives             # (start[cells],), ascending in each cell
 
+cdef struct Drive:                  # how forces move a wall
+    double axis[3]                  # unit, of the line along which it moves, or of its rotation
+    double mobility                 # of a `Driven` wall 1 / mass [1/kg] or 1 / inertia [1/(kg m2)]; 0 of others
+    bint turns
+
 cdef struct Walls:
     Py_ssize_t count
     Py_ssize_t n_simple             # primitives with a shape
@@ -81,6 +86,7 @@ cdef struct Walls:
     const double *materials         # (count,): numbers of their materials
     const unsigned char *moves      # (count,)
     bint any_moves
+    const Drive *drives             # (count,); NULL: no wall is a `Driven` one
     const double *surfaces          # (count, 6): velocities and angular velocities beside the wall, in its frame
     bint any_slides                 # one of them is not zero
     double period[3]                # lengths of the periodic box, 0 along open axes [m]

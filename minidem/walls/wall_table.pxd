@@ -11,6 +11,7 @@ cdef class WallPrimitives:
     cdef object motions                 # Motions of the moving ones
     cdef list _keep
     cdef const void *kept(self, values, kind=*) except NULL
+    cdef object _fill_drives(self)
     cdef object _fill_shapes(self, simple)
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
     cdef object _fill_references(self, simple, of_triangles)

@@ -6,11 +6,11 @@ from libc.string cimport memset
 import numpy as np
 
 from minidem.walls.mesh_grid import PART, divided, joined_across, mesh_grid
-from minidem.walls.motion import POSE, STEERED, Motions
+from minidem.walls.motion import POSE, STEERED, Driven, Motions
 
 from minidem.core.vectors cimport IntVector, release, require_memory
 from minidem.walls.surface cimport (
-    CYLINDER, OTHER, PLANE, Shape, TouchFunction, TriangleGrid, Walls, find_triangles, touch_wall,
+    CYLINDER, OTHER, PLANE, Drive, Shape, TouchFunction, TriangleGrid, Walls, find_triangles, touch_wall,
 )
 
 KINDS = {"plane": PLANE, "cylinder": CYLINDER, "other": OTHER}
@@ -61,6 +61,7 @@ cdef class WallPrimitives:
         self.view.n_primitives, self.view.wall_of = len(self.wall_of), <int *> self.kept(self.wall_of, np.int32)
         self.view.moves = <unsigned char *> self.kept([wall.moves for wall in walls], np.uint8)
         self.view.any_moves = len(self.moving) > 0
+        self._fill_drives()
         surfaces = [(*wall.surface_velocity, *wall.surface_angular_velocity) for wall in walls]
         self.view.surfaces, self.view.any_slides = <double *> self.kept(surfaces), np.any(surfaces)
         self.view.repeats = <unsigned char *> self.kept(repeated, np.uint8)
@@ -74,6 +75,7 @@ cdef class WallPrimitives:
         return WallPrimitives, (self.walls, self.periodic)
 
     def __dealloc__(self):
+        free(<void *> self.view.drives)
         free(<void *> self.view.shapes)
         free(<void *> self.view.grids)
 
@@ -82,6 +84,21 @@ cdef class WallPrimitives:
         array = np.ascontiguousarray(values, dtype=kind)
         self._keep.append(array)
         return <const void *> <size_t> array.ctypes.data
+
+    cdef object _fill_drives(self):
+        cdef Drive *drives
+        cdef int k, axis
+        driven = [k for k, wall in enumerate(self.walls) if isinstance(wall.motion, Driven)]
+        if not driven:
+            return
+        self.view.drives = drives = <Drive *> calloc(len(self.walls), sizeof(Drive))
+        if drives == NULL:
+            raise MemoryError("no memory for the walls")
+        for k in driven:
+            motion = self.walls[k].motion
+            drives[k].turns, drives[k].mobility = motion.turns, 1.0 / (motion.inertia if motion.turns else motion.mass)
+            for axis in range(3):
+                drives[k].axis[axis] = motion.direction[axis]
 
     cdef object _fill_shapes(self, simple):
         """simple : of (number of the wall, values of its primitive, see Wall.primitives)."""

@@ -86,6 +86,19 @@ def test_restitution_at_a_held_sphere(free, turns):
     assert sim.position[0] == pytest.approx(0.0, abs=0.0) and sim.linear_momentum()[2] == BALL.mass * sim.velocity[1, 2]
 
 
+@pytest.mark.parametrize("arm", [0.3, 0.1, 0.02])
+def test_restitution_near_a_hinge(arm):
+    """A rod hits a plane beside its hinge: the effective mass, inertia / arm^2, is up to 2400 times its own."""
+    rod = md.ClumpTemplate([(0, 0, 0), (0.03, 0, 0)], [RADIUS, 0.4 * RADIUS], 2500.0)
+    sim = simulation(4e-6, walls=[md.Plane((0, 0, -1.00001 * RADIUS), (0, 0, 1))],
+                     material=md.Material(1e8, 0.25, restitution=0.5))
+    sim.add_clumps(rod, [rod.center_of_mass], pin=(-arm * RADIUS, 0, 0), turns="y", angular_velocity=(0, 1, 0))
+    sim.run(200)
+    while len(sim.contacts()):
+        sim.run(200)
+    assert sim.angular_velocity[0, 1] == pytest.approx(-0.5, abs=1e-4)
+
+
 def bed(dt, **floor):
     """Rods fall on a floor of balls that move as given, and overlap, and on a rod that a pin lets turn steadily."""
     sim = simulation(dt, gravity=(0, 0, -GRAVITY), periodic=((0, 0, -0.2), (0.12, 0.12, 1), (True, True, False)))

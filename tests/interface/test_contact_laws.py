@@ -10,6 +10,8 @@ import pytest
 from scenes import unit_vectors
 
 import minidem as md
+from minidem.contact import columns
+from minidem.contact.law import MOST_COEFFICIENTS
 from minidem.contact.pair_table import PROPERTIES, PairTable
 from minidem.core.checks import unit_quaternions
 
@@ -260,3 +262,21 @@ def test_the_guide_states_every_default():
             default = default[0] if isinstance(default, tuple) else default
             stated = f"{name}={default:.4g}" if isinstance(default, float) else f"{name}={default}"
             assert stated in page or name == "stiffness", f"{law}: guide/coming_from.md does not say `{stated}`"
+
+
+def test_dashpots_across_the_normal_near_a_hinge():
+    """A clump that can hardly approach another slides all the same: they take ten times the mass of clumps at most."""
+    law, values = md.contact.registry.select("hertz-mindlin")
+    pair = PairTable(STEEL).properties(PROPERTIES)
+    rows = np.zeros((columns.COEFFICIENTS + MOST_COEFFICIENTS, 8))
+    coefficients = np.ravel(law.coefficient_rows(pair, values))
+    rows[columns.COEFFICIENTS:columns.COEFFICIENTS + len(coefficients)] = coefficients[:, None]
+    rows[columns.NORMAL + 2] = rows[columns.MIDDLE_NORMAL + 2] = 1.0
+    rows[columns.VELOCITY], rows[columns.VELOCITY + 2] = 1e-6, -1e-3
+    rows[columns.OVERLAP], rows[columns.RADIUS], rows[columns.STEP] = 1e-5, 0.01, 1e-12
+    rows[columns.ROLLING_INERTIA], rows[columns.MASS] = 1.4 * 0.02 * 0.01 ** 2, np.tile([0.02, 0.2, 20.0, 0.01], 2)
+    force = law.kernels_for(values).results_at(rows, np.zeros((13, 4, 8)), values)
+    elastic = law.normal_force(1e-5, 0.01, pair, values)[0, 0]
+    across, along = force[0] / force[0, 0], (force[2] - elastic) / (force[2, 0] - elastic)
+    assert across == pytest.approx(np.sqrt(np.minimum(rows[columns.MASS] / 0.02, 10.0)), rel=1e-4)
+    assert along == pytest.approx(np.sqrt(rows[columns.MASS] / 0.02), rel=1e-4)

@@ -55,6 +55,37 @@ def test_piston_on_a_spring_of_grains():
     assert len(sim.contacts()) and (errors[1] < 0.3 * errors[0]).all() and errors[1].max() < 1e-5
 
 
+@pytest.mark.parametrize("ratio", [10.0, 1.0, 0.3])
+@pytest.mark.parametrize("mass", ["contact", "clump", "shared"])
+def test_restitution_at_a_driven_wall(mass, ratio):
+    """It is that of the material at a wall, at a clump that one carries, and at a rotor, of any mass and inertia."""
+    arm, ball = 5.0 * RADIUS, MASS * ratio
+    line, turns = md.Driven(mass=ball, axis=(0, 0, 1)), md.Driven(inertia=ball * arm ** 2, about=(-arm, 0, 0),
+                                                                  axis=(0, 1, 0))
+    walls = [md.Plane((0, 0, RADIUS), (0, 0, 1), motion=line),
+             md.MeshWall((FLAP[0][:, [0, 2, 1]] + (-0.4, 0.2, RADIUS), FLAP[1]), motion=turns)]
+    for wall, motion in (walls[0], line), (walls[1], turns), (None, line), (None, turns):
+        sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.6), wall and [wall], dt=1e-5,
+                            contact=f"hertz-mindlin:mass={mass}")
+        if wall is None:
+            sim.add_clumps(BALL, (0, 0, 0), scale=RADIUS, motion=motion)
+        sim.add_clumps(BALL, (0, 0, 2.00001 * RADIUS), scale=RADIUS, velocity=(0, 0, -0.01))
+        sim.run(1)
+        while len(sim.contacts()) or sim.step_count < 200:
+            sim.run(100)
+        velocity, rate = sim.wall_velocity(0)
+        assert (sim.velocity[-1] - velocity)[2] + arm * rate[1] == pytest.approx(0.006, rel=1e-3)
+
+
+def test_bonds_with_a_clump_that_a_driven_wall_carries():
+    """Their dashpots have the effective mass of the ball and the wall."""
+    sim = md.Simulation(SMOOTH, contact="hertz-mindlin:bonds=parallel", dt=1e-5)
+    sim.add_clumps(BALL, (0, 0, 0), scale=RADIUS, motion=md.Driven(mass=3.0 * MASS, axis=(0, 0, 1)))
+    sim.add_clumps(BALL, (0, 0, 2.0 * RADIUS), scale=RADIUS)
+    sim.add_bonds([(0, 1)], radius=1.0, young=1e6, stiffness_ratio=1.0, tensile=1e9, shear=1e9, damping=0.1)
+    assert sim.loop.history()["mass"] == pytest.approx([0.75 * MASS], rel=1e-12)
+
+
 def test_free_walls_obey_newton():
     """A lid that falls, a flap under a moment about an axis that is carried along: exact to rounding."""
     lid = md.Plane((0, 0, 1), (0, 0, -1), motion=md.Driven(mass=2.0, axis=(0, 0, 1), force=-2.0 * G))

@@ -18,7 +18,9 @@ from libc.math cimport M_SQRT2, fabs, pi, sqrt
 
 from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, Row, load3, store3
 from minidem.contact.law cimport Part
-from minidem.contact.part cimport BOND_RANGE, LawParameters, OwnFriction, OwnNormal, positive, predicted, turned
+from minidem.contact.part cimport (
+    BOND_RANGE, LawParameters, OwnFriction, OwnNormal, most_across, positive, predicted, turned,
+)
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
 
@@ -90,9 +92,10 @@ cdef inline void damp(GivenContact contact, BondHistory *own, OwnResult result, 
     cdef double beta = own.beta[lane], known = own.known[lane]
     cdef double damped = 1.0 if beta > 0.0 else 0.0, acts = 0.0 if bonds.breaks[lane] else 2.0 * beta
     cdef double k_n = sqrt(own.k_n[lane]), k_s = sqrt(own.k_s[lane])
-    cdef double straight = acts * sqrt(contact.mass[lane])
+    cdef double straight = acts * sqrt(contact.mass[lane]), square = contact.radius[lane] * contact.radius[lane]
+    cdef double across = acts * sqrt(min(contact.mass[lane], most_across(contact, lane) / positive(square, 1.0)))
     cdef double turning = 0.5 * acts * own.radius[lane] * sqrt(contact.rolling_inertia[lane])
-    dashpot = anisotropic(predicted(u, load3(own.slip, lane), known), straight * k_s, straight * k_n, normal)
+    dashpot = anisotropic(predicted(u, load3(own.slip, lane), known), across * k_s, straight * k_n, normal)
     couple = anisotropic(predicted(w, load3(own.rate, lane), known), turning * k_n, turning * k_s * M_SQRT2, normal)
     result.dissipated[0][lane] += -0.5 * contact.step[lane] * (
         dot(add(load3(own.dashpot, lane), dashpot), u) + dot(add(load3(own.dashpot_couple, lane), couple), w))

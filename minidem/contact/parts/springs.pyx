@@ -21,8 +21,8 @@ from minidem.contact.contact cimport (
 from minidem.contact.law cimport Part
 from minidem.contact.part cimport (
     FRICTION, GivenNormal, LawParameters, OwnFriction, OwnNormal, OwnStretch, ROLLING_DAMPING, ROLLING_FRICTION,
-    ROLLING_STIFFNESS, Stretch, StretchRule, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, flat, positive, predicted,
-    turned,
+    ROLLING_STIFFNESS, Stretch, StretchRule, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, flat, most_across, positive,
+    predicted, turned,
 )
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
@@ -203,11 +203,18 @@ cdef inline void spring_energies(StretchRule rule, GivenContact contact, const d
 cdef void friction(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
                    const LawParameters *parameters) noexcept nogil:
     cdef Springs springs
+    cdef double square
+    cdef long long heavy = 0
     cdef int lane
     for lane in range(LANES):
+        square = contact.radius[lane] * contact.radius[lane]
+        heavy |= <long long> (contact.mass[lane] * square > most_across(contact, lane))
         springs.stiffness[lane] = contact.coefficients[TANGENTIAL_STIFFNESS][lane]
         springs.coefficient[lane] = contact.coefficients[TANGENTIAL_DAMPING][lane] * normal.dashpot[lane]
         springs.limit[lane] = contact.coefficients[FRICTION][lane] * normal.load[lane]
+    for lane in range(LANES if heavy else 0):
+        square = contact.mass[lane] * contact.radius[lane] * contact.radius[lane]
+        springs.coefficient[lane] *= sqrt(min(1.0, most_across(contact, lane) / positive(square, 1.0)))
     resist(parameters.rule, contact, contact.velocity, normal.pose_velocity, history.spring, history.dashpot, normal,
            &springs, result.force)
     for lane in range(LANES):
