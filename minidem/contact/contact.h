@@ -9,7 +9,9 @@
 
    Of two spheres, i is the one with the lower number of the user as long as the contact lasts. Vectors are in the lab
    frame. The history is that of the last step, zero in a new contact, and is replaced by that of this step. A contact
-   with goes_on zero ends in this step: its force is zero, and what its springs hold is dissipated. */
+   with goes_on zero ends in this step: its force is zero, and what its springs hold is dissipated. This is what
+   `describe` returns for its new history, and an overlap of zero or, of a law that acts across gaps, the gap. What is
+   not finite counts as zero, and nothing is added if the law has dissipated as much in this step itself. */
 #ifndef MINIDEM_CONTACT_H
 #define MINIDEM_CONTACT_H
 

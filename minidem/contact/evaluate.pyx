@@ -17,12 +17,13 @@ template, so that the wrench depends neither on the threads nor on the order in 
 force acts at the centre of its sphere, with its moment about it, which a central force has not. The torque is offset x
 force in the principal body frame, so a rod of spheres on one axis has an axial torque of exactly zero.
 """
+from libc.math cimport fabs
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memchr, memcpy, memmove, memset
 
 from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
-from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Row, load3
+from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Energies, Row, load3
 from minidem.contact.contacts cimport (
     BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
 )
@@ -176,13 +177,51 @@ cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, cons
             contacts.force_after_end[k] = result.force[k][lane]
 
 
+cdef void dissipate_held(Contacts *contacts, const ContactBlock *block, int ended) noexcept nogil:
+    """Count what the springs of a user-defined law hold as dissipated, in contacts that have a bit in `ended`.
+
+    These are the energies that it describes, of the history that it leaves, without an overlap. A law that has
+    dissipated as much in this step has done so itself.
+    """
+    cdef const Law *law = contacts.law
+    cdef Contact *contact = &contacts.rooms[0].contact
+    cdef const Row *done = contacts.rooms[0].result.dissipated
+    cdef double history[MAX_RECORDS * 4 * LANES]
+    cdef Row held[SUMMED]
+    cdef Energies energies
+    cdef double by_law, all_held
+    cdef int lane, k
+    memcpy(history, history_of(block), law.n_records * 4 * LANES * sizeof(double))
+    for lane in range(LANES):
+        if ended >> lane & 1 and law.reach == 0.0:
+            contact.overlap[lane] = 0.0
+    law.describe(contact, history, &energies, &law.parameters)
+    memcpy(held[0], energies.normal_energy, sizeof(Row))
+    memset(held[1], 0, sizeof(Row))                     # tangential damping: springs count as sliding
+    memcpy(held[2], energies.tangential_energy, sizeof(Row))
+    memcpy(held[3], energies.rolling_energy, sizeof(Row))
+    for lane in range(LANES):
+        by_law, all_held = 0.0, held[0][lane] + held[2][lane] + held[3][lane]
+        for k in range(<int> SUMMED):
+            by_law += done[k][lane]
+        # Not a number: without an overlap a formula may divide by zero.
+        if not (ended >> lane & 1 and contact.step[lane] > 0.0 and fabs(by_law) < fabs(all_held) < FAR):
+            held[0][lane] = held[2][lane] = held[3][lane] = 0.0
+    add_energies(held[0], law.per_energy, contacts.ledger.sums, contacts.ledger.energies, contacts.ledger.lost)
+
+
 cdef void end_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, int group, Py_ssize_t b,
                        int ended) noexcept nogil:
     """End the contacts of a block that have a bit in `ended`."""
     cdef const ContactBlock *block = block_at(&contacts.groups[group], b)
     cdef int lane
     for lane in range(LANES):
-        if ended >> lane & 1 and block.first[lane] != free_slot_of(state):
+        if block.first[lane] == free_slot_of(state):
+            ended &= ~(1 << lane)
+    if ended and contacts.law.parameters.parts[0].forces == NULL:       # a law of the user's
+        dissipate_held(contacts, block, ended)
+    for lane in range(LANES):
+        if ended >> lane & 1:
             check_ended(contacts, block, &contacts.rooms[0].result, contacts.law.has_couples, lane)
             end_contact(contacts, mine, state, group, b * LANES + lane)
 

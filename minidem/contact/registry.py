@@ -252,7 +252,9 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
 
     Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. Of two
     spheres, i is the one with the lower number, as long as the contact lasts. A contact that does not continue ends in
-    this step: its force must be zero, or the run ends with a ValueError, and what its springs hold is dissipated.
+    this step: its force must be zero, or the run ends with a ValueError, and what its springs hold is dissipated:
+    the energies that `describe` returns for its new history and an overlap of zero or, of a law with a range, the gap.
+    What is not finite counts as zero, and nothing is added if the law has dissipated as much in this step itself.
     Without a range, contacts continue as long as the overlap is positive; a law with a range decides with
     `contacts.goes_on`, or GOES_ON of the result. Where forces are evaluated between two steps, the step is 0, and
     nothing is dissipated.

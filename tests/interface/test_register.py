@@ -73,6 +73,58 @@ def test_a_contact_ends_with_its_overlap_whatever_the_law_says(own_law):
     assert sim.contacts()["history"][0, 0, 3] == 1.0
 
 
+@pytest.mark.parametrize("books", [False, True])
+def test_what_springs_hold_at_the_end_is_dissipated(own_law, books):
+    """Of a spring with a dashpot in series beside another spring; also if the law has dissipated it itself."""
+    def force(c, stiffness, decay):
+        arm, before = c.history[:, 0, 0].copy(), c.history[:, 0, 1].copy()
+        overlap, kept = np.maximum(c.overlap, 0.0), np.exp(-c.step / decay)
+        step = np.where(c.step > 0.0, c.step, 1.0)
+        new = arm * kept + stiffness * decay * (overlap - before) / step * (1.0 - kept)
+        c.force = (np.where(c.overlap > 0.0, stiffness * overlap + new, 0.0))[:, None] * c.normal
+        c.dissipated[:, 0] = (c.step > 0.0) * 0.5 * ((arm + new) * (overlap - before) - (new**2 - arm**2) / stiffness)
+        if books:
+            c.dissipated[:, 0] += (c.step > 0.0) * (c.overlap <= 0.0) * 0.5 * new ** 2 / stiffness
+        c.history[:, 0, 0], c.history[:, 0, 1] = new, overlap
+
+    def describe(c, stiffness, decay):
+        c.normal_energy = 0.5 * (stiffness * np.maximum(c.overlap, 0.0) ** 2 + c.history[:, 0, 0] ** 2 / stiffness)
+
+    own_law("arm", force, describe, parameters={"stiffness": 1e6, "decay": 3e-4})
+    sim = two_balls("arm", overlap=0.0, velocity=[(1, 0, 0), (-1, 0, 0)])
+    start = sim.energy().balance
+    sim.run(240)
+    held = sim.energy().elastic
+    assert len(sim.contacts()) and held > 0.05 * start
+    sim.run(20)
+    assert not len(sim.contacts()) and sim.energy().balance == pytest.approx(start, rel=3e-3)
+    end = sim.energy().dissipated
+    sim.run(100)
+    assert sim.energy().dissipated == end
+
+
+def test_energies_at_the_end_of_a_contact(own_law):
+    """Each counts among those of its kind, once. What is not finite, here at the wall, does not count."""
+    def force(c):
+        c.force = (1e6 * np.maximum(c.overlap, 0.0))[:, None] * c.normal
+        c.history[:, 0, 0] = 1.0
+
+    def describe(c):
+        at_wall, held = c.ids[:, 1] == -1, 1e-6 * c.history[:, 0, 0]
+        c.normal_energy, c.tangential_energy, c.rolling_energy = held, np.where(at_wall, np.nan, 2.0 * held), 3.0 * held
+
+    own_law("held", force, describe)
+    floor = md.Plane((0, 0, -0.05 + 1e-4), (0, 0, 1))
+    sim = two_balls("held", walls=[floor], overlap=1e-4, velocity=[(0, 0, 1), (1, 0, 1)])
+    sim.run(1)
+    assert len(sim.contacts()) == 3 and sim.energy().dissipated == 0.0
+    sim.run(200)
+    energy = sim.energy()
+    assert not len(sim.contacts()) and [energy.dissipated_damping, energy.dissipated_tangential,
+                                        energy.dissipated_sliding, energy.dissipated_rolling] == pytest.approx(
+        [1e-6, 0.0, 2e-6, 3e-6], rel=1e-12)
+
+
 def test_describe(own_law):
     """Without it energies are zero; its errors are raised by what reads them, and the simulation can continue."""
     own_law("mine", example.force, **example.RECORD)
