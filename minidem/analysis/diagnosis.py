@@ -4,6 +4,7 @@ import warnings
 import numpy as np
 
 from minidem.analysis.contacts import to_nearest_image
+from minidem.contact.law import largest_sums
 from minidem.core.quaternions import rotate
 from minidem.state.hold import immovable
 from minidem.walls.wall import with_names
@@ -11,6 +12,7 @@ from minidem.walls.wall import with_names
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
 ROUNDING = 1e-9         # of a relative overlap, whose positions may be 1e6 radii from the origin
 FEW = 64                # so few new clumps are compared with all others; for more a list of contacts is faster
+PART_OF_SUM = 0.1       # of the largest sum, whose other parts are moments
 SAMPLED = 4096          # so few of new clumps are compared before all contacts are listed
 
 
@@ -147,7 +149,38 @@ def explain_energy(sim):
         clump = int(np.argmax(np.where(np.isnan(kinetic), np.inf, kinetic)))
     return (f"step {sim.step_count} (time {sim.time:.6g} s): the energy is not finite; clump {clump} has the velocity "
             f"{np.abs(velocity[clump]).max():.3g} m/s and the angular velocity {np.abs(rate[clump]).max():.3g} rad/s. "
-            + _cause(sim, rotation_first=np.isfinite(translational[clump])))
+            + (explain_forces(sim) or _cause(sim, rotation_first=np.isfinite(translational[clump]))))
+
+
+def explain_forces(sim):
+    """Cause and remedy if the forces on a sphere at the present pose are beyond the range of their sums; else None."""
+    position, law, values = sim.position, sim.settings.law, sim.settings.law_values
+    if not np.isfinite(position).all() or np.isfinite(sim.loop.state.column("force")).all():
+        return None
+    contacts, sums = sim.loop.known_contacts(), np.zeros(len(sim.sphere_radii))
+    for side, sphere in ("i", contacts["sphere_i"]), ("j", contacts["sphere_j"]):
+        present = contacts[f"clump_{side}"] >= 0
+        np.add.at(sums, sphere[present], np.abs(contacts["force"][present]).sum(axis=1))
+    if not np.isfinite(sums).all():
+        return f"Contact law {sim.contact!r} returned a force that is not finite: look at its function"
+    material = sim.material_index[sim.sphere_clump]
+    largest = largest_sums(law, values, sim.loop.pair_table, sim.sphere_radii, material)
+    k = int(np.argmax(sums / largest))
+    if sums[k] < PART_OF_SUM * largest[k]:
+        return None
+    touching = (contacts["sphere_i"] == k) | (contacts["sphere_j"] == k) & (contacts["clump_j"] >= 0)
+    overlap = np.max(contacts["overlap"][touching]) / sim.sphere_radii[k]
+    of = f"Young's modulus of its material, {sim.materials[material[k]].young:g} Pa"
+    own = law.kernels_for(values).sees_bodies
+    source, remedy = (
+        ("the scale of the contact law", "register the law with a larger one") if law.scale is not None else
+        (f"the stiffness of contact law {sim.contact!r}", "raise it") if not own and "young" not in law.reads else
+        (of, "raise young" + (", or give md.contact.register(..., scale=...) the size of the law's forces" if own else
+                              ", or lower that of the bonds" if sim.settings.law_value("bonds") == "parallel" else "")))
+    return (f"At step {sim.step_count} the forces of contacts on a sphere of clump {sim.sphere_clump[k]} sum up to "
+            f"{sums[k]:.3g} N, with overlaps up to {overlap:.3g} of its radius {sim.sphere_radii[k]:g} m. Sums hold up "
+            f"to {largest[k]:.3g} N there, which follows from {source}. If such forces are meant, {remedy}; else lower "
+            f"speeds or dt ({sim.dt:g} s)")
 
 
 def _cause(sim, rotation_first):

@@ -173,19 +173,26 @@ def powers_of_two(x):
     return np.ldexp(1.0, np.frexp(x)[1] - 1)
 
 
-def unit_keys(description, values, pair_table, radius, bits):
+def unit_keys(description, values, pair_table, radius):
     """Keys of the units of the sums of forces (fixed_point.pxd), by the index of the material, and their shift.
 
     radius : a power of two [m], without effect on the keys if the force goes with the radius or its square.
-    bits : the unit is 2^-bits of the force.
     """
     def forces(size):
         return np.array([pair_table.force_scale(description, values, size, k)
                          for k in range(len(pair_table.materials))])
 
-    whole = forces(radius)
+    whole, bits = forces(radius), 58 if description.kernels_for(values).parts else 54   # the unit is 2^-bits of it
     shift = np.uint64(whole[0] > 3.9 * forces(0.5 * radius)[0])
     return (2.0 ** bits / powers_of_two(whole)).view(np.uint64) + (np.array([radius]).view(np.uint64) << shift), shift
+
+
+def largest_sums(description, values, pair_table, radii, materials):
+    """(n,) up to which the magnitudes of the forces on spheres may sum up [N], of their radii [m] and materials."""
+    radii = np.ascontiguousarray(radii, dtype=float)
+    keys, shift = unit_keys(description, values, pair_table, float(powers_of_two(radii.max(initial=0.0) or 1.0)))
+    exponents = radii.view(np.uint64) & np.array([np.inf]).view(np.uint64)
+    return 2.0 ** 62 / (keys[materials] - (exponents << shift)).view(float)
 
 
 cdef object set_units(Law *law, description, values, pair_table, state):
@@ -204,7 +211,6 @@ cdef object set_units(Law *law, description, values, pair_table, state):
     law.per_energy = 1.0 / law.energy_unit
     law.reach = description.largest_gap(pair_table.properties(PROPERTIES), values, radius)
     law.begins_at_reach = description.begins == "range"
-    keys, law.unit_shift = unit_keys(description, values, pair_table, float(powers_of_two(radius)),
-                                     54 if law.parameters.parts[0].forces == NULL else 58)
+    keys, law.unit_shift = unit_keys(description, values, pair_table, float(powers_of_two(radius)))
     law.unit_keys = <const uint64_t *> pointer_to(keys)
     return keys

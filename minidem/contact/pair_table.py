@@ -133,18 +133,10 @@ class PairTable:
         return table.array
 
     def force_scale(self, law, values, radius, material):
-        """Elastic normal force of a material (index) with itself, at an overlap of one radius [N].
-
-        For a law of a user's own it is that of its Young's modulus.
-        """
+        """`ContactLaw.force_scale` of a material (index) with itself [N]."""
         own = {name: self._own[ELASTIC.get(name, name)][material].reshape(1, 1) for name in PROPERTIES}
         pair = {name: 1.0 / (one + one) if name in ELASTIC else one for name, one in own.items()}
-        modulus = float(pair["modulus"][0, 0])
-        if "young" not in law.reads and law.kernels_for(values).keep is None:   # a user's own may raise
-            force = float(law.normal_force(radius, 0.5 * radius, pair, values)[0, 0])
-            if 0.0 < force < np.inf:
-                return force
-        return 2.0 * modulus * radius ** 2
+        return law.force_scale(pair, values, radius)
 
     def require_pairs(self, law, values, material_index):
         """ValueError for two different materials that can meet without what the law reads of their pair.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minidem.contact.law import MOST_COEFFICIENTS, MOST_PARAMETERS, MOST_RECORDS, LawKernels
-from minidem.core.checks import check_call, flag, non_negative, positive, whole
+from minidem.core.checks import check_call, flag, non_negative, positive, short_repr, whole
 from minidem.core.parameters import named_values
 from minidem.core.registry import Description, Registry
 from minidem.material import PAIR_PROPERTIES
@@ -27,7 +27,7 @@ class ContactLaw(Description):
     kernels : LawKernels or callable
         Its compiled functions (contact/law.pxd); of a law that is composed of parts kernels(values), `values` being the
         parameters by name.
-    coefficients, reads, reads_of_pairs, range, begins, parameters
+    coefficients, reads, reads_of_pairs, range, begins, scale, parameters
         As for `register`. A law without history has at most four coefficients.
     power : float
         p of the normal force k d^p of an overlap d. Its elastic energy is F d / (p + 1), its stiffness p F / d.
@@ -58,6 +58,7 @@ class ContactLaw(Description):
     reads_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     range: float | Callable = 0.0
     begins: str = "touch"
+    scale: Callable | None = None
 
     def __post_init__(self):
         """ValueError for a description that the loop could not use."""
@@ -76,6 +77,10 @@ class ContactLaw(Description):
             if not callable(self.coefficients):
                 self.refuse("coefficients", "give a function of (pair, values)")
             check_call("coefficients", self.coefficients, "pair", "values")
+        if self.scale is not None:
+            if not callable(self.scale):
+                self.refuse("scale", "give a function of (pair, values, radius)")
+            check_call("scale", self.scale, "pair", "values", "radius")
         if callable(self.range):
             check_call("range", self.range, "pair", "values", "radius")
         else:
@@ -128,6 +133,24 @@ class ContactLaw(Description):
         force_at = self.kernels_for(values).force_at
         rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(pair["modulus"].size, -1)
         return np.reshape([force_at(overlap, radius, row, values, self.power) for row in rows], pair["modulus"].shape)
+
+    def force_scale(self, pair: Mapping, values: list[float | int], radius: float) -> float:
+        """Elastic force of two equal spheres at an overlap of one radius [m], the unit of the sums of forces [N].
+
+        pair : of one material, arrays (1, 1);  values : as for `coefficients`.
+        Of a law of a user's it is what `scale` says, or that of Young's modulus.
+        """
+        if self.scale is not None:
+            force = np.asarray(self.scale(pair, named_values(self.parameters, values), radius), dtype=float)
+            if force.size != 1 or not 0.0 < force.item() < np.inf:
+                raise ValueError(f"contact {self.name!r}: scale returned {short_repr(force.tolist())}; return a force "
+                                 "[N] greater than 0")
+            return force.item()
+        if "young" not in self.reads and self.kernels_for(values).keep is None:     # a user's own may raise
+            force = float(self.normal_force(radius, 0.5 * radius, pair, values)[0, 0])
+            if 0.0 < force < np.inf:
+                return force
+        return 2.0 * float(pair["modulus"][0, 0]) * radius ** 2
 
     def largest_gap(self, pair: Mapping, values: list[float | int], radius: float) -> float:
         """Largest gap of contacts up to an effective radius [m]; pair, values : as for `coefficients`."""
@@ -187,7 +210,7 @@ def readers(names, contact):
 def register(name: str, force: Function, describe: Function | None = None, *, records: int = 1, couples: bool = False,
              coefficients: Callable | None = None, reads: tuple[str, ...] = (), reads_of_pairs: tuple[str, ...] = (),
              parameters: Mapping[str, float | tuple[str, ...] | None] | None = None, range: float | Callable = 0.0,
-             begins: str = "touch", **further: object) -> ContactLaw:
+             begins: str = "touch", scale: Callable | None = None, **further: object) -> ContactLaw:
     """Add a contact law with history; it then works wherever a name does.
 
     Parameters
@@ -220,6 +243,11 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         radius [m], not smaller for a larger one.
     begins : str
         Whether a contact begins at "touch", or at a gap of its "range".
+    scale : function, optional
+        scale(pair, values, radius) -> typical largest force of spheres of a radius [m] and of one material [N],
+        proportional to the radius or to its square; as for `coefficients`, `pair` has arrays (1, 1). The forces on a
+        sphere are added as multiples of 2^-54 of it, and their magnitudes may sum up to 256 times it; else the run ends
+        with an error. Default: 2 E* R^2, of Young's modulus. Energies have a unit that follows from it.
     **further : object
         Further fields of `ContactLaw`: title, doi, doc, cites, power, reads_with and others.
 
@@ -271,4 +299,4 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     return _registry.add(ContactLaw(
         name=name, kernels=make_kernels({"force": force, "describe": describe}, records, couples, parameters),
         needs_velocity=True, has_history=True, coefficients=coefficients, reads=reads, reads_of_pairs=reads_of_pairs,
-        parameters=parameters, range=range, begins=begins, **given))
+        parameters=parameters, range=range, begins=begins, scale=scale, **given))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import explain_pose
+from minidem.analysis.diagnosis import explain_forces, explain_pose
 from minidem.analysis.monitor import Monitor
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
@@ -286,9 +286,10 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
         try:
             self._pacer.run(self._run_piece, steps)
         except NotFinite as error:
-            text = f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. " + explain_pose(self)
+            text = f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
+            cause = explain_pose(self)
             self.loop.return_to_last_step()
-            raise FloatingPointError(text) from None
+            raise FloatingPointError(text + (explain_forces(self) or cause)) from None
 
     def _run_piece(self, steps):
         if self.loop.is_unsorted:

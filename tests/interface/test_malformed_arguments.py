@@ -177,8 +177,8 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
     "register": (register, {"name": "mine", "move": lambda *_: None, **dict.fromkeys([
         "start", "finish", "predict", "title", "doi", "stages", "n_scratch", "angular_velocity_offset"])}, None),
     "register_law": (register_law, {"name": "mine", "force": lambda *_: None, **dict.fromkeys([
-        "describe", "records", "couples", "coefficients", "reads", "reads_of_pairs", "parameters", "title", "power"])},
-        None),
+        "describe", "records", "couples", "coefficients", "reads", "reads_of_pairs", "parameters", "title", "power",
+        "scale"])}, None),
 }
 FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "cylinder": (md.Cylinder, {
@@ -291,7 +291,8 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "register": {"name": ["spiral", "", "a:b", "a,b", "a b", "a\n"], "move": [3], "finish": ["x"], "n_scratch": [-1],
                  "stages": [(), (2.0,)], "angular_velocity_offset": ["half", np.inf]},
     "register_law": {"name": ["hertz", "", "a:b"], "force": [3], "describe": ["x"], "records": [0, 14, "x"],
-                     "couples": [1], "coefficients": [1.0], "reads": [("youn",)], "reads_of_pairs": ["friction"],
+                     "couples": [1], "coefficients": [1.0], "scale": [1.0, "x"],
+                     "reads": [("youn",)], "reads_of_pairs": ["friction"],
                      "reads_with": [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"}],
                      "power": [0.0, "x"], "parameters": [{"x": "word"}, {f"p{k}": 1.0 for k in range(17)}]},
 }

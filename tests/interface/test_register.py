@@ -125,6 +125,53 @@ def test_energies_at_the_end_of_a_contact(own_law):
         [1e-6, 0.0, 2e-6, 3e-6], rel=1e-12)
 
 
+def linear(c, stiffness):
+    c.force = (stiffness * np.maximum(c.overlap, 0.0))[:, None] * c.normal
+
+
+def test_size_of_the_forces(own_law):
+    """A law far stiffer than the material is refused with the reason, until it says its own scale."""
+    soft, options = md.Material(1.0, 0.3), {"overlap": -1e-5, "velocity": [(1, 0, 0), (-1, 0, 0)]}
+    own_law("mine", linear, parameters={"stiffness": None})
+    with pytest.raises(FloatingPointError, match=r"clump \d is not finite\. At step \d+ the forces .* sum up to .* N, "
+                                                 r"with overlaps up to 0\.0.* of its radius 0\.05 m\. Sums hold up to "
+                                                 r"0\.25 N .*Young's modulus of its material, 1 Pa\..*scale="):
+        two_balls("mine:stiffness=1e5", material=soft, steps=1000, **options)
+    for scale in lambda pair, values, radius: values["stiffness"] * radius, \
+            lambda pair, values, radius: values["stiffness"] * radius ** 2 / 0.05 + 0.0 * pair["modulus"]:
+        own_law("mine", linear, parameters={"stiffness": None}, scale=scale)
+        assert two_balls("mine:stiffness=1e5", material=soft, steps=1000, **options).velocity[1, 0] == pytest.approx(
+            1.0, rel=1e-3)
+    own_law("mine", linear, parameters={"stiffness": None}, scale=lambda pair, values, radius: 1e-3 * radius)
+    with pytest.raises(FloatingPointError, match="the scale of the contact law.*register the law with a larger one"):
+        two_balls("mine:stiffness=1e5", material=soft, steps=1000, **options)
+    for wrong in (0.0, np.nan, [1.0, 2.0]):
+        own_law("mine", linear, parameters={"stiffness": None}, scale=lambda pair, values, radius: wrong)
+        with pytest.raises(ValueError, match="contact 'mine': scale returned .*greater than 0"):
+            two_balls("mine:stiffness=1e5")
+    own_law("mine", lambda c: vars(c)["force"].fill(np.nan))
+    with pytest.raises(FloatingPointError, match="'mine' returned a force that is not finite"):
+        two_balls("mine", steps=10)
+
+
+@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin", "hooke:stiffness=5"])
+def test_forces_beyond_those_of_the_material(contact):
+    """Of a material that is far too soft, deep in a wall."""
+    sim = two_balls(contact, [md.Plane((0, 0, -0.05), (0, 0, 1))], material=md.Material(70.0, 0.3), overlap=-1.0,
+                    velocity=(0, 0, -100.0))
+    words = "the stiffness of contact law" if "hooke" in contact else "Young's modulus of its material, 70 Pa"
+    with pytest.raises(FloatingPointError, match=rf"overlaps up to \d.*{words}.*If such forces are meant, raise"):
+        sim.run(100_000)
+
+
+def test_bonds_beyond_the_forces_of_the_material():
+    sim = two_balls("hertz-mindlin:bonds=parallel", material=md.Material(1e3, 0.3), overlap=0.0)
+    sim.add_bonds([(0, 1)], radius=1.0, young=1e9, stiffness_ratio=2.0, tensile=1e30, shear=1e30)
+    sim.set_motion([0], velocity=(5, 0, 0))
+    with pytest.raises(FloatingPointError, match="of its material, 1000 Pa.*or lower that of the bonds"):
+        sim.run(1000)
+
+
 def test_describe(own_law):
     """Without it energies are zero; its errors are raised by what reads them, and the simulation can continue."""
     own_law("mine", example.force, **example.RECORD)
