@@ -323,7 +323,7 @@ cdef void add_carried(const Loop *loop, const Contacts *contacts, Py_ssize_t b, 
     cdef const WrenchBlock *wrench = wrench_of(&loop.state, b)
     cdef Vec3 arm
     cdef int lane, m
-    for lane in range(LANES if hold != NULL else 0):
+    for lane in range(LANES):
         for m in range(loop.course.n_servos if hold.kind[lane] == CARRIED else 0):
             if loop.course.servos[m].wall == <int> hold.wall[lane]:
                 arm = sub(load(clumps.position + lane), vector(
@@ -346,8 +346,9 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
     for group in range(<int> WALLS if loop.state.holds == NULL else <int> SPHERES, <int> GROUPS):
         for k in range(contacts.groups[group].n_blocks if loop.course.n_servos > 0 else 0):
             add_servo_sums(loop, contacts, group == <int> WALLS, block_at(&contacts.groups[group], k), sums)
-    for k in range(mine.first_block, mine.last_block if loop.course.n_servos > 0 else mine.first_block):
-        add_carried(loop, contacts, k, sums)
+    if loop.state.holds != NULL and loop.course.n_servos > 0:
+        for k in range(mine.first_block, mine.last_block):
+            add_carried(loop, contacts, k, sums)
     if loop.course.presses:
         memset(totals, 0, sizeof(totals))
         for k in range(contacts.groups[SPHERES].n_blocks):

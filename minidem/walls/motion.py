@@ -18,7 +18,8 @@ FIXED = 1e-9                    # change of a normal or axis, relative displacem
 class Oscillation:
     """A sinusoidal translation, the `motion` of a wall.
 
-    The displacement is amplitude * (sin(2 pi frequency t + phase) - sin(phase)).
+    The displacement is amplitude * (sin(2 pi frequency t + phase) - sin(phase)) at the time t of the simulation. Where
+    the motion begins later, it is counted from there: nothing jumps, and walls of one phase keep it.
 
     Parameters
     ----------
