@@ -53,6 +53,32 @@ def cube(contact):
     return make
 
 
+def machine(threads):
+    """A cube on a belt, with masses that its contacts share, between a lid that is driven and a Servo, in weak bonds."""
+    walls = [md.Plane((0, 0, -0.0099), (0, 0, 1), surface_velocity=(0.5, 0, 0)),
+             md.Plane((0, 0, 0.0302), (0, 0, -1), name="lid", motion=md.Driven(mass=0.02, force=20.0)),
+             md.Plane((-0.0099, 0, 0), (1, 0, 0), motion=md.Servo(pressure=1e3, mass=0.02, area=1e-3))]
+    sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.3), walls, dt=5e-6, threads=threads,
+                        contact="hertz-mindlin:bonds=parallel,mass=shared")
+    places = np.argwhere(np.ones((4, 4, 2))) * (0.0199, 0.0199, 0.0203)
+    sim.add_clumps(BALL, places, velocity=np.random.default_rng(1).normal(0.0, 0.5, places.shape))
+    sim.add_bonds(3e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05)
+    sim.run(BEGUN)
+    assert 0 < len(sim.broken_bonds()) and 0 < len(sim.bonds())
+    return sim
+
+
+def pressed_box(threads):
+    box = md.PeriodicBox((0, 0, 0), (0.081, 0.081, 0.042), (True,) * 3, shear=("x", "y", 20.0),
+                         rates=(md.Pressure(1e3, 1e-3), 0.0, -5.0))
+    sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.3), dt=5e-6, threads=threads,
+                        contact="hertz-mindlin", periodic=box)
+    places = np.argwhere(np.ones((4, 4, 2))) * (0.0199, 0.0199, 0.0203) + 0.01
+    sim.add_clumps(BALL, places, velocity=np.random.default_rng(1).normal(0.0, 0.5, places.shape))
+    sim.run(BEGUN)
+    return sim
+
+
 def one_step(sim):
     sim.run_until((BEGUN + 1) * sim.dt)
 
@@ -107,6 +133,29 @@ def conduct(sim, path):
     one_step(sim)
 
 
+def hold(sim, path):
+    """Some in part, at pins, by an oscillation, by the lid; one more wall, and the belt stops."""
+    if sim.loop.state.hold is None:
+        sim.set_motion([0, 1], free="xz", turns="y")
+    if not sim.loop.state.hold["arm"].any():
+        sim.set_motion([2], pin=sim.position[2] + 0.005)
+    if len(sim.walls) == 3:
+        sim.set_motion([4, 6], motion=md.Oscillation((1e-4, 0, 0), 300.0))
+    if not (sim.loop.state.hold["wall"] == 2).any():
+        sim.set_motion([7, 9], motion="lid")
+    if len(sim.walls) == 4:
+        sim.add_wall(md.Plane((0, -0.0099, 0), (0, 1, 0), motion=md.Driven(mass=0.02, force=5.0)))
+    if any(sim.walls[0].surface_velocity):
+        sim.move_wall(0)
+    one_step(sim)
+
+
+def deform(sim, path):
+    if sim.loop.state.box.record["shear"][2] > 0.0:
+        sim.deform(shear=("x", "y", -20.0), rates=(0.0, 0.0, 5.0))
+    one_step(sim)
+
+
 def look(sim, path):
     sim.force, sim.contacts(), sim.energy()
 
@@ -124,6 +173,8 @@ OPERATIONS = {
     # in which contacts are evaluated between steps
     "bonds": (BONDED, bond), "copy": (BONDED, lambda sim, path: look(copy.copy(sim), path)),
     "add many": (BONDED, add_many), "remove": (BONDED, remove), "fluxes": (BONDED, conduct),
+    "machine": (machine, lambda sim, path: sim.run_until(40 * 5e-6)), "hold": (machine, hold),
+    "deform": (pressed_box, deform),
     "copy with onsets": (ONSET, lambda sim, path: look(copy.copy(sim), path)), "onsets": (ONSET, add_many),
 }
 

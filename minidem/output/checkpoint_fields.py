@@ -70,8 +70,11 @@ def _onset_pairs(onsets, known):
     return np.column_stack([bad | (spheres != onsets[:, :2]), np.zeros(len(onsets), dtype=bool)]), remedy
 
 
-def _ascending_steps(fractures, known):
-    return (np.diff(fractures[:, 4], prepend=0.0) < 0.0)[:, None] & [True] * 6, "give rows by ascending steps"
+def _fractures(fractures, known):
+    bad = (fractures != np.rint(fractures)) | (np.abs(fractures) > 2 ** 53)
+    bad[:, 4] |= np.diff(fractures[:, 4], prepend=0.0) < 0.0
+    bad[:, 5] = False
+    return bad, "give whole numbers, and rows by ascending steps"
 
 
 def _holds(hold, known):
@@ -96,9 +99,9 @@ FIELDS = (
     Field("template_axes", ("n_templates", 3, 3), "principal axes, input frame"),
     Field("template_orientation", ("n_templates", 4), "quaternions, principal -> input frame"),
     Field("template_density", ("n_templates",), "densities [kg/m3]"),
-    Field("template_volume", ("n_templates",), "volumes [m3]"),
+    Field("template_volume", ("n_templates",), "volumes [m3]", check=_positive),
     Field("template_mass", ("n_templates",), "masses [kg]", check=_positive),
-    Field("template_bounding_radius", ("n_templates",), "bounding radii [m]"),
+    Field("template_bounding_radius", ("n_templates",), "bounding radii [m]", check=_positive),
     Field("template_relative_error", ("n_templates",), "bounds of the errors of mass and moments"),
     Field("template_index", ("n_clumps",), "template of each clump", np.int32, check=_index_of("templates")),
     # The state between two steps, with scratch of the rotation scheme (state/rows.pxd).
@@ -127,7 +130,7 @@ FIELDS = (
     Field("dissipated", (5, 2), "dissipated by damping, tangential damping, sliding, rolling, fracture [J]", np.float64,
           "history", missing=0.0),
     Field("fractures", ("n_fractures", 6), "what broke: ids, places in the templates, step, energy [J]", np.float64,
-          "history", _ascending_steps, 0.0),
+          "history", _fractures, 0.0),
     Field("wall_work", (2, 2), "work of moving walls, that of half a step [J]", np.float64, "moving walls",
           missing=0.0),
     Field("work", ("n_clumps", 7), "work of user forces in Python [J], force, torque, until 0.22", np.float64,

@@ -272,6 +272,17 @@ def test_work_of_an_earlier_version():
     assert np.abs(work).min() > 0.0
 
 
+@pytest.mark.parametrize("name, place, value, said", [
+    ("fractures", (0, 1), 1e308, r"fractures\[0, 1\] = 1e\+308: give whole"), ("fractures", (0, 2), 0.5, "whole"),
+    ("fractures", (0, 4), 9.0, "ascending"), ("template_bounding_radius", (0,), -1.0, "greater than 0")])
+def test_one_number_that_no_simulation_has(name, place, value, said, packed):
+    settings, arrays = packed[0]
+    array = arrays[name].copy()
+    array[place] = value
+    with pytest.raises(ValueError, match=said):
+        unpacked(settings, arrays | {name: array})
+
+
 def test_a_contact_of_a_sphere_with_itself(packed):
     settings, arrays = packed[1]
     spheres = arrays["history_spheres"].copy()

@@ -145,8 +145,8 @@ def test_the_garbage_collector_may_free_a_simulation_in_any_order():
 # --- Memory that is refused.
 
 HERE = Path(__file__).parent
-FROM_PYTHON = "save and load", "run", "many runs", "force", "add clumps", "look"       # with one thread
-BETWEEN_STEPS = "bonds", "copy", "add many", "remove", "fluxes", "copy with onsets", "onsets"
+FROM_PYTHON = "save and load", "hold", "run", "many runs", "force", "add clumps", "look"       # with one thread
+BETWEEN_STEPS = "bonds", "copy", "add many", "remove", "fluxes", "copy with onsets", "onsets", "deform"
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +158,7 @@ def preloaded(tmp_path_factory):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD and glibc's allocator")
 @pytest.mark.parametrize("name, threads, every", [("friction", 0, 3), ("bonds", 2, 11), *(
+    pytest.param(name, 2, 31, marks=pytest.mark.slow) for name in ("machine", "hold")), *(
     pytest.param(name, threads, 1, marks=pytest.mark.slow) for name, threads in (
         *((name, 0) for name in FROM_PYTHON),
         *((name, threads) for name in ("friction", *BETWEEN_STEPS) for threads in (1, 2, 3))))])
