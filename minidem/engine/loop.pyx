@@ -220,8 +220,8 @@ cdef void take_amounts(Loop *loop, Py_ssize_t b) noexcept nogil:
                 loop.law.fields.amounts + ((b * LANES + lane) * n + c) * SUM_PARTS)
 
 
-cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint ends_step) noexcept nogil:
-    """Rates of the fields of a block. sources : (components, LANES), of forces.  ends_step : a step has led here."""
+cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint after_step) noexcept nogil:
+    """Rates of the fields of a block. sources : (components, LANES), of forces.  after_step : a step has led here."""
     cdef int n = loop.law.fields.n, c, lane
     cdef FieldBlock *field
     cdef double rate
@@ -231,7 +231,7 @@ cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint end
             rate = sources[c * LANES + lane]
             if loop.law.fields.sums != NULL:
                 rate += exact_total(loop.law.fields.sums + ((b * LANES + lane) * n + c) * SUM_PARTS)
-            if ends_step:
+            if after_step:
                 field.last_rate[lane], field.has_last[lane] = field.rate[lane], 1.0
             field.rate[lane] = rate * field.per_capacity[lane]
 

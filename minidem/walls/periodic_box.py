@@ -132,8 +132,9 @@ class PeriodicBox:
     affine : bool
         Clumps take part in each change of the rates, the start before the first step included, as if they were points
         of the box: each change of the rates adds the flow at their centres to their velocities. So give initial
-        velocities without the flow; `Simulation.run` warns if they have it. False: they feel the box by contacts across its faces alone, and at the
-        start those that are outside of the box have the velocities that they were given.
+        velocities without the flow; `Simulation.run` warns if they have it. False: they feel the box by contacts
+        across its faces alone, and at the start those that are outside of the box have the velocities that they were
+        given.
     tilt : float
         Displacement along the flow axis of the image along the gradient axis, before the first step [m].
 
