@@ -395,10 +395,11 @@ cdef class State:
         box : PeriodicBox, optional;  shift : (n_clumps, 3) as in `wrap`; default: 0.
         """
         n = len(template_index)
-        return State().replaced(
+        state = State().replaced(
             copied(blocks), copied(wrench), bodies=Bodies().with_templates(templates), template_index=template_index,
             scale=scale, material_index=material_index, clump_number=np.arange(n, dtype=np.int32), box=box,
             shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold)
+        return state.sorted(np.arange(n))               # whose free lanes hold what they must, whatever was saved
 
 
 cdef void read_rows(const double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,

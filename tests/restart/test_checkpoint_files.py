@@ -283,6 +283,20 @@ def test_one_number_that_no_simulation_has(name, place, value, said, packed):
         unpacked(settings, arrays | {name: array})
 
 
+def test_numbers_in_free_lanes(packed):
+    """Behind the last clump of a block: they are not read."""
+    settings, arrays = packed[1]
+    sims = []
+    for value in 0.0, 1e308:
+        blocks, loads = arrays["blocks"].copy(), arrays["loads"].copy()
+        n = len(arrays["ids"]) % 8
+        assert 0 < n
+        blocks[-1, :, n:] = loads[-1, :, n:] = value
+        sims.append(unpacked(settings, arrays | {"blocks": blocks, "loads": loads}))
+        sims[-1].run(3)
+    assert sims[0].position.tobytes() == sims[1].position.tobytes()
+
+
 def test_a_contact_of_a_sphere_with_itself(packed):
     settings, arrays = packed[1]
     spheres = arrays["history_spheres"].copy()
