@@ -130,8 +130,8 @@ class Monitor:
         """Check what takes a list of all contacts, or integrates some rotations. overlap : the largest [m]."""
         loop, law = sim.loop, sim.settings.law
         has_fields, has_forces = bool(loop.population.fields), loop.user_forces.acts
-        contacts = loop.known_contacts()
         is_known = law.kernels_for(sim.settings.law_values).keep is None        # a user's own may report no energies
+        contacts = loop.known_contacts() if is_known else None
         if is_known:
             self._find("energy", self._energy, sim, contacts)
         self._find("rotation", _rotation, sim)
