@@ -84,17 +84,22 @@ cdef inline Vec3 anisotropic(Vec3 v, double across, double along, Vec3 normal) n
     return add_scaled(scale(-across, v), (across - along) * dot(v, normal), normal)
 
 
-cdef inline void damp(GivenContact contact, BondHistory *own, OwnResult result, const Bonds *bonds,
+cdef inline void damp(bint heavy, GivenContact contact, BondHistory *own, OwnResult result, const Bonds *bonds,
                       int lane) noexcept nogil:
-    """Add dashpots, zero of a bond that breaks, and what they have dissipated."""
+    """Add dashpots, zero of a bond that breaks, and what they have dissipated.
+
+    heavy : a constant, whether the mass of those across the normal may be bounded
+    """
     cdef Vec3 normal = load3(contact.normal, lane), dashpot, couple
     cdef Vec3 u = load3(contact.velocity, lane), w = load3(contact.angular_velocity, lane)
     cdef double beta = own.beta[lane], known = own.known[lane]
     cdef double damped = 1.0 if beta > 0.0 else 0.0, acts = 0.0 if bonds.breaks[lane] else 2.0 * beta
     cdef double k_n = sqrt(own.k_n[lane]), k_s = sqrt(own.k_s[lane])
-    cdef double straight = acts * sqrt(contact.mass[lane]), square = contact.radius[lane] * contact.radius[lane]
-    cdef double across = acts * sqrt(min(contact.mass[lane], most_across(contact, lane) / positive(square, 1.0)))
+    cdef double straight = acts * sqrt(contact.mass[lane]), across = straight, square
     cdef double turning = 0.5 * acts * own.radius[lane] * sqrt(contact.rolling_inertia[lane])
+    if heavy:
+        square = contact.radius[lane] * contact.radius[lane]
+        across = acts * sqrt(min(contact.mass[lane], most_across(contact, lane) / positive(square, 1.0)))
     dashpot = anisotropic(predicted(u, load3(own.slip, lane), known), across * k_s, straight * k_n, normal)
     couple = anisotropic(predicted(w, load3(own.rate, lane), known), turning * k_n, turning * k_s * M_SQRT2, normal)
     result.dissipated[0][lane] += -0.5 * contact.step[lane] * (
@@ -148,7 +153,7 @@ cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnN
     cdef BondHistory *bond = <BondHistory *> own
     cdef Bonds bonds
     cdef double bond_range = parameters.values[BOND_RANGE]
-    cdef long long any_bonds = 0, any_breaks = 0, any_damped = 0
+    cdef long long any_bonds = 0, any_breaks = 0, any_damped = 0, heavy = 0
     cdef int lane, k
     for lane in range(LANES):
         any_bonds |= <long long> (bond.shear_strength[lane] > 0.0)
@@ -160,9 +165,15 @@ cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnN
     for lane in range(LANES if any_breaks else 0):
         if bonds.breaks[lane]:
             break_bond(contact, bond, result, &bonds, lane)
-    if any_damped:
+    for lane in range(LANES if any_damped else 0):
+        heavy |= <long long> (contact.mass[lane] * (contact.radius[lane] * contact.radius[lane])
+                              > most_across(contact, lane))
+    if any_damped and heavy:
         for lane in range(LANES):
-            damp(contact, bond, result, &bonds, lane)
+            damp(True, contact, bond, result, &bonds, lane)
+    elif any_damped:
+        for lane in range(LANES):
+            damp(False, contact, bond, result, &bonds, lane)
     for lane in range(LANES if any_breaks else 0):
         for k in range(4 * <int> RECORDS if bonds.breaks[lane] else 0):
             own[k * LANES + lane] = 0.0
