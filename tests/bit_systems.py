@@ -70,7 +70,7 @@ class System:
             motions = {"periodic": sim.periodic}
         loaded = through_a_file(sim, folder, threads=threads, motions=motions)
         for function in sim.user_forces if self.functions is None else ():
-            loaded.add_force(function)
+            loaded.add_force(function, corrections=sim.loop.user_forces.corrections)
         if self.functions is not None:
             self.functions(loaded)
             for function in sim.user_forces[len(loaded.user_forces):]:
@@ -121,12 +121,12 @@ def drag(t, x, v, q, w):
     return -0.5 * v + 3.0 * np.sin(300.0 * t) * x[:, ::-1], -1e-3 * w
 
 
-def of_scene(make, dt=2e-4, forces=(), **changes):
-    """A builder from a scene. make() : the `Scene`; changes : to its fields."""
+def of_scene(make, dt=2e-4, forces=(), corrections=0, **changes):
+    """A builder from a scene. make() : the `Scene`; corrections : of user forces; changes : to its fields."""
     def build(contact, rotation="exact", threads=1):
         sim = make().changed(**changes).simulation(dt, contact=contact, rotation=rotation, threads=threads)
         for function in forces:
-            sim.add_force(function)
+            sim.add_force(function, corrections=corrections)
         return sim
     return build
 
@@ -383,7 +383,8 @@ SYSTEMS = {
     "mixture": System(of_scene(mixture, young=1e7, gravity=DOWN), ("hertz", ONSET, "hooke:stiffness=1e4"), 50),
     "with force": System(of_scene(mixture, forces=[drag], young=1e7, gravity=DOWN), ("hertz", ONSET), 50, traps=True,
                          rotations=SCHEMES),
-    "compiled force": System(of_scene(mixture, forces=[spring, drag], young=1e7), ("hertz", ONSET), 50, traps=True),
+    "compiled force": System(of_scene(mixture, forces=[spring, drag], corrections=2, young=1e7), ("hertz", ONSET), 50,
+                             traps=True),
     "own scheme": System(of_scene(mixture, young=1e7, gravity=DOWN), (ONSET,), 50, traps=True, rotations=(OWN_SCHEME,)),
     "own law": System(rods, tuple(f"{name}:stiffness=4e6" for name in PYTHON_LAWS), 80, 120, traps=True),
     "compiled law": System(rods, ("own-ctypes:stiffness=4e6",) * bool(COMPILED_LAW()), 80, 120),

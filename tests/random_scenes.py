@@ -153,6 +153,7 @@ class RandomScene:
                               for _ in range(rng.integers(6)))
         if self.bonded:
             self.actions = [(0, "bond", int(rng.integers(1 << 30))), *self.actions]
+        self.corrections = pick(0, 0, 2)
 
     def __repr__(self):
         return (f"<seed {self.seed}: {self.contact}, {self.box}, {self.rotation}, fields {self.fields}, "
@@ -220,7 +221,8 @@ class RandomScene:
         for flux in self.fluxes:
             sim.add_flux(flux, [30.0] if flux is exchange else [self.components])
         for force in [*self.forces, *others]:
-            sim.add_force(force, [self.components] if force is spring else (), random=4 if force is stir else 0)
+            sim.add_force(force, [self.components] if force is spring else (), random=4 if force is stir else 0,
+                          corrections=self.corrections)
 
     def flow(self):
         """The callback of this run, or None."""

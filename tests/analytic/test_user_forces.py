@@ -62,10 +62,15 @@ def of_waves(t):
     return 10.0 * np.cos(5.0 * t)
 
 
+def shrinking(t):
+    return -2.5 * (1.0 - np.exp(-10.0 * t))
+
+
 FLOWS = {       # motion of the box, a(t), velocity of the flow at first at x = 2, its axis
     "start": ({"shear": ("y", "x", -1.5)}, lambda t: 0.0, -3.0, 1),
     "waves": ({"shear": ("y", "x", waves)}, of_waves, 2.0, 1),
     "stretched": ({"rates": (waves, 0.0, 0.0)}, lambda t: of_waves(t) + waves(t) ** 2, 2.0, 0),
+    "pressure": ({"rates": (HELD, 0.0, 0.0)}, lambda t: shrinking(t) ** 2 - 25.0 * np.exp(-10.0 * t), 0.0, 0),
     "pressure and shear": ({"shear": ("y", "x", waves), "rates": (0.0, 0.0, HELD)}, of_waves, 2.0, 1)}
 
 
