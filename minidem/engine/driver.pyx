@@ -587,12 +587,6 @@ cdef class Driver:
             self.force_blocks, WORK + 2, WRENCH_ROWS)
         return tuple(of_user[:, first:first + 3] for first, _ in (WRENCH["force"], WRENCH["torque"]))
 
-    def add_power(self, power):
-        """Add the power (n_clumps,) of user forces in Python [W], and its work, to that of the compiled ones."""
-        rows = self.state.rows(self.force_blocks, WORK, 2)
-        rows += np.outer(power, (self.loop.state.half_step, 1.0))
-        self.state.write(WORK, rows, self.force_blocks)
-
     def evaluate(self, bint rates_known=True):
         """Evaluate contacts at the present pose, and the forces unless they are known.
 

@@ -58,6 +58,7 @@ cdef struct ForceBlock:             # what user forces need of the clumps of a b
     double work[LANES]              # since the start [J]
     double power[LANES]             # at the last whole step [W]
     WrenchBlock others              # without user forces
+    WrenchBlock last                # from which velocities were predicted
 
 cdef struct ServoWall:              # a wall that a force moves
     long long wall

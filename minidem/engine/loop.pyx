@@ -39,7 +39,7 @@ from minidem.core.lanes cimport LOG_LANES
 from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat, norm_squared, scale_quat
-from minidem.core.vec3 cimport Vec3
+from minidem.core.vec3 cimport Vec3, add_scaled, dot, sub, times
 from minidem.core.vectors cimport memory_refused
 from minidem.engine.user_forces cimport add_compiled_forces
 from minidem.engine.leapfrog cimport MOST_STRAIN, drift, flow_change, kick, kick_with_box, kicked, path_of_flow
@@ -363,6 +363,8 @@ cdef inline void predict(Loop *loop, const Contacts *contacts, Py_ssize_t b, con
     cdef WrenchBlock held
     cdef const WrenchBlock *wrench = held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held)
     cdef const ConstantBlock *constants = constants_of(&loop.state, b)
+    if loop.force_blocks != NULL:
+        loop.force_blocks[b].last = wrench[0]
     call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
     v = kicked(clumps, wrench.force, constants, (now.fraction - 0.5) * loop.step.dt)
     if box_moves(box) and now.purpose != STAGE:         # half of the change is before the pose, half after it
@@ -380,7 +382,6 @@ cdef void reduce_wrenches(Loop *loop, int thread, const Instant *now, bint first
     cdef const WrenchBlock *wrench
     cdef WrenchBlock *stored
     cdef double sources[MAX_COMPONENTS * LANES]
-    cdef double half = loop.state.half_step if now.purpose != STAGE and last else -1.0
     cdef Py_ssize_t b
     memset(sources, 0, sizeof(sources))
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
@@ -397,10 +398,40 @@ cdef void reduce_wrenches(Loop *loop, int thread, const Instant *now, bint first
                 loop.force_blocks[b].others = stored[0]
         if loop.law.fields.sums != NULL and first and ends_step(now):
             take_amounts(loop, b)
-        if loop.force_blocks != NULL and has_user_forces(loop):
-            add_compiled_forces(loop, b, loop.first_step + steps_since_start(loop, now), half, sources)
-        if loop.law.fields.n > 0 and half >= 0.0:
-            reduce_rates(loop, b, sources, half > 0.0)
+        if loop.n_forces > 0:
+            add_compiled_forces(loop, b, loop.first_step + steps_since_start(loop, now), sources)
+        if loop.law.fields.n > 0 and last and now.purpose != STAGE:
+            reduce_rates(loop, b, sources, ends_step(now))
+
+
+cdef void add_work(Loop *loop, int thread) noexcept nogil:
+    """Work of the user forces on own clumps, at the velocities that follow from all forces of this instant.
+
+    So that of noise counts, and the sum over steps is the change of the kinetic energy of half steps.
+    """
+    cdef const ClumpBlock *clumps
+    cdef const ConstantBlock *constants
+    cdef const WrenchBlock *stored
+    cdef const WrenchBlock *moves
+    cdef WrenchBlock held
+    cdef ForceBlock *rows
+    cdef Vec3 v, w
+    cdef double half = loop.state.half_step, power
+    cdef Py_ssize_t b
+    cdef int lane
+    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
+        clumps, constants, rows = clumps_of(&loop.state, b), constants_of(&loop.state, b), loop.force_blocks + b
+        stored = wrench_of(&loop.state, b)
+        moves = held_wrench(&loop.state, b, stored, &held)
+        for lane in range(LANES):
+            v = sub(load(moves.force + lane), load(rows.last.force + lane))
+            v = add_scaled(load(clumps.predicted_velocity + lane), half * constants.inverse_mass[lane], v)
+            w = sub(load(moves.torque + lane), load(rows.last.torque + lane))
+            w = add_scaled(load(clumps.predicted + lane), half, times(load(constants.inverse_inertia + lane), w))
+            power = dot(v, sub(load(stored.force + lane), load(rows.others.force + lane))) \
+                + dot(w, sub(load(stored.torque + lane), load(rows.others.torque + lane)))
+            rows.work[lane] += half * (rows.power[lane] + power)
+            rows.power[lane] = power
 
 
 cdef bint call_python(Loop *loop, int thread, const Instant *now, bint last) noexcept nogil:
@@ -424,6 +455,8 @@ cdef bint reduce(Loop *loop, int thread, Instant *now) noexcept nogil:
         reduce_wrenches(loop, thread, now, k == 0, k == calls - 1)
         if loop.external_forces != NULL and not call_python(loop, thread, now, k == calls - 1):
             return False
+    if loop.force_blocks != NULL and has_user_forces(loop) and now.purpose != STAGE:
+        add_work(loop, thread)
     return True
 
 

@@ -4,7 +4,7 @@
 ones directly: each thread for its own blocks, after the reduction of the wrenches. A compiled function sees eight
 clumps and nothing else, so results do not depend on the threads.
 
-Work is the integral of the power by the trapezoidal rule over each step.
+Their work is found in loop.pyx, `add_work`.
 """
 import math
 
@@ -23,7 +23,7 @@ from minidem.state.state import as_blocks
 from minidem.core.lanes cimport LANES
 from minidem.core.philox cimport random_numbers
 from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
-from minidem.core.vec3 cimport add, dot
+from minidem.core.vec3 cimport add
 from minidem.engine.leapfrog cimport Restrict
 from minidem.engine.loop cimport MAX_RANDOM, Clumps, ForceBlock, ForceFunction, UserForce, Wrenches
 from minidem.state.rows cimport ClumpBlock, WrenchBlock, load, load_quat, store, store_quat
@@ -105,9 +105,8 @@ cdef void call_functions(const Loop *loop, Clumps *clumps, double steps, Wrenche
     cdef double time = steps * loop.step.dt
     cdef int k, m
     memset(total, 0, sizeof(Wrenches))
-    if loop.n_forces > 0:
-        draw(loop, 0, steps, clumps)
-        loop.forces[0].function(&time, clumps, total, loop.forces[0].parameters)
+    draw(loop, 0, steps, clumps)
+    loop.forces[0].function(&time, clumps, total, loop.forces[0].parameters)
     for k in range(1, loop.n_forces):
         memset(&wrench, 0, sizeof(wrench))
         draw(loop, k, steps, clumps)
@@ -123,17 +122,6 @@ cdef inline void add_wrenches(Restrict q, const Wrenches *total, WrenchBlock *st
         store(stored.force + lane, add(load(stored.force + lane), load(total.force + lane)))
         store(stored.torque + lane, add(load(stored.torque + lane), rotate_back(
             load_quat(q + lane), load(total.torque + lane))))
-
-
-cdef inline void find_power(const Clumps *clumps, const Wrenches *total, double half, ForceBlock *rows) noexcept nogil:
-    """Replace work and power."""
-    cdef double power
-    cdef int lane
-    for lane in range(LANES):
-        power = dot(load(total.force + lane), load(clumps.velocity + lane)) \
-            + dot(load(total.torque + lane), load(clumps.angular_velocity + lane))
-        rows.work[lane] += half * (rows.power[lane] + power)
-        rows.power[lane] = power
 
 
 cdef inline int describe_block(const Loop *loop, Py_ssize_t b, Clumps *clumps) noexcept nogil:
@@ -166,12 +154,10 @@ cdef inline int describe_block(const Loop *loop, Py_ssize_t b, Clumps *clumps) n
     return count
 
 
-cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double steps, double half, double *sources) noexcept nogil:
+cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double steps, double *sources) noexcept nogil:
     """Add the forces on a block, at the predicted velocities, to its stored wrenches.
 
     steps : of the pose, since the start.  sources : (components of fields, LANES), to be written.
-    half : half a step at the end of a step; 0 where no step has led to the pose; negative if other calls of the forces
-        in this step follow.
     """
     cdef Clumps clumps
     cdef Wrenches total
@@ -181,8 +167,6 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double steps, double hal
         memset(<double *> &total + k * LANES + count, 0, (LANES - count) * sizeof(double))
     memcpy(sources, total.rates, loop.law.fields.n * LANES * sizeof(double))
     add_wrenches(clumps_of(&loop.state, b).orientation, &total, wrench_of(&loop.state, b))
-    if half >= 0.0:
-        find_power(&clumps, &total, half, loop.force_blocks + b)
 
 
 cdef object compiled_forces(Loop *loop, State state, double steps, motion):
@@ -252,19 +236,14 @@ class UserForces:
         self.check()
         state, frame = loop.state, loop.state.column("orientation")
         force, torque = state.column("force"), state.column("torque")
-        user_force, user_torque = np.zeros((2, state.n_clumps, 3))
         velocity, turning = state.column("predicted_velocity"), quaternions.rotate(frame, state.column("predicted"))
         for f, m, rates in self.answers(loop, steps, velocity, turning):
             if loop.is_last_call:
                 add_sources(state, loop.population.components, rates)
             force += f
             torque += quaternions.rotate_back(frame, m)
-            user_force += f
-            user_torque += m
         state.set_column("force", force)
         state.set_column("torque", torque)
-        if loop.is_last_call:
-            loop.add_power(np.sum(user_force * velocity + user_torque * turning, axis=1))
 
     def answers(self, loop, steps, velocity, turning):
         """Call each function in Python with velocities and angular velocities (n, 3), lab: yields forces and torques
