@@ -166,7 +166,7 @@ def explain_forces(sim):
     material = sim.material_index[sim.sphere_clump]
     largest = largest_sums(law, values, sim.loop.pair_table, sim.sphere_radii, material)
     k = int(np.argmax(sums / largest))
-    if sums[k] < PART_OF_SUM * largest[k]:
+    if sums[k] < PART_OF_SUM * largest[k] or sim.dt > rayleigh_step(sim.loop):      # then the step is the cause
         return None
     touching = (contacts["sphere_i"] == k) | (contacts["sphere_j"] == k) & (contacts["clump_j"] >= 0)
     overlap = np.max(contacts["overlap"][touching]) / sim.sphere_radii[k]
