@@ -54,7 +54,7 @@ def cube(contact):
 
 
 def machine(threads):
-    """A cube on a belt, with masses that its contacts share, between a lid that is driven and a Servo, in weak bonds."""
+    """A cube in weak bonds on a belt, with masses that contacts share, between a lid that is driven and a Servo."""
     walls = [md.Plane((0, 0, -0.0099), (0, 0, 1), surface_velocity=(0.5, 0, 0)),
              md.Plane((0, 0, 0.0302), (0, 0, -1), name="lid", motion=md.Driven(mass=0.02, force=20.0)),
              md.Plane((-0.0099, 0, 0), (1, 0, 0), motion=md.Servo(pressure=1e3, mass=0.02, area=1e-3))]

@@ -95,7 +95,8 @@ class Monitor:
             raise
         except Exception as error:
             self._found["check"] = (f"{_now(sim)}: a check of the run has failed, by {type(error).__name__}: {error}. "
-                                    "Results do not depend on checks. Please report it")
+                                    "Results do not depend on checks. Please report it, unless a function of yours "
+                                    "has raised it")
         for kind, text in self._found.items():
             self._warn(kind, with_names(text, sim.walls))
 

@@ -269,8 +269,8 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
       `minidem.contact.external_law.EightContacts`. `force` assigns contacts.force, contacts.dissipated and
       contacts.couple, and changes contacts.history in place; `describe` assigns contacts.normal_energy,
       tangential_energy, rolling_energy and sliding. A parameter whose default is an integer is one, and a word is its
-      index. An assigned array has the shape given there. Nothing is returned. If it raises, the step is undone and the error
-      passed on.
+      index. An assigned array has the shape given there. Nothing is returned. If it raises, the step is undone and
+      the error passed on.
     * a C function ``void f(const double *contact, double *history, double *result, const double *parameters)``,
       compiled anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a
       capsule whose name is the signature. In C the pointers are those to the structs of contact/contact.h
