@@ -429,7 +429,7 @@ cdef void add_work(Loop *loop, int thread) noexcept nogil:
             w = sub(load(moves.torque + lane), load(rows.last.torque + lane))
             w = add_scaled(load(clumps.predicted + lane), half, times(load(constants.inverse_inertia + lane), w))
             power = dot(v, sub(load(stored.force + lane), load(rows.others.force + lane))) \
-                + dot(w, sub(load(stored.torque + lane), load(rows.others.torque + lane)))
+                + dot(w, sub(load(stored.torque + lane), load(rows.others.torque + lane))) + 0.0    # no -0.0, at rest
             rows.work[lane] += half * (rows.power[lane] + power)
             rows.power[lane] = power
 
