@@ -208,7 +208,7 @@ class RandomScene:
         placed = place_densely(self.shapes, self.counts, (0, 0, 0), self.high, rng)
         for shape, (x, q), scale, material in zip(self.shapes, placed, self.scales, self.materials * 2):
             sim.add_clumps(shape, x, q, rng.normal(0.0, 1.5, size=x.shape), rng.normal(0.0, 40.0, size=x.shape),
-                           scale, material)
+                           scale, material, overlap=0.5)    # smaller about their centres of mass, they may overlap
         for k, (name, n) in enumerate(self.fields):
             values = rng.uniform(0.0, 2.0, size=(sim.n_clumps, n)[:2 if n > 1 else 1])
             sim.add_field(name, values, n, capacity=0.3, per_mass=k > 0, new=0.5 if n == 1 else [0.5] * n,
