@@ -24,6 +24,7 @@ CELLS = 80_000              # at least, in the solid: about 50 across a compact 
 CELLS_PER_SPHERE = 200      # at least: the average sphere is then seven cells wide
 CELLS_ACROSS = 4            # at least, across a thin part, as far as
 MOST_CELLS = 400_000        # in the solid permit
+MOST_OF_BOX = 10 ** 8       # cells of the box around a mesh, which take 2 GB
 CANDIDATES = 40_000         # at most
 
 
@@ -166,7 +167,11 @@ def medial(around, cells, size=1.0):
 
 def _cells_inside(mesh, low, size):
     """Return the grid of cells whose centre is inside, by the crossings of vertical lines with the triangles."""
-    shape = np.ceil((mesh.vertices.max(axis=0) - low) / size).astype(int) + 1
+    sides = np.ceil((mesh.vertices.max(axis=0) - low) / size) + 1.0
+    if sides.prod() > MOST_OF_BOX:
+        raise ValueError(f"{mesh.name}: it fills so little of its box from {low} to {mesh.vertices.max(axis=0)} m that "
+                         f"this has {sides.prod():.2g} cells; look for a vertex that is far from the others")
+    shape = sides.astype(int)
     corners = (mesh.corners - low) / size - 0.5
     # Lines through cell centres would meet the edges of meshes on a regular grid; a small shift avoids it.
     corners[:, :, :2] += [1.3e-5, 2.9e-5]

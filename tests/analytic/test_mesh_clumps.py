@@ -141,6 +141,15 @@ def test_slivers_and_thin_bodies():
         quiet(plate)
 
 
+def test_a_vertex_far_away(tmp_path):
+    """The box around such a mesh has more cells than memory, though the solid has few."""
+    points = np.array(CUBE.vertices)
+    points[np.argmax(points.sum(axis=1))] *= 1000.0
+    meshio.Mesh(points, [("triangle", CUBE.triangles)]).write(tmp_path / "far.vtk")
+    with pytest.raises(ValueError, match=r"far.vtk: it fills so little of its box .* look for a vertex"):
+        md.ClumpTemplate.from_mesh(tmp_path / "far.vtk", spheres=5, density=2500.0)
+
+
 def test_axes_of_symmetric_meshes_do_not_depend_on_round_off(tmp_path):
     """In single precision, that of STL: a cube has the axes of the file, a tube those about its axis."""
     for mesh, equal in ((CUBE, 3), (prism(circle(48, 0.31), circle(48, 0.17), 1.3, "tube"), 2)):
