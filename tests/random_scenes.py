@@ -252,7 +252,7 @@ class RandomScene:
         sim.remove_clumps(sim.ids)
 
     def _force(self, sim, rng):
-        sim.add_force(drag)
+        sim.add_force(drag, corrections=self.corrections)
 
     def _field(self, sim, rng):
         sim.add_field("late", rng.uniform(size=sim.n_clumps), new=0.5)
