@@ -51,7 +51,7 @@ class Clumps(Topic):
             Factor of all lengths of a clump, about its centre of mass; mass scales with its cube, inertia with its
             fifth power.
         material : Material, optional
-            Of these clumps; default: the simulation's.
+            Of these clumps; default: the simulation's. A simulation has at most 1000 materials.
         overlap : float
             Largest overlap with another clump or a wall, over the smaller radius, below 2; more than the default for a
             state that a simulation has reached. Springs of friction begin at zero.
