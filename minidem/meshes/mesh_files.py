@@ -42,11 +42,9 @@ def _with_trimesh(path, suffix):
     if suffix == ".obj":                        # names in it may be in any encoding; numbers are ASCII
         encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
         data = data.decode(encoding, errors="replace").encode()
-    scene = trimesh.load(io.BytesIO(data), file_type=suffix[1:], force="scene", process=False, skip_materials=True)
-    bodies = [body for body in scene.dump() if isinstance(body, trimesh.Trimesh)]
-    before = np.cumsum([0] + [len(body.vertices) for body in bodies])
-    return (_joined([np.asarray(body.vertices, dtype=np.float64) for body in bodies], np.float64),
-            _joined([np.asarray(body.faces) + start for body, start in zip(bodies, before)], np.int64))
+    mesh = trimesh.load(io.BytesIO(data), file_type=suffix[1:], force="scene", process=False,
+                        skip_materials=True).to_mesh()
+    return np.asarray(mesh.vertices), np.asarray(mesh.faces)
 
 
 def _with_meshio(path, suffix):
@@ -56,13 +54,10 @@ def _with_meshio(path, suffix):
     except IndexError:              # of meshio, for points without cells
         return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
     points = np.asarray(mesh.points, dtype=np.float64).reshape(len(mesh.points), 3)
-    return points, _joined([np.stack([block.data[:, 0], block.data[:, k], block.data[:, k + 1]], axis=1)
-                            for block in mesh.cells if block.type in ("triangle", "quad", "polygon")
-                            for k in range(1, block.data.shape[1] - 1)], np.int64)
-
-
-def _joined(parts, dtype):
-    return np.concatenate([np.zeros((0, 3), dtype), *parts])
+    triangles = [np.stack([block.data[:, 0], block.data[:, k], block.data[:, k + 1]], axis=1)
+                 for block in mesh.cells if block.type in ("triangle", "quad", "polygon")
+                 for k in range(1, block.data.shape[1] - 1)]
+    return points, np.concatenate([np.zeros((0, 3), np.int64), *triangles])
 
 
 def _in_order(points, triangles):

@@ -26,6 +26,8 @@ OBJ = {
     "both, in groups": LINES + "vt 0 0\nvn 0 0 1\nvn 1 0 0\nvn 0 1 0\n" + "".join(
         f"g side{k}\nusemtl m{k}\nf " + " ".join(f"{v}/1/{k % 3 + 1}" for v in q) + "\n" for k, q in enumerate(QUADS)),
     "from the end": LINES + "".join("f " + " ".join(str(v - 9) for v in quad) + "\n" for quad in QUADS),
+    "a group of an edge": LINES + "g axis\nusemtl a\nf 1 2\ng cube\nusemtl b\n" + "".join(
+        "f {} {} {} {}\n".format(*quad) for quad in QUADS),
     "mixed": LINES + "".join("f {} {} {}\nf {} {} {}\n".format(*q[:3], q[0], *q[2:]) if k % 2 else
                              "f {} {} {} {}\n".format(*q) for k, q in enumerate(QUADS))}
 
