@@ -1,7 +1,9 @@
 """Repair of triangle meshes: merging of vertices, removal of duplicates, orientation, filling of holes.
 
 Holes are filled on request only, by pymeshfix (Attene 2010, "A lightweight approach to repairing digitized polygon
-meshes", doi:10.1007/s00371-010-0416-3). The other repairs preserve the shape and are applied to every mesh.
+meshes", doi:10.1007/s00371-010-0416-3). The other repairs preserve the shape and are applied to every mesh. Those of
+trimesh give other answers: a cavity counts as a body, four triangles at an edge make the surface open, vertices that
+differ by the rounding of single precision remain apart, and one-sided surfaces are accepted.
 """
 import numpy as np
 import scipy
@@ -102,7 +104,7 @@ def filled(vertices, triangles, name):
     except ImportError:
         raise ValueError(f"{name}: repair needs pymeshfix: pip install -e '.[mesh]'") from None
     body, parts, start = bodies(triangles), [], 0
-    for k in range(body.max() + 1):           # of several, pymeshfix returns the largest only
+    for k in range(body.max() + 1):           # of several that intersect, pymeshfix keeps the largest only
         points, faces = _used_only(vertices, triangles[body == k])
         if open_edges(faces)[0].any():
             fix = MeshFix(points, faces)

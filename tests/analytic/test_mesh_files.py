@@ -119,9 +119,10 @@ def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
         md.ClumpTemplate.from_mesh(path)
     mesh = TriangleMesh.read(path, repair=True)
     assert is_unit_cube(mesh) and mesh.closed_edges == 4 and mesh.remaining_surface == pytest.approx(1.2)
-    # two bodies both remain; a separate sheet is removed, with a warning about the smaller surface
-    path.write_bytes(stl([*(CUBE.corners[:-1]), *(CUBE.corners[:-1] + 3.0)]))
-    assert TriangleMesh.read(path, repair=True).volume == pytest.approx(2.0, rel=1e-6)
+    # two bodies both remain, apart or not; a separate sheet is removed, with a warning about the smaller surface
+    for apart in (3.0, 0.6):
+        path.write_bytes(stl([*(CUBE.corners[:-1]), *(CUBE.corners[:-1] + apart)]))
+        assert TriangleMesh.read(path, repair=True).volume == pytest.approx(2.0, rel=1e-6)
     path.write_bytes(stl([*CUBE.corners, np.eye(3) * 2.0 + 3.0]))
     with pytest.warns(UserWarning, match=r"open.stl: \d\d % of the surface is left"):
         md.ClumpTemplate.from_mesh(path, 40, repair=True)
