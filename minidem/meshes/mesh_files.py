@@ -11,7 +11,6 @@ from minidem.core.checks import existing_file, file_path
 
 MESHIO = {".vtk": "vtk", ".vtu": "vtu", ".msh": "gmsh"}       # its modules: meshio.read calls sys.exit
 SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb", *MESHIO)
-BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 def read_triangles(path):
@@ -40,7 +39,7 @@ def _with_trimesh(path, suffix):
     import trimesh  # takes as long as the rest of minidem
     data = path.read_bytes()
     if suffix == ".obj":                        # names in it may be in any encoding; numbers are ASCII
-        encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
+        encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
         data = data.decode(encoding, errors="replace").encode()
     mesh = trimesh.load(io.BytesIO(data), file_type=suffix[1:], force="scene", process=False,
                         skip_materials=True).to_mesh()
