@@ -12,12 +12,12 @@ changes a distance by up to sqrt(3) units, the arithmetic of a search (floats of
 search adds MARGIN to the skin, and the cells are wide enough for it.
 
 The entries of a cell are in the order of their slots; centres, radii and slots are columns, so that sixteen are tested
-at once. Each thread computes the cells of a part of the spheres, then sorts those of a part of the cells: the grid is
-the same for any number of threads.
+at once. Each thread computes the cells of a part of the spheres, then sorts the spheres of a part of the cells: the
+grid is the same for any number of threads.
 
-Spheres of different sizes are in grids of different cell widths: those of a grid differ in size by a factor of two at
-most. Each sphere is compared with the cells after its own in its grid, and with all cells around it in the grids of
-larger spheres: every pair occurs once, and the cost of a large sphere is that of the small ones near it.
+Spheres of different sizes are in grids of different cell widths: spheres of one grid differ in size by a factor of two
+at most. Each sphere is compared with the cells after its own in its grid, and with all cells around it in the grids of
+larger spheres: every pair occurs once, and a large sphere costs as much as the small ones near it.
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
 from libc.math cimport INFINITY

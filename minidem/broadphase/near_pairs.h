@@ -22,7 +22,7 @@
 /* Spheres are prefetched so many ints ahead: the time of 128 pairs is about the latency of memory. */
 enum { MINIDEM_PREFETCH_DISTANCE = 256, MINIDEM_PADDING = MINIDEM_PREFETCH_DISTANCE + 16 };
 
-/* Write the pairs (slot, other) of a sphere and those of others, first <= q < count whose gap is below the skin,
+/* Write the pairs (slot, other) of a sphere and the others q, first <= q < count, whose gap is below the skin,
  * without spheres of its own clump, into `pairs`; returns how many ints.
  * others: rows (x, y, z, radius, slot) of `room` ints each, in the fixed-point numbers of a grid (cell_grid.pyx).
  * cx, cy, cz, reach, slot: the sphere, its radius plus the skin; its clump has the slots clump_first <= s < clump_first
@@ -65,7 +65,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *others, ptrdiff_t room, in
     return n;
 }
 #elif defined(__AVX2__)
-/* Store those of four pairs whose bit is set; eight ints are written. Returns how many ints are. */
+/* Store the pairs out of four whose bits are set; eight ints are written. Returns how many of them count. */
 static inline ptrdiff_t minidem_store_selected(int *out, __m256i four, unsigned bits) {
 #define TAKE(a, b, c, d) {2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1}
     static const int order[16][8] = {

@@ -48,24 +48,24 @@ class EightContacts(Assignable):
         Of i relative to j half a step before the pose, at the contact point [m/s]; [rad/s].
     spin, overlap, radius, mass, rolling_inertia, step : (8,) arrays, read-only
         Mean angular velocity of i and j about the normal [rad/s]. Overlap at the pose [m]. Effective radius of the
-        spheres, at a plane that of i [m]. Effective mass of the contact [kg]. Inertia about the contact point of
+        spheres, at a plane the radius of i [m]. Effective mass of the contact [kg]. Inertia about the contact point of
         spheres with the masses of the clumps [kg m2]. Step [s], or 0 where forces are evaluated between two steps.
     coefficients : (8, n) array, read-only
         Of the pair of materials, in the order of the law, and zeros; n is at least 8.
     ids : (8, 2) array, read-only
         Of the clumps i and j; -1 - number of a wall.
     fields : mapping of (8, 2) or (8, 2, components) arrays, read-only
-        Values of i and j of each field (`Simulation.add_field`); a wall without a value has that of i.
+        Values of i and j of each field (`Simulation.add_field`); a wall without a value has the value of i.
     rates : mapping of arrays of these shapes
         Rates times capacity at which the contact changes the fields of i and j, zero at first. For `force` and fluxes.
-        Those of a flux count in contacts that last, those of a law in the last evaluation of a contact, too.
+        Rates of a flux count in contacts that last, rates of a law in the last evaluation of a contact, too.
     transfer : mapping of arrays of these shapes
         Amounts times capacity that are added to the fields of i and j in this step, once and as they are, also in the
         last evaluation of a contact; zero at first. Contacts read the values before it, forces those after it. Between
         two steps nothing is transferred: a contact with an amount then keeps its history, to write both in the next
         step. What a wall gets is lost. For `force` and fluxes.
     history : (8, records, 4) array
-        Of the last step, zero in a new contact; to be replaced by that of this one. Not for fluxes.
+        Of the last step, zero in a new contact; to be replaced by the history of this step. Not for fluxes.
     force, couple : (8, 3) arrays
         On i [N], zero at first. Of a law with couples: in addition to the moment of the force [N m].
     dissipated : (8, 4) array

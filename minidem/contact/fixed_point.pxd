@@ -7,14 +7,14 @@ prepared or followed.
 Each sphere has a sum of four integers: the force in units of its own, and a bound of the sum of the magnitudes. If the
 law has moments about the centres of spheres, four more follow: the moment, and zero. F is next to the elastic force at
 an overlap of the radius, with a sphere of the same material, so that no other sphere changes the bits of a sphere. The
-unit of the force is 2^-58 F for laws with friction, and 2^-54 F for laws without history and those of the user. With an
+unit of the force is 2^-58 F for laws with friction, and 2^-54 F for laws without history and laws of the user. With an
 overlap of 1 % of the radius, a force between equal spheres has a relative resolution of 4e-15 and 6e-14; where a sphere
-touches a much smaller one, that of its sum is coarser by the square of the ratio of the radii. Where the magnitudes sum
-up to more than 16 F and 256 F, by overlaps of many radii or by bonds far stiffer than the material, the force on the
-clump is not a number, and the run stops with an error: nothing ever wraps.
+touches a much smaller one, the resolution of its sum is coarser by the square of the ratio of the radii. Where the
+magnitudes sum up to more than 16 F and 256 F, by overlaps of many radii or by bonds far stiffer than the material, the
+force on the clump is not a number, and the run stops with an error: nothing ever wraps.
 
 No unit is stored. F is proportional to the radius rounded to a power of two, or to its square, so the exponent of the
-unit follows from that of the radius, which has been loaded, and from the key of the material:
+unit follows from the exponent of the radius, which has been loaded, and from the key of the material:
 bits of 1 / unit = key - (exponent bits of the radius << shift); shift = 0, 1: F goes with the radius, with its square.
 The unit of moments is larger by twice the radius, rounded down.
 

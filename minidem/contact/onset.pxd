@@ -65,7 +65,7 @@ cdef inline void forces_at(const Law *law, const Onsets *contacts, const double 
 
 
 cdef inline void onset_forces(const Law *law, const Onsets *contacts, double *force) noexcept nogil:
-    """Forces (LANES,) [N] to add to those of contacts F = k d^p, along their normals; zero outside the window.
+    """Forces (LANES,) [N] to add to the contact forces F = k d^p, along the normals; zero outside the window.
 
     With x = v h and a = the fraction of a step since touch, or until lift-off,
     f = w k x^p [(1 - r t) Z_p(a) + (1 + p/2) r Z_(p+1)(a)] (1 + c / 2v),   Z_s(a) = -a^s - zeta(-s, 1 + a),

@@ -38,7 +38,7 @@ cdef enum:                          # of both laws; others follow
 
 cdef struct Normal "minidem_normal":    # what the normal part tells the others
     Row contact_radius              # a at the pose [m], 1 for linear springs; 0: no contact
-    Row old_radius                  # one step ago; of a new contact that of its first instant
+    Row old_radius                  # one step ago; of a new contact at its first instant
     Row stretched                   # fraction of the step in which springs are stretched: since touch or load = 0
     Row keeps                       # 1: springs persist, 0: the load was zero in this step, and they are gone
     Row dashpot                     # c [N s/m]
@@ -83,7 +83,7 @@ cdef struct LawParameters           # see below
 
 # How the stiffness of springs follows the contact radii one step ago and now, which are in `normal`. The stiffness is
 # in N/m^2, or in N/m if a is no part of it. Results are finite where a radius or the stiffness is zero. A rule sees
-# neither the force of a spring nor its slip. For energies it is called with both radii those of the pose, and of
+# neither the force of a spring nor its slip. For energies it is called with both radii at the pose, and of
 # `normal` only the radii and the load are set.
 ctypedef void (*StretchRule)(GivenContact contact, const double *stiffness, GivenNormal normal,
                              OwnStretch stretch) noexcept nogil
@@ -112,7 +112,7 @@ cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:
 cdef inline double most_across(GivenContact contact, int lane) noexcept nogil:
     """Bound of the mass of dashpots across the normal, times R*^2 [kg m2].
 
-    Near a hinge clumps hardly approach each other, and yet slide: there the mass of the contact is that of the normal
+    Near a hinge clumps hardly approach each other, and yet slide: there the mass of the contact counts for the normal
     dashpot only. It is below this bound for all clumps that are free, of which it is ten times the mass or more.
     """
     return 10.0 / 1.4 * contact.rolling_inertia[lane]

@@ -36,7 +36,7 @@ class ContactLaw(Description):
     has_history : bool
         Whether the force depends on the past of the contact.
     dashpots : bool
-        Whether the first coefficients are those of contact/part.pxd, so that runs can check the damping.
+        Whether the first coefficients are as in contact/part.pxd, so that runs can check the damping.
     conservative : bool
         Whether the force has a potential.
     reads_with : dict
@@ -138,7 +138,7 @@ class ContactLaw(Description):
         """Elastic force of two equal spheres at an overlap of one radius [m], the unit of the sums of forces [N].
 
         pair : of one material, arrays (1, 1);  values : as for `coefficients`.
-        Of a law of a user's it is what `scale` says, or that of Young's modulus.
+        Of a law of a user's it is what `scale` says, or the force with Young's modulus.
         """
         if self.scale is not None:
             force = np.asarray(self.scale(pair, named_values(self.parameters, values), radius), dtype=float)

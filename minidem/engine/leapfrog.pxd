@@ -87,7 +87,7 @@ cdef inline double path_of_flow(const BoxPose *box, double dt, double reach, dou
 
 
 cdef inline Eight squares_beside(const ClumpBlock *clumps, double dt, const BoxPose *box) noexcept nogil:
-    """Squares of the displacements relative to the box in dt, after which the positions are those of the block."""
+    """Squares of the displacements relative to the box in the dt that ends at the positions of the block."""
     cdef Eight3 d = scale3(eight_of(dt), load_eight3(clumps.velocity))
     cdef Eight3 middle = from_center(box, add_scaled3(load_eight3(clumps.position), eight_of(-0.5), d))
     d = add_scaled3(d, eight_of(-dt), times_gradient(box.flow, middle))
@@ -98,9 +98,9 @@ cdef inline void drift(ClumpBlock *clumps, double dt, Restrict old_orientation, 
                        double per_square, const BoxPose *box, double path_of_box, int *exceeded) noexcept nogil:
     """Positions of the eight clumps, advanced by dt; exceeded[lane] = 1 if a sphere may have moved beyond the limit.
 
-    `path` sums a bound of the displacement of any sphere of the clump, in units of the limit: dt |v| plus that of
-    the rotation (pose.pxd), and the part of a box that moves (broadphase.pyx). Square roots are in single precision;
-    a margin of 1e-6 covers their rounding.
+    `path` sums a bound of the displacement of any sphere of the clump, in units of the limit: dt |v|, plus the
+    bound of the rotation (pose.pxd), plus the part of a box that moves (broadphase.pyx). Square roots are in single
+    precision; a margin of 1e-6 covers their rounding.
 
     per_square : 1 / limit^2 [1/m2].
     box : that moves: then displacements are relative to it; a constant NULL where it does not.

@@ -13,7 +13,7 @@ cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept
 cdef object take_fractures(Loop *loop, known, driver)
 cdef enum:
     N_SUMS = 16                         # of a pressure, in add_steering_forces
-    RESISTANCE_UNIT = 1 << 24           # of its sums of resistances, over that of energies
+    RESISTANCE_UNIT = 1 << 24           # unit of its sums of resistances / unit of energies
 
 cdef object read_ledger(const Loop *loop)
 cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil

@@ -9,9 +9,9 @@ Between steps the state is x_n, v_(n-1/2), the stored values of the scheme, and 
 reduced in step n + 1 and not stored, unless a simulation has the phase `reduce`, or the run ends with the step.
 
 Fields: the rate of a field at the pose of a whole step is the sum of the rates by contacts and forces, divided by its
-capacity. Values advance by the two-step Adams-Bashforth formula, of second order as the leapfrog is, and by that of
-Euler in the first step of a clump. The amounts a_(n+1) that contacts transfer at the pose of step n + 1 are added after
-all contacts have been evaluated. Evaluations between two steps transfer nothing.
+capacity. Values advance by the two-step Adams-Bashforth formula, of second order as the leapfrog is, and by Euler's
+formula in the first step of a clump. The amounts a_(n+1) that contacts transfer at the pose of step n + 1 are added
+after all contacts have been evaluated. Evaluations between two steps transfer nothing.
 
     f_(n+1) = f_n + dt (3 r_n - r_(n-1)) / 2 + a_(n+1)
 """
@@ -115,7 +115,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, const Instant *now, bint 
     one is moved while the wrench of the next is reduced and the spheres of the last are posed.
 
     norms : correct the norms of the quaternions.
-    active : index into the active member rows near which those of the first block begin; returns that after the last.
+    active : index into the active member rows, near the first block; returns the index after the last block.
     """
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
@@ -178,7 +178,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, const Instant *now, bint 
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
-                    if contacts.ready:           # else the rebuild writes those of all spheres
+                    if contacts.ready:           # else the rebuild writes the motions of all spheres
                         row = loop.state.first_member[b - 1]
                         write_motions(&loop.state, b - 1, row, loop.state.first_member[b],
                                       contacts.row_contacts.data + row - (contacts.first_slot >> LOG_LANES))
@@ -306,7 +306,7 @@ cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     if not complete:
         return False
     if loop.law.history == NULL:
-        clear_contacts(contacts)                        # those of the first slabs
+        clear_contacts(contacts)                        # of the first slabs
         reset_sums(contacts, mine.log_slab > 0, mine.n_foreign)
         return True
     collect_stored(loop.contacts, thread, loop.n_threads, mine)
@@ -407,7 +407,7 @@ cdef void reduce_wrenches(Loop *loop, int thread, const Instant *now, bint first
 cdef void add_work(Loop *loop, int thread) noexcept nogil:
     """Work of the user forces on own clumps, at the velocities that follow from all forces of this instant.
 
-    So that of noise counts, and the sum over steps is the change of the kinetic energy of half steps.
+    So the work of noise counts, and the sum over steps is the change of the kinetic energy of half steps.
     """
     cdef const ClumpBlock *clumps
     cdef const ConstantBlock *constants

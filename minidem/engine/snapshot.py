@@ -7,9 +7,9 @@ Whatever changes a simulation between two steps is a function from Snapshot to S
 `dataclasses.replace`. A new loop is made of the result, and replaces the old one by one assignment, so that an error or
 Ctrl-C leaves the simulation as it was. Files (output/checkpoint.py), copies and pickle have snapshots as their content.
 
-Arrays are in the user's order of clumps and spheres, and nothing changes them, except those of the state, which the
-loop steps in place. So another loop gets a copy of the state, and `copy` makes a snapshot that can be kept. Lists of
-neighbours, shares of threads and the order in memory are no part of a snapshot, as no result depends on them.
+Arrays are in the user's order of clumps and spheres, and nothing changes them, except the arrays of the state, which
+the loop steps in place. So another loop gets a copy of the state, and `copy` makes a snapshot that can be kept. Lists
+of neighbours, shares of threads and the order in memory are no part of a snapshot, as no result depends on them.
 """
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class Snapshot:
         velocity, angular_velocity : (k, 3), lab, at the instant of the pose; what a pin or axis does not allow is left
             out
 
-        Contacts of clumps that no force moves with walls and with each other end, but those of two at rest persist.
+        Clumps that no force moves lose their contacts with walls and with each other, unless both bodies are at rest.
         """
         state, rate, axis = self.state.with_hold(clumps, hold), np.array(angular_velocity), hold["axis"]
         rate = np.where(axis.any(axis=1)[:, None], np.sum(axis * rate, axis=1)[:, None] * axis, rate)

@@ -3,8 +3,8 @@
 HOLD of bodies.py says how. Forces move the centre along the axes of the lab that are free; along the others
 the velocity stays what it is. A torque turns a clump that is free to rotate, or its component along the only axis does;
 else the angular velocity stays. In both cases the three moments are equal, so that any rotation scheme keeps the axis.
-About a pin the torque is that of the forces at the centre, too, the moments are those about the pin, and the velocity
-of the centre follows from the rotation. A clump that a wall carries has the displacement and the turn of this wall.
+At a pin, forces at the centre add to the torque, the moments of inertia are about the pin, and the velocity of the
+centre follows from the rotation. A clump that a wall carries has the displacement and the turn of this wall.
 """
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport Quat, rotate_back

@@ -27,7 +27,7 @@ cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int
     """Pose those member rows of a block that are listed; returns the index of the first one of the next block.
 
     members : (count,) listed member rows, ascending.
-    k : index near which those of the block begin.
+    k : index near which the rows of the block begin.
     """
     cdef double matrices[9 * LANES]
     cdef Eight3 position

@@ -16,7 +16,7 @@ class Cone(Wall):
 
     With equal radii it is a tube, without height a flat ring, with a radius of 0 it has an apex. A sphere touches the
     nearest point of the surface, and that beyond the axis as well where it reaches there, as at the bottom of a funnel.
-    The contact law takes the wall as flat: the effective radius of a contact is that of the sphere.
+    The contact law takes the wall as flat: the effective radius of a contact is the radius of the sphere.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from minidem.walls.wall import Limits, Wall, region_axis
 class Cylinder(Wall):
     """An infinite cylinder around the clumps, or with `outside` among them.
 
-    The contact law takes the wall as flat: the effective radius of a contact is that of the sphere.
+    The contact law takes the wall as flat: the effective radius of a contact is the radius of the sphere.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ class MeshWall(Wall):
     scale : float
         Factor of all coordinates; 0.001 for a file in mm.
     material, velocity, angular_velocity, center, motion, surface_velocity, surface_angular_velocity, name
-        As of `Plane`, but of the whole mesh, which moves away with the velocity and may turn about any axis. The
-        default of `center` is that of the bounding box.
+        As of `Plane`, but of the whole mesh, which moves away with the velocity and may turn about any axis. By
+        default `center` is the centre of the bounding box.
     feature_angle : float
         [rad]; default 0.35 (20 degrees).
 

@@ -103,7 +103,8 @@ class Servo:
 
     def __post_init__(self):
         if self.direction is not None:
-            vars(self)["direction"] = tuple(unit_vector("direction", self.direction, "give that of the force").tolist())
+            vars(self)["direction"] = tuple(unit_vector(
+                "direction", self.direction, "give the direction of the force").tolist())
         if (self.force is None) == (self.pressure is None):
             raise ValueError(f"force = {self.force}, pressure = {self.pressure}: give one of them")
         if self.area is not None and self.pressure is None:
@@ -156,7 +157,7 @@ class Driven:
     -----
     Leapfrog, of second order. The step must resolve the wall on its contacts: a warning tells if it is above
     sqrt(mass / sum of their stiffnesses), and from twice that on it is unstable. The effective mass of a contact
-    includes that of the wall, so that clumps rebound with the restitution of the materials.
+    includes the mass of the wall, so that clumps rebound with the restitution of the materials.
     """
 
     mass: float | None = None
@@ -178,7 +179,7 @@ class Driven:
             else:
                 vars(self)[name] = number(name, getattr(self, name))
         if self.axis is not None:
-            vars(self)["axis"] = tuple(unit_vector("axis", self.axis, "give that of the line").tolist())
+            vars(self)["axis"] = tuple(unit_vector("axis", self.axis, "give the direction of the line").tolist())
         if self.about is not None:
             vars(self)["about"] = tuple(finite_array("about", self.about, (3,), limit=LARGEST).tolist())
         own, others = ("inertia", {"force": 0.0}) if self.turns else ("mass", {"moment": 0.0, "about": None})
@@ -329,7 +330,7 @@ class Motions:
             if reason and turned.any():
                 raise ValueError(f"motion of {wall}: {reason}")
             if max(tilt, off) > FIXED:
-                raise ValueError(f"motion of {wall}: it turns about another axis than that of its symmetry; give a "
+                raise ValueError(f"motion of {wall}: it turns about another axis than its axis of symmetry; give a "
                                  "MeshWall")
         return bound
 

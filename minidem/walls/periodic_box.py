@@ -80,8 +80,8 @@ class Pressure:
     r = eta / dt + K / 4: the sum of (c / dt + k / 4) over all contacts, along and across their normals, times the
     products of the components of their branch vectors. For time^2 it takes time^2 + 2 dt^2 r / pressure, so that
     B + C / 4 <= 1 / 2. With a `time` of d sqrt(density / pressure) / 2 and grains of diameter d the second term is a
-    few per cent. The dashpots of bonds, and of laws of the user, are unknown: those of the largest c and k that the
-    step resolves are taken, and the box may answer more slowly than it must.
+    few per cent. The dashpots of bonds, and of laws of the user, are unknown: the largest c and k that the step
+    resolves are taken, and the box may answer more slowly than it must.
     """
 
     pressure: float
@@ -311,8 +311,8 @@ class Box:
         Corners, without the tilt [m].
     axes : (3,) array of bool
     tilt : (3, 3) array, optional
-        Displacement of the image along each axis beside that axis [m], rows; only that of the gradient axis along the
-        flow axis differs from 0, by at most half a length.
+        Displacement of the image along each axis beside that axis [m], rows. The image along the gradient axis has one
+        along the flow axis, at most half a length; all others are 0.
     gradient : (3, 3) array, optional
         Velocity gradient, H[i, j] = dv_i / dx_j [1/s].
     strain : (4,) array, optional

@@ -25,7 +25,7 @@ class Plane(Wall):
     normal : (3,) array_like
         Direction towards the clumps, lab frame, of any length but zero; it is normalised.
     material : Material, optional
-        Material of the plane; default: that of the simulation.
+        Default: the material of the simulation.
     velocity : (3,) array_like
         Lab frame [m/s]. A component within the plane moves its surface, as of a conveyor belt.
     angular_velocity : (3,) array_like
@@ -102,7 +102,7 @@ def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> li
     low, high : (3,) array_like
         Opposite corners, lab frame [m]; low < high in every component.
     material : Material, optional
-        Material of all six planes; default: that of the simulation.
+        Of all six planes; default: the material of the simulation.
 
     Returns
     -------

@@ -28,8 +28,8 @@ class Limits(NamedTuple):
 class Wall:
     """Base class of `Plane`, `Cylinder`, `Cone` and `MeshWall`.
 
-    A shape says here all that the package needs of it, so that nothing else depends on its class. The defaults are
-    those of a finite surface that clumps touch from both sides. A shape with a formula gives `primitives`, and the
+    A shape says here all that the package needs of it, so that nothing else depends on its class. The defaults
+    suit a finite surface that clumps touch from both sides. A shape with a formula gives `primitives`, and the
     address of a compiled function of the distance (cone_surface.pyx); another one `surface`.
 
     Attributes

@@ -548,7 +548,7 @@ MESSAGES = [        # (call, what its message says)
       for wall in (md.Cylinder((0, 0, 0), (0, 0, 1), 9.0), md.MeshWall((CUBE, CUBE_FACES)),
                    md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 1)))),
     *((lambda wall=wall, turn=turn: row(10, walls=[wall(motion=lambda t: ((0, 0, 0), np.multiply(t, turn)))]),
-       ["turns about another axis than that of its symmetry; give a MeshWall"]) for wall, turn in (
+       ["turns about another axis than its axis of symmetry; give a MeshWall"]) for wall, turn in (
         (partial(md.Plane, (0, 0, 0), (0, 0, 1)), (0.1, 0, 0)),
         (partial(md.Cylinder, (0, 0, 0), (0, 0, 1), 9.0), (0.1, 0, 0)),
         (partial(md.Cylinder, (0, 0, 0), (0, 0, 1), 9.0, center=(1, 0, 0)), (0, 0, 0.1)))),

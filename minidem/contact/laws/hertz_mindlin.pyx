@@ -51,7 +51,7 @@ The elastic constants [Pa]:
 in EDEM and LIGGGHTS. ``mass=contact`` has the :math:`m^*` that a push at the contact point feels when the contact
 begins, so that a single contact of clumps rebounds with :math:`e`, and several at once with less. With ``mass=shared``
 the contacts of two bodies share it, so that several at once rebound with :math:`e` as well (FRICTION.md);
-``mass=clump`` has that of their masses without rotation, as in LAMMPS. ``limit_damping=yes`` clips attraction before
+``mass=clump`` takes the clumps' masses without rotation, as in LAMMPS. ``limit_damping=yes`` clips attraction before
 lift-off; the restitution is then larger than :math:`e`. ``friction_limit=magnitude`` has :math:`L = \left|F\right|`,
 so that friction acts while the damped force attracts, as in LAMMPS. ``rolling=epsd`` adds rolling resistance, the
 elastic-plastic spring-dashpot model C of Ai et al., with the damping :math:`\eta` = ``rolling_damping``; without it
@@ -68,7 +68,7 @@ materials and pairs,
    \end{split}
 
 from touch to tear-off at a gap, and :math:`L = \max(F + 3 \pi w R^*, 0)`, twice the pull-off force more (Thornton
-1991). Restitution is that of the dashpot alone. COHESION.md has the energy.
+1991). Restitution comes from the dashpot alone. COHESION.md has the energy.
 
 ``bonds=parallel`` has bonds of ``Simulation.add_bonds`` beside contact and friction, up to a gap of ``bond_range``
 times :math:`R^*`: parallel bonds of Potyondy and Cundall 2004 (10.1016/j.ijrmms.2004.09.011).

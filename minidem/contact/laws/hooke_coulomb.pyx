@@ -13,7 +13,7 @@ Tangential force, where :math:`k_t` is :math:`k` times ``tangential_stiffness``:
    \boldsymbol T = -k_t \boldsymbol\xi, \quad \boldsymbol T_d = -x\, c\, \boldsymbol u_t, \quad
    \left|\boldsymbol T + \boldsymbol T_d\right| \le \mu L, \quad L = \max(F, 0)
 
-Rolling resistance is that of ``hertz-mindlin`` with :math:`k_r = 2.25\, \mu_r^2 R^{*2} k`.
+Rolling resistance is as for ``hertz-mindlin``, with :math:`k_r = 2.25\, \mu_r^2 R^{*2} k`.
 
 Symbols and parameters as for ``hertz-mindlin``; "stiffness-ratio" is :math:`x = \sqrt{k_t / k}`. The stiffness does not
 depend on a contact radius, so that all models of ``tangential`` are this one. The duration of a collision does not

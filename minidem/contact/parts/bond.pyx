@@ -80,7 +80,7 @@ cdef inline long long stretch(GivenContact contact, BondHistory *own, double bon
 
 
 cdef inline Vec3 anisotropic(Vec3 v, double across, double along, Vec3 normal) noexcept nogil:
-    """-across v for directions across the normal, -along v for that of the normal."""
+    """-across v for directions across the normal, -along v along it."""
     return add_scaled(scale(-across, v), (across - along) * dot(v, normal), normal)
 
 
@@ -124,8 +124,8 @@ cdef inline Vec3 held_by(BondHistory *own, double pull, int lane) noexcept nogil
 
 
 cdef void break_bond(GivenContact contact, BondHistory *own, OwnResult result, Bonds *bonds, int lane) noexcept nogil:
-    """Springs exert no force, and their energy is that of fracture, with the work that they would do in the half step
-    before the pose. An energy that is not positive, of a bond that breaks as its springs change their sign, is
+    """Springs exert no force, and their energy becomes energy of fracture, with the work that they would do in the half
+    step before the pose. An energy that is not positive, of a bond that breaks as its springs change their sign, is
     dissipation."""
     cdef Vec3 normal = load3(contact.normal, lane)
     cdef Vec3 force = add_scaled(load3(own.shear, lane), bonds.pull[lane], normal)

@@ -1,9 +1,9 @@
 """Normal part with cohesion: the elastic adhesive contact of Johnson, Kendall and Roberts damped as Hertz's.
 
-A contact begins at touch and ends at tear-off, at a gap d_c. There the force jumps, and before tear-off its slope is
-that of a root: where a contact begins or ends in a step, the force is the difference of the energies over the path, and
-the damping coefficient that of its integral. Whether it ends is predicted, as in normal.pyx. What the jumps
-lose, -U at touch and U at tear-off, is dissipated by damping.
+A contact begins at touch and ends at tear-off, at a gap d_c. There the force jumps, and before tear-off it behaves like
+a square root. So where a contact begins or ends in a step, the force is the difference of the energies over the path,
+and the damping coefficient the difference of its integral over the path. Whether it ends is predicted, as in
+normal.pyx. What the jumps lose, -U at touch and U at tear-off, is dissipated by damping.
 
 K. L. Johnson, K. Kendall & A. D. Roberts, Proc. R. Soc. A 324, 301 (1971):
 

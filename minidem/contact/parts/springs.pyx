@@ -5,7 +5,7 @@ the bodies; what is added in a step is turned by half of it. Springs are stretch
 the pose, which is exact over the step. Dashpots have the velocity at the pose.
 
 If the sum of spring and dashpot exceeds the limit, it slides: the sum gets the length of the limit, the spring is what
-the dashpot leaves of it, or zero if the dashpot leaves nothing. The direction of the sum turns towards that of the
+the dashpot leaves of it, or zero if the dashpot leaves nothing. The sum turns towards the direction of the
 motion, d(angle) = -k u / limit sin(angle) dt; adding the stretch of the step and cutting the length would be of first
 order.
 
@@ -50,7 +50,7 @@ cdef void rescale(GivenContact contact, const double *stiffness, GivenNormal nor
     """dT = -k a ds while a grows, d(T / a) = -k ds while it shrinks: otherwise energy is created.
 
     C. Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013), doi 10.1016/j.powtec.2012.08.012.
-    The mean of a over a step is that of sqrt(d) over an overlap d.
+    The mean of a over a step is the mean of sqrt(d) over an overlap d.
     """
     cdef double a_old, a, first, second, both, twice, inverse
     cdef int lane
