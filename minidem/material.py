@@ -18,10 +18,10 @@ def _check_contact_properties(owner, names=PAIR_PROPERTIES):
         raise ValueError(f"restitution = {owner.restitution}: give a coefficient of restitution above 0 and up to 1")
 
 
-def described(owner):
+def label_of(owner):
     """A Material, by its name if it has one, or a Pair, for messages."""
     if isinstance(owner, Pair):
-        return f"the pair of {described(owner.a)} and {described(owner.b)}"
+        return f"the pair of {label_of(owner.a)} and {label_of(owner.b)}"
     if owner.name is not None:
         return f"material {owner.name!r}"
     given = {field.name: getattr(owner, field.name) for field in fields(owner)

@@ -20,7 +20,7 @@ HARD = Material(young=1e9, poisson=0.1)
 GLASS = Material(young=4e8, poisson=0.2, restitution=RESTITUTION, friction=0.3)
 ROD = ClumpTemplate([(-0.04, 0, 0), (0, 0, 0), (0.04, 0, 0)], [0.02] * 3, density=2500.0)
 BALL = ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
-FIELDS = "position", "velocity", "orientation", "angular_velocity"
+COMPARED = "position", "velocity", "orientation", "angular_velocity"
 
 
 def gas(count, contact="hertz", walls=True, threads=1, material=HARD, solid=0.05):
@@ -38,7 +38,7 @@ def difference(sims, steps):
     """Number of values of two simulations that differ in any bit after a number of steps."""
     for sim in sims:
         sim.run(steps)
-    first, second = (np.hstack([getattr(sim, name) for name in FIELDS]).view(np.int64) for sim in sims)
+    first, second = (np.hstack([getattr(sim, name) for name in COMPARED]).view(np.int64) for sim in sims)
     return np.count_nonzero(first != second)
 
 

@@ -49,7 +49,7 @@ def refuse_deep_overlaps(loop, first, limit=DEEPEST_START, walls=()):
     limit : of the overlap over the smaller radius
     """
     if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected and not walls \
-            and loop.pair_table.apart is None:
+            and loop.pair_table.exclusions is None:
         _refuse_deep_among_few(loop, first, limit)
         return
     loop.evaluate()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from minidem.state.hold import shares
+from minidem.state.hold import motion_factors
 
 DISSIPATED = tuple(f"dissipated_{kind}" for kind in ("damping", "tangential", "sliding", "rolling", "fracture"))
 LEAST_FREE_ROWS, LEAST_FREE_SHARE = 10, 0.1     # rows without contacts that suffice for the lasting error
@@ -116,7 +116,7 @@ def measure(loop, gravity, contacts=None, shadow=None):
     if loop.box is not None and loop.box.moves:
         velocity = velocity - loop.box.flow(state.column("position"))
     lost = np.sum(ledger.get("dissipated", np.zeros((len(DISSIPATED), 1))), axis=1)
-    translation, rotation, weight = shares(state)
+    translation, rotation, weight = motion_factors(state)
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(translation * velocity ** 2, axis=1))),
                   rotational=float(0.5 * np.sum(np.sum(rotation * state.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),

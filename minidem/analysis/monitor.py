@@ -26,7 +26,7 @@ from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import own_names, readers
 from minidem.core.checks import Assumed
 from minidem.core.quaternions import cross, rotate
-from minidem.material import PAIR_PROPERTIES, Material, described
+from minidem.material import PAIR_PROPERTIES, Material, label_of
 from minidem.meshes.mesh_repair import bodies, open_edges, oriented, surrounded
 from minidem.walls.motion import Driven, placed
 from minidem.walls.wall import with_names
@@ -167,7 +167,7 @@ class Monitor:
             new = [name for name in names if f"unread {name}" not in self.issued]
             if new:
                 them = "it" if len(new) == 1 else "them"
-                text = (f"contact law {sim.contact!r} does not read {', '.join(new)} of {described(owner)}, which "
+                text = (f"contact law {sim.contact!r} does not read {', '.join(new)} of {label_of(owner)}, which "
                         f"{'has' if len(new) == 1 else 'have'} no effect then; "
                         f"{' and '.join(readers(new, sim.contact))} would read {them}; else leave {them} out")
                 self.report(text)
@@ -503,9 +503,9 @@ class Enclosure:
         if len(new):
             points = self._in_wall(sim, sim.sphere_centers()[(np.cumsum(sizes) - sizes)[new]])
             within = ((self.low <= points) & (points <= self.high)).all(axis=1)
-            if sim.loop.pair_table.apart is not None:
+            if sim.loop.pair_table.exclusions is not None:
                 of_wall = sim.loop.pair_table.wall_index[self.number]
-                within &= ~sim.loop.pair_table.apart[state.material_index[new], of_wall]
+                within &= ~sim.loop.pair_table.exclusions[state.material_index[new], of_wall]
             self.ids = np.append(self.ids, ids[new[within]])
             self.points = np.append(self.points, points[within], axis=0)
 

@@ -1,6 +1,6 @@
 """The broad phase: all that the threads share about the neighbor pairs."""
 from minidem.broadphase.cell_grid cimport Levels
-from minidem.broadphase.neighbours cimport Apart, Neighbours
+from minidem.broadphase.neighbours cimport Exclusions, Neighbours
 from minidem.core.clock cimport clock
 from minidem.core.openmp cimport Barrier, barrier_wait
 from minidem.state.periodic_box cimport BoxPose
@@ -27,7 +27,7 @@ cdef enum Report:                       # bits: what a thread tells all others a
     HAS_ONSETS = 32                     # a contact may begin or end within the step
 
 cdef struct Share:                  # of a thread
-    double part                     # fraction of the clumps
+    double fraction                 # of the blocks of clumps
     double busy                     # working time with these shares [s]
 
 cdef struct Broadphase:
@@ -38,7 +38,7 @@ cdef struct Broadphase:
     bint fixed_shares                   # no load balance
     bint rebalanced                     # the last outer rebuild changed the shares
     Levels levels
-    Apart apart
+    Exclusions exclusions
     unsigned char *marks                # (n_members, 2): see mark_rows of neighbours.pyx
     double *reference_poses             # (n_blocks, REFERENCE_ROWS, LANES): at the last outer rebuild
     BoxPose reference_box               # that moves, at the last outer rebuild
@@ -57,7 +57,7 @@ cdef struct Broadphase:
     long long n_outer, n_inner          # rebuilds so far
     bint valid                          # the lists belong to these clumps; False: rebuild them before use
 
-cdef void describe_spheres(Broadphase *broad, const StateView *state) noexcept nogil
+cdef void measure_spheres(Broadphase *broad, const StateView *state) noexcept nogil
 cdef void prepare_broadphase(Broadphase *broad, const StateView *state) noexcept nogil
 cdef void assign_blocks(Broadphase *broad, int thread, const StateView *state) noexcept nogil
 cdef void drop_lists(Broadphase *broad) noexcept nogil

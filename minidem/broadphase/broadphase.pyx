@@ -6,7 +6,7 @@ the difference of the skins. Before an outer rebuild both skins are chosen by a 
 and lengths: speed depends on them, results do not.
 
 Load balance: each thread owns as many clumps as it processes in the same time. A clump in a dense bed costs more than
-one in free flight, and other programs may use one of the processors: threads with equal parts would wait for each
+one in free flight, and other programs may use one of the processors: threads with equal shares would wait for each
 other. Results do not depend on the owner of a clump (contact/evaluate.pyx).
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
@@ -51,18 +51,18 @@ cdef void set_bounding_radii(Broadphase *broad, const StateView *state) noexcept
 cdef void assign_blocks(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
     """Set the range of blocks that a thread owns. After a change of shares its working time is measured anew."""
     cdef Neighbours *mine = broad.threads + thread
-    cdef double part = 0.0
+    cdef double end = 0.0
     cdef int t
     for t in range(thread):
-        part += broad.shares[t].part
-    mine.first_block = <Py_ssize_t> (part * state.n_blocks + 0.5)
-    part = part + broad.shares[thread].part if thread < broad.n_threads - 1 else 1.0
-    mine.last_block = <Py_ssize_t> (part * state.n_blocks + 0.5)
+        end += broad.shares[t].fraction
+    mine.first_block = <Py_ssize_t> (end * state.n_blocks + 0.5)
+    end = end + broad.shares[thread].fraction if thread < broad.n_threads - 1 else 1.0
+    mine.last_block = <Py_ssize_t> (end * state.n_blocks + 0.5)
     if broad.rebalanced:
         mine.began, mine.worked, mine.waited = clock(), 0.0, 0.0
 
 
-cdef void describe_spheres(Broadphase *broad, const StateView *state) noexcept nogil:
+cdef void measure_spheres(Broadphase *broad, const StateView *state) noexcept nogil:
     """Set numbers and sizes of the spheres and clumps, and the first skins."""
     cdef Py_ssize_t slot
     cdef double total = 0.0
@@ -83,11 +83,11 @@ cdef void describe_spheres(Broadphase *broad, const StateView *state) noexcept n
 
 
 cdef void prepare_broadphase(Broadphase *broad, const StateView *state) noexcept nogil:
-    """Give each thread an equal part of the blocks, and sort the items of the grids by size; see `memory_refused`."""
+    """Give each thread an equal share of the blocks, and sort the items of the grids by size; see `memory_refused`."""
     cdef int t
     set_spins(&broad.barrier, broad.n_threads)
     for t in range(broad.n_threads):
-        broad.shares[t].part = 1.0 / broad.n_threads
+        broad.shares[t].fraction = 1.0 / broad.n_threads
         assign_blocks(broad, t, state)
     if broad.clumps_first:
         set_bounding_radii(broad, state)
@@ -116,7 +116,7 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         release(&mine.slab_ends)
         release(&mine.wall_pairs)
         release(&mine.active)
-        release(&mine.shared)
+        release(&mine.border)
 
 
 cdef void take_over(Broadphase *broad, const Broadphase *old) noexcept nogil:
@@ -127,18 +127,18 @@ cdef void take_over(Broadphase *broad, const Broadphase *old) noexcept nogil:
     broad.triangle_density, broad.triangle_diameter = old.triangle_density, old.triangle_diameter
     broad.fixed_shares = old.fixed_shares
     for t in range(broad.n_threads if broad.n_threads == old.n_threads else 0):
-        broad.shares[t].part = old.shares[t].part
+        broad.shares[t].fraction = old.shares[t].fraction
 
 
 cdef extern from *:
     """
     #define MINIDEM_LEAST_TIME 0.0005
     #define MINIDEM_LEAST_CHANGE 0.01
-    #define MINIDEM_LEAST_PART 0.25
+    #define MINIDEM_LEAST_FRACTION 0.25
     """
     const double LEAST_TIME "MINIDEM_LEAST_TIME"        # working time for a measurement of the speeds [s]
     const double LEAST_CHANGE "MINIDEM_LEAST_CHANGE"    # change of a part worth a rebalance, relative to an equal part
-    const double LEAST_PART "MINIDEM_LEAST_PART"        # smallest part, relative to an equal part
+    const double LEAST_FRACTION "MINIDEM_LEAST_FRACTION"        # smallest share, relative to an equal one
 
 cdef enum:
     WIDENING = 2                # of the outer skin at once, where a wider one may find any number of triangles
@@ -162,7 +162,7 @@ cdef void choose_skins(Broadphase *broad, double speed, bint carries, double wid
     carries : contacts have a history, which is carried over when the inner list is pruned
     widest : largest outer skin [m]
 
-    A list is valid until the fastest sphere has moved by half its margin. Costs in ns, roughly those of a core of 2023;
+    A list is valid until the fastest sphere has moved by half its margin. Costs in ns, roughly on a core of 2023;
     the minimum is flat: 1.8 to test a pair of the inner list or to prune one of the outer list, 4 to pose a sphere and
     to measure its displacement, 60 to sort an item into the grid and to search around it, 10 to find and store an outer
     pair. With AVX-512 the last two are about half and a third of that; the skins of ten thousand rods are much the same
@@ -227,41 +227,41 @@ cdef void limit_skins(Broadphase *broad, const BoxPose *box) noexcept nogil:
 
 
 cdef inline double wanted(Share share, double speed, int n) noexcept nogil:
-    """Move a thread's part half of the way towards equal times, because much of a difference is noise.
+    """Move a thread's share half of the way towards equal times, because much of a difference is noise.
 
     speed : the mean over the threads
     """
-    return max(0.5 * (share.part + share.part / share.busy / speed), LEAST_PART / n)
+    return max(0.5 * (share.fraction + share.fraction / share.busy / speed), LEAST_FRACTION / n)
 
 
 cdef bint rebalance(Share *shares, int n) noexcept nogil:
-    """New parts for n threads, unless they would change little. False: too little working time for a measurement."""
+    """New shares for n threads, unless they would change little. False: too little working time for a measurement."""
     cdef double longest = 0.0, speed = 0.0, total = 0.0, change = 0.0
     cdef int t
     for t in range(n):
         if not shares[t].busy > 0.0:
             return False
         longest = max(longest, shares[t].busy)
-        speed += shares[t].part / shares[t].busy
+        speed += shares[t].fraction / shares[t].busy
     if longest < LEAST_TIME:
         return False
     for t in range(n):
         total += wanted(shares[t], speed, n)
     for t in range(n):
-        change = max(change, abs(wanted(shares[t], speed, n) / total - shares[t].part))
+        change = max(change, abs(wanted(shares[t], speed, n) / total - shares[t].fraction))
     for t in range(n if change * n > LEAST_CHANGE else 0):
-        shares[t].part = wanted(shares[t], speed, n) / total
+        shares[t].fraction = wanted(shares[t], speed, n) / total
     return True
 
 
-def rebalanced_parts(parts, busy):
-    """The result of `rebalance` for parts (n,) and working times (n,) [s], n <= 64; for tests."""
+def rebalanced_shares(parts, busy):
+    """The result of `rebalance` for shares (n,) and working times (n,) [s], n <= 64; for tests."""
     cdef Share shares[64]
     cdef int t, n = len(parts)
     for t in range(n):
-        shares[t].part, shares[t].busy = parts[t], busy[t]
+        shares[t].fraction, shares[t].busy = parts[t], busy[t]
     rebalance(shares, n)
-    return [shares[t].part for t in range(n)]
+    return [shares[t].fraction for t in range(n)]
 
 
 cdef inline int measure_block(ClumpBlock *clumps, const double *reference, const ConstantBlock *constants, double limit,
@@ -399,13 +399,13 @@ cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *
     memset(broad.marks + 2 * first_row, 0, 2 * n_rows)
     if not broad.valid or mine.active.size < n_rows:
         pose_range(state, mine.first_block, mine.last_block)
-    if state.motions != NULL:                           # those of spheres without a contact are not written in a step
+    if state.motions != NULL:                           # a step does not write them for spheres without a contact
         motions_range(state, mine.first_block, mine.last_block)
     reported = wait(broad, thread, measure_displacement(broad, thread, state, walls, box))
     if reported & <int> LOST or (outer or reported & <int> OUTER_SKIN_EXCEEDED) \
             and not rebuild_outer(broad, thread, state, walls, box):
         return False
-    prune(broad.threads, thread, broad.n_threads, walls, box, state, &broad.apart, broad.marks,
+    prune(broad.threads, thread, broad.n_threads, walls, box, state, &broad.exclusions, broad.marks,
           broad.inner_skin + broad.reach)
     if wait(broad, thread, 0) & <int> FAILED:
         return False

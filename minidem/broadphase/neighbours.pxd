@@ -1,12 +1,12 @@
 """Verlet lists: neighbor pairs, one set of lists for each thread."""
 from minidem.broadphase.cell_grid cimport Levels
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport APART, IntVector
+from minidem.core.vectors cimport LINE_PAIR, IntVector
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
-cdef struct Apart:              # materials that never touch each other; in the upper half are those of what is fixed
+cdef struct Exclusions:         # materials that never touch each other; clumps that are fixed have their own ones
     const unsigned char *pairs  # of materials, whether they never touch; NULL: all may
     const int *materials        # (n_blocks * LANES,) of the clumps by slot
     int log_materials           # the pair of materials a and b has the number (a << log_materials) + b
@@ -24,14 +24,14 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     double travelled            # at the last rebuild
     double box_travelled        # strain of a box that moves, at the last rebuild
     int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the state fits into the caches
-    IntVector pairs             # inner list: (sphere, sphere), with slabs first those of own spheres, slab by slab
+    IntVector pairs             # inner list: (sphere, sphere); with slabs first pairs of own spheres, slab by slab
     IntVector spare             # second array for sorting it
     Py_ssize_t n_foreign        # spheres of other threads in it
     IntVector slab_ends         # ends of the pairs of own spheres whose later sphere is in slab 0, 1, ... of these
     IntVector wall_pairs   # inner list: (slot, primitive)
     Py_ssize_t n_simple         # ints of it with a simple primitive
     IntVector active            # own member rows with a sphere in the inner lists of any thread, ascending
-    IntVector shared            # those of them with a sphere in the inner list of another thread
+    IntVector border            # own member rows with a sphere in the inner list of another thread
     bint skin_exceeded          # an own sphere may have left the inner skin
     int failure                 # since the Driver has last read it
     bint *refused               # whether memory was refused to it, see `memory_refused`
@@ -43,7 +43,7 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     double began                # of this run, or of the present shares [s]
     double worked               # in earlier runs with the present shares [s]
     double waited               # for other threads, with the present shares [s]
-    char apart[APART]
+    char padding[LINE_PAIR]
 
 cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView *state, Py_ssize_t slab,
                                         Py_ssize_t block) noexcept nogil:
@@ -63,7 +63,7 @@ cdef extern from "broadphase/near_pairs.h" nogil:
 
 cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil
 cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
-                const StateView *state, const Apart *apart, unsigned char *marks, double skin) noexcept nogil
+                const StateView *state, const Exclusions *exclusions, unsigned char *marks, double skin) noexcept nogil
 cdef void collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil
 cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
                        const BoxPose *box, const double *items, double skin, bint clumps_first) noexcept nogil

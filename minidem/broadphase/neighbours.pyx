@@ -43,7 +43,7 @@ cdef inline unsigned int near_plane(const double *rows, const double *point, con
 
 cdef unsigned int near_simple(const Walls *walls, Py_ssize_t primitive, const double *rows, const double *spheres,
                               double skin) noexcept nogil:
-    """Bits 1 << lane of the spheres within `skin` of a primitive; rows : those of `spheres`."""
+    """Bits 1 << lane of the spheres within `skin` of a primitive; rows : the rows of `spheres`."""
     cdef const Shape *shape = walls.shapes + primitive
     cdef unsigned int bits = 0
     cdef int lane
@@ -87,22 +87,24 @@ cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *st
             push_pair(&mine.outer_wall_pairs, <int> slot, mine.triangles.data[k])
 
 
-cdef inline bint never_touch(const Apart *apart, const StateView *state, int sphere, int material) noexcept nogil:
+cdef inline bint is_excluded(const Exclusions *exclusions, const StateView *state, int sphere,
+                             int material) noexcept nogil:
     """Whether a sphere never touches what is of a material."""
-    return apart.pairs != NULL \
-        and apart.pairs[(apart.materials[clump_of(state, sphere)] << apart.log_materials) + material]
+    return exclusions.pairs != NULL \
+        and exclusions.pairs[(exclusions.materials[clump_of(state, sphere)] << exclusions.log_materials) + material]
 
 
-cdef Py_ssize_t without_apart(const Apart *apart, const StateView *state, int *pairs, Py_ssize_t n) noexcept nogil:
+cdef Py_ssize_t without_excluded(const Exclusions *exclusions, const StateView *state, int *pairs,
+                                 Py_ssize_t n) noexcept nogil:
     """Remove from n ints of pairs of spheres those that never touch; returns how many ints remain."""
     cdef Py_ssize_t k, kept = 0
     for k in range(0, n, 2):
         pairs[kept], pairs[kept + 1] = pairs[k], pairs[k + 1]
-        kept += 2 * (not never_touch(apart, state, pairs[k], apart.materials[clump_of(state, pairs[k + 1])]))
+        kept += 2 * (not is_excluded(exclusions, state, pairs[k], exclusions.materials[clump_of(state, pairs[k + 1])]))
     return kept
 
 
-cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *state, const Apart *apart,
+cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *state, const Exclusions *exclusions,
                       double skin) noexcept nogil:
     """The inner list of spheres near walls; there is room."""
     cdef Py_ssize_t k, primitive, kept = 0
@@ -117,9 +119,9 @@ cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *sta
         mine.wall_pairs.data[kept + 1] = <int> primitive
         height = simple_height(walls, primitive, sphere) if k < mine.n_outer_simple \
             else touch_wall(walls, primitive, sphere).height
-        kept += 2 * (height < sphere[3] + skin and not never_touch(
-            apart, state, mine.outer_wall_pairs.data[k],
-            <int> walls.materials[walls.wall_of[primitive]] | 1 << apart.log_materials >> 1))
+        kept += 2 * (height < sphere[3] + skin and not is_excluded(
+            exclusions, state, mine.outer_wall_pairs.data[k],
+            <int> walls.materials[walls.wall_of[primitive]] | 1 << exclusions.log_materials >> 1))
         if k < mine.n_outer_simple:
             mine.n_simple = kept
     mine.wall_pairs.size = kept
@@ -176,7 +178,7 @@ cdef void mark_rows(Neighbours *mine, const StateView *state, unsigned char *mar
 
 
 cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
-                const StateView *state, const Apart *apart, unsigned char *marks, double skin) noexcept nogil:
+                const StateView *state, const Exclusions *exclusions, unsigned char *marks, double skin) noexcept nogil:
     """Inner lists from the outer ones, and room for what collect_active lists.
 
     marks : see mark_rows; zero before. When all threads have set theirs, collect_active reads them.
@@ -189,17 +191,17 @@ cdef void prune(Neighbours *all, int thread, int n_threads, const Walls *walls, 
     for source in range(n_threads):
         total += all[source].found[thread].size
     if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.wall_pairs, mine.outer_wall_pairs.size)
-            and reserve(&mine.active, n_rows) and reserve(&mine.shared, n_rows)):
+            and reserve(&mine.active, n_rows) and reserve(&mine.border, n_rows)):
         return
     for source in range(n_threads):
         found = all[source].found + thread
         kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept)
-    mine.pairs.size = without_apart(apart, state, mine.pairs.data, kept) if apart.pairs != NULL else kept
+    mine.pairs.size = without_excluded(exclusions, state, mine.pairs.data, kept) if exclusions.pairs != NULL else kept
     if mine.log_slab:
         sort_by_slab(mine, state)
     mine.previous_lifetime = mine.steps
     mine.steps = 0
-    prune_walls(mine, walls, state, apart, skin)
+    prune_walls(mine, walls, state, exclusions, skin)
     mark_rows(mine, state, marks)
 
 
@@ -209,11 +211,11 @@ cdef void collect_active(Neighbours *mine, const StateView *state, unsigned char
     marks : see mark_rows.
     """
     cdef Py_ssize_t row, first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
-    mine.active.size = mine.shared.size = 0
+    mine.active.size = mine.border.size = 0
     for row in range(first, last):
-        mine.active.data[mine.active.size] = mine.shared.data[mine.shared.size] = <int> row
+        mine.active.data[mine.active.size] = mine.border.data[mine.border.size] = <int> row
         mine.active.size += marks[2 * row] | marks[2 * row + 1]
-        mine.shared.size += marks[2 * row + 1]
+        mine.border.size += marks[2 * row + 1]
 
 
 cdef extern from "broadphase/near_pairs.h" nogil:
@@ -354,7 +356,7 @@ cdef inline int owner_of(const Search *search, int block) noexcept nogil:
 
 
 cdef void move_to_owners(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
-    """Of the pairs from `first` on in the list of the owner of their first spheres, move those of other threads.
+    """Move pairs from the list of the owner of their first spheres, from `first` on, to the threads that own them.
 
     A pair belongs to the thread that owns the sphere in the lower slot.
     """
@@ -455,9 +457,9 @@ cdef inline void search_around(const Search *search, const CellGrid *grid, int s
 
 cdef void search_images(const Search *search, const Levels *levels, int level, int slot, const Images *images,
                         NearCells *near_cells, int *cells) noexcept nogil:
-    """Search around an item of a grid in those of larger spheres; around its images in its own, too.
+    """Search around an item in the grids of larger spheres; around its images in its own grid, too.
 
-    near_cells, cells : (2 * MOST_LEVELS,), see search_level; those of images are the second half.
+    near_cells, cells : (2 * MOST_LEVELS,), see search_level; the second half is for images.
     """
     cdef const CellGrid *grid
     cdef NearCells *around
@@ -487,7 +489,7 @@ cdef void search_level(const Search *search, const Levels *levels, int level,
     near_cells : (2 * MOST_LEVELS,), those around the cell of the item or of its image in each grid.
     """
     cdef const CellGrid *grid = &levels.grid[level]
-    cdef double n_blocks = search.state.n_blocks        # the part of the grid is that of the blocks
+    cdef double n_blocks = search.state.n_blocks        # the same part of the grid as of the blocks
     cdef Py_ssize_t p, first = entry_after(grid, search.mine.first_block / n_blocks)
     cdef Py_ssize_t last = entry_after(grid, search.mine.last_block / n_blocks)
     cdef const int *start = grid.start.data

@@ -8,12 +8,14 @@
                             const double *parameters);
 
    Of two spheres, i is the one with the lower number of the user as long as the contact lasts. Vectors are in the lab
-   frame. The history is that of the last step, zero in a new contact, and is replaced by that of this step. A contact
+   frame. The history of the last step, zero in a new contact, is replaced by the history of this step. A contact
    with goes_on zero ends in this step: its force is zero, and what its springs hold is dissipated. This is what
    `describe` returns for its new history, and an overlap of zero or, of a law that acts across gaps, the gap. What is
    not finite counts as zero, and nothing is added if the law has dissipated as much in this step itself. */
 #ifndef MINIDEM_CONTACT_H
 #define MINIDEM_CONTACT_H
+
+#define MINIDEM_MAX_COMPONENTS 8      /* of all fields of a clump */
 
 typedef double minidem_lanes[8];
 typedef minidem_lanes minidem_history[4];          /* four numbers of a history, as many as the law says */
@@ -31,7 +33,7 @@ typedef struct {
     minidem_lanes step;                   /* [s]; 0 where forces are evaluated between two steps */
     minidem_lanes coefficients[64];       /* as many as the law has, of the pair of materials */
     minidem_lanes ids[2];                 /* of i and j; -1 - number of a wall */
-    minidem_lanes values[16];             /* of fields with n components: n of i, then n of j */
+    minidem_lanes values[2 * MINIDEM_MAX_COMPONENTS];   /* of fields with n components: n of i, then n of j */
 } minidem_contact;
 
 typedef struct {
@@ -40,7 +42,8 @@ typedef struct {
     minidem_lanes dissipated[4];          /* energy by damping, tangential damping, sliding, rolling in this step [J] */
     minidem_lanes goes_on;                /* 1 or 0; before the call 1 where the overlap is positive */
     minidem_lanes fracture;               /* energy of what broke in this contact at this pose [J]; 0 before the call */
-    minidem_lanes rates[32];              /* times capacity: n of i, n of j; n amounts of i, n of j; 0 before the call */
+    minidem_lanes rates[4 * MINIDEM_MAX_COMPONENTS];    /* times capacity: n of i, n of j; 0 before the call;
+                                                          then n amounts of i, n of j */
 } minidem_result;
 
 typedef struct {

@@ -7,9 +7,10 @@ cdef enum:
     MAX_COEFFICIENTS = 64
     CENTRAL_COEFFICIENTS = 4    # of a law without history
     MAX_RECORDS = 13        # of a history
-    MAX_COMPONENTS = 8      # of all fields of a clump
 
 cdef extern from "contact/contact.h" nogil:
+    enum:
+        MAX_COMPONENTS "MINIDEM_MAX_COMPONENTS"     # of all fields of a clump
     ctypedef double Row "minidem_lanes"[LANES]
     ctypedef struct Contact "minidem_contact":
         Row normal[3]
@@ -47,7 +48,7 @@ cdef extern from *:
     ctypedef Row *OwnRows "minidem_own_rows"
     ctypedef double *OwnNumbers "minidem_own_numbers"
 
-cdef struct Bodies:                 # of eight contacts: one of their two sides
+cdef struct SideBlock:                 # of eight contacts: one of their two sides
     double sphere[4 * LANES]        # centre [m] and radius [m]
     double motion[8 * LANES]        # of a law with history, as in StateView: half a step before the pose
 
@@ -58,7 +59,7 @@ cdef struct Flux:
     FluxFunction function
     const double *parameters
 
-cdef struct Fields:                 # of clumps, as contact laws and fluxes see and change them
+cdef struct FieldView:              # of clumps, as contact laws and fluxes see and change them
     int n                           # components; 0: there are no fields
     const double *ids               # (n_clumps,) by the user's number; NULL: neither law nor fluxes see the bodies
     const double *of_walls          # (n_walls, n), not a number: as the clump
@@ -67,7 +68,7 @@ cdef struct Fields:                 # of clumps, as contact laws and fluxes see 
     const Flux *fluxes
     Wide *sums                      # (n_blocks * LANES, n, SUM_PARTS): of the rates; NULL: contacts change no field
     Wide *amounts                   # (n_blocks * LANES, n, SUM_PARTS): of the amounts ...
-    unsigned char *transfers        # ... (n_blocks,): whether those of a block may differ from zero
+    unsigned char *transfers        # ... (n_blocks,): whether the amounts of a block may differ from zero
 
 
 cdef inline Vec3 load3(const Row *rows, int lane) noexcept nogil:

@@ -3,12 +3,12 @@ from libc.stdint cimport int64_t, uint64_t
 
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks
-from minidem.contact.contact cimport Bodies, Contact, Result
+from minidem.contact.contact cimport SideBlock, Contact, Result
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport APART, DoubleVector, IntVector
+from minidem.core.vectors cimport LINE_PAIR, DoubleVector, IntVector
 from minidem.state.state cimport State, StateView
 from minidem.walls.surface cimport Facet, Walls
 
@@ -58,7 +58,7 @@ cdef extern from *:
 cdef struct Room:                   # for eight contacts; begins at a cache line, since a store across two costs twice
     Contact contact
     Result result
-    Bodies sides[2]
+    SideBlock sides[2]
     AlignedRow images[6]
     uint64_t keys[2][LANES]         # of the units of the sums on both sides
     Py_ssize_t block                # its number in the group
@@ -83,10 +83,10 @@ cdef struct Contacts:
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
     FractureVector fractures
-    Py_ssize_t n_shared              # contacts with spheres of other threads, at the last rebuild
+    Py_ssize_t n_crossing           # contacts with spheres of other threads, at the last rebuild
     # Sums of forces: of own spheres in their order, of free lanes, of spheres of other threads. If they are packed: one
-    # that stays zero, then those of own spheres in the order in which these are touched, alternately in one of two
-    # places, since contacts of a pose are found before all sums of the last one are reduced; then as before.
+    # that stays zero, then own spheres in the order in which they are touched, alternately in one of two places, since
+    # contacts of a pose are found before all sums of the last one are reduced; then free lanes and others as before.
     int64_t *sums
     bint packed
     int *sum_of                     # if packed, (n_slots + 1,): numbers of sums of own spheres, 0: none; of free lanes
@@ -95,7 +95,7 @@ cdef struct Contacts:
     int width                       # integers of a sum, see fixed_point.pxd
     Py_ssize_t capacity             # bytes of it and the next one
     unsigned char *touched          # (eights of own spheres,): whether one of them has a force
-    IntVector foreign               # slots of spheres of other threads, which add the sums behind those of own spheres
+    IntVector foreign               # slots of spheres of other threads, which add the sums behind the own ones
     DoubleVector foreign_rates      # rates of fields of clumps of other threads
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
@@ -108,14 +108,14 @@ cdef struct Contacts:
     FacetVector facets              # the triangles near one sphere
     IntVector changed               # with mass=shared: bodies (n, 2) of contacts that begin or end at this pose
     Room rooms[2]                   # the second one for laws without history
-    Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
+    Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: their contacts were known before the evaluation
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...
     bint has_force_after_end        # ... if there is one
     IntVector near_onset[GROUPS]        # with onset correction: lanes of contacts that may begin or end within a step
     DoubleVector onset[GROUPS]      # (near_onset,): their onset corrections [N]
     bint some_onset                 # a contact of any thread may begin or end
-    char apart[APART]
+    char padding[LINE_PAIR]
 
 
 cdef object effective_inertia(const Walls *walls, State state, pairs, const double[:, :] normals, bint turns)

@@ -80,7 +80,7 @@ cdef inline double lever_of(const Walls *walls, int wall, const StateView *state
                            else arm_at(walls, -1 - <Py_ssize_t> body, vector(x)), normal))
 
 
-cdef inline double rolling_share(const StateView *state, int sphere) noexcept nogil:
+cdef inline double inverse_rolling_inertia(const StateView *state, int sphere) noexcept nogil:
     """Part of a sphere in the inverse of the rolling inertia of a contact; zero if torques do not turn its clump."""
     cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
     cdef const HoldBlock *hold = hold_of(state, row_of(clump))
@@ -223,7 +223,7 @@ cdef double own_mobility(const Walls *walls, const StateView *state, int i, int 
                          bint turns) noexcept nogil:
     """Approach acceleration of the bodies of a contact per force along the normal, as if there were no other [1/kg].
 
-    Where it is next to none, at a hinge or along what is held, the mass must be bounded: that of the normal dashpot.
+    It is next to none at a hinge, or along what is held: there the mass of the normal dashpot must be bounded.
     """
     cdef double mobility = mobility_in(walls, state, i, i, normal, turns) \
         + mobility_in(walls, state, i, j, normal, turns)
@@ -234,9 +234,9 @@ cdef double own_mobility(const Walls *walls, const StateView *state, int i, int 
 cdef void find_inertia(const Walls *walls, const StateView *state, int i, int j, Vec3 normal, bint turns, double *mass,
                        double *rolling_inertia) noexcept nogil:
     """Effective mass and rolling inertia of a contact of the sphere i with the sphere or primitive j."""
-    cdef double rolling = rolling_share(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
+    cdef double rolling = inverse_rolling_inertia(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
     if j >= 0:
-        rolling += rolling_share(state, j)
+        rolling += inverse_rolling_inertia(state, j)
     mass[0] = 1.0 / own_mobility(walls, state, i, j, normal, turns)
     rolling_inertia[0] = 1.4 / max(rolling, LEAST_MOBILITY * smaller_inverse_mass(state, i, j) / (radius * radius))
 
@@ -431,7 +431,7 @@ cdef void copy_contact(Contacts *contacts, const Blocks *source, Py_ssize_t from
     copy_numbers(source, from_lane, blocks, lane)
     count_on_row(contacts, i, 1)
     count_on_row(contacts, j, 1)
-    contacts.n_shared += max(i, j) >= contacts.first_slot + contacts.n_slots
+    contacts.n_crossing += max(i, j) >= contacts.first_slot + contacts.n_slots
     contacts.entries.data[2 * entry] = j if j < 0 else max(i, j)
     contacts.entries.data[2 * entry + 1] = <int> lane
 
@@ -443,12 +443,12 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     cdef const int *source
     cdef int *place
     cdef int group
-    contacts.n_shared = 0
+    contacts.n_crossing = 0
     if not (reserve(&contacts.row_contacts, n_rows + 1) and reserve(&contacts.start, contacts.n_slots + 2)):
         return
     memset(contacts.row_contacts.data, 0, n_rows * sizeof(int))
-    for k in range(mine.shared.size):
-        contacts.row_contacts.data[mine.shared.data[k] - row_of(contacts.first_slot)] = 1
+    for k in range(mine.border.size):
+        contacts.row_contacts.data[mine.border.data[k] - row_of(contacts.first_slot)] = 1
     memset(contacts.start.data, 0, (contacts.n_slots + 2) * sizeof(int))
     count = find_own(contacts, all, n_threads)
     for k in range(contacts.n_slots):
@@ -457,7 +457,7 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
         clear_blocks(&contacts.spare[group])
     if not (reserve(&contacts.entries, 2 * count) and reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1)):
         return
-    for k in range(count):                              # sorted by slots: start[k + 1] moves to the end of those of k
+    for k in range(count):                              # sorted by slots: start[k + 1] moves to the end of slot k
         place = contacts.start.data + contacts.order.data[4 * k] + 1
         contacts.entries.data[2 * place[0]] = <int> k
         place[0] += 1
@@ -480,7 +480,7 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
     if not (reserve(&contacts.contact_at, n_walls)
             and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
         return
-    reset_sums(contacts, False, contacts.n_shared + mine.n_foreign)
+    reset_sums(contacts, False, contacts.n_crossing + mine.n_foreign)
     for k in range(n_walls):
         known = find_known(contacts, mine.wall_pairs.data[2 * k], -1 - mine.wall_pairs.data[2 * k + 1])
         contacts.contact_at.data[k] = known
@@ -492,7 +492,7 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
 
 
 cdef void hand_over(Contacts *contacts, double radius, Py_ssize_t first) noexcept nogil:
-    """Contacts of dropped triangles become those of the triangles that replace them; first : of them in the list."""
+    """Hand contacts of dropped triangles over to the triangles that replace them; first : of them in the list."""
     cdef const Facet *facets = contacts.facets.data
     cdef Py_ssize_t n = contacts.facets.size
     cdef int *contact_at = contacts.contact_at.data + first
@@ -512,7 +512,7 @@ cdef void hand_over(Contacts *contacts, double radius, Py_ssize_t first) noexcep
 
 cdef Py_ssize_t find_near_triangles(Contacts *contacts, const Neighbours *mine, const StateView *state, Py_ssize_t k,
                                     double reach) noexcept nogil:
-    """The triangles near one sphere, from k on in the list, into `facets`; returns where those of the next begin."""
+    """The triangles near one sphere, from k on in the list, into `facets`; returns where the next sphere begins."""
     cdef const int *near = mine.wall_pairs.data
     cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
     cdef Py_ssize_t end = k, n, m

@@ -1,7 +1,7 @@
 """Forces of contacts."""
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport ContactBlock
-from minidem.contact.contact cimport Bodies, Contact, Result
+from minidem.contact.contact cimport SideBlock, Contact, Result
 from minidem.contact.contacts cimport Contacts
 from minidem.core.instant cimport Instant
 from minidem.state.rows cimport WrenchBlock
@@ -15,7 +15,7 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
 cdef void clear_foreign(Contacts *contacts) noexcept nogil
 cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil
 cdef void prepare_room(Contacts *contacts) noexcept nogil
-cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
+cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const SideBlock *sides,
                       bint walls, int n) noexcept nogil
 cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
                          const double *images) noexcept nogil

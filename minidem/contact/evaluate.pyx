@@ -31,7 +31,7 @@ from minidem.contact.fixed_point cimport (
     LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, read_sums, rounded_wide, take_sums,
 )
 from minidem.contact.gather cimport (
-    call_central, call_flux, describe_known, load_block, load_only_pair,
+    call_central, call_flux, load_known_results, load_block, load_only_pair,
 )
 from minidem.contact.law cimport Law, pair_of
 from minidem.core.eight cimport (
@@ -49,7 +49,7 @@ from minidem.state.rows cimport ClumpBlock, load, load_quat
 from minidem.state.state cimport clump_of, clumps_of, free_slot_of, member
 
 cdef enum:
-    AHEAD = 2                       # blocks whose spheres are prefetched
+    CONTACTS_AHEAD = 2              # blocks whose spheres are prefetched
     FEW_ROWS = 16                   # member rows of a block that are looked at one by one
     ROWS_AHEAD = 12                 # member rows whose sums are prefetched
     SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
@@ -129,7 +129,7 @@ cdef inline void index_sums(Contacts *contacts, const int *spheres, int n_sphere
 
 
 cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const ContactBlock *block, const double *force,
-                             const double *couple, const Contact *contact, const Bodies *sides,
+                             const double *couple, const Contact *contact, const SideBlock *sides,
                              const uint64_t[2][LANES] keys, int free_slot, bint walls, int n) noexcept nogil:
     """Add the forces (3, LANES) to the first spheres of a block, or subtract them from the second ones.
 
@@ -152,7 +152,7 @@ cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const C
              sides[side].sphere + 3 * LANES, n, index, contacts.sums)
 
 
-cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const Bodies *sides,
+cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const SideBlock *sides,
                       bint walls, int n) noexcept nogil:
     """Add central forces (3, LANES) on the first bodies of the first n contacts of a block to its spheres."""
     cdef uint64_t keys[2][LANES]
@@ -310,7 +310,7 @@ cdef void add_to_clump(const Law *law, Py_ssize_t clump, const double *rates) no
 
 cdef void add_rates_on(Contacts *contacts, const Law *law, const StateView *state, const int *bodies,
                        const double *lasts, const Row *rates) noexcept nogil:
-    """Add rates and amounts of one side of contacts to the sums of own clumps; write down those of other threads.
+    """Add rates and amounts of one side of contacts to the sums of own clumps; write them down for clumps of others.
 
     lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : n, amounts 2 n rows behind them.
     """
@@ -359,12 +359,12 @@ cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, co
     images : (6, LANES), see gather_contacts.
     """
     cdef double power
-    cdef int lane, part
+    cdef int lane, half
     for lane in range(LANES):
         if first[lane] != free_slot:
-            for part in range(2):
-                power = dot(load(force + lane), load(images + 3 * LANES * part + lane))
-                contacts.box_work[part] += rounded_wide(0.5 * contacts.law.dt * power * contacts.law.per_energy)
+            for half in range(2):
+                power = dot(load(force + lane), load(images + 3 * LANES * half + lane))
+                contacts.box_work[half] += rounded_wide(0.5 * contacts.law.dt * power * contacts.law.per_energy)
 
 
 cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept nogil:
@@ -438,7 +438,7 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
                                                 load_eight(result.goes_on)))
         ended = bits_below(result.goes_on, 0.5)
     else:
-        describe_known(law, block, contact, result)
+        load_known_results(law, block, contact, result)
     if history and law.fields.sums != NULL:
         add_rates(contacts, law, state, block, contact, result)
     if crosses:
@@ -556,7 +556,7 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
                          const Instant *now) noexcept nogil:
     """Evaluate the blocks of a law with history; of the first n_kept ones, add the forces that are known.
 
-    New contacts are in blocks behind those of the others, or in their free lanes.
+    New contacts are in blocks behind the known ones, or in free lanes of these.
     """
     cdef const Blocks *blocks = &contacts.groups[group]
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
@@ -564,9 +564,9 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
     cdef int ended
     for b in range(n_blocks):
         block = block_at(blocks, b)
-        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), contacts.law)
-        if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> AHEAD < n_blocks:
-            prefetch_bodies(contacts, state, block_at(blocks, b + AHEAD).first)
+        prefetch_block(block_at(blocks, b + 2 * <int> CONTACTS_AHEAD), contacts.law)
+        if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> CONTACTS_AHEAD < n_blocks:
+            prefetch_bodies(contacts, state, block_at(blocks, b + CONTACTS_AHEAD).first)
         ended = evaluate_block(True, contacts, state, group, block, b, LANES, contacts.rooms, now)
         add_forces(True, contacts, state, group, contacts.rooms, LANES)
         if ended:
@@ -646,7 +646,7 @@ cdef inline void reduce_in(bint moments, Contacts *contacts, const StateView *st
                            const WrenchBlock *base, WrenchBlock *wrench) noexcept nogil:
     """See reduce_block. moments : a constant, whether the law has moments about the centres of spheres.
 
-    row : the first member row with a force; counted from that of the first own sphere, as all others here.
+    row : the first member row with a force; rows count from the row of the first own sphere here.
     """
     cdef double matrices[9 * LANES], on_spheres[3 * LANES], moment[3 * LANES]
     cdef uint64_t of_lanes[LANES]

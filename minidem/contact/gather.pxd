@@ -2,7 +2,7 @@
 from libc.string cimport memcpy
 
 from minidem.contact.blocks cimport ContactBlock
-from minidem.contact.contact cimport Bodies, Contact, Result
+from minidem.contact.contact cimport SideBlock, Contact, Result
 from minidem.contact.contacts cimport Contacts
 from minidem.contact.law cimport Law
 from minidem.core.eight cimport load_eight, load_eight3, scale3, store_eight3
@@ -10,13 +10,13 @@ from minidem.state.state cimport State, StateView
 
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          int n, Contact *contact, Bodies *sides, double *images) noexcept nogil
+                          int n, Contact *contact, SideBlock *sides, double *images) noexcept nogil
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil
 cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil
 cdef void load_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
                       Contact *contact) noexcept nogil
-cdef void describe_known(const Law *law, const ContactBlock *block, const Contact *contact,
-                         Result *result) noexcept nogil
+cdef void load_known_results(const Law *law, const ContactBlock *block, const Contact *contact,
+                             Result *result) noexcept nogil
 cdef void call_flux(const Law *law, int k, const Contact *contact, Result *result) noexcept nogil
 cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads, double above)
 cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_threads, const double[::1] changes)
@@ -24,7 +24,7 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
 
 
 cdef inline bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,
-                            Contact *contact, Bodies *sides, double *images) noexcept nogil:
+                            Contact *contact, SideBlock *sides, double *images) noexcept nogil:
     """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one
     material, the coefficients are loaded before."""
     cdef bint moves = law.history != NULL

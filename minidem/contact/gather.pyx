@@ -38,7 +38,7 @@ CONTACT = np.dtype([
 ], align=True)
 
 
-cdef struct Listed:                 # a row of CONTACT
+cdef struct ContactRow:                 # a row of CONTACT
     int clump_i, clump_j, sphere_i, sphere_j
     double overlap
     Vec3 normal, force, point
@@ -47,7 +47,7 @@ cdef struct Listed:                 # a row of CONTACT
     double energy_tangential, energy_rolling
     unsigned char sliding
 
-if sizeof(Listed) != CONTACT.itemsize:
+if sizeof(ContactRow) != CONTACT.itemsize:
     raise ImportError("a contact has another layout in C than in NumPy")
 
 cdef struct Bending:                    # of eight contacts: how the normal changes with the tangential displacement
@@ -55,7 +55,7 @@ cdef struct Bending:                    # of eight contacts: how the normal chan
     double straight[3 * LANES]          # of walls: direction in which there is none; see Touch
 
 
-cdef inline void pair_geometry(const BoxPose *box, const Bodies *a, const Bodies *b, OwnContact contact,
+cdef inline void pair_geometry(const BoxPose *box, const SideBlock *a, const SideBlock *b, OwnContact contact,
                                Bending *bending) noexcept nogil:
     """Of contacts of two spheres. box : a constant NULL where no axis is periodic, so that the loop vectorises."""
     cdef double nearest[3 * LANES]
@@ -76,7 +76,7 @@ cdef inline void pair_geometry(const BoxPose *box, const Bodies *a, const Bodies
         contact.radius[lane] = a.sphere[3 * LANES + lane] * b.sphere[3 * LANES + lane] * (inverse * distance)
 
 
-cdef inline Vec3 arm_before(const Law *law, int primitive, const Bodies *a, double half, int lane) noexcept nogil:
+cdef inline Vec3 arm_before(const Law *law, int primitive, const SideBlock *a, double half, int lane) noexcept nogil:
     """From the centre of a wall that moves to the centre of a sphere, half a step before the pose."""
     cdef const WallPose *pose = law.walls.now + law.walls.wall_of[primitive]
     return add_scaled(arm_at(law.walls, primitive, load(a.sphere + lane)), -half,
@@ -84,8 +84,8 @@ cdef inline Vec3 arm_before(const Law *law, int primitive, const Bodies *a, doub
 
 
 cdef void slide_walls(const Law *law, const int *primitives, double half, int n, OwnContact contact,
-                      const Bodies *a, const Bodies *b) noexcept nogil:
-    """Add the motion of surfaces to that of the first n contacts, with walls; the normals do not turn with it."""
+                      const SideBlock *a, const SideBlock *b) noexcept nogil:
+    """Add the motion of the surfaces to the first n contacts, with walls; the normals do not turn with it."""
     cdef Sliding sliding
     cdef Vec3 arm, normal
     cdef double approach
@@ -101,8 +101,8 @@ cdef void slide_walls(const Law *law, const int *primitives, double half, int n,
         contact.spin[lane] += 0.5 * dot(sliding.turning, load3(contact.normal, lane))
 
 
-cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const Bodies *a,
-                               double half, Bodies *b, OwnContact contact, Bending *bending, int n) noexcept nogil:
+cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const int *primitives, const SideBlock *a,
+                               double half, SideBlock *b, OwnContact contact, Bending *bending, int n) noexcept nogil:
     """Of the first n contacts, with walls. half : of the step.
 
     b : with `moves`, set to the walls, as bodies at the centres of i.
@@ -112,7 +112,7 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const i
     cdef double sphere[4]
     cdef int lane, k, primitive, wall
     if moves:
-        memset(b, 0, sizeof(Bodies))
+        memset(b, 0, sizeof(SideBlock))
     for lane in range(n):
         if lane == 0 or i[lane] != i[lane - 1] or primitives[lane] != primitives[lane - 1]:     # not one more free lane
             primitive = -1 - primitives[lane]
@@ -132,7 +132,7 @@ cdef inline void wall_geometry(bint moves, const Law *law, const int *i, const i
 
 
 cdef inline void write_motion(bint walls, const Bending *bending, double step, const double *images, OwnContact contact,
-                              Bodies *a, Bodies *b) noexcept nogil:
+                              SideBlock *a, SideBlock *b) noexcept nogil:
     """Motion of the contacts.
 
     images : velocities (3, LANES) of the images of the second bodies; a constant NULL where all are zero.
@@ -166,7 +166,7 @@ cdef inline void write_motion(bint walls, const Bending *bending, double step, c
 
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          int n, Contact *contact, Bodies *sides, double *images) noexcept nogil:
+                          int n, Contact *contact, SideBlock *sides, double *images) noexcept nogil:
     """Geometry of eight contacts, and with `moves` their motion: all up to their step without mass and rolling inertia.
 
     i, j : (LANES,) their bodies.  walls : all are contacts with walls.  n : the results of the first n are wanted.
@@ -174,8 +174,8 @@ cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, co
     images : (6, LANES), where the function returns True: velocities of those images of the second bodies that touch, in
         the step that ends here and in the one that begins [m/s]. False: they are zero.
     """
-    cdef Bodies *a = sides
-    cdef Bodies *b = sides + 1
+    cdef SideBlock *a = sides
+    cdef SideBlock *b = sides + 1
     cdef Bending bending
     cdef bint crosses = False
     cdef double step = 2.0 * state.half_step
@@ -248,8 +248,8 @@ cdef void load_bodies(const Law *law, const StateView *state, const int *i, cons
                     values[c * LANES] = field_of(state, row_of(clump), c, n).value[lane_of(clump)]
 
 
-cdef void describe_known(const Law *law, const ContactBlock *block, const Contact *contact,
-                         Result *result) noexcept nogil:
+cdef void load_known_results(const Law *law, const ContactBlock *block, const Contact *contact,
+                             Result *result) noexcept nogil:
     """Results of contacts whose forces are known, for fluxes; rates of the law, which changes a copy of its records."""
     cdef double records[MAX_RECORDS * 4 * LANES]
     if law.fields.law_writes:
@@ -289,7 +289,7 @@ cdef void load_room(const Law *law, const StateView *state, const ContactBlock *
 
 
 cdef void write_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
-                      Listed *rows) noexcept nogil:
+                      ContactRow *rows) noexcept nogil:
     """Rows (LANES,) of the contacts of a block; of two spheres, sphere_i < sphere_j; of a free lane, sphere_i is -1."""
     cdef Room room
     cdef Contact *contact = &room.contact
@@ -297,7 +297,7 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
     cdef double magnitude[LANES]
     cdef double force[3 * LANES]
     cdef Energies energies
-    cdef Listed *row
+    cdef ContactRow *row
     cdef double sign
     cdef int lane, i, j, side
     memset(&energies, 0, sizeof(energies))
@@ -339,18 +339,18 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
     """
     cdef const Py_ssize_t[:, ::1] blocks = all_blocks(contacts, n_threads)
     cdef const Contacts *mine
-    cdef Listed *rows
+    cdef ContactRow *rows
     cdef Py_ssize_t k, n = 0
     cdef int lane
     found = np.zeros(LANES * len(blocks) + 1, dtype=CONTACT)        # takes memory only where it is written
     cdef unsigned char[::1] memory = found.view(np.uint8)
     for k in range(len(blocks)):
-        mine, rows = contacts + blocks[k, 0], <Listed *> &memory[0] + n
+        mine, rows = contacts + blocks[k, 0], <ContactRow *> &memory[0] + n
         write_block(mine.law, view, block_at(&mine.groups[blocks[k, 1]], blocks[k, 2]), blocks[k, 1] == <int> WALLS,
                     rows)
         for lane in range(LANES):
             if rows[lane].sphere_i >= 0 and not rows[lane].overlap <= above:        # no free lane
-                memmove(<Listed *> &memory[0] + n, rows + lane, sizeof(Listed))
+                memmove(<ContactRow *> &memory[0] + n, rows + lane, sizeof(ContactRow))
                 n += 1
     (<LawKernels> contacts[0].law.parameters.context).raise_error()
     found = found[:n]
@@ -362,15 +362,15 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
 
 cdef void write_rates(const Law *law, const StateView *view, const ContactBlock *block, bint walls, int k,
                       double change, double[:, ::1] rates) noexcept nogil:
-    """Add to rates (LANES, 2 n) of n components those of the law and all fluxes, with value k changed unless k < 0."""
+    """Add the rates of the law and all fluxes to rates (LANES, 2 n), n components; value k is changed unless k < 0."""
     cdef Room room
     cdef int n = law.fields.n, flux, m, lane
     load_room(law, view, block, walls, &room)
     for lane in range(LANES if k >= 0 else 0):
         room.contact.values[k][lane] += change
         if walls and k < n and isnan(law.fields.of_walls[law.walls.wall_of[-1 - block.second[lane]] * n + k]):
-            room.contact.values[n + k][lane] += change          # a wall without a value has that of the clump
-    describe_known(law, block, &room.contact, &room.result)
+            room.contact.values[n + k][lane] += change          # a wall without a value has the clump's
+    load_known_results(law, block, &room.contact, &room.result)
     for flux in range(-1, law.fields.n_fluxes):
         call_flux(law, flux, &room.contact, &room.result)
         for m in range(2 * n):
@@ -397,7 +397,7 @@ cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_t
         mine, first = contacts + blocks[b, 0], LANES * b
         block = block_at(&mine.groups[blocks[b, 1]], blocks[b, 2])
         walls = blocks[b, 1] == <int> WALLS
-        for k in range(2 * n + 1):                      # first with all values as they are; those of walls stay
+        for k in range(2 * n + 1):                      # first with all values as they are; walls keep theirs
             write_rates(mine.law, view, block, walls, -1 if walls and k > n else k - 1, changes[(k + n - 1) % n],
                         rates[k, first:first + LANES])
         for lane in range(LANES):

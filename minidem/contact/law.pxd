@@ -8,7 +8,7 @@ A formula must read its numbers unconditionally: a loop over eight contacts with
 """
 from libc.stdint cimport uint64_t
 
-from minidem.contact.contact cimport Contact, Energies, Fields, Result
+from minidem.contact.contact cimport Contact, Energies, FieldView, Result
 from minidem.contact.part cimport LawParameters, PartEnergies, PartFunction, StretchRule
 from minidem.core.external cimport External
 from minidem.state.periodic_box cimport BoxPose
@@ -20,8 +20,8 @@ cdef enum:
 
 # Of a contact, force : magnitudes (LANES,) along the normals [N]. Overlap, radius and coefficients are given.
 ctypedef void (*CentralFunction)(const Contact *contact, double *force) noexcept nogil
-# Replaces the history (n_records, 4, LANES) by that of this step. Of the result, goes_on and fracture are set before:
-# see contact.h. The energies are those of observables.
+# Replaces the history (n_records, 4, LANES) of the last step by the history of this one. Of the result, goes_on and
+# fracture are set before: see contact.h. Energies are for observables, not for the step.
 ctypedef void (*HistoryFunction)(const Contact *contact, double *history, Result *result,
                                  const LawParameters *parameters) noexcept nogil
 ctypedef void (*EnergyFunction)(const Contact *contact, double *history, Energies *energies,
@@ -45,7 +45,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     bint has_couples                    # it exerts couples
     double reach                        # largest gap at which a contact may exist [m]
     bint begins_at_reach                # a contact begins there, else at touch
-    bint mass_of_clumps                 # the effective mass is that of the clumps without their rotation
+    bint mass_of_clumps                 # the effective mass is of the clumps, without their rotation
     bint shares_mass                    # mass=shared, see share_masses
     const int *materials                # (n_blocks * LANES,) of the clumps by slot
     int log_materials                   # 0: one material; a pair a, b has the number (a << log_materials) + b
@@ -55,7 +55,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     double force_unit                   # of the sums of the forces on walls, a power of two [N]
     const uint64_t *unit_keys           # (n_materials,) of the sums of the forces on spheres, and ...
     int unit_shift                      # ... their shift: see fixed_point.pxd
-    Fields fields                       # of a law with history
+    FieldView fields                    # of a law with history
 
 
 cdef class Part:

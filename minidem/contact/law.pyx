@@ -10,7 +10,7 @@ import numpy as np
 from minidem.contact.columns import COEFFICIENTS, NORMAL_ENERGY, OVERLAP, RADIUS
 from minidem.contact.pair_table import PROPERTIES
 
-from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, MAX_COEFFICIENTS, MAX_RECORDS, Row
+from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, MAX_COEFFICIENTS, MAX_COMPONENTS, MAX_RECORDS, Row
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.part cimport MAX_PARAMETERS
 from minidem.core.lanes cimport LANES
@@ -22,6 +22,7 @@ from minidem.state.state cimport pointer_to
 BEGINS, ENDS = 1.21, 1.6
 
 MOST_COEFFICIENTS, MOST_RECORDS, MOST_PARAMETERS = <int> MAX_COEFFICIENTS, <int> MAX_RECORDS, <int> MAX_PARAMETERS
+MOST_COMPONENTS = <int> MAX_COMPONENTS
 TERMS = <int> ZETA_TERMS
 
 
@@ -36,7 +37,7 @@ cdef class Part:
 
 
 cdef class LawKernels(External):
-    """The compiled functions of one law, by address: `central`, or those of a law with history.
+    """The compiled functions of one law, by address: `central`, or the functions of a law with history.
 
     parts : of a law that is composed of them; n_records, has_couples : without theirs.
     """
@@ -102,13 +103,13 @@ cdef class LawKernels(External):
         energies = self.results_at(rows, np.zeros((MAX_RECORDS, 4, LANES)), values, True)
         return (power + 1.0) / overlap * energies[NORMAL_ENERGY, 0]
 
-    def results_at(self, contact, history, values, bint describes=False):
+    def results_at(self, contact, history, values, bint energies_only=False):
         """Rows of results, without rates, of a law with history for eight contacts: see contact.h.
 
         contact : rows up to the last coefficient, (rows, LANES)
-        history : (n_records, 4, LANES), replaced by that of this step
+        history : (n_records, 4, LANES) of the last step, replaced by the history of this one
         values : of the law's parameters, in the order of the description
-        describes : energies at the pose instead of forces
+        energies_only : energies at the pose instead of forces
         """
         cdef Law law
         cdef Contact given
@@ -125,17 +126,17 @@ cdef class LawKernels(External):
         memcpy(&given, &rows[0, 0], rows.shape[0] * sizeof(Row))
         for lane in range(LANES):
             result.goes_on[lane] = 1.0 if given.overlap[lane] > 0.0 else 0.0
-        if describes:
+        if energies_only:
             self.describe(&given, &records[0, 0, 0], &energies, &law.parameters)
         else:
             self.history(&given, &records[0, 0, 0], &result, &law.parameters)
         self.raise_error()
-        return np.array(<double[:4, :LANES]> <double *> &energies) if describes \
+        return np.array(<double[:4, :LANES]> <double *> &energies) if energies_only \
             else np.array(<double[:12, :LANES]> <double *> &result)
 
     def onset_force_at(self, double overlap, double radius, coefficients, double power, zeta, double dt, double rate,
                        double acceleration, double mobility):
-        """The onset correction [N]; the arguments are those of force_at, correct_onsets and onset.pxd."""
+        """The onset correction [N]; the arguments are as of force_at, correct_onsets and onset.pxd."""
         cdef Law law
         cdef Onsets onsets
         cdef double force[LANES]

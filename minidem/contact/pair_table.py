@@ -4,7 +4,7 @@ from copy import copy
 import numpy as np
 
 from minidem.core.checks import short_repr
-from minidem.material import PAIR_PROPERTIES, described
+from minidem.material import PAIR_PROPERTIES, label_of
 
 MOST_MATERIALS = 1000                   # tables grow with the square: some 150 MB
 ELASTIC = {"modulus": "compliance", "shear_modulus": "shear_compliance"}    # 1 / the sum over both materials
@@ -111,7 +111,7 @@ class PairTable:
         return tables
 
     @property
-    def apart(self):
+    def exclusions(self):
         """(n, n) bool, which two materials have a pair without contact; None: no two."""
         if all(pair.contact for pair in self.pairs):
             return None
@@ -119,7 +119,7 @@ class PairTable:
                          for b in self.materials])
 
     def coefficients(self, law, values):
-        """Coefficients (size, size, width) of a contact law, the first ones those of `materials`.
+        """Coefficients (size, size, width) of a contact law, first for `materials`.
 
         law, values : always the same. Tables with further materials share the array, in which only their coefficients
         are computed.
@@ -152,14 +152,14 @@ class PairTable:
             for other in sorted({*clumps, *self.wall_index.tolist()} - {k}):
                 b = self.materials[other]
                 if b not in self._others.get(a, ()):
-                    raise ValueError(f"pairs: {described(a)} and {described(b)} can meet, and contact law "
+                    raise ValueError(f"pairs: {label_of(a)} and {label_of(b)} can meet, and contact law "
                                      f"{law.name!r} reads {', '.join(read)} of their pair; add md.Pair(a, b, ...) of "
                                      "these two materials")
                 pair = self._others[a][b]
                 if missing := [name for name in read if pair.contact and getattr(pair, name) is None]:
                     values = ", ".join(f"{name} {getattr(pair.a, name):g} and {getattr(pair.b, name):g}"
                                        for name in missing)
-                    raise ValueError(f"pairs: {described(pair)} gives no {', '.join(missing)}, which contact law "
+                    raise ValueError(f"pairs: {label_of(pair)} gives no {', '.join(missing)}, which contact law "
                                      f"{law.name!r} reads, and they differ: {values}. There is no mixing rule: "
                                      f"give md.Pair(a, b, {', '.join(f'{name}=...' for name in missing)})")
         self._checked = set(clumps)

@@ -50,7 +50,7 @@ typedef struct {                    /* initially zero; each counter on its own c
     int spins;                      /* of a wait before it sleeps */
     char before[60];
     atomic_int arrived;
-    char apart[60];
+    char between[60];
     atomic_uint round;
     atomic_int sleepers;
     atomic_int reported[2];         /* bits of all threads, in even and odd rounds */

@@ -85,18 +85,18 @@ class Description:
         return parameter_values(f"{self.kind} {self.name!r}", self.parameters, given)
 
 
-Described = TypeVar("Described", bound=Description)
+OneDescription = TypeVar("OneDescription", bound=Description)
 
 
-class Registry(Generic[Described]):
+class Registry(Generic[OneDescription]):
     """Descriptions of one class: those in the lists `attribute` of the modules of a package.
 
     One without a doc gets the docstring of its module.
     """
 
-    def __init__(self, described: type[Described], package: str, attribute: str):
-        self.described, self.kind, self.package, self.attribute = described, described.kind, package, attribute
-        self.known: dict[str, Described] = {}
+    def __init__(self, description: type[OneDescription], package: str, attribute: str):
+        self.description, self.kind, self.package, self.attribute = description, description.kind, package, attribute
+        self.known: dict[str, OneDescription] = {}
         self.own: set[str] = set()              # names added by users
 
     def available(self) -> list[str]:
@@ -108,7 +108,7 @@ class Registry(Generic[Described]):
                     self.known[one.name] = one if one.doc else replace(one, doc=found.__doc__ or "")
         return sorted(self.known)
 
-    def info(self, name: str) -> Described:
+    def info(self, name: str) -> OneDescription:
         """What describes a rotation scheme or contact law: text, sources, parameters.
 
         Parameters
@@ -137,16 +137,16 @@ class Registry(Generic[Described]):
         """ValueError for the name of a built-in one, or for further fields that there are not, or that are reserved."""
         if name in self.available() and name not in self.own:
             raise ValueError(f"name = {name!r}: this name is built-in; give yours another one")
-        unknown = set(further) - {one.name for one in fields(self.described)} | set(further) & set(reserved)
+        unknown = set(further) - {one.name for one in fields(self.description)} | set(further) & set(reserved)
         if unknown:
             raise ValueError(f"{sorted(unknown)[0]} is no field that can be given; see "
-                             f"{self.described.__module__}.{self.described.__name__}")
+                             f"{self.description.__module__}.{self.description.__name__}")
 
-    def add(self, described):
+    def add(self, description):
         """Add one of a user, or replace an earlier one of that name."""
-        self.known[described.name] = described
-        self.own.add(described.name)
-        return described
+        self.known[description.name] = description
+        self.own.add(description.name)
+        return description
 
     def own_names(self) -> set[str]:
         """Names of those that users have added."""
@@ -160,5 +160,5 @@ class Registry(Generic[Described]):
 
     def select(self, specification):
         """(description, parameter values) of "name" or "name:parameter=value,..."; ValueError if there is none such."""
-        described = self.info(specification)
-        return described, described.values(str(specification).partition(":")[2])
+        description = self.info(specification)
+        return description, description.values(str(specification).partition(":")[2])

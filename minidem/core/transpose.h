@@ -101,11 +101,11 @@ static inline void minidem_rows_from_records(const double *records, const int *i
         minidem_store_row(rows + k * MINIDEM_LANES, low[k], high[k]);
 }
 #else
-/* Rows a, b of a 2 x 2 matrix become its columns, `apart` doubles apart. */
-static inline void minidem_transpose(minidem_two a, minidem_two b, double *columns, ptrdiff_t apart) {
+/* Rows a, b of a 2 x 2 matrix become its columns, `stride` doubles apart. */
+static inline void minidem_transpose(minidem_two a, minidem_two b, double *columns, ptrdiff_t stride) {
     minidem_two even = {a[0], b[0]}, odd = {a[1], b[1]};
     memcpy(columns, &even, sizeof even);
-    memcpy(columns + apart, &odd, sizeof odd);
+    memcpy(columns + stride, &odd, sizeof odd);
 }
 
 static inline void minidem_records_from_rows(const double *rows, double *records) {

@@ -20,7 +20,7 @@ ctypedef fused Vector:              # others have the same members, and call `gr
     DoubleVector
 
 cdef enum:
-    APART = 128                 # bytes between data of two threads: cache lines are fetched in pairs
+    LINE_PAIR = 128             # bytes between data of two threads: cache lines are fetched in pairs
 
 cdef bint *memory_refused() noexcept nogil
 cdef int require_memory(str purpose) except -1

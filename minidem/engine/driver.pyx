@@ -32,14 +32,14 @@ from minidem.walls.wall import with_names
 
 from minidem.broadphase.broadphase cimport (
     FORCE_AFTER_END, IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Broadphase, Share,
-    describe_spheres, drop_lists, prepare_broadphase, take_over,
+    drop_lists, measure_spheres, prepare_broadphase, take_over,
 )
 from minidem.broadphase.cell_grid cimport free_levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport (
     Blocks, ContactBlock, block_of, history_of, reserve_blocks, set_bodies, set_stride, take_lane,
 )
-from minidem.contact.contact cimport Fields, Flux, FluxFunction
+from minidem.contact.contact cimport FieldView, Flux, FluxFunction
 from minidem.contact.contacts cimport (
     GROUPS, SPHERES, WALLS, Contacts, effective_inertia, own_slots, release_contacts, release_copy, release_room,
     restore_contacts, save_contacts,
@@ -51,7 +51,7 @@ from minidem.contact.law cimport LawKernels, pair_of, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of
-from minidem.core.vectors cimport APART, IntVector, aligned_memory, require_memory
+from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
 from minidem.engine.user_forces cimport bind_forces, compiled_forces
 from minidem.engine.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
@@ -103,7 +103,7 @@ cdef class Driver:
     ----------
     settings : Settings
     snapshot : Snapshot
-        At which it begins; its state is that of the loop from now on.
+        At which it begins; from now on the loop owns its state.
     like : Driver, optional
         A loop of the same clumps at the same instant, whose skins, shares and counters this one takes over.
     """
@@ -206,11 +206,11 @@ cdef class Driver:
         Allocations form a chain, in whose links the first bytes point to the one before.
         """
         cdef void **link
-        link = <void **> aligned_memory(APART + size)
+        link = <void **> aligned_memory(LINE_PAIR + size)
         require_memory("the time loop")
-        memset(link, 0, APART + size)
+        memset(link, 0, LINE_PAIR + size)
         link[0], self.memory = self.memory, link
-        return <char *> link + APART
+        return <char *> link + LINE_PAIR
 
     cdef void *own(self, array) except NULL:
         """Keep an array for the life of this object, and point to it."""
@@ -226,7 +226,7 @@ cdef class Driver:
         cdef Broadphase *broad = &self.loop.broad
         cdef Contacts *contacts
         cdef int t, group, other, free_slot = free_slot_of(state)
-        describe_spheres(broad, state)
+        measure_spheres(broad, state)
         broad.shares = <Share *> self.zeros(n_threads * sizeof(Share))
         broad.threads = <Neighbours *> self.vectors(n_threads * sizeof(Neighbours))
         broad.marks = <unsigned char *> self.zeros(2 * state.n_members)
@@ -235,7 +235,7 @@ cdef class Driver:
             broad.bounds = <double *> self.zeros(state.n_blocks * LANES * 4 * sizeof(double))
         for t in range(n_threads):
             broad.threads[t].log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
-            broad.threads[t].found = <IntVector *> self.vectors(n_threads * sizeof(IntVector) + APART)
+            broad.threads[t].found = <IntVector *> self.vectors(n_threads * sizeof(IntVector) + LINE_PAIR)
         self.loop.contacts = <Contacts *> self.vectors(n_threads * sizeof(Contacts))
         self.loop.n_threads = broad.n_threads = n_threads
         prepare_broadphase(broad, state)
@@ -278,7 +278,7 @@ cdef class Driver:
         self.arrays += set_properties(&self.loop.law, self.loop.walls, kernels, law, values, self.pair_table,
                                       self.state)
         self.own(set_units(&self.loop.law, law, values, self.pair_table, self.state))
-        self.set_apart(immovable(self.state))
+        self.set_exclusions(immovable(self.state))
         self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
@@ -286,25 +286,25 @@ cdef class Driver:
             self.loop.clump_motions = <ClumpMotions *> self.zeros(self.loop.state.n_blocks * sizeof(ClumpMotions))
             self.loop.onset_blocks = <unsigned char *> self.zeros(self.loop.state.n_blocks)
 
-    def set_apart(self, fixed):
+    def set_exclusions(self, fixed):
         """Which pairs never touch: of materials that do not, and of what no force can move, `fixed` (n_clumps,) bool,
         and walls; the material of what is fixed counts as another one."""
         cdef int n = 1 << self.loop.law.log_materials
-        if self.pair_table.apart is None and not fixed.any():
+        if self.pair_table.exclusions is None and not fixed.any():
             return
         of_slots = np.append(self.state.material_index + n * fixed.astype(np.int32), np.int32(0))
-        apart = np.zeros((2, n, 2, n), np.uint8)
-        if self.pair_table.apart is not None:
-            k = len(self.pair_table.apart)
-            apart[:, :k, :, :k] = self.pair_table.apart[:, None]
-        apart[1, :, 1] = 1
-        self.loop.broad.apart.pairs = <const unsigned char *> self.own(apart)
-        self.loop.broad.apart.materials = <const int *> self.own(of_slots.take(self.state.clump_number))
-        self.loop.broad.apart.log_materials = self.loop.law.log_materials + 1
+        excluded = np.zeros((2, n, 2, n), np.uint8)
+        if self.pair_table.exclusions is not None:
+            k = len(self.pair_table.exclusions)
+            excluded[:, :k, :, :k] = self.pair_table.exclusions[:, None]
+        excluded[1, :, 1] = 1
+        self.loop.broad.exclusions.pairs = <const unsigned char *> self.own(excluded)
+        self.loop.broad.exclusions.materials = <const int *> self.own(of_slots.take(self.state.clump_number))
+        self.loop.broad.exclusions.log_materials = self.loop.law.log_materials + 1
 
     def set_fields(self, population, fluxes):
         """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
-        cdef Fields *fields = &self.loop.law.fields
+        cdef FieldView *fields = &self.loop.law.fields
         cdef Flux *flux
         cdef Py_ssize_t n_blocks = self.loop.state.n_blocks, slots = n_blocks * LANES + 1
         fields.n = sum(field.components for field in population.fields)
@@ -547,7 +547,7 @@ cdef class Driver:
     def spheres(self):
         """(n_spheres, 4) centres and radii, in the user's order, next to the centres of the clumps.
 
-        Centres are those of the last step, or of the last `pose()`.
+        Centres are from the last step or `pose()`.
         """
         state = self.state
         spheres = state.spheres.reshape(-1, 4).take(state.sphere_slot, axis=0)
@@ -591,12 +591,12 @@ cdef class Driver:
         """Evaluate contacts at the present pose, and the forces unless they are known.
 
         Known forces persist: forces that depend on velocities were computed with predicted velocities, which differ in
-        the last bits from those of the whole step. Forces on started clumps persist too if no new clump touches them.
-        The same holds for onset corrections.
+        the last bits from the velocities of the whole step. Forces on started clumps persist too if no new clump
+        touches them. The same holds for onset corrections.
 
-        rates_known : the rates of all fields are known if the forces are; else those of clumps that have done a step.
+        rates_known : the rates of all fields are known if the forces are; else only for clumps that have done a step.
 
-        If it fails, forces, contacts, energies and rates are those of before, whichever thread has failed.
+        If it fails, whichever thread has failed, forces, contacts, energies and rates are as before.
         """
         cdef bint has_forces = self.loop.external_forces != NULL or self.loop.n_forces > 0
         cdef bint calls_forces = has_forces and not self.forces_known
@@ -675,7 +675,7 @@ cdef class Driver:
         """Set the fraction of the clumps of each thread from the next rebuild on; keep : without load balance then."""
         cdef int t
         for t in range(self.loop.n_threads):
-            self.loop.broad.shares[t].part = shares[t]
+            self.loop.broad.shares[t].fraction = shares[t]
         self.loop.broad.fixed_shares = keep
         self.loop.broad.valid = False
 
@@ -702,7 +702,7 @@ cdef class Driver:
         return self.last_rates()
 
     def last_rates(self):
-        """The same with the last forces, which may be those of an earlier pose."""
+        """The same with the last forces, which may belong to an earlier pose."""
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
@@ -743,7 +743,7 @@ cdef class Driver:
         return {"outer_skin": broad.outer_skin, "inner_skin": broad.inner_skin, "outer_lists": broad.n_outer,
                 "inner_lists": broad.n_inner, "outer_pairs": outer, "inner_pairs": pairs,
                 "active_slots": active * LANES, "threads": self.threads,
-                "shares": [broad.shares[t].part for t in range(broad.n_threads)]}
+                "shares": [broad.shares[t].fraction for t in range(broad.n_threads)]}
 
     def effective_inertia(self, pairs, normals):
         """(mass, rolling inertia), (n,) each, of contacts between spheres (n, 2); normals : (n, 3) unit vectors."""
@@ -786,7 +786,7 @@ cdef class Driver:
                 "rolling_inertia": np.ascontiguousarray(inertia)}
 
     def ledger(self):
-        """Energies since the start by name, those of a `Snapshot` that may differ from zero."""
+        """Energies since the start by name, as in a `Snapshot`, without what is always zero."""
         energies, ledger = read_ledger(&self.loop), {}
         if self.loop.law.history != NULL:
             ledger["dissipated"], ledger["fractures"] = energies[:-2], self.take_fractures()
@@ -809,7 +809,7 @@ cdef class Driver:
         return self.onsets
 
     def snapshot(self):
-        """The simulation at this instant. Its state is that of the loop, which the next step changes."""
+        """The simulation at this instant. It shares the state of the loop, which the next step changes."""
         return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
                         self.due == self.step_count, self.population, self.user_forces, self.history(),
                         self.keep_onsets(), walls=self.walls, **self.ledger(),
@@ -838,7 +838,7 @@ cdef class Driver:
     def deep_contacts(self, double above):
         """Those with an overlap above a limit [m], without history; contacts must be known."""
         contacts = list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads, above)
-        for name in ("clump_j", "sphere_j"):            # numbers of walls instead of those of their primitives
+        for name in ("clump_j", "sphere_j"):            # numbers of walls instead of primitives
             at_wall = contacts[name] < 0
             contacts[name][at_wall] = -1 - self.walls.wall_of.take(-1 - contacts[name][at_wall])     # see new_memory
         return contacts

@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 from minidem.broadphase.broadphase cimport NO_FAILURE, wait
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of
-from minidem.contact.contact cimport Bodies, Contact, load3
+from minidem.contact.contact cimport SideBlock, Contact, load3
 from minidem.contact.evaluate cimport add_image_work
 from minidem.contact.fixed_point cimport add_energies, fold, join_wide, rounded_wide, split_wide
 from minidem.contact.gather cimport gather_contacts
@@ -51,7 +51,7 @@ cdef enum:                          # sums for a pressure, of three axes, times 
     N_TOTALS
 
 cdef enum:
-    STRESS_UNIT = 1 << 14           # of sums of stresses, over that of energies
+    STRESS_UNIT = 1 << 14           # unit of the sums of stresses / unit of energies
     ROWS_OF_VIRIAL = 14             # of a ContactBlock, up to the contact radius
 
 cdef double LEAST_LENGTH = 1e-150   # [m]
@@ -65,7 +65,7 @@ cdef struct Totals:                 # of four quantities, see add_energies
     int n                           # blocks
 
 
-cdef inline Vec3 arm_of(const Walls *walls, int primitive, const Contact *contact, const Bodies *a,
+cdef inline Vec3 arm_of(const Walls *walls, int primitive, const Contact *contact, const SideBlock *a,
                         int lane) noexcept nogil:
     """From the centre of a wall that moves to a contact point, lab."""
     return arm_at(walls, primitive, add_scaled(load(a.sphere + lane), contact.overlap[lane]
@@ -80,7 +80,7 @@ cdef inline Wide walls_work(const Loop *loop, int thread) noexcept nogil:
     cdef const WallPose *pose
     cdef const ContactBlock *block
     cdef Contact contact
-    cdef Bodies sides[2]
+    cdef SideBlock sides[2]
     cdef Sliding sliding
     cdef Vec3 force, couple, arm
     cdef double power
@@ -143,15 +143,15 @@ cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil:
 
 
 cdef void sum_image_work(Loop *loop, int thread) noexcept nogil:
-    """Sum the work of a box that moves again, of forces that contain onset corrections.
+    """Sum the work of a box that moves again, with forces that contain onset corrections.
 
-    It is that of contacts with images: force times velocity of the image.
+    Only contacts with images contribute: force times velocity of the image.
     """
     cdef Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks = &contacts.groups[SPHERES]
     cdef const ContactBlock *block
     cdef Contact contact
-    cdef Bodies sides[2]
+    cdef SideBlock sides[2]
     cdef double images[6 * LANES]
     cdef Py_ssize_t b
     contacts.box_work[0] = contacts.box_work[1] = 0
@@ -203,8 +203,8 @@ cdef inline void find_resistances(const Law *law, const ContactBlock *block, Eig
     """Resistances of contacts to displacements along and across their normals, see `md.Pressure` [N/m].
 
     They are c / dt + k / 4, with the dashpot c and the spring k: by the coefficients of a law with friction, and by the
-    force of a law without history. Of bonds and laws of the user they are unknown: those of the stiffest spring and the
-    strongest dashpot which the step resolves are taken.
+    force of a law without history. Those of bonds and laws of the user are unknown: take the stiffest spring and the
+    strongest dashpot which the step resolves.
     """
     cdef Eight3 force = load_eight3(block.force[0])
     cdef Eight mass = load_eight(block.mass), radius, dashpot, dt = eight_of(law.dt)
@@ -294,7 +294,7 @@ cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, bint walls,
     """Add eight contacts to the sums of the walls that a force moves: the loads of those with walls, and resistances,
     also of those with the clumps that a wall carries."""
     cdef Contact contact
-    cdef Bodies sides[2]
+    cdef SideBlock sides[2]
     cdef Eight along, across
     cdef double resistance[2 * LANES]
     cdef int lane, m, side, body, wall

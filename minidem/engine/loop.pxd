@@ -8,7 +8,7 @@ from minidem.contact.law cimport Law
 from minidem.contact.contacts cimport Contacts
 from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport APART
+from minidem.core.vectors cimport LINE_PAIR
 from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.rows cimport WrenchBlock
@@ -35,7 +35,7 @@ cdef extern from "engine/user_force.h" nogil:
 ctypedef void (*ForceFunction)(const double *time, const Clumps *clumps, Wrenches *wrenches,
                                const double *parameters) noexcept nogil
 ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
-# Part of a step, which all threads do. False, for all threads: something has failed, and the run ends.
+# A phase of a step, which all threads go through. False, for all threads: something has failed, and the run ends.
 ctypedef bint (*PhaseFunction)(LoopPointer loop, int thread, Instant *now) noexcept nogil
 
 cdef enum:
@@ -69,7 +69,7 @@ cdef struct ServoWall:              # a wall that a force moves
     double mass, damping            # [kg], [N s/m], of one that turns [kg m2], [N m s]
     double reach                    # by which its surface moves at most per displacement
     long long driven, turns         # whether it is a md.Driven, and turns about `direction`
-    long long first                 # step at which it begins: its velocity is that of this instant
+    long long first                 # step at which it begins: here its velocity does not lag
     long long axes[2]               # across
     long long beside[2][2]          # walls at the low and high end of each; the number of walls, which is at rest: none
     double distances[2]             # of these without their displacements [m]; 1 where a load is a force
@@ -162,7 +162,7 @@ cdef struct Loop:
     const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     const bint *law_failed          # a contact law written in Python has raised
-    char apart[APART]               # members above are read in each step, members below are written
+    char padding[LINE_PAIR]               # members above are read in each step, members below are written
     long long steps_done
 
 cdef inline void place(Loop *loop, int thread, Py_ssize_t entry) noexcept nogil:

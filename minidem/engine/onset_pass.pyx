@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 from minidem.broadphase.broadphase cimport wait
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_of
-from minidem.contact.contact cimport Bodies, Contact, load3
+from minidem.contact.contact cimport SideBlock, Contact, load3
 from minidem.contact.contacts cimport GROUPS, WALLS, Contacts
 from minidem.contact.evaluate cimport add_central, clear_foreign, reduce_block, take_foreign
 from minidem.contact.gather cimport call_central, load_block, load_only_pair
@@ -38,10 +38,10 @@ cdef struct Side:                   # one of the spheres of a contact, seen alon
     double acceleration             # of the sphere's centre along the normal [m/s2]
     double mobility                 # acceleration per normal force on the sphere [1/kg]
 
-cdef struct Listed:                 # at most eight of the listed contacts, at the pose
+cdef struct OnsetBlock:                 # at most eight of the listed contacts, at the pose
     ContactBlock block              # the lanes behind them have the bodies of the first one
     Contact contact
-    Bodies sides[2]
+    SideBlock sides[2]
     double images[6 * LANES]        # if it crosses: see gather_contacts
     bint crosses
     double magnitude[LANES]         # of the forces without correction [N]
@@ -79,7 +79,7 @@ cdef void find_motions(Loop *loop, Py_ssize_t b, const Instant *now) noexcept no
         store(motions.acceleration + lane, acceleration)
         store(motions.velocity + lane,
               add_scaled(load(clumps.velocity + lane), 0.0 if given else 0.5 * step.dt, acceleration))
-        if hold != NULL and hold.kind[lane] == PINNED:  # that of the pin
+        if hold != NULL and hold.kind[lane] == PINNED:  # the pin does not move
             store(motions.velocity + lane, vec3(0.0, 0.0, 0.0))
         store(motions.angular_acceleration + lane, angular_acceleration(
             &body, load(motions.angular_velocity + lane), load(wrench.torque + lane)))
@@ -123,7 +123,7 @@ cdef inline Side side_of(const Loop *loop, int sphere, Vec3 normal) noexcept nog
 
 
 cdef void load_listed(const Contacts *contacts, const StateView *state, int group, const int *lanes, int n,
-                      Listed *listed) noexcept nogil:
+                      OnsetBlock *listed) noexcept nogil:
     """n <= LANES contacts of a group, and their forces without correction."""
     cdef const ContactBlock *source
     cdef int lane, k
@@ -138,7 +138,7 @@ cdef void load_listed(const Contacts *contacts, const StateView *state, int grou
     call_central(contacts.law, &listed.contact, listed.magnitude, listed.force)
 
 
-cdef void store_forces(const Contacts *contacts, int group, const int *lanes, int n, Listed *listed,
+cdef void store_forces(const Contacts *contacts, int group, const int *lanes, int n, OnsetBlock *listed,
                        const double *corrections) noexcept nogil:
     """Write the forces with these corrections (n,) [N] into the blocks."""
     cdef ContactBlock *block
@@ -149,7 +149,7 @@ cdef void store_forces(const Contacts *contacts, int group, const int *lanes, in
             block.force[m][k] = (listed.magnitude[lane] + corrections[lane]) * listed.contact.normal[m][lane]
 
 
-cdef void correct_eight(const Loop *loop, int thread, bint walls, const Listed *listed, int n,
+cdef void correct_eight(const Loop *loop, int thread, bint walls, const OnsetBlock *listed, int n,
                         double *force) noexcept nogil:
     """Onset corrections (LANES,) [N] of n <= LANES contacts; zero in the other lanes."""
     cdef const Contact *contact = &listed.contact
@@ -190,7 +190,7 @@ cdef void correct_eight(const Loop *loop, int thread, bint walls, const Listed *
 cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
     """Add the corrections of the own contacts that are listed; without memory for them none is."""
     cdef Contacts *contacts = loop.contacts + thread
-    cdef Listed listed
+    cdef OnsetBlock listed
     cdef double force[LANES]
     cdef double corrections[3][LANES]
     cdef const int *lanes
@@ -276,7 +276,7 @@ cdef object take_onsets(Loop *loop, int thread, known, const unsigned char *clum
     cdef const StateView *state = &loop.state
     cdef const Blocks *blocks
     cdef const ContactBlock *block
-    cdef Listed listed
+    cdef OnsetBlock listed
     cdef Py_ssize_t first, k, m
     cdef double force
     cdef int group, lane

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from minidem.contact.law import MOST_COMPONENTS
 from minidem.core.checks import LARGEST, finite_array, positive, whole
 from minidem.state.state import FIELD_ROWS
 
-MOST_COMPONENTS = 8     # of all fields of a clump (contact/contact.pxd)
 NORM_ERROR = 0.05       # of the square of the norm of a quaternion, as in loop.pyx
 
 
@@ -25,7 +25,7 @@ class Field:
     components : int
     new : (components,) values of clumps that are added later; None: not known
     capacity : float
-    per_mass : whether the capacity is that of a kilogram
+    per_mass : whether the capacity is per kilogram
     walls : (n_walls, components), not a number where a wall has no value
     """
 
@@ -60,7 +60,7 @@ class Population:
     ids : (n,) int64, ascending
     next_id : id of the next new clump; an id is never used again
     work : work of user forces on removed clumps, and of walls and box before a change of walls [J]
-    exchanged : energy of added clumps minus that of removed ones since the first step [J]
+    exchanged : energy of added clumps minus energy of removed ones since the first step [J]
     fields : tuple of Field, whose values are in the blocks of the state
     outflow : dict, name of an outlet -> (number, mass [kg]) of the clumps that it has removed since the start
     """
@@ -162,7 +162,7 @@ def require_sound(state, components, step):
 def keep_rates(state, components, before, known):
     """Put back the rates of clumps that have done a step; before : `field_rows` of before an evaluation.
 
-    known : those of all clumps were known.
+    known : whether the rates of all clumps were known.
     """
     rate, has_last = FIELD_ROWS.index("rate"), FIELD_ROWS.index("has_last")
     rows = field_rows(state, components)

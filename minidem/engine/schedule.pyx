@@ -31,7 +31,8 @@ from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport pointer_to
 from minidem.walls.surface cimport WallPose, vector
 
-MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
+TABLE_STEPS = 1000                  # at most, in one table
+PIECES_PER_TABLE = 16               # at most: pieces of a run are often equally long
 MOST_POSES = 2 ** 17                # of walls in one table, 25 MB
 MOST_RADII = 0.1                    # of the smallest sphere, by which a servo moves a wall in a step
 LEAST_TIME = 10                     # steps in the time of a Pressure
@@ -167,7 +168,7 @@ cdef void expect_kick(const BoxSpec *spec, const double *rates, const BoxState *
                       BoxPose *next_pose, long long step) noexcept nogil:
     """Extrapolate the change of the velocity gradient between two steps, where forces are still to find it.
 
-    rates : (4,) in the coming step, without those of axes under a Pressure
+    rates : (4,) in the coming step; rates of axes under a Pressure are not read
     """
     cdef BoxState states[2]
     cdef BoxPose poses[3]
@@ -185,10 +186,11 @@ cdef void expect_kick(const BoxSpec *spec, const double *rates, const BoxState *
 
 cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial, bint begins,
                          double *rates) noexcept nogil:
-    """Strain rates (3,) half a step later of the axes under a Pressure, from those half a step earlier [1/s].
+    """Advance the strain rates (3,) of the axes under a Pressure from half a step before this instant to half a step
+    after it [1/s].
 
-    virial : (6,) their stresses, and their resistances to strain rates (Pressure), times the volume [J].
-    begins : the Pressures begin: the rates are those of this instant, half a step before.
+    virial : (6,) stresses along the axes, and resistances to their strain rates (Pressure), times the volume [J].
+    begins : the Pressures begin, and the rates belong to this instant, not to half a step before it.
     """
     cdef double volume = exp(state.strain[0] + state.strain[1] + state.strain[2]), stress, square, drag, rate
     cdef double span = 0.5 * spec.dt if begins else spec.dt
@@ -251,7 +253,7 @@ cdef double accelerated(const Loop *loop, int m, double speed, double load, doub
 
 
 cdef void join_sums(Loop *loop) noexcept nogil:
-    """Add the sums of all threads to those of the first one."""
+    """Add the sums of all threads to the sums of the first one."""
     cdef Wide *sums = loop.course.sums
     cdef int k, m
     for k in range(loop.course.n_sums):
@@ -367,10 +369,10 @@ cdef class Schedule:
         cdef Course *course = &self.course
         cdef long long step = loop.first_step + loop.steps_done, least, most
         cdef int t
-        most = min(MOST_STEPS, max(1, MOST_POSES // (2 * course.walls + 1)))
+        most = min(TABLE_STEPS, max(1, MOST_POSES // (2 * course.walls + 1)))
         least = min(steps, most)
         if course.steered or not 0 <= step - course.first <= self.known - least:
-            most = least if course.steered else min(AHEAD * least, most)
+            most = least if course.steered else min(PIECES_PER_TABLE * least, most)
             try:
                 self.tabulate(loop, step, least, most)
             except Exception:                           # a function may end with the run

@@ -6,7 +6,8 @@
 #ifndef MINIDEM_USER_FORCE_H
 #define MINIDEM_USER_FORCE_H
 
-#define MINIDEM_MAX_COMPONENTS 8        /* of all fields of a clump */
+#include "contact/contact.h"            /* MINIDEM_MAX_COMPONENTS of all fields of a clump */
+
 #define MINIDEM_MAX_RANDOM 8            /* random numbers of a force */
 
 typedef struct {

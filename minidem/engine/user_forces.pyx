@@ -65,7 +65,7 @@ cdef object bind_forces(Loop *loop, State state, ids, forces, work, int correcti
         force.n_random, force.seed = n_random, seed
         force += 1
     if checks:
-        describe_block(loop, 0, &clumps)
+        load_clumps(loop, 0, &clumps)
     for k in range(loop.n_forces if checks else 0):
         draw(loop, k, loop.first_step, &clumps)
         values, found = parameters[k], []
@@ -124,7 +124,7 @@ cdef inline void add_wrenches(Restrict q, const Wrenches *total, WrenchBlock *st
             load_quat(q + lane), load(total.torque + lane))))
 
 
-cdef inline int describe_block(const Loop *loop, Py_ssize_t b, Clumps *clumps) noexcept nogil:
+cdef inline int load_clumps(const Loop *loop, Py_ssize_t b, Clumps *clumps) noexcept nogil:
     """Rows that a function reads; returns the number of clumps. Empty lanes repeat the first clump."""
     cdef const ClumpBlock *block = clumps_of(&loop.state, b)
     cdef const ForceBlock *rows = loop.force_blocks + b
@@ -161,7 +161,7 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double steps, double *so
     """
     cdef Clumps clumps
     cdef Wrenches total
-    cdef int k, count = describe_block(loop, b, &clumps)
+    cdef int k, count = load_clumps(loop, b, &clumps)
     call_functions(loop, &clumps, steps, &total)
     for k in range(<int> (sizeof(Wrenches) // (LANES * sizeof(double))) if count < LANES else 0):
         memset(<double *> &total + k * LANES + count, 0, (LANES - count) * sizeof(double))
@@ -179,7 +179,7 @@ cdef object compiled_forces(Loop *loop, State state, double steps, motion):
     cdef const double[:, :, ::1] motions = given
     cdef double[:, :, ::1] results = found
     for b in range(motions.shape[0] if loop.n_forces else 0):
-        describe_block(loop, b, &clumps)
+        load_clumps(loop, b, &clumps)
         memcpy(clumps.velocity, &motions[b, 0, 0], three)
         memcpy(clumps.angular_velocity, &motions[b, 3, 0], three)
         call_functions(loop, &clumps, steps, &total)

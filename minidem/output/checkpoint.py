@@ -1,4 +1,4 @@
-"""Checkpoints: a simulation in one checksummed file (npz_checksum.py), settings and the arrays of checkpoint_fields.py.
+"""Checkpoints: a simulation in one checksummed file (npz_checksum.py), settings and the arrays of checkpoint_arrays.py.
 
 The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
@@ -8,15 +8,16 @@ from dataclasses import fields
 
 import numpy as np
 
+from minidem.contact.law import MOST_COMPONENTS
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import existing_file, file_path, non_negative, short_repr, whole
 from minidem.core.quaternions import rotate
-from minidem.engine.population import MOST_COMPONENTS, Field, Population
+from minidem.engine.population import Field, Population
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import UserForces
 from minidem.material import PAIR_PROPERTIES, Material, Pair
 from minidem.output import npz_checksum
-from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
+from minidem.output.checkpoint_arrays import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.state.bodies import HOLD, as_numbers
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
@@ -123,7 +124,7 @@ def unpack_walls(records, meshes, motions=None):
 
 
 def conditions(sim, expected, arrays):
-    """Conditions of checkpoint_fields.py that hold for a simulation with `expected` user forces and these arrays."""
+    """Conditions of checkpoint_arrays.py that hold for a simulation with `expected` user forces and these arrays."""
     box = sim.loop.state.box
     found = {"": True, "periodic": box, "moving box": box is not None and box.moves,
              "history": sim.settings.law.has_history, "user forces": expected,

@@ -118,9 +118,9 @@ def _checked(extra):
         raise ValueError(f"extra = {short_repr(extra)}: give a dict of names to functions of the simulation, "
                          "{'height': lambda sim: ...}")
     for name, function in extra.items():
-        if not isinstance(name, str) or not name.isidentifier() or name in vtu.FIELDS:
+        if not isinstance(name, str) or not name.isidentifier() or name in vtu.ARRAYS:
             raise ValueError(f"extra: the name {short_repr(name)} cannot be used; give a name as in Python, other than "
-                             f"{', '.join(vtu.FIELDS)}")
+                             f"{', '.join(vtu.ARRAYS)}")
         check_call(f"extra[{name!r}]", function, "simulation")
     return dict(extra)
 

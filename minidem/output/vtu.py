@@ -21,7 +21,7 @@ from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
 from minidem.state.bodies import frames_to_drawn
 
-FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",
+ARRAYS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",
           "contact_force", "image")     # of a frame, besides the centres
 BETWEEN = ("clumps", "spheres")         # what lines of contacts may join
 PARTS = ("_walls.vtu", "_contacts.vtu")     # ends of the names of further files of a frame
@@ -35,16 +35,16 @@ _TAIL = "  </Collection>\n</VTKFile>\n"
 
 
 def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Names out of FIELDS in their order, always with `radius`; fields : list, str with commas, "all" or None: all."""
+    """Names out of ARRAYS in their order, always with `radius`; fields : list, str with commas, "all" or None: all."""
     if fields is None or isinstance(fields, str) and fields == "all":
-        return FIELDS
+        return ARRAYS
     if not isinstance(fields, (str, list, tuple)):
-        raise ValueError(f"fields = {short_repr(fields)}: give a list of names out of {', '.join(FIELDS)}")
+        raise ValueError(f"fields = {short_repr(fields)}: give a list of names out of {', '.join(ARRAYS)}")
     names = fields.split(",") if isinstance(fields, str) else fields
     for name in names:
-        if not isinstance(name, str) or name not in FIELDS:
-            raise ValueError(f"fields: {short_repr(name)} is unknown; known are {', '.join(FIELDS)}, and 'all'")
-    return tuple(name for name in FIELDS if name == "radius" or name in names)
+        if not isinstance(name, str) or name not in ARRAYS:
+            raise ValueError(f"fields: {short_repr(name)} is unknown; known are {', '.join(ARRAYS)}, and 'all'")
+    return tuple(name for name in ARRAYS if name == "radius" or name in names)
 
 
 class Frame:

@@ -16,7 +16,7 @@ ROLES = "start", "move", "finish", "sync", "predict"          # as the enum Role
 SIGNATURE = "void (double *block, const double *torque, const double *fixed, const double *step)"
 
 
-class Bodies(Assignable):
+class SchemeBodies(Assignable):
     """Eight bodies, for a Python scheme: arrays to change in place or to assign to.
 
     Attributes
@@ -41,7 +41,7 @@ cdef void call_python(const BodyBlock *b) noexcept with gil:
     try:
         torque = array_at(b.wrench.torque, 3, PyBUF_READ).copy()       # the buffer is reused for the next block
         torque.flags.writeable = False
-        answer = owner.functions[ROLES[b.wanted]](Bodies(
+        answer = owner.functions[ROLES[b.wanted]](SchemeBodies(
             q=array_at(b.clumps.orientation, 4, PyBUF_WRITE), w=array_at(b.clumps.angular_velocity, 3, PyBUF_WRITE),
             predicted=array_at(b.clumps.predicted, 3, PyBUF_WRITE),
             scratch=array_at(scratch_of(b.clumps), owner.n_scratch, PyBUF_WRITE), torque=torque,

@@ -150,7 +150,7 @@ def make_parser(scenario):
     option("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
            help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none (default: %(default)s)")
     option("--fields", type=told(vtu.field_names), default="all", metavar="A,B,...",
-           help=f"fields of the frames out of {', '.join(vtu.FIELDS)} (default: %(default)s)")
+           help=f"fields of the frames out of {', '.join(vtu.ARRAYS)} (default: %(default)s)")
     option("--contacts", action="store_true", help="write the contacts of each frame as lines, for force chains")
     option("--track", type=_clump_count, default=0, metavar="N",
            help="trajectory of the first N clumps by id, or of all, in SCENARIO.gsd (OVITO, freud, HOOMD-blue) if the "

@@ -30,7 +30,7 @@ from minidem.simulation.bonds import Bonds
 from minidem.simulation.boundaries import Boundaries, checked_primitives
 from minidem.simulation.clumps import Clumps
 from minidem.simulation.contacts import Contacts, Energies
-from minidem.simulation.fields import Fields
+from minidem.simulation.fields import ClumpFields
 from minidem.simulation.files import Files
 from minidem.simulation.forces import Forces
 from minidem.simulation.pace import Pacer, steps_to_reach
@@ -39,10 +39,10 @@ from minidem.walls import Wall
 from minidem.walls.periodic_box import PeriodicBox, periodic_box
 
 FUNCTIONS = "show", "view", "cite"      # of minidem, taken for methods
-MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
+DISTINCT_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
-class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, Files):
+class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, Forces, Files):
     """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
     Its methods and properties are grouped by topics:
@@ -54,7 +54,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     Contacts    contacts, coordination_number, stress
     Energies    energy, linear_momentum, angular_momentum
     Bonds       add_bonds, bonds, broken_bonds
-    Fields      add_field, set_field, field; add_flux: what flows through contacts
+    ClumpFields add_field, set_field, field; add_flux: what flows through contacts
     Forces      add_force, renew_forces
     Files       write_vtu, write_contacts, write_bonds; write_lammps, read_lammps
     ==========  =======================================================================================
@@ -192,7 +192,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """The parts of a step of this simulation, in their order: ARCHITECTURE.md says what each does."""
+        """The phases of a step of this simulation, in their order: ARCHITECTURE.md says what each does."""
         return self.loop.phases
 
     @property
@@ -278,7 +278,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, Fields, Forces, 
     def run_until(self, t: float, every: int | None = None, callback: Callable | None = None) -> None:
         """Advance by the fewest steps that reach time t [s], by none if t is past; otherwise like `run`."""
         t = non_negative("t", t)
-        if t > MOST_STEPS * self.dt:
+        if t > DISTINCT_STEPS * self.dt:
             raise ValueError(f"t = {t}: more than 2^53 steps of dt = {self.dt} away; check the units")
         self.run(max(0, steps_to_reach(t, self.dt) - self.step_count), every, callback)
 

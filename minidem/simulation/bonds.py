@@ -197,9 +197,9 @@ def _checked_pairs(sim, pairs, bonded):
     if again.any():
         raise ValueError(f"pairs: spheres {pairs[again][0].tolist()} have a bond, or are given twice; give each pair "
                          "once")
-    apart = sim.loop.pair_table.apart
-    if apart is not None:
-        of_pairs = apart[tuple(sim.material_index[clump[pairs]].T)]
+    excluded = sim.loop.pair_table.exclusions
+    if excluded is not None:
+        of_pairs = excluded[tuple(sim.material_index[clump[pairs]].T)]
         refuse("pairs", pairs, of_pairs, "the materials of these spheres have a Pair with contact=False, and cannot be "
                                          "bonded; leave them out")
     refuse("pairs", pairs, immovable(sim.loop.state)[clump[pairs]].all(axis=1),

@@ -12,7 +12,7 @@ from minidem.core.checks import corners, finite_array, flag, positive
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import rotate
 from minidem.simulation.topic import Topic
-from minidem.state.hold import pin_arms, shares
+from minidem.state.hold import motion_factors, pin_arms
 
 
 class Contacts(Topic):
@@ -137,7 +137,7 @@ class Energies(Topic):
     def linear_momentum(self) -> np.ndarray:
         """(3,) lab frame [kg m/s]; of clumps that are held along the axes along which they are free, or at a pin."""
         state = self.loop.state
-        return np.sum(shares(state)[2] * state.column("mass")[:, None] * self.loop.rates()[0], axis=0)
+        return np.sum(motion_factors(state)[2] * state.column("mass")[:, None] * self.loop.rates()[0], axis=0)
 
     @exclusive
     def angular_momentum(self, about: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
@@ -146,7 +146,7 @@ class Energies(Topic):
         Of `position` in unbounded space. A contact across the faces of a periodic box changes it: see `Simulation`.
         """
         (velocity, rate), column = self.loop.rates(), self.loop.state.column
-        _, rotation, weight = shares(self.loop.state)
+        _, rotation, weight = motion_factors(self.loop.state)
         spin = rotate(column("orientation"), rotation * column("inertia") * rate)
         arm = column("position") - pin_arms(self.loop.state) - finite_array("about", about, (3,))
         return np.sum(np.cross(arm, weight * column("mass")[:, None] * velocity) + spin, axis=0)

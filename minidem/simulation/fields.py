@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from minidem.contact.law import MOST_COMPONENTS
 from minidem.core.checks import (
     LARGEST,
     did_you_mean,
@@ -23,16 +24,16 @@ from minidem.core.checks import (
     whole,
 )
 from minidem.core.guard import exclusive
-from minidem.engine.population import MOST_COMPONENTS, Field, field_rows, first_rows, set_field_rows, without_rates
-from minidem.output.vtu import FIELDS
+from minidem.engine.population import Field, field_rows, first_rows, set_field_rows, without_rates
+from minidem.output.vtu import ARRAYS
 from minidem.simulation.forces import Force
 from minidem.simulation.topic import Topic
 from minidem.state.state import FIELD_ROWS
 
-RESERVED = (*FIELDS, "time")
+RESERVED = (*ARRAYS, "time")
 
 
-class Fields(Topic):
+class ClumpFields(Topic):
     """Fields of the clumps, and fluxes through contacts."""
 
     @exclusive

@@ -23,7 +23,7 @@ from minidem.engine.driver import Driver
 from minidem.engine.snapshot import Settings, Snapshot
 from minidem.rotation import registry
 from minidem.simulation.pace import Pacer
-from minidem.state.bodies import Bodies
+from minidem.state.bodies import BodyTable
 from minidem.state.state import State
 
 STEPS_PER_CHECK = 1000  # they take a hundred times as long as the check for non-finite states
@@ -111,8 +111,8 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
         check_call("torque", torque, "t", "q", "w")
     else:
         torque = finite_array("torque", torque, (n, 3), repeat=True, limit=LARGEST)
-    state = State(scheme.n_scratch).extended(Bodies.of_moments(inertia), np.arange(n), 1.0, 0, orientation=orientation,
-                                             angular_velocity=angular_velocity)
+    state = State(scheme.n_scratch).extended(BodyTable.of_moments(inertia), np.arange(n), 1.0, 0,
+                                             orientation=orientation, angular_velocity=angular_velocity)
 
     def shaped(array):
         return array[0] if single else array

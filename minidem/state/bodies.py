@@ -12,7 +12,7 @@ BODY = np.dtype([("inertia", float, 3), ("mass", float), ("turn_bound", float, 4
 # How a clump is held. free: 1 along the axes of the lab along which forces move the centre, else 0. turns: 1 if torques
 # turn it about any axis, else 0; axis: unit, lab, the only one about which they do, else 0. arm: from a pin to the
 # centre [m], else 0; inertia: moments of the clump with scale 1 that replace the template's, else 0; both in principal
-# axes. frame: from these to those of the template. wall: 1 + number of the one that carries it, else 0.
+# axes. frame: from these to the axes of the template. wall: 1 + number of the one that carries it, else 0.
 HOLD = np.dtype([("free", float, 3), ("turns", float), ("axis", float, 3), ("arm", float, 3), ("inertia", float, 3),
                  ("frame", float, 4), ("wall", float)])
 FREE_HOLD = np.zeros(1, HOLD)
@@ -34,8 +34,8 @@ def turn_bounds_of(offsets):
     return np.append(4.0 * best, 16.0 * squared.max())
 
 
-class Bodies:
-    """A table of kinds of bodies, first those of the templates.
+class BodyTable:
+    """A table of kinds of bodies, first the templates.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Bodies:
         shapes = [np.column_stack([template.offsets, template.radii]) for template in templates]
         rows = np.array([(one.inertia, one.mass, turn_bounds_of(shape[:, :3]), shape[:, 3].min(), shape[:, 3].max(),
                           one.density, one.orientation, len(shape)) for one, shape in zip(templates, shapes)], BODY)
-        return Bodies(self.templates + list(templates), self.shapes + shapes, np.append(self.table, rows))
+        return BodyTable(self.templates + list(templates), self.shapes + shapes, np.append(self.table, rows))
 
     @classmethod
     def of_moments(cls, inertia):
@@ -82,7 +82,7 @@ class Bodies:
         differs = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
         body[order], first = np.cumsum(differs) - 1, order[differs]
         template, hold = template_index[first], hold[first]
-        new = Bodies(self.templates, [self.shapes[k] for k in template], self.table[template], hold)
+        new = BodyTable(self.templates, [self.shapes[k] for k in template], self.table[template], hold)
         new.inertia[:] = np.where(hold["inertia"] > 0.0, hold["inertia"], new.inertia)
         for k in np.flatnonzero(hold["frame"][:, 0] != 1.0):
             offsets = rotate_back(hold["frame"][k], new.shapes[k][:, :3])

@@ -135,7 +135,7 @@ def refuse_held(hold, box):
                          "stop it, or free the clumps by sim.set_motion(ids)")
 
 
-def shares(state):
+def motion_factors(state):
     """What energies and momenta count of each clump, as factors that may be multiplied by (n_clumps, 3).
 
     Three: of the translation; of the rotation; of the weight and the momentum, which a clump at a pin has.
@@ -150,7 +150,9 @@ def shares(state):
 
 def immovable(state):
     """(n_clumps,) bool, which clumps no force can move."""
-    return np.zeros(state.n_clumps, dtype=bool) if state.hold is None else ~np.hstack(shares(state)[:2]).any(axis=1)
+    if state.hold is None:
+        return np.zeros(state.n_clumps, dtype=bool)
+    return ~np.hstack(motion_factors(state)[:2]).any(axis=1)
 
 
 def pin_arms(state):

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from minidem.core.quaternions import conjugate, multiply
-from minidem.state.bodies import FREE_HOLD, Bodies, as_numbers
+from minidem.state.bodies import FREE_HOLD, BodyTable, as_numbers
 
 from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED
 
@@ -136,7 +136,7 @@ cdef class State:
 
     def __init__(self, int n_scratch=0, box=None):
         none = np.zeros(0, dtype=np.int32)
-        self.fill(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)), Bodies(), none,
+        self.fill(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)), BodyTable(), none,
                   np.zeros(0), none, none, box, np.zeros((0, 3), dtype=np.int64), None)
 
     def fill(self, blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift, hold):
@@ -246,7 +246,7 @@ cdef class State:
         return values
 
     def write(self, first, values, blocks=None):
-        """Write values (n_clumps, width) to the rows of blocks from `first` on; default: those of the state."""
+        """Write values (n_clumps, width) to the rows of blocks from `first` on; default: the blocks of the state."""
         write_rows(self.blocks if blocks is None else blocks, first, self.clump_slot,
                    np.ascontiguousarray(values, dtype=np.float64))
 
@@ -282,7 +282,7 @@ cdef class State:
 
     def replaced(self, blocks, wrench, **others):
         """A new state with these blocks and wrenches, which are not copied, and with `others` of the arguments of
-        `fill`, where they differ from those of this state."""
+        `fill`, where they differ from this state."""
         same = {"bodies": self.bodies, "template_index": self.template_index, "scale": self.scale,
                 "material_index": self.material_index, "clump_number": self.clump_number, "box": self.box,
                 "shift": self.shift.copy(), "hold": self.hold}
@@ -396,7 +396,7 @@ cdef class State:
         """
         n = len(template_index)
         state = State().replaced(
-            copied(blocks), copied(wrench), bodies=Bodies().with_templates(templates), template_index=template_index,
+            copied(blocks), copied(wrench), bodies=BodyTable().with_templates(templates), template_index=template_index,
             scale=scale, material_index=material_index, clump_number=np.arange(n, dtype=np.int32), box=box,
             shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold)
         return state.sorted(np.arange(n))               # whose free lanes hold what they must, whatever was saved
@@ -414,7 +414,7 @@ cdef void read_rows(const double[:, :, ::1] blocks, Py_ssize_t first, const int[
 
 cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
                      const double[:, ::1] values) noexcept nogil:
-    """Copy values (n, width) to the rows; values of one row are those of all clumps."""
+    """Copy values (n, width) to the rows; values of one row are for all clumps."""
     cdef Py_ssize_t k, row
     cdef int i
     for k in range(slots.shape[0]):

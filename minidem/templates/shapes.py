@@ -121,8 +121,8 @@ def platonic_mesh(kind: str, edge: float) -> TriangleMesh:
     if not isinstance(kind, str) or kind not in PLATONIC:
         raise ValueError(f"kind = {short_repr(kind)}: give one of {', '.join(PLATONIC)}")
     vertices = np.array(PLATONIC[kind], dtype=float)
-    apart = np.linalg.norm(vertices[:, None] - vertices, axis=2)
-    shortest = np.min(apart[apart > 0.0])
+    distances = np.linalg.norm(vertices[:, None] - vertices, axis=2)
+    shortest = np.min(distances[distances > 0.0])
     vertices *= positive("edge", edge) / shortest
     return TriangleMesh(vertices, scipy.spatial.ConvexHull(vertices).simplices, kind)       # which orients them
 

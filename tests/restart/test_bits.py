@@ -17,7 +17,7 @@ from user_functions import COMPILED, functions_of, two_balls
 
 import minidem as md
 import minidem.engine.driver as owner
-from minidem.broadphase.broadphase import rebalanced_parts
+from minidem.broadphase.broadphase import rebalanced_shares
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 MAIN = [case for case in CASES if case[2] in ("exact", bit_systems.OWN_SCHEME, bit_systems.MULTISTAGE)]
@@ -180,17 +180,17 @@ def test_more_threads_than_processors(threads):
     assert crowd(threads) == crowd(1)
 
 
-def test_rebalanced_parts():
-    assert rebalanced_parts([0.5, 0.5], [2.0, 2.01]) == [0.5, 0.5]            # little to gain
-    assert rebalanced_parts([0.3, 0.7], [0.0, 1.0]) == [0.3, 0.7]             # no measurement
-    assert rebalanced_parts([0.5, 0.5], [1e-4, 2e-4]) == [0.5, 0.5]           # too short for one
+def test_rebalanced_shares():
+    assert rebalanced_shares([0.5, 0.5], [2.0, 2.01]) == [0.5, 0.5]            # little to gain
+    assert rebalanced_shares([0.3, 0.7], [0.0, 1.0]) == [0.3, 0.7]             # no measurement
+    assert rebalanced_shares([0.5, 0.5], [1e-4, 2e-4]) == [0.5, 0.5]           # too short for one
     shares, cost = np.array([1.0, 1.0, 1.0]) / 3, np.array([1.0, 2.0, 1.0])             # of a clump with each thread
     for _ in range(10):
-        shares = rebalanced_parts(shares, shares * cost)
+        shares = rebalanced_shares(shares, shares * cost)
         assert sum(shares) == pytest.approx(1.0)
     assert np.allclose(shares, [0.4, 0.2, 0.4], atol=0.01)
     for _ in range(10):
-        shares = rebalanced_parts(shares, [1.0, 1e9, 1.0])
+        shares = rebalanced_shares(shares, [1.0, 1e9, 1.0])
     assert 0.25 / 3 > shares[1] > 0.2 / 3                               # it keeps some work
 
 

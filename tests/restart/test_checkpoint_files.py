@@ -19,7 +19,7 @@ from user_functions import rods
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.output import checkpoint, npz_checksum
-from minidem.output.checkpoint_fields import FIELDS
+from minidem.output.checkpoint_arrays import ARRAYS
 from minidem.state.state import COLUMNS, WRENCH
 
 
@@ -228,9 +228,9 @@ def unpacked(settings, arrays):
     return sim
 
 
-def of(field, packed):
+def of(saved, packed):
     """The first of them with an array."""
-    return next(one for one in packed if field.name in one[1])
+    return next(one for one in packed if saved.name in one[1])
 
 
 CHANGES = (
@@ -238,23 +238,23 @@ CHANGES = (
     lambda a: np.concatenate([a, a[:1]]), lambda a: a[None])         # other types, flat, longer, deeper
 
 
-@pytest.mark.parametrize("field", FIELDS, ids=[field.name for field in FIELDS])
-def test_one_array_wrong(field, packed):
+@pytest.mark.parametrize("saved", ARRAYS, ids=[saved.name for saved in ARRAYS])
+def test_one_array_wrong(saved, packed):
     """One that is missing is refused by name, unless the table says what then holds."""
-    settings, arrays = of(field, packed)
+    settings, arrays = of(saved, packed)
     for change in CHANGES:
         with pytest.raises(ValueError):
-            unpacked(settings, arrays | {field.name: change(arrays[field.name])})
-    if field.dtype is np.float64 and field.finite:
-        infinite = arrays[field.name].copy()
+            unpacked(settings, arrays | {saved.name: change(arrays[saved.name])})
+    if saved.dtype is np.float64 and saved.finite:
+        infinite = arrays[saved.name].copy()
         infinite.flat[0] = np.nan
-        with pytest.raises(ValueError, match=f"{field.name}.* = nan: give finite numbers only"):
-            unpacked(settings, arrays | {field.name: infinite})
-    others = {name: array for name, array in arrays.items() if name != field.name}
-    if field.missing is not None and field.name != "history_spheres":
+        with pytest.raises(ValueError, match=f"{saved.name}.* = nan: give finite numbers only"):
+            unpacked(settings, arrays | {saved.name: infinite})
+    others = {name: array for name, array in arrays.items() if name != saved.name}
+    if saved.missing is not None and saved.name != "history_spheres":
         unpacked(settings, others).run(3)
     else:
-        name = "history_records" if field.name == "history_spheres" else field.name
+        name = "history_records" if saved.name == "history_spheres" else saved.name
         with pytest.raises(ValueError, match=name):
             unpacked(settings, others)
 

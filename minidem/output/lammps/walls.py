@@ -16,7 +16,7 @@ TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear"
 def law(sim, first, second):
     """Coefficients of the law between materials of these indices in `sim.materials`; ValueError if LAMMPS has none."""
     value = sim.settings.law_value
-    if sim.loop.pair_table.apart is not None:
+    if sim.loop.pair_table.exclusions is not None:
         raise ValueError("pairs: pair_style granular of LAMMPS has no pair without contact; leave contact=False out")
     pair = {name: table[first, second] for name, table in sim.loop.pair_table.properties(PROPERTIES).items()}
     modulus, shear = pair["modulus"], pair["shear_modulus"]

@@ -20,7 +20,7 @@ cdef struct Cap:
 
 cdef enum Relation:
     CROSSING        # the circles cross at two points
-    APART           # no common point, or touching from outside
+    DISJOINT           # no common point, or touching from outside
     NESTED          # the smaller cap lies in the larger one, or they are the same
     COVERING        # together they cover the sphere
 
@@ -74,7 +74,7 @@ cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* 
     if inner[0] <= touching * chord or minus <= same * same:
         return NESTED
     if outer[0] <= touching * chord or plus <= same * same:
-        return APART if a.s * b.c + a.c * b.s > 0.0 else COVERING       # the sign of sin(alpha_a + alpha_b)
+        return DISJOINT if a.s * b.c + a.c * b.s > 0.0 else COVERING       # the sign of sin(alpha_a + alpha_b)
     inner[0] /= minus
     outer[0] /= plus
     return CROSSING

@@ -77,8 +77,8 @@ cdef inline void add_patch(Sums* sums, Vec3 c, double r, Patch patch) noexcept n
     add_size(&sums.second_size, fifth * farthest * patch.size, times(c, c), r * r)
 
 
-cdef inline void add_size(Vec3* size, double weight, Vec3 apart, double own) noexcept nogil:
-    size[0] = add_scaled(size[0], weight, vec3(apart.x + own, apart.y + own, apart.z + own))
+cdef inline void add_size(Vec3* size, double weight, Vec3 squares, double own) noexcept nogil:
+    size[0] = add_scaled(size[0], weight, vec3(squares.x + own, squares.y + own, squares.z + own))
 
 
 cdef object array_of(Vec3 v):
