@@ -302,7 +302,7 @@ cdef inline double outer_margin(const Broadphase *broad, const BoxPose *box) noe
     cdef double strain, reach
     if not box_moves(box):
         return 0.5 * (broad.outer_skin - broad.inner_skin)
-    strain = box.travelled - broad.reference_box.travelled
+    strain = box.path - broad.reference_box.path
     reach = broad.largest_clump + broad.reach + broad.outer_skin
     return 0.5 * (broad.outer_skin - broad.inner_skin - strain * exp(2.0 * strain) * reach)
 
@@ -331,7 +331,7 @@ cdef int measure_displacement(Broadphase *broad, int thread, StateView *state, c
     broad.shares[thread].busy = mine.worked + clock() - mine.began - mine.waited
     return (<int> LOST if all_bits >> LANES else 0) | (
         <int> OUTER_SKIN_EXCEEDED if all_bits & ((1 << LANES) - 1) != 0
-        or walls.travelled - mine.outer_travelled > limit or limit < 0.0 else 0)
+        or walls.path - mine.outer_walls_path > limit or limit < 0.0 else 0)
 
 
 cdef void store_reference_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -411,7 +411,7 @@ cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *
         return False
     collect_active(mine, state, broad.marks)
     if box_moves(box):
-        mine.box_travelled = box.travelled
+        mine.box_path = box.path
     if thread == 0:
         broad.n_inner += 1
     return True

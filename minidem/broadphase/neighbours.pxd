@@ -20,9 +20,9 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     Py_ssize_t n_outer_simple   # ints of it with a simple primitive (walls/surface.pxd); triangles follow, by slot
     double triangle_diameters   # sum of the diameters of the spheres, over the triangles in it [m]
     IntVector triangles         # of one sphere
-    double outer_travelled      # of the walls, at the last outer rebuild [m]; see Walls
-    double travelled            # at the last rebuild
-    double box_travelled        # strain of a box that moves, at the last rebuild
+    double outer_walls_path     # of the walls, at the last outer rebuild [m]; see Walls
+    double walls_path           # at the last rebuild [m]
+    double box_path             # strain of a box that moves, at the last rebuild
     int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the state fits into the caches
     IntVector pairs             # inner list: (sphere, sphere); with slabs first pairs of own spheres, slab by slab
     IntVector spare             # second array for sorting it

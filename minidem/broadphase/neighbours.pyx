@@ -63,7 +63,7 @@ cdef void search_walls(Neighbours *mine, const Walls *walls, const StateView *st
     cdef int lane
     cdef unsigned int bits
     mine.outer_wall_pairs.size = 0
-    mine.outer_travelled = walls.travelled
+    mine.outer_walls_path = walls.path
     for lane in range(LANES):
         lanes[lane] = lane
     for row in range(state.first_member[mine.first_block], state.first_member[mine.last_block]):
@@ -110,7 +110,7 @@ cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *sta
     cdef Py_ssize_t k, primitive, kept = 0
     cdef const double *sphere
     cdef double height
-    mine.travelled = walls.travelled
+    mine.walls_path = walls.path
     mine.n_simple = 0
     for k in range(0, mine.outer_wall_pairs.size, 2):
         sphere = state.spheres + 4 * <Py_ssize_t> mine.outer_wall_pairs.data[k]

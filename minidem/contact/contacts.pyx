@@ -307,9 +307,9 @@ cdef inline void remove_pair(Neighbours *mine, Py_ssize_t k) noexcept nogil:
 
 cdef int find_known(const Contacts *contacts, int i, int j) noexcept nogil:
     """1 + lane of a contact that was known when the lists were rebuilt; 0: none."""
-    cdef int key = min(i, j) if j >= 0 else i, e
-    cdef int other = j if key == i else i
-    cdef const int *start = contacts.start.data + (key - contacts.first_slot)
+    cdef int lower = min(i, j) if j >= 0 else i, e
+    cdef int other = j if lower == i else i
+    cdef const int *start = contacts.start.data + (lower - contacts.first_slot)
     for e in range(start[0], start[1]):
         if contacts.entries.data[2 * e] == other:
             return contacts.entries.data[2 * e + 1] + 1
@@ -401,7 +401,7 @@ cdef Py_ssize_t find_own(Contacts *contacts, const Contacts *all, int n_threads)
     cdef const ContactBlock *block
     cdef int *found
     cdef Py_ssize_t lane, count = 0
-    cdef int t, group, i, j, key
+    cdef int t, group, i, j, lower
     for t in range(n_threads):
         for group in range(<int> GROUPS):
             blocks = &all[t].groups[group]
@@ -409,11 +409,11 @@ cdef Py_ssize_t find_own(Contacts *contacts, const Contacts *all, int n_threads)
                 block = block_of(blocks, lane)
                 prefetch(block_of(blocks, lane + BLOCKS_AHEAD * LANES))
                 i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
-                key = (min(i, j) if j >= 0 else i) - contacts.first_slot
-                if 0 <= key < contacts.n_slots and reserve(&contacts.order, 4 * (count + 1)):       # no free lane
+                lower = (min(i, j) if j >= 0 else i) - contacts.first_slot
+                if 0 <= lower < contacts.n_slots and reserve(&contacts.order, 4 * (count + 1)):       # no free lane
                     found = contacts.order.data + 4 * count
-                    found[0], found[1], found[2], found[3] = key, t, group, <int> lane
-                    contacts.start.data[key + 2] += 1
+                    found[0], found[1], found[2], found[3] = lower, t, group, <int> lane
+                    contacts.start.data[lower + 2] += 1
                     count += 1
     return count
 

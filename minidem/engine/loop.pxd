@@ -52,7 +52,7 @@ cdef struct UserForce:              # compiled
     int n_random
 
 cdef struct ForceBlock:             # what user forces need of the clumps of a block, besides their motion
-    double to_drawn[4 * LANES]      # rotation from the frame of the template to the principal frame
+    double template_frame[4 * LANES]    # quaternions, template frame -> principal frame
     double mass[LANES]
     double id[LANES]
     double work[LANES]              # since the start [J]
@@ -106,8 +106,8 @@ cdef struct Course:                 # of walls and box (schedule.pyx): entries f
     long long first                 # number of this step
     Py_ssize_t walls, boxes         # poses in an entry; 0: none moves, and there is one entry
     WallPose *wall_poses            # (entries, walls)
-    const double *travel            # (entries,): bound of the distance that any surface has moved [m] ...
-    double servo_travel             # ... and by forces
+    const double *path              # (entries,): bound of the distance that any surface has moved [m] ...
+    double servo_path               # ... and by forces
     BoxPose *box_poses              # (entries,); NULL: no axis is periodic
     bint steered                    # forces move some of this
     int n_servos, n_sums
@@ -169,7 +169,7 @@ cdef inline void place(Loop *loop, int thread, Py_ssize_t entry) noexcept nogil:
     """Place walls and box of a thread as in an entry of the course."""
     cdef const Course *course = loop.course
     loop.contacts[thread].walls.now = course.wall_poses + entry * course.walls
-    loop.contacts[thread].walls.travelled = course.travel[entry if course.walls else 0] + course.servo_travel
+    loop.contacts[thread].walls.path = course.path[entry if course.walls else 0] + course.servo_path
     loop.contacts[thread].own_law.box = course.box_poses + entry * course.boxes
 
 

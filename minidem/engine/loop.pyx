@@ -257,9 +257,9 @@ cdef bint move(Loop *loop, int thread, Instant *now) noexcept nogil:
         place(loop, thread, 2 * (now.step - 1 - loop.course.first) + <int> (2.0 * now.fraction))
         if loop.law.history == NULL:
             clear_contacts(contacts)
-        mine.skin_exceeded = contacts.walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
+        mine.skin_exceeded = contacts.walls.path - mine.walls_path > 0.5 * loop.broad.inner_skin
         if box_moves(contacts.law.box):
-            mine.skin_exceeded |= contacts.law.box.travelled - mine.box_travelled > MOST_STRAIN
+            mine.skin_exceeded |= contacts.law.box.path - mine.box_path > MOST_STRAIN
     for slab in range(mine.slab_ends.size if by_slab else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
         active = advance_blocks(loop, thread, now, norms, block, next_block, active)

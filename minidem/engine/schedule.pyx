@@ -113,7 +113,7 @@ cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxPose *pose) n
     memset(pose, 0, sizeof(BoxPose))
     write_geometry(spec, now.length, now.offset, &now, pose)
     write_gradient(spec, now.middle, now.middle_offset, now.velocity, now.slip, pose.flow)
-    pose.travelled = state.path
+    pose.path = state.path
 
 
 cdef bint is_sound(const BoxSpec *spec, const BoxState *state) noexcept nogil:
@@ -160,7 +160,7 @@ cdef bint advance_box(const BoxSpec *spec, const double *rates, BoxState *states
         write_gradient(spec, before.length, before.offset, change, now.slip - before.slip, poses[2].kick)
     poses[1] = poses[2]
     write_geometry(spec, now.middle, now.middle_offset, &now, poses + 1)
-    poses[1].travelled = 0.5 * (old.path + new.path)
+    poses[1].path = 0.5 * (old.path + new.path)
     return is_sound(spec, new)
 
 
@@ -283,7 +283,7 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
         for k in range(3):
             place_servo(servo, (2 * (course.first + n) + k) * (0.5 * dt), old.displacement + k * (
                 new.velocity * (0.5 * dt)), new.velocity, course.wall_poses + (2 * n + k) * course.walls + servo.wall)
-    course.servo_travel += fastest * dt
+    course.servo_path += fastest * dt
     if not course.presses:
         return True
     virial_of(loop, of_box, virial)
@@ -398,7 +398,7 @@ cdef class Schedule:
             if self.walls is not None:
                 table, moved = self.walls.tabulate(step, least, steps if course.walls else 0, 0.5 * self.spec.dt)
                 steps = len(table) // 2 if course.walls else steps
-                moved = moved - moved[0] + loop.contacts[0].walls.travelled
+                moved = moved - moved[0] + loop.contacts[0].walls.path
             loads = np.column_stack([np.zeros((steps, 0))] + [
                 self.walls.walls[course.servos[m].wall].motion.loads((step + np.arange(steps)) * self.spec.dt)
                 for m in range(course.n_servos)])
@@ -416,9 +416,9 @@ cdef class Schedule:
             course.box_poses = <BoxPose *> pointer_to(boxes)
             begin_box(&self.spec, <BoxState *> pointer_to(states), course.box_poses)
         if self.walls is not None:
-            course.wall_poses, course.travel = <WallPose *> pointer_to(table), <const double *> pointer_to(moved)
+            course.wall_poses, course.path = <WallPose *> pointer_to(table), <const double *> pointer_to(moved)
         course.loads = <const double *> pointer_to(loads)
-        course.first, course.servo_travel, course.rates = step, 0.0, <double *> pointer_to(rates)
+        course.first, course.servo_path, course.rates = step, 0.0, <double *> pointer_to(rates)
         course.box_states = <BoxState *> pointer_to(states)
         course.servo_states = <ServoState *> pointer_to(servo_states)
         self.known = steps if course.walls or course.boxes else 2 ** 62

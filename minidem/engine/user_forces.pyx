@@ -17,7 +17,7 @@ import numpy as np
 from minidem.core import quaternions
 from minidem.core.checks import LARGEST, finite_array, short_repr
 from minidem.engine.population import add_sources, checked_rates, field_values
-from minidem.state.bodies import frames_to_drawn
+from minidem.state.bodies import template_frames
 from minidem.state.state import as_blocks
 
 from minidem.core.lanes cimport LANES
@@ -51,7 +51,7 @@ cdef object bind_forces(Loop *loop, State state, ids, forces, work, int correcti
     cdef double time = loop.first_step * loop.step.dt
     cdef int k
     rows = np.zeros((state.n_clumps + 1, sizeof(ForceBlock) // (LANES * sizeof(double))))           # the last one: none
-    rows[:-1, :6] = np.column_stack([frames_to_drawn(state), state.column("mass"), ids])
+    rows[:-1, :6] = np.column_stack([template_frames(state), state.column("mass"), ids])
     rows[:-1, WORK:WORK + 2] = 0.0 if work is None else work
     blocks = as_blocks(rows.take(state.clump_number, axis=0).reshape(-1, LANES, rows.shape[1]))
     functions = np.zeros(len(forces) * sizeof(UserForce), np.uint8)
@@ -139,7 +139,7 @@ cdef inline int load_clumps(const Loop *loop, Py_ssize_t b, Clumps *clumps) noex
     memcpy(clumps.id, rows.id, sizeof(clumps.id))
     for lane in range(LANES):
         q = load_quat(block.orientation + lane)
-        store_quat(clumps.orientation + lane, multiply(q, load_quat(rows.to_drawn + lane)))
+        store_quat(clumps.orientation + lane, multiply(q, load_quat(rows.template_frame + lane)))
         store(clumps.angular_velocity + lane, rotate(q, load(block.predicted + lane)))
     for k in range(loop.law.fields.n):
         memcpy(clumps.values + k * LANES, field_of(&loop.state, b, k, loop.law.fields.n).value,
@@ -199,7 +199,7 @@ class UserForces:
         self.compiled = [(force.address, force.parameters, force.random, force.seed) for force in self.forces
                          if force.address is not None and not force.is_flux]
         self.fluxes = [force for force in self.forces if force.is_flux]
-        self._state, self._to_drawn = None, None
+        self._state, self._template_frames = None, None
 
     def __reduce__(self):
         return UserForces, (self.forces, self.expected)
@@ -250,9 +250,9 @@ class UserForces:
         (n, 3), and rates of fields, a dict."""
         state, components = loop.state, loop.population.components
         if self._state is not state:
-            self._state, self._to_drawn = state, frames_to_drawn(state)
+            self._state, self._template_frames = state, template_frames(state)
         pose = (state.column("position"), velocity,
-                quaternions.multiply(state.column("orientation"), self._to_drawn), turning)
+                quaternions.multiply(state.column("orientation"), self._template_frames), turning)
         for force_of_user in (one for one in self.forces if one.address is None and not one.is_flux):
             # Copies: a function may use its arguments as scratch memory.
             further = {"fields": field_values(state, components)} if "fields" in force_of_user.keywords else {}

@@ -19,7 +19,7 @@ from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import short_repr
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
-from minidem.state.bodies import frames_to_drawn
+from minidem.state.bodies import template_frames
 
 ARRAYS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",
           "contact_force", "image")     # of a frame, besides the centres
@@ -97,7 +97,7 @@ class Frame:
                 data["velocity"] += (self.box.flow(inside) - self.box.flow(self.position))[clump]
             data |= {"image": image[clump].astype(np.int32), "clump_center": inside[clump]}
         if "orientation" in self.fields:
-            data["orientation"] = multiply(self.orientation, self.drawn)[clump]
+            data["orientation"] = multiply(self.orientation, self.template_frames)[clump]
         if self.contact_force is not None:
             data["contact_force"] = self.contact_force[clump]
         data |= {name: values[clump] for name, values in self.added.items()}
@@ -120,7 +120,7 @@ def _copies(sim, fields):
             "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": state.column("position"), "orientation": state.column("orientation"),
-            "drawn": frames_to_drawn(state), "added": sim.loop.fields,
+            "template_frames": template_frames(state), "added": sim.loop.fields,
             "rates": sim.loop.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
             "contact_force": contact_forces(sim) if "contact_force" in fields else None}
 

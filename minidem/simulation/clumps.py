@@ -17,7 +17,7 @@ from minidem.core.read_only import observable
 from minidem.material import Material, require_materials
 from minidem.simulation.boundaries import checked_primitives
 from minidem.simulation.topic import Topic
-from minidem.state.bodies import frames_to_drawn
+from minidem.state.bodies import template_frames
 from minidem.state.hold import holds_of, refuse_held
 from minidem.templates.clump_template import ClumpTemplate, template_scales
 from minidem.walls import Carrier
@@ -270,7 +270,7 @@ class Clumps(Topic):
     @observable
     def orientation(self) -> np.ndarray:
         """(n_clumps, 4) unit quaternions (w, x, y, z), template frame -> lab frame."""
-        return multiply(self.loop.state.column("orientation"), frames_to_drawn(self.loop.state))
+        return multiply(self.loop.state.column("orientation"), template_frames(self.loop.state))
 
     @observable
     def velocity(self) -> np.ndarray:

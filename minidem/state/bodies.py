@@ -42,7 +42,7 @@ class BodyTable:
     templates : list of ClumpTemplate
     inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  turn_bound : (n, 4) [m2], see pose.pxd
     smallest, largest : (n,) radii of the smallest and the largest sphere [m];  density : (n,) [kg/m3]
-    orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
+    orientation : (n, 4) quaternions, principal frame -> template frame
     sizes : (n,) spheres of each
     shapes : list of (k, 4) offsets in the principal frame and radii [m]
     table : (n,) BODY, all of these
@@ -90,7 +90,7 @@ class BodyTable:
         return new, body
 
 
-def frames_to_drawn(state):
-    """(n_clumps, 4) rotations from the frames in which the templates were drawn to their principal axes."""
-    drawn = conjugate(state.bodies.orientation[state.template_index])
-    return drawn if state.hold is None else multiply(conjugate(state.hold["frame"]), drawn)
+def template_frames(state):
+    """(n_clumps, 4) rotations, template frame -> principal frame."""
+    frames = conjugate(state.bodies.orientation[state.template_index])
+    return frames if state.hold is None else multiply(conjugate(state.hold["frame"]), frames)

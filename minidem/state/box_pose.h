@@ -17,7 +17,7 @@ typedef struct {
     double lattice_behind[3];       /* rate of `lattice` in that step */
     double ahead[3];                /* rates in the step that begins at this instant */
     double lattice_ahead[3];
-    double travelled;               /* path of the strain since the first step */
+    double path;                    /* path of the strain since the first step */
     double flow[9];                 /* (3, 3) velocity gradient in the step that ends here or is under way [1/s] */
     double kick[9];                 /* (3, 3) its change between that step and the one before it [1/s] */
     double deformation[9];          /* (3, 3) since the first step */

@@ -14,7 +14,7 @@ cdef extern from "state/box_pose.h" nogil:
     ctypedef struct BoxPose:                # what each field is: box_pose.h
         bint moves, affine, stretches
         int flow_axis, gradient_axis
-        double travelled
+        double path
         double length[3]
         double inverse[3]
         double low[3]

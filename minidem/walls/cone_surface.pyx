@@ -16,7 +16,7 @@ cdef struct Outline:                    # of a cone in the half plane: a line be
     double length                       # [m]
 
 cdef struct ConeNumbers:                # the numbers of a Shape
-    Outline line
+    Outline outline
     double across[3]                    # unit, towards the nearer side for points on the axis
     double side                         # 1: the nearer side, -1: that beyond the axis
 
@@ -28,19 +28,19 @@ cdef struct Foot:                       # the point of the outline nearest to an
     bint on_axis                        # at an apex
 
 
-cdef inline Foot foot_on(const Outline *line, double across, double along) noexcept nogil:
+cdef inline Foot foot_on(const Outline *outline, double across, double along) noexcept nogil:
     """across : distance of the point from the axis, negative beyond it;  along : from the first circle [m]."""
-    cdef double x = across - line.radii[0], part = x * line.slope[0] + along * line.slope[1], sign = 1.0, away
+    cdef double x = across - outline.radii[0], part = x * outline.slope[0] + along * outline.slope[1], sign = 1.0, away
     cdef int end = part > 0.0
     cdef Foot foot
-    foot.radial, foot.axial, foot.bend, foot.on_axis = line.slope[1], -line.slope[0], 0.0, False
-    if 0.0 <= part <= line.length:
+    foot.radial, foot.axial, foot.bend, foot.on_axis = outline.slope[1], -outline.slope[0], 0.0, False
+    if 0.0 <= part <= outline.length:
         foot.height = x * foot.radial + along * foot.axial
         sign = 1.0 if foot.height >= 0.0 else -1.0
         foot.height, foot.radial, foot.axial = sign * foot.height, sign * foot.radial, sign * foot.axial
     else:
-        foot.on_axis = line.radii[end] == 0.0
-        x, along = across - line.radii[end], along - end * line.length * line.slope[1]
+        foot.on_axis = outline.radii[end] == 0.0
+        x, along = across - outline.radii[end], along - end * outline.length * outline.slope[1]
         foot.height = sqrt(x * x + along * along)
         if foot.height > 0.0:
             foot.bend = 1.0 / foot.height
@@ -59,7 +59,7 @@ cdef bint touch_cone(const Shape *shape, Vec3 d, Touch *touch) noexcept nogil:
     out = sub(d, scale(along, axis))
     distance = norm(out)
     out = scale(cone.side / distance, out) if distance > 0.0 else scale(cone.side, vector(cone.across))
-    foot = foot_on(&cone.line, cone.side * distance, along)
+    foot = foot_on(&cone.outline, cone.side * distance, along)
     touch.height, touch.normal = foot.height, add_scaled(scale(foot.radial, out), foot.axial, axis)
     if foot.bend > 0.0 and foot.bend >= foot.around:                # an edge seen from outside its circle, or the apex
         touch.curvature, touch.straight = foot.bend, scale(sqrt(1.0 - foot.around / foot.bend), cross(axis, out))

@@ -94,7 +94,7 @@ cdef struct Walls:
     const unsigned char *repeats    # (count,): walls with images
     const double *references        # (n_primitives, 3): centres of primitives with images, frame of the wall [m]
     const WallPose *now             # (count,)
-    double travelled                # bound of the distance that any surface has moved until now [m]
+    double path                     # bound of the distance that any surface has moved until now [m]
 
 cdef struct Sliding:                # of the surface of a wall beside the wall, lab
     Vec3 velocity                   # at a contact, across its normal [m/s]
