@@ -6,6 +6,7 @@ import scipy
 
 from minidem.contact.pair_table import PROPERTIES
 from minidem.core.quaternions import cross
+from minidem.core.rows import unique_rows
 from minidem.state.hold import immovable
 
 RELATIVE = 1 / 64       # overlap over the smallest radius, at which a step of sqrt(m/k) of a sphere is about Rayleigh's
@@ -24,7 +25,7 @@ def flat_rate(sim, loop, first):
     pair, moved = loop.pair_table.properties(PROPERTIES), first + np.flatnonzero(~immovable(state)[first:])
     kinds = np.column_stack([state.template_index, state.material_index])[moved]
     order = np.argsort(state.scale[moved], kind="stable")
-    for k in moved[order[np.unique(kinds[order], axis=0, return_index=True)[1]]]:       # the smallest of each kind
+    for k in moved[order[unique_rows(kinds[order])[1]]]:       # the smallest of each kind
         template, scale = state.templates[state.template_index[k]], state.scale[k]
         overlap = RELATIVE * scale * template.radii.min()
 
@@ -81,4 +82,4 @@ def faces(template):
     for _ in range(4):                                                      # from the octahedra to the spheres
         normal = normal - (inverse @ (sides @ normal[:, :, None] - taller[:, :, None]))[:, :, 0]
         normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    return np.unique(np.round(normal, 9), axis=0)
+    return unique_rows(np.round(normal, 9))[0]

@@ -8,6 +8,7 @@ import io
 import numpy as np
 
 from minidem.core.checks import existing_file, file_path
+from minidem.core.rows import unique_rows
 
 MESHIO = {".vtk": "vtk", ".vtu": "vtu", ".msh": "gmsh"}       # its modules: meshio.read calls sys.exit
 SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb", *MESHIO)
@@ -64,8 +65,8 @@ def _in_order(points, triangles):
     if len(triangles) and not 0 <= triangles.min() <= triangles.max() < len(points):
         raise ValueError(f"triangles of vertices {triangles.min()} to {triangles.max()}, of {len(points)}")
     used, triangles = np.unique(triangles, return_inverse=True)     # unused vertices may be NaN
-    points, same = np.unique(points[used], axis=0, return_inverse=True)
-    triangles = same.reshape(-1)[triangles.reshape(-1, 3)]
+    points, _, same = unique_rows(points[used])
+    triangles = same[triangles.reshape(-1, 3)]
     first = triangles.argmin(axis=1)[:, None]
     triangles = np.take_along_axis(triangles, (first + np.arange(3)) % 3, axis=1)
     return points, triangles[np.lexsort(triangles.T[::-1])]

@@ -8,6 +8,8 @@ differ by the rounding of single precision remain apart, and one-sided surfaces 
 import numpy as np
 import scipy
 
+from minidem.core.rows import unique_rows
+
 MERGED = 1e-8               # vertices closer than this part of the size of the mesh are merged
 SINGLE = 1e-6               # or closer than this, the resolution of single precision, if that closes the surface
 EPS = float(np.finfo(np.float64).eps)
@@ -127,8 +129,8 @@ def area(vertices, triangles):
 def _edges(triangles):
     """Return the distinct edges (k, 2); for each triangle side (3 m,) its edge and its direction, 1 or -1."""
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    edges, which = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True)
-    return edges, which.reshape(-1), np.where(sides[:, 0] < sides[:, 1], 1, -1)
+    edges, _, which = unique_rows(np.sort(sides, axis=1))
+    return edges, which, np.where(sides[:, 0] < sides[:, 1], 1, -1)
 
 
 def groups(links, n):
@@ -139,8 +141,8 @@ def groups(links, n):
 
 def merged(vertices, triangles, distance):
     """Replace near vertices by the first of them, and remove triangles that become degenerate."""
-    vertices, same = np.unique(vertices, axis=0, return_inverse=True)
-    triangles = same.reshape(-1)[triangles]
+    vertices, _, same = unique_rows(vertices)
+    triangles = same[triangles]
     used = np.unique(triangles)
     near = scipy.spatial.cKDTree(vertices[used]).query_pairs(distance, output_type="ndarray") if len(used) else used
     if len(near):
@@ -156,14 +158,12 @@ def _without_duplicates(vertices, triangles):
 
     One of two opposite triangles stays if only that closes the surface, and all stay if only all close it.
     """
-    kinds, which = np.unique(np.sort(triangles, axis=1), axis=0, return_inverse=True)
+    kinds, first, which = unique_rows(np.sort(triangles, axis=1))
     if len(kinds) == len(triangles):
         return vertices, triangles
-    which = which.reshape(-1)
     a, b, c = triangles.T
     way = np.where((a < b) ^ (b < c) ^ (c < a), 1, -1)
     net = np.bincount(which, way)
-    first = np.unique(which, return_index=True)[1]
     one = np.where((net * way[first] < 0)[:, None], triangles[first][:, ::-1], triangles[first])
     trials = (one[net != 0], one, triangles)
     for trial in trials:

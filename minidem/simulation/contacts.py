@@ -11,6 +11,7 @@ from minidem.contact.gather import columns
 from minidem.core.checks import corners, finite_array, flag, positive
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import rotate
+from minidem.core.rows import unique_rows
 from minidem.simulation.topic import Topic
 from minidem.state.hold import motion_factors, pin_arms
 
@@ -56,7 +57,7 @@ class Contacts(Topic):
         left_out = np.zeros(n, dtype=bool) if flag("rattling", rattling) else rattlers(self)
         ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[np.maximum(ends[:, 1], 0)])]
         counted = n - np.count_nonzero(left_out)
-        return len(np.unique(ends, axis=0) if flag("neighbours", neighbours) else ends) / counted if counted else 0.0
+        return len(unique_rows(ends)[0] if flag("neighbours", neighbours) else ends) / counted if counted else 0.0
 
     @exclusive
     def stress(self, volume: float | None = None, low: ArrayLike | None = None, high: ArrayLike | None = None,

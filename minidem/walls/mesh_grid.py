@@ -2,6 +2,7 @@
 import numpy as np
 import scipy
 
+from minidem.core.rows import unique_rows
 from minidem.meshes.mesh_repair import groups
 
 PART = 0.24                     # longest edge of a triangle in a periodic box / its shortest length; see in_box
@@ -48,8 +49,8 @@ def divided(points, triangles, longest):
         cut = np.flatnonzero(length.max(axis=1, initial=0.0) > longest)
         if not len(cut):
             return points, triangles
-        halved, middle = np.unique(ends[cut, edge[cut]], axis=0, return_inverse=True)
-        middle = middle.reshape(-1) + len(points)
+        halved, _, middle = unique_rows(ends[cut, edge[cut]])
+        middle = middle + len(points)
         points = np.concatenate([points, points[halved].mean(axis=1)])
         a, b, c = (triangles[cut, (edge[cut] + k) % 3] for k in range(3))
         copies = np.ones(len(triangles), dtype=np.int64)

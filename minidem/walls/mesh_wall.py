@@ -9,6 +9,7 @@ import numpy as np
 
 from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, short_repr, triangle_array
 from minidem.core.read_only import read_only
+from minidem.core.rows import unique_rows
 from minidem.material import Material
 from minidem.meshes.mesh_files import read_triangles
 from minidem.meshes.mesh_repair import MERGED, merged
@@ -137,7 +138,7 @@ def _cleaned(points, triangles):
     """Without double and unused points, degenerate and double triangles."""
     before, size = len(triangles), float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
     points, triangles = merged(points, triangles, MERGED * size)
-    triangles = triangles[np.sort(np.unique(np.sort(triangles, axis=1), axis=0, return_index=True)[1])]
+    triangles = triangles[np.sort(unique_rows(np.sort(triangles, axis=1))[1])]
     corners = points[triangles]
     edges = corners - np.roll(corners, 1, axis=1)
     longest = (edges ** 2).sum(axis=2).max(axis=1, initial=0.0)

@@ -8,6 +8,7 @@ import pytest
 import trimesh
 
 import minidem as md
+from minidem.core.rows import unique_rows
 from minidem.shapes import platonic_mesh
 from minidem.templates import fit_mesh
 from minidem.templates.triangle_mesh import TriangleMesh
@@ -156,3 +157,10 @@ def test_invalid_meshes_are_refused(tmp_path):
     unused = "v nan 0 0\n" + LINES + "".join("f {} {} {} {}\n".format(*(v + 1 for v in quad)) for quad in QUADS)
     (tmp_path / "a.obj").write_text(unused)             # a vertex that is in no triangle
     assert is_unit_cube(TriangleMesh.read(tmp_path / "a.obj"))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 1000])
+def test_rows_are_distinct_as_those_of_numpy(n):
+    for rows in np.random.default_rng(n).integers(0, 7, (n, 3)), np.random.default_rng(n).integers(0, 3, (n, 2)) / 7:
+        found = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        assert all(np.array_equal(mine, theirs.reshape(mine.shape)) for mine, theirs in zip(unique_rows(rows), found))
