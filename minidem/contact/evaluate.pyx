@@ -3,7 +3,7 @@
     load        geometry of the two bodies, and their motion if the law has a history (gather.pyx); coefficients
     law         force, energies, history of this step
     add         force and moment to both spheres, as integers, so that the order does not matter (fixed_point.pxd);
-                those on a sphere of another thread to a sum apart, which its owner adds (take_foreign)
+                forces on a sphere of another thread to a separate sum, which its owner adds (take_foreign)
     end         contacts of a law with history that do not go on: their pairs return to the neighbor list
 
 Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at

@@ -273,7 +273,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
       the error passed on.
     * a C function ``void f(const double *contact, double *history, double *result, const double *parameters)``,
       compiled anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a
-      capsule whose name is the signature. In C the pointers are those to the structs of contact/contact.h
+      capsule whose name is the signature. In C the pointers are to the structs of contact/contact.h
       (`md.get_include`), which says what they hold: ``contact->overlap[k]`` of contact k of eight. Elsewhere they are
       rows of eight doubles, one per contact, with the names of `md.contact.columns`: ``contact[columns.OVERLAP]``, of
       a vector the first of its three rows. The parameters are doubles. Deprecated: rows by number, valid in this

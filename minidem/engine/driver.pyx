@@ -613,7 +613,7 @@ cdef class Driver:
             if calls_forces:
                 velocity, angular_velocity = self.last_rates()
                 change = self.schedule.flow_change(self.step_count, self.state.column("position"))
-                share = np.where(self.started, 0.5, 1.0)[:, None]       # velocities of new clumps are those before it
+                share = np.where(self.started, 0.5, 1.0)[:, None]       # new clumps have velocities of before it
                 self.state.set_column("predicted_velocity", velocity + share * change)
                 self.state.set_column("predicted", angular_velocity)
             else:
@@ -632,7 +632,7 @@ cdef class Driver:
         self.forces_known = self.contacts_known = True
 
     cdef object take_known_forces(self, clumps):
-        """Replace forces by those before an evaluation. clumps : (n_clumps,) bool, of which they were known."""
+        """Put back the forces before an evaluation. clumps : (n_clumps,) bool, of which they were known."""
         cdef const unsigned char[::1] known = np.append(clumps, False).view(np.uint8)
         cdef int t
         self.state.wrench[:] = np.where(self.state.lanes_of(clumps), self.copies[0], self.state.wrench)

@@ -291,8 +291,8 @@ cdef inline void add_load(const Loop *loop, int m, Vec3 arm, Vec3 force, Vec3 co
 
 cdef void add_servo_sums(const Loop *loop, const Contacts *contacts, bint walls, const ContactBlock *block,
                          Wide *sums) noexcept nogil:
-    """Add eight contacts to the sums of the walls that a force moves: the loads of those with walls, and resistances,
-    also of those with the clumps that a wall carries."""
+    """Add eight contacts to the sums of the walls that a force moves: loads of contacts with walls; resistances, also
+    of contacts with the clumps that a wall carries."""
     cdef Contact contact
     cdef SideBlock sides[2]
     cdef Eight along, across

@@ -111,8 +111,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, const Instant *now, bint 
                                Py_ssize_t last, Py_ssize_t active) noexcept nogil:
     """Advance the blocks first <= b < last to the pose of an instant.
 
-    The operations on one block depend on each other, those on different blocks do not. So three blocks are in progress:
-    one is moved while the wrench of the next is reduced and the spheres of the last are posed.
+    Operations on one block depend on each other, on different blocks they do not. So three blocks are in progress: one
+    is moved while the wrench of the next is reduced and the spheres of the last are posed.
 
     norms : correct the norms of the quaternions.
     active : index into the active member rows, near the first block; returns the index after the last block.

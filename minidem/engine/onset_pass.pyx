@@ -70,7 +70,7 @@ cdef void find_motions(Loop *loop, Py_ssize_t b, const Instant *now) noexcept no
     memcpy(clumps.predicted, kept, sizeof(kept))
     for lane in range(LANES):
         given = between and state.clump_number[b * LANES + lane] >= 0 \
-            and not loop.started[state.clump_number[b * LANES + lane]]          # its velocities are those at the pose
+            and not loop.started[state.clump_number[b * LANES + lane]]          # its velocities do not lag the pose
         if given:
             store(motions.angular_velocity + lane, load(clumps.angular_velocity + lane))
         body.inertia = load(constants.inertia + lane)

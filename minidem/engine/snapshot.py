@@ -220,7 +220,7 @@ class Snapshot:
         return replace(self, user_forces=forces)
 
     def without_forces(self, velocity, angular_velocity):
-        """Drop the user forces, which act up to the present pose. The velocities given are those at the pose."""
+        """Drop the user forces, which act up to the present pose. The given velocities are at the pose."""
         done = sum(self._of_clumps(lambda rows: float(rows[:, 0].sum())).values())
         return replace(
             self.begun_again(np.ones_like(self.started), velocity, angular_velocity), user_forces=UserForces(),
@@ -234,7 +234,7 @@ class Snapshot:
 
 def _kept(pairs, gone):
     """Which pairs of spheres (n, 2) remain, (n,) bool, and their new numbers, if spheres vanish of which `gone`
-    (n_spheres,) is true; negative numbers are those at walls."""
+    (n_spheres,) is true; negative ones stand for primitives of walls."""
     absent, number = np.append(gone, False), np.append(np.cumsum(~gone) - 1, 0)         # the last one for walls
     spheres = np.maximum(pairs, -1)
     keep = ~absent[spheres].any(axis=1)

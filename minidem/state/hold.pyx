@@ -45,7 +45,7 @@ cdef inline Quat turn_of(const WallPose *before, const WallPose *after) noexcept
 cdef void follow(const StateView *state, Py_ssize_t block, const double *old, double dt, const WallPose *walls,
                  Py_ssize_t n_walls) noexcept nogil:
     """Velocities of clumps at pins in a time in which they have turned from the orientations `old` (4, LANES); the
-    same, and orientations, of clumps that walls carry. walls : n_walls poses now, behind those before."""
+    same, and orientations, of clumps that walls carry. walls : n_walls poses now, behind the poses before."""
     cdef const HoldBlock *hold = hold_of(state, block)
     cdef ClumpBlock *clumps = clumps_of(state, block)
     cdef const WallPose *now

@@ -24,7 +24,7 @@ cdef inline void pose_member(const double *matrices, Eight3 position, const doub
 
 cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
                              Py_ssize_t count) noexcept nogil:
-    """Pose those member rows of a block that are listed; returns the index of the first one of the next block.
+    """Pose the listed member rows of a block; returns the index of the first one of the next block.
 
     members : (count,) listed member rows, ascending.
     k : index near which the rows of the block begin.
@@ -78,7 +78,7 @@ cdef void write_motions(const StateView *state, Py_ssize_t block, Py_ssize_t fir
                         const int *wanted) noexcept nogil:
     """Motions of the spheres of the member rows first <= row < last of a block, which are posed.
 
-    wanted : (last - first,), not zero for those that are written; NULL: all.
+    wanted : (last - first,), not zero for rows that are written; NULL: all.
     """
     cdef const ClumpBlock *clumps = clumps_of(state, block)
     cdef double matrices[9 * LANES]

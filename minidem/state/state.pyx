@@ -211,7 +211,7 @@ cdef class State:
     def column(self, name):
         """Copy of a quantity of all clumps (COLUMNS, WRENCH, CONSTANTS), as (n_clumps, width); (n_clumps,) for width 1.
 
-        Positions are those in unbounded space: see wrap.
+        Positions are in unbounded space: see wrap.
         """
         if name in CONSTANTS:
             row, width = CONSTANTS[name]
@@ -348,7 +348,7 @@ cdef class State:
         return state
 
     def with_box(self, box):
-        """A copy in a box with other axes at rest: stored positions are those in unbounded space along the others."""
+        """A copy in a box with other axes at rest: stored positions are in unbounded space along the others."""
         if self.box is None:
             return self.copy(box=box)
         state = self.copy(box=box, shift=self.shift - np.where(box.moving, self.shift, 0))

@@ -133,8 +133,7 @@ class PeriodicBox:
         Clumps take part in each change of the rates, the start before the first step included, as if they were points
         of the box: each change of the rates adds the flow at their centres to their velocities. So give initial
         velocities without the flow; `Simulation.run` warns if they have it. False: they feel the box by contacts
-        across its faces alone, and at the start those that are outside of the box have the velocities that they were
-        given.
+        across its faces alone, and clumps that start outside of the box keep the velocities that they were given.
     tilt : float
         Displacement along the flow axis of the image along the gradient axis, before the first step [m].
 

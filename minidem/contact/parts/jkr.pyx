@@ -247,7 +247,7 @@ def jkr_curves(overlap, double radius, double modulus, double adhesion):
     Parameters
     ----------
     overlap : (n,) array
-        [m], negative for a gap; beyond tear-off the values are those at tear-off.
+        [m], negative for a gap; beyond tear-off the values stay as at tear-off.
     radius, modulus, adhesion : float
         Effective radius R* [m] and modulus E* [Pa], work of adhesion w [J/m2] greater than 0.
 
