@@ -5,7 +5,6 @@ import numpy as np
 import scipy
 
 from minidem.core.quaternions import cross
-from minidem.state.hold import carriers
 
 
 def pair_keys(pairs):
@@ -26,18 +25,12 @@ def image_shifts(sim, pairs):
 
     pairs : structured array (n,) with `sphere_i` and `sphere_j`
     """
-    box, real, shifts = sim.loop.box, pairs["sphere_j"] >= 0, np.zeros((len(pairs), 3))
+    box, real, shifts = sim.box, pairs["sphere_j"] >= 0, np.zeros((len(pairs), 3))
     if box is not None:
         centers = sim.sphere_centers()
         i, j = (pairs[name][real] for name in ("sphere_i", "sphere_j"))
         shifts[real] = box.displacement(box.lengths_in(centers[i] - centers[j]))
     return shifts
-
-
-def bounding_radii(sim):
-    """(n_clumps,) radii of the smallest spheres about the centres of mass that contain the clumps [m]."""
-    of_template = np.array([template.bounding_radius for template in sim.loop.state.templates])
-    return of_template.take(sim.loop.state.template_index) * sim.loop.state.scale
 
 
 def near_spheres(a, radii_a, b, radii_b, gap):
@@ -115,7 +108,7 @@ def wall_wrenches(sim, contacts, about=None):
     if len(found):
         repeats = np.array([box is not None and w.uneven(box.axes)[0].any() for w in walls])
         add(wall, found["point"], -found["force"], -found["couple"], repeats[wall])
-    wall = carriers(sim.loop.state)
+    wall = sim.reader.carriers()
     carried = np.flatnonzero(wall >= 0)
     if len(carried):
         add(wall[carried], sim.position[carried], sim.force[carried], sim.torque[carried], np.zeros(0, dtype=int))

@@ -4,15 +4,10 @@ from __future__ import annotations
 import numpy as np
 
 from minidem.analysis.contacts import to_nearest_image
-from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate, rotate_back
-from minidem.engine.population import field_rows
-from minidem.state.hold import immovable
 from minidem.state.state import FIELD_ROWS
 
-# coefficients of pairs of materials, in the order of contact/part.pxd
-STIFFNESS, DAMPING, TANGENTIAL_STIFFNESS, TANGENTIAL, FRICTION = range(5)
 CHANGE = 1e-6                           # of a field, over its largest value, for derivatives
 ITERATIONS, MOST = 40, 50_000           # contacts that are looked at; of more those of the most heavily loaded clumps
 CALLS = 10                              # of user forces, in the power iteration of their rate
@@ -30,11 +25,11 @@ def damping_rate(sim) -> tuple[float, int]:
     """
     parts, bonds = [], damped_bonds(sim)
     if sim.settings.law.dashpots:
-        contacts, history = sim.loop.contacts_and_history()
+        contacts, history = sim.reader.contacts_and_history()
         chosen = _acting(sim, contacts)
         if chosen.any():
             contacts, mass = contacts[chosen], history["mass"][chosen]
-            parts.append(_of_contacts(sim, contacts, *_dashpots(sim, contacts, mass)))
+            parts.append(_of_contacts(sim, contacts, *sim.reader.dashpots(contacts, mass)))
     parts += [] if bonds is None else _of_bonds(sim, *bonds)
     return _largest_rate(sim, parts)
 
@@ -72,7 +67,7 @@ def spring_rate(sim, contacts, least=0.0) -> tuple[float, int]:
     contacts = contacts[_acting(sim, contacts)]
     if not len(contacts):
         return 0.0, -1
-    matrix = blocks, clumps, _ = _of_contacts(sim, contacts, *_springs(sim, contacts))
+    matrix = blocks, clumps, _ = _of_contacts(sim, contacts, *sim.reader.stiffnesses(contacts))
     of_clumps = np.bincount(clumps, np.sum(blocks ** 2, axis=(1, 2)))
     if 2.0 * of_clumps.max() < least ** 2:      # (a + b)^2 <= 2 (a^2 + b^2) for the two blocks in a row
         return 0.0, -1
@@ -82,42 +77,12 @@ def spring_rate(sim, contacts, least=0.0) -> tuple[float, int]:
 
 def _acting(sim, contacts):
     """(n,) bool, contacts that are looked at: those that overlap and move a clump, at most about MOST."""
-    fixed = np.append(immovable(sim.loop.state), True)      # the last one for walls
+    fixed = np.append(sim.reader.immovable(), True)         # the last one for walls
     both = fixed[contacts["clump_i"]] & fixed[np.maximum(contacts["clump_j"], -1)]
     acting = (contacts["overlap"] > 0.0) & ~both            # of bonds that act across a gap, the bond alone
     if np.count_nonzero(acting) > MOST:
         acting &= _of_loaded_clumps(contacts, sim.n_clumps)
     return acting
-
-
-def _coefficients(sim, contacts):
-    """Coefficients (m, n) of contacts of a law with dashpots, and contact radii (n,) [m], 1 of linear springs."""
-    law, table, pairs = sim.settings.law, sim.loop.pair_table, contacts["clump_j"] >= 0
-    material, radii = sim.loop.state.material_index, sim.sphere_radii
-    other = np.where(pairs, material.take(contacts["clump_j"], mode="clip"),
-                     np.append(table.wall_index, 0).take(-1 - contacts["clump_j"], mode="clip"))
-    inverse = 1.0 / radii[contacts["sphere_i"]] + pairs / radii[np.maximum(contacts["sphere_j"], 0)]
-    rows = law.coefficient_rows(table.properties(PROPERTIES), sim.settings.law_values)
-    return ([row[material.take(contacts["clump_i"]), other] for row in rows],
-            np.sqrt(np.maximum(contacts["overlap"], 0.0) / inverse) if law.power > 1.0 else 1.0)
-
-
-def _dashpots(sim, contacts, mass):
-    """Dashpots of contacts along and across the normals (n,) [N s/m]; mass : effective (n,) [kg]."""
-    rows, radius = _coefficients(sim, contacts)
-    along = rows[DAMPING] * np.sqrt(radius * mass)
-    return along, np.where(rows[FRICTION] > 0.0, rows[TANGENTIAL], 0.0) * along         # without friction none acts
-
-
-def _springs(sim, contacts):
-    """Stiffnesses of contacts along and across the normals (n,) [N/m], without those of bonds."""
-    power = sim.settings.law.power
-    if not sim.settings.law.dashpots:
-        along = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
-        return np.maximum(along, 0.0), np.zeros_like(along)
-    rows, radius = _coefficients(sim, contacts)
-    sticks = (rows[FRICTION] > 0.0) & ~contacts["sliding"]
-    return power * rows[STIFFNESS] * radius, np.where(sticks, rows[TANGENTIAL_STIFFNESS] * radius, 0.0)
 
 
 def _of_contacts(sim, contacts, along, across):
@@ -140,7 +105,7 @@ def _tensors(along, across, normal):
 
 def damped_bonds(sim):
     """Bonds with dashpots: spheres (n, 2), effective mass and rolling inertia (n,), rows of BondRecord; None: none."""
-    history = sim.loop.history() if sim.settings.law_value("bonds") == "parallel" else None
+    history = sim.reader.history() if sim.settings.law_value("bonds") == "parallel" else None
     if history is None:
         return None
     rows = history["records"][-int(BondRecord.RECORDS):]
@@ -176,22 +141,22 @@ def force_rate(sim) -> tuple[float, int]:
     step. Only where one turns the motion of a clump round in a step, all functions are called with slightly changed
     velocities, and a power iteration finds the rate.
     """
-    loop, state = sim.loop, sim.loop.state
-    frame, inertia = state.column("orientation"), state.column("inertia")
-    velocity, turning = state.column("predicted_velocity"), state.column("predicted")
+    frame, inertia, velocity, turning = map(sim.reader.column, (
+        "orientation", "inertia", "predicted_velocity", "predicted"))
     moving = [np.sum(of_body * rate ** 2, axis=1) for of_body, rate in ((sim.mass[:, None], velocity), (
         inertia, turning))]
-    taken = [-sim.dt * np.sum(load * rate, axis=1) for load, rate in zip(loop.user_wrenches(), (velocity, turning))]
+    loads = sim.reader.user_wrenches()
+    taken = [-sim.dt * np.sum(load * rate, axis=1) for load, rate in zip(loads, (velocity, turning))]
     if not np.greater(taken, moving).any():
         return 0.0, -1
 
     def forces(change):                                 # by changes of momenta over the roots of mass and inertia
         v = velocity + change[:, :3] / np.sqrt(sim.mass)[:, None]
         w = rotate(frame, turning + change[:, 3:] / np.sqrt(inertia))
-        force, torque = np.split(loop.forces_at(np.hstack([v, w])), 2, axis=1)
+        force, torque = np.split(sim.reader.user_forces_at(np.hstack([v, w])), 2, axis=1)
         return np.hstack([force / np.sqrt(sim.mass)[:, None], rotate_back(frame, torque) / np.sqrt(inertia)])
 
-    mode = np.random.default_rng(1).normal(size=(sim.n_clumps, 6)) * ~immovable(state)[:, None]
+    mode = np.random.default_rng(1).normal(size=(sim.n_clumps, 6)) * ~sim.reader.immovable()[:, None]
     size, rate = CHANGE * np.sqrt(np.max(moving)), 0.0
     try:
         before = forces(0.0 * mode)
@@ -213,12 +178,11 @@ def exchange_rate(sim) -> tuple[float, int, str]:
     of the rates of contact laws and fluxes by the fields, found by small differences of these and a power
     iteration. Not seen are rates of forces, and modes slower than one that grows by itself.
     """
-    components = sim.loop.population.components
-    rows = field_rows(sim.loop.state, components)
+    rows = sim.reader.field_rows()
     n = rows.shape[1]
     largest = np.abs(rows[:, :, FIELD_ROWS.index("value")]).max(axis=0, initial=0.0)
     try:
-        found = sim.loop.rate_slopes(CHANGE * np.where(largest > 0.0, largest, 1.0)) if n else None
+        found = sim.reader.rate_slopes(CHANGE * np.where(largest > 0.0, largest, 1.0)) if n else None
     except Exception:                                   # of a function of the user, at a value that it does not take
         found = None
     if found is None or not len(found[0]):
@@ -240,7 +204,7 @@ def exchange_rate(sim) -> tuple[float, int, str]:
             return 0.0, -1, ""
         mode = change
     clump, component = divmod(int(np.argmax(np.abs(mode))), n)
-    return rate, clump, _named(components, component)
+    return rate, clump, _named(sim, component)
 
 
 def alternating_rate(sim) -> tuple[float, int, str]:
@@ -250,8 +214,7 @@ def alternating_rate(sim) -> tuple[float, int, str]:
     than its values in a step. One mode then dominates, whose growth g is that of the rate lambda with lambda dt = g
     (1 + g) / (1.5 g + 0.5).
     """
-    components = sim.loop.population.components
-    rows = field_rows(sim.loop.state, components)
+    rows = sim.reader.field_rows()
     if not rows.size:
         return 0.0, -1, ""
     value, rate, last, per_capacity = (rows[:, :, FIELD_ROWS.index(name)] for name in (
@@ -264,12 +227,12 @@ def alternating_rate(sim) -> tuple[float, int, str]:
         return 0.0, -1, ""
     growth = size[component] / before[component]
     return (growth * (1.0 + growth) / ((1.5 * growth + 0.5) * sim.dt), int(np.argmax(np.abs(rate[:, component]))),
-            _named(components, component))
+            _named(sim, component))
 
 
-def _named(components, component):
+def _named(sim, component):
     """Name of the field of a component."""
-    return next(name for name, first, size in components if first <= component < first + size)
+    return next(name for name, first, size in sim.reader.population.components if first <= component < first + size)
 
 
 def _of_loaded_clumps(contacts, n_clumps):
@@ -290,14 +253,14 @@ class _Side:
     """
 
     def __init__(self, sim, contacts, side, towards, beyond=0.0):
-        state, sphere = sim.loop.state, contacts[f"sphere_{side}"]
+        sphere = contacts[f"sphere_{side}"]
         self.clump = contacts[f"clump_{side}"].astype(np.intp)
         reach = (sim.sphere_radii[sphere] + beyond)[:, None] * towards
         arm = sim.sphere_centers()[sphere] - sim.position[self.clump] + reach
-        moved = ~immovable(state)[self.clump, None]         # of what is held in part, an upper bound
-        mass, inertia = sim.mass[self.clump], state.column("inertia")[self.clump]
+        moved = ~sim.reader.immovable()[self.clump, None]   # of what is held in part, an upper bound
+        mass, inertia = sim.mass[self.clump], sim.reader.column("inertia")[self.clump]
         self.motion, self.turns = np.zeros((2, len(sphere), 3, 6))
         self.motion[:, range(3), range(3)] = moved / np.sqrt(mass)[:, None]
-        axes = rotate(state.column("orientation")[self.clump, None], np.eye(3))
+        axes = rotate(sim.reader.column("orientation")[self.clump, None], np.eye(3))
         turns = moved[:, None] * axes / np.sqrt(inertia)[:, :, None]                    # about each axis
         self.turns[:, :, 3:], self.motion[:, :, 3:] = (of.swapaxes(1, 2) for of in (turns, cross(turns, arm[:, None])))

@@ -4,9 +4,7 @@ import warnings
 import numpy as np
 
 from minidem.analysis.contacts import to_nearest_image
-from minidem.contact.law import largest_sums
 from minidem.core.quaternions import rotate
-from minidem.state.hold import immovable
 from minidem.walls.wall import with_names
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
@@ -20,18 +18,6 @@ class DeepOverlap(ValueError):
     """A start with an overlap above DEEPEST_START."""
 
 
-def rayleigh_step(loop, first=0, end=None):
-    """The smallest Rayleigh step [s] of the spheres of the clumps first <= k < end; infinite without any."""
-    state, least = loop.state, np.inf
-    template, scale, index = (a[first:end] for a in (state.template_index, state.scale, state.material_index))
-    radius, density = scale * state.bodies.smallest[template], state.bodies.density[template]
-    of_unit = radius * np.sqrt(density)
-    order = np.lexsort((of_unit, index))
-    for k in order[np.unique(index[order], return_index=True)[1]]:      # of each material the smallest
-        least = min(least, loop.pair_table.materials[index[k]].rayleigh_step(float(radius[k]), float(density[k])))
-    return least
-
-
 def relative_overlap(contacts, radii):
     """(n,) overlaps over the smaller radius of the two spheres, or that at a wall; radii : (n_spheres,) [m]"""
     j = np.where(contacts["sphere_j"] < 0, contacts["sphere_i"], contacts["sphere_j"])
@@ -43,36 +29,32 @@ def format_above(value, limit):
     return next(text for text in (f"{value:.{digits}g}" for digits in range(3, 18)) if float(text) > limit)
 
 
-def refuse_deep_overlaps(loop, first, limit=DEEPEST_START, walls=()):
+def refuse_deep_overlaps(reader, first, limit=DEEPEST_START, walls=()):
     """Raise DeepOverlap for a contact of a clump from number `first` on, or of one of the walls with these numbers.
 
     limit : of the overlap over the smaller radius
     """
-    if loop.state.n_clumps - first <= FEW and not loop.user_forces.expected and not walls \
-            and loop.pair_table.exclusions is None:
-        _refuse_deep_among_few(loop, first, limit)
+    if len(reader.scale) - first <= FEW and not reader.user_forces.expected and not walls and reader.exclusions is None:
+        _refuse_deep_among_few(reader, first, limit)
         return
-    loop.evaluate()
-    radii = loop.state.spheres[:, :, 3].take(loop.state.sphere_slot)
-    contacts = loop.deep_contacts(limit * radii.min(initial=np.inf))        # a list of all takes much memory
+    radii = reader.sphere_radii()
+    contacts = reader.deep_contacts(limit * radii.min(initial=np.inf))      # a list of all takes much memory
     relative = relative_overlap(contacts, radii)
     deep = relative > limit + ROUNDING
     for contact, part in zip(contacts[deep], relative[deep]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
         if max(i, j) >= first or -1 - j in walls:
-            _refuse_overlap(i, f"clump {j}" if j >= 0 else with_names(f"wall {-1 - j}", loop.walls.walls),
+            _refuse_overlap(i, f"clump {j}" if j >= 0 else with_names(f"wall {-1 - j}", reader.walls),
                             contact["overlap"], part, limit)
 
 
-def _refuse_deep_among_few(loop, first, limit):
+def _refuse_deep_among_few(reader, first, limit):
     """The same for a few new clumps: by comparison with all others, which is faster than a list of contacts."""
-    loop.pose()
-    state, box, spheres = loop.state, loop.box, loop.spheres()
-    sizes = state.bodies.sizes[state.template_index]
+    box, spheres, sizes = reader.box, reader.spheres(), reader.sphere_counts()
     clump, begin = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
     new = np.flatnonzero(clump >= first)
-    fixed = immovable(state)[clump]
-    for k, depth, wall in zip(new, *loop.deepest_in_walls(spheres[new])):
+    fixed = reader.immovable()[clump]
+    for k, depth, wall in zip(new, *reader.deepest_in_walls(spheres[new])):
         others, radius = spheres[:begin[clump[k]]], spheres[k, 3]
         between = to_nearest_image(box, others[:, :3] - spheres[k, :3])
         overlap = np.append(radius + others[:, 3] - np.sqrt(np.sum(between ** 2, axis=1)), depth)
@@ -84,7 +66,7 @@ def _refuse_deep_among_few(loop, first, limit):
         if j < len(others):
             _refuse_overlap(clump[j], f"clump {clump[k]}", overlap[j], part[j], limit)
         else:
-            _refuse_overlap(clump[k], with_names(f"wall {wall}", loop.walls.walls), depth, part[j], limit)
+            _refuse_overlap(clump[k], with_names(f"wall {wall}", reader.walls), depth, part[j], limit)
 
 
 def refuse_coincidence(template, position, orientation, scale, first, limit):
@@ -120,10 +102,10 @@ def _refuse_overlap(clump, other, overlap, part, limit):
                       "give add_clumps(..., overlap=...) for a state that a simulation has reached")
 
 
-def warn_of_large_step(sim, loop, first):
+def warn_of_large_step(sim, reader, first):
     """Warn if dt is above the Rayleigh step of a new clump, from `first` on, and of no earlier one."""
-    limit = rayleigh_step(loop, first)
-    if "young" in sim.settings.law.reads and limit < sim.dt and limit < rayleigh_step(loop, 0, first):
+    limit = reader.rayleigh_step(first)
+    if "young" in sim.settings.law.reads and limit < sim.dt and limit < reader.rayleigh_step(0, first):
         warnings.warn(f"dt = {sim.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: contacts may "
                       "not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=3)
 
@@ -133,8 +115,7 @@ def explain_pose(sim):
 
     Contacts are evaluated after all clumps have moved, so that what is non-finite was so first.
     """
-    column = sim.loop.state.column
-    position, orientation = (np.isfinite(column(name)).all(axis=1) for name in ("position", "orientation"))
+    position, orientation = (np.isfinite(sim.reader.column(name)).all(axis=1) for name in ("position", "orientation"))
     if (position & orientation).all():          # an error raised by a scheme itself
         return f"Lower dt ({sim.dt:g} s) or take another rotation scheme than {sim.rotation!r}"
     return _cause(sim, rotation_first=position[np.argmin(position & orientation)])
@@ -145,7 +126,7 @@ def explain_energy(sim):
     with np.errstate(over="ignore", invalid="ignore"):
         velocity, rate = sim.velocity, sim.body_angular_velocity
         translational = 0.5 * sim.mass * np.sum(velocity ** 2, axis=1)
-        kinetic = translational + 0.5 * np.sum(sim.loop.state.column("inertia") * rate ** 2, axis=1)
+        kinetic = translational + 0.5 * np.sum(sim.reader.column("inertia") * rate ** 2, axis=1)
         clump = int(np.argmax(np.where(np.isnan(kinetic), np.inf, kinetic)))
     return (f"step {sim.step_count} (time {sim.time:.6g} s): the energy is not finite; clump {clump} has the velocity "
             f"{np.abs(velocity[clump]).max():.3g} m/s and the angular velocity {np.abs(rate[clump]).max():.3g} rad/s. "
@@ -154,24 +135,23 @@ def explain_energy(sim):
 
 def explain_forces(sim):
     """Cause and remedy if the forces on a sphere at the present pose are beyond the range of their sums; else None."""
-    position, law, values = sim.position, sim.settings.law, sim.settings.law_values
-    if not np.isfinite(position).all() or np.isfinite(sim.loop.state.column("force")).all():
+    law = sim.settings.law
+    if not np.isfinite(sim.position).all() or np.isfinite(sim.reader.column("force")).all():
         return None
-    contacts, sums = sim.loop.known_contacts(), np.zeros(len(sim.sphere_radii))
+    contacts, sums = sim.reader.deep_contacts(), np.zeros(len(sim.sphere_radii))
     for side, sphere in ("i", contacts["sphere_i"]), ("j", contacts["sphere_j"]):
         present = contacts[f"clump_{side}"] >= 0
         np.add.at(sums, sphere[present], np.abs(contacts["force"][present]).sum(axis=1))
     if not np.isfinite(sums).all():
         return f"Contact law {sim.contact!r} returned a force that is not finite: look at its function"
-    material = sim.material_index[sim.sphere_clump]
-    largest = largest_sums(law, values, sim.loop.pair_table, sim.sphere_radii, material)
+    largest = sim.reader.largest_force_sums()
     k = int(np.argmax(sums / largest))
-    if sums[k] < PART_OF_SUM * largest[k] or sim.dt > rayleigh_step(sim.loop):      # then the step is the cause
+    if sums[k] < PART_OF_SUM * largest[k] or sim.dt > sim.reader.rayleigh_step():      # then the step is the cause
         return None
     touching = (contacts["sphere_i"] == k) | (contacts["sphere_j"] == k) & (contacts["clump_j"] >= 0)
     overlap = np.max(contacts["overlap"][touching]) / sim.sphere_radii[k]
-    of = f"Young's modulus of its material, {sim.materials[material[k]].young:g} Pa"
-    own = law.kernels_for(values).sees_bodies
+    of = f"Young's modulus of its material, {sim.materials[sim.material_index[sim.sphere_clump[k]]].young:g} Pa"
+    own = law.kernels_for(sim.settings.law_values).sees_bodies
     source, remedy = (
         ("the scale of the contact law", "register the law with a larger one") if law.scale is not None else
         (f"the stiffness of contact law {sim.contact!r}", "raise it") if not own and "young" not in law.reads else
@@ -187,7 +167,7 @@ def _cause(sim, rotation_first):
     if rotation_first:
         return (f"Its rotation has become unstable: lower dt ({sim.dt:g} s) or use another rotation scheme than "
                 f"{sim.rotation!r}")
-    limit = rayleigh_step(sim.loop)
+    limit = sim.reader.rayleigh_step()
     if sim.dt > limit:
         return (f"Its motion has become unstable, because dt ({sim.dt:g} s) is {sim.dt / limit:.3g} times the Rayleigh "
                 f"step of the smallest sphere, too much for contacts: lower dt below {limit:.3g} s")

@@ -9,8 +9,6 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from minidem.state.hold import motion_factors
-
 DISSIPATED = tuple(f"dissipated_{kind}" for kind in ("damping", "tangential", "sliding", "rolling", "fracture"))
 LEAST_FREE_ROWS, LEAST_FREE_SHARE = 10, 0.1     # rows without contacts that suffice for the lasting error
 
@@ -95,36 +93,35 @@ class Energy:
         return self.total + self.shadow
 
 
-def flow_energy(loop):
-    """Kinetic energy of a `Driver` relative to the flow of its box, minus that in unbounded space [J]; 0 without flow.
+def flow_energy(reader):
+    """Kinetic energy of a `Reader` relative to the flow of its box, minus that in unbounded space [J]; 0 without flow.
 
     The ledger has the work on velocities in unbounded space.
     """
-    if loop.box is None or not loop.box.moves:
+    if reader.box is None or not reader.box.moves:
         return 0.0
-    flow, mass = loop.box.flow(loop.state.column("position")), loop.state.column("mass")
-    return float(np.sum(mass * np.sum((0.5 * flow - loop.rates()[0]) * flow, axis=1)))
+    flow, mass = reader.box.flow(reader.column("position")), reader.column("mass")
+    return float(np.sum(mass * np.sum((0.5 * flow - reader.rates()[0]) * flow, axis=1)))
 
 
-def measure(loop, gravity, contacts=None, shadow=None):
-    """Energy of the clumps of a `Driver` in the field `gravity` (3,); contacts : of the loop, if available."""
-    contacts = loop.contacts() if contacts is None else contacts
-    state, population, ledger = loop.state, loop.population, loop.ledger()
+def measure(reader, gravity, contacts=None, shadow=None):
+    """Energy of the clumps of a `Reader` in the field `gravity` (3,); contacts : of the reader, if available."""
+    contacts = reader.contacts() if contacts is None else contacts
+    population, ledger, position = reader.population, reader.ledger(), reader.column("position")
     work = [ledger["force_work"][:, 0]] if "force_work" in ledger else []
     work += [ledger["wall_work"][0]] if "wall_work" in ledger else []
-    (velocity, body_rate), mass = loop.rates(), state.column("mass")
-    if loop.box is not None and loop.box.moves:
-        velocity = velocity - loop.box.flow(state.column("position"))
+    (velocity, body_rate), mass = reader.rates(), reader.column("mass")
+    if reader.box is not None and reader.box.moves:
+        velocity = velocity - reader.box.flow(position)
     lost = np.sum(ledger.get("dissipated", np.zeros((len(DISSIPATED), 1))), axis=1)
-    translation, rotation, weight = motion_factors(state)
+    translation, rotation, weight = reader.motion_factors()
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(translation * velocity ** 2, axis=1))),
-                  rotational=float(0.5 * np.sum(np.sum(rotation * state.column("inertia") * body_rate ** 2, axis=1))),
+                  rotational=float(0.5 * np.sum(np.sum(rotation * reader.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),
-                  potential=float(-np.sum(weight * mass[:, None] * np.asarray(gravity)
-                                          * state.column("position"))) + 0.0,
+                  potential=float(-np.sum(weight * mass[:, None] * np.asarray(gravity) * position)) + 0.0,
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
-                  work=population.work + flow_energy(loop) + sum(float(np.sum(of_clumps)) for of_clumps in work),
+                  work=population.work + flow_energy(reader) + sum(float(np.sum(of_clumps)) for of_clumps in work),
                   exchanged=population.exchanged, **dict(zip(DISSIPATED, lost.tolist())))
 
 

@@ -15,9 +15,9 @@ ROUND = 1e-9                # relative difference of two principal moments that 
 
 def peculiar_velocity(sim) -> np.ndarray:
     """(n, 3) velocities of the centres relative to the flow, lab frame [m/s]. They do not depend on the image."""
-    velocity, box = sim.loop.rates()[0], sim.box
+    velocity, box = np.asarray(sim.velocity), sim.box
     if box is not None and box.moves:
-        return velocity - box.flow(sim.loop.state.column("position"))
+        return velocity - box.flow(sim.position)
     return velocity - _mean(velocity, sim.mass) if len(velocity) else velocity
 
 
@@ -157,7 +157,7 @@ def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarr
                          "with planes or periodic axes on all sides")
     position, velocity, box = sim.wrapped_position, peculiar_velocity(sim), sim.box
     moves = box is not None and box.moves
-    velocity = velocity + (box.flow(position) if moves else _mean(sim.loop.rates()[0], sim.mass))
+    velocity = velocity + (box.flow(position) if moves else _mean(np.asarray(sim.velocity), sim.mass))
     edges = np.linspace(low[axis], high[axis], slabs + 1)
     slab = np.clip(np.searchsorted(edges, position[:, axis], side="right") - 1, 0, slabs - 1)
     volumes, axes, rate = clump_volumes(sim), clump_axes(sim), np.asarray(sim.angular_velocity)

@@ -4,34 +4,32 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from minidem.contact.pair_table import PROPERTIES
 from minidem.core.quaternions import cross
 from minidem.core.rows import unique_rows
-from minidem.state.hold import immovable
 
 RELATIVE = 1 / 64       # overlap over the smallest radius, at which a step of sqrt(m/k) of a sphere is about Rayleigh's
 CORNERS = np.concatenate([np.eye(3), -np.eye(3)])       # of an octahedron in a sphere
 
 
-def flat_rate(sim, loop, first):
+def flat_rate(sim, reader, first):
     """The largest root of stiffness over mass [1/s] of a clump from number `first` on that lies flat, and the clump.
 
     At an overlap of RELATIVE; the stiffness is that with the stiffest material. (0, -1) where dt is below that for
     certain, and for laws in Python.
     """
-    state, law, values, found = loop.state, sim.settings.law, sim.settings.law_values, (0.0, -1)
+    law, values, found = sim.settings.law, sim.settings.law_values, (0.0, -1)
     if law.kernels_for(values).functions:
         return found
-    pair, moved = loop.pair_table.properties(PROPERTIES), first + np.flatnonzero(~immovable(state)[first:])
-    kinds = np.column_stack([state.template_index, state.material_index])[moved]
-    order = np.argsort(state.scale[moved], kind="stable")
+    pair, moved = reader.pair_properties(), first + np.flatnonzero(~reader.immovable()[first:])
+    kinds = np.column_stack([reader.template_index, reader.material_index])[moved]
+    order = np.argsort(reader.scale[moved], kind="stable")
     for k in moved[order[unique_rows(kinds[order])[1]]]:       # the smallest of each kind
-        template, scale = state.templates[state.template_index[k]], state.scale[k]
+        template, scale = reader.templates[reader.template_index[k]], reader.scale[k]
         overlap = RELATIVE * scale * template.radii.min()
 
         def stiffness(radius):
             forces = law.normal_force(overlap, scale * radius, pair, values)
-            return law.power * np.nanmax(forces[state.material_index[k]]) / overlap
+            return law.power * np.nanmax(forces[reader.material_index[k]]) / overlap
 
         if len(template.radii) > 1 or law.power == 1.0 or "young" not in law.reads:     # else Rayleigh's step says it
             largest = stiffness(template.radii.max()) / scale ** 3

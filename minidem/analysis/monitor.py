@@ -10,7 +10,6 @@ import warnings
 import numpy as np
 
 from minidem import rotation
-from minidem.analysis.contacts import bounding_radii
 from minidem.analysis.damping import (
     alternating_rate,
     damped_bonds,
@@ -19,10 +18,9 @@ from minidem.analysis.damping import (
     force_rate,
     spring_rate,
 )
-from minidem.analysis.diagnosis import format_above, rayleigh_step, relative_overlap
+from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.analysis.energy import measure
 from minidem.analysis.landing import flat_rate, sphere_mobility
-from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import own_names, readers
 from minidem.core.checks import Assumed
 from minidem.core.quaternions import cross, rotate
@@ -101,7 +99,7 @@ class Monitor:
             self._warn(kind, with_names(text, sim.walls))
 
     def _look(self, sim):
-        step, loop, first = sim.step_count, sim.loop, self.due == 1
+        step, reader, first = sim.step_count, sim.reader, self.due == 1
         # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
         self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
         self.ready = self.due if self.in_rows else min(self.due, step + min(step, SPACING) // 4 + 1)
@@ -109,16 +107,16 @@ class Monitor:
             return
         if first:
             self._find("flow", _flow, sim)
-        if self._population is not loop.population:             # clumps came or went
+        if self._population is not reader.population:           # clumps came or went
             self._measure_spheres(sim)
             self._find("density", _density, sim)
             self._find("units", _units, sim)
             self._find("mesh", _mesh, sim)
         self._find("speed", _speed, sim)
-        overlap = loop.deepest_overlap()
+        overlap = reader.deepest_overlap()
         least = min((limit for kind, limit in self._limits.items() if kind not in self.issued), default=math.inf)
         if overlap > least:
-            self._check_contacts(sim, loop.deep_contacts(least))
+            self._check_contacts(sim, reader.deep_contacts(least))
         if sim.n_spheres <= MOST_LISTED and (step >= self._rates_due or overlap > self._rates_overlap):
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
             self._check_motion(sim, overlap)
@@ -129,10 +127,9 @@ class Monitor:
 
     def _check_motion(self, sim, overlap):
         """Check what takes a list of all contacts, or integrates some rotations. overlap : the largest [m]."""
-        loop, law = sim.loop, sim.settings.law
-        has_fields, has_forces = bool(loop.population.fields), loop.user_forces.acts
+        law, has_fields, has_forces = sim.settings.law, bool(sim.fields), sim.reader.user_forces.acts
         is_known = law.kernels_for(sim.settings.law_values).keep is None        # a user's own may report no energies
-        contacts = loop.known_contacts() if is_known else None
+        contacts = sim.reader.deep_contacts() if is_known else None
         if is_known:
             self._find("energy", self._energy, sim, contacts)
         self._find("rotation", _rotation, sim)
@@ -143,15 +140,14 @@ class Monitor:
                 self._find("damping", _damping, sim)
             if overlap > 0.0 and law.name in own_names() and not has_fields:
                 self._find("no force", _no_force, sim)
-            if loop.walls.servos:
-                self._find("driven", _driven, sim)
+            self._find("driven", _driven, sim)
             if has_fields:
                 self._find("fields", _fields, sim)
             if has_forces:
                 self._find("forces", _forces, sim)
 
     def _check_contacts(self, sim, contacts):
-        if self._population is not sim.loop.population:
+        if self._population is not sim.reader.population:
             self._measure_spheres(sim)
         for kind, find in ("overlap", _overlap), ("wall", _wall), ("step", _step):
             deep = contacts[contacts["overlap"] > self._limits[kind]]
@@ -179,10 +175,10 @@ class Monitor:
             self._warn(f"unread {name}", f"contact law {sim.contact!r} reads {name} with {given} only; give that as "
                                          f"well, or leave {name} out")
 
-    def check_landing(self, sim, loop, first):
-        """Check the step for clumps from number `first` on of a Driver that will be that of the simulation."""
-        if sim.walls or loop.state.n_clumps > 1:
-            self._check(sim, self._find, "flat", _flat, sim, loop, first if sim.walls or first > 1 else 0)
+    def check_landing(self, sim, reader, first):
+        """Check the step for clumps from number `first` on of a Reader that will be that of the simulation."""
+        if sim.walls or len(reader.scale) > 1:
+            self._check(sim, self._find, "flat", _flat, sim, reader, first if sim.walls or first > 1 else 0)
 
     def _find(self, kind, find, *arguments):
         """Take the text that find(*arguments) returns, unless one of this kind was issued."""
@@ -201,13 +197,13 @@ class Monitor:
 
         _balance : step, balance, energies of motion and springs, potential energy and work of the last look
         """
-        last, energy = self._balance, measure(sim.loop, sim.gravity, contacts)
+        last, energy = self._balance, measure(sim.reader, sim.gravity, contacts)
         stored = energy.kinetic + energy.elastic + energy.elastic_tangential + energy.elastic_rolling
         self._balance = sim.step_count, energy.balance, stored, energy.potential, energy.work + energy.exchanged
         if last is None:
             return None
         step, balance, stored, potential, supplied = last
-        rounding = ROUNDING * (np.sum(sim.mass[:, None] * sim.loop.state.column("velocity") ** 2) + abs(potential))
+        rounding = ROUNDING * (np.sum(sim.mass[:, None] * sim.reader.column("velocity") ** 2) + abs(potential))
         put_in = stored + abs(energy.potential - potential) + abs(energy.work + energy.exchanged - supplied) + rounding
         growth = (energy.balance - balance) / put_in if put_in > 0.0 else 0.0
         if not growth > GROWTH:
@@ -218,17 +214,14 @@ class Monitor:
 
     def _measure_spheres(self, sim):
         """Overlaps of the present spheres up to which no check of a kind fails [m], and new clumps in closed meshes."""
-        state = sim.loop.state
-        smallest, largest = (state.scale * of_body.take(state.template_index) for of_body in (
-            state.bodies.smallest, state.bodies.largest))
-        least = smallest.min(initial=math.inf)
-        self._limits = {"overlap": DEEP * least, "wall": least, "step": _safe_overlap(sim, largest.max(initial=0.0))}
-        if self._walls is not sim.loop.walls:
+        least = sim.reader.smallest_radii().min(initial=math.inf)
+        self._limits = {"overlap": DEEP * least, "wall": least, "step": _safe_overlap(sim)}
+        if self._walls is not sim.walls:
             self._enclosures = enclosures(sim)
-            self._walls = sim.loop.walls                # last: a signal may come in between
+            self._walls = sim.walls                     # last: a signal may come in between
         for enclosure in self._enclosures:
             enclosure.add_new(sim)
-        self._population = sim.loop.population
+        self._population = sim.reader.population
 
 
 def warn(text):
@@ -239,45 +232,43 @@ def warn(text):
     warnings.warn(text, UserWarning, stacklevel=level)
 
 
-def _safe_overlap(sim, largest):
-    """An overlap [m] up to which `_step` fails for no contact; infinite for laws in Python. largest : radius [m].
+def _safe_overlap(sim):
+    """An overlap [m] up to which `_step` fails for no contact; infinite for laws in Python.
 
     k d^p is stiffest for the largest sphere; the mobility of a pair is at most twice the largest.
     """
-    state, law = sim.loop.state, sim.settings.law
+    reader, law = sim.reader, sim.settings.law
     if law.kernels_for(sim.settings.law_values).functions:
         return math.inf
-    of_template = np.array([sphere_mobility(template).max() for template in state.templates])
-    mobility = (of_template.take(state.template_index) / state.scale ** 3).max(initial=0.0) if state.n_clumps else 0.0
-    forces = law.normal_force(1.0, largest, sim.loop.pair_table.properties(PROPERTIES), sim.settings.law_values)
-    unit = law.power * np.nanmax(forces[np.unique(state.material_index)], initial=0.0)      # stiffness at d = 1 m
+    of_template = np.array([sphere_mobility(template).max() for template in reader.templates])
+    mobility = (of_template.take(reader.template_index) / reader.scale ** 3).max(initial=0.0) if sim.n_clumps else 0.0
+    largest = reader.largest_radii().max(initial=0.0)
+    forces = law.normal_force(1.0, largest, reader.pair_properties(), sim.settings.law_values)
+    unit = law.power * np.nanmax(forces[np.unique(reader.material_index)], initial=0.0)     # stiffness at d = 1 m
     allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
     return allowed ** (1.0 / (law.power - 1.0)) if law.power > 1.0 else math.inf if allowed > 1.0 else 0.0
 
 
 def _density(sim):
     """A template without a density, of clumps whose material has none either."""
-    state = sim.loop.state
-    unknown = np.array([isinstance(template.density, Assumed) for template in state.templates], dtype=bool)
-    unknown = unknown.take(state.template_index) \
-        & np.array([m.density is None for m in sim.materials]).take(state.material_index)
+    unknown = np.array([isinstance(template.density, Assumed) for template in sim.templates], dtype=bool)
+    unknown = unknown.take(sim.template_index) \
+        & np.array([m.density is None for m in sim.materials]).take(sim.material_index)
     if not unknown.any():
         return None
     k = int(np.argmax(unknown))
-    density = state.bodies.density[state.template_index[k]]
-    return (f"density: the template of clump {k} was made without one, and {density:g} kg/m3 are taken. Give it to "
-            "ClumpTemplate, or to the function of md.shapes")
+    return (f"density: the template of clump {k} was made without one, and {sim.reader.densities()[k]:g} kg/m3 are "
+            "taken. Give it to ClumpTemplate, or to the function of md.shapes")
 
 
 def _units(sim):
     """A density in g/cm3, or lengths in mm: then in SI units a gas, or boulders and a step far below what they need."""
-    state = sim.loop.state
-    density = state.bodies.density.take(state.template_index)
+    density = sim.reader.densities()
     k = int(np.argmin(density))
     if density[k] < GAS:
         return (f"density: that of clump {k} is {density[k]:.3g} kg/m3, as of a gas or foam; 2.5 g/cm3 are 2500 kg/m3. "
                 "Give all quantities in SI units")
-    radius, limit = (state.scale * state.bodies.smallest.take(state.template_index)).min(), rayleigh_step(sim.loop)
+    radius, limit = sim.reader.smallest_radii().min(), sim.reader.rayleigh_step()
     if "young" in sim.settings.law.reads and radius > BOULDER and sim.dt < SMALL * limit:
         return (f"dt = {sim.dt:g} s is {sim.dt / limit:.2g} times the Rayleigh step {limit:.3g} s of the smallest "
                 f"sphere, whose radius is {radius:.3g} m; 10 mm are 0.01 m. Give all quantities in SI units, or raise "
@@ -287,7 +278,7 @@ def _units(sim):
 
 def _no_force(sim):
     """A law of the user that leaves the forces of all contacts at zero, as one that returns its result."""
-    forces = sim.loop.history()["force"]
+    forces = sim.reader.history()["force"]
     if forces.any():
         return None
     return (f"{_now(sim)}: the contact law {sim.contact!r} exerts no force in any of {len(forces)} contacts. A law "
@@ -296,14 +287,14 @@ def _no_force(sim):
 
 def _flow(sim):
     """Fit the velocity gradient of the clumps: twice the box's if the user added the flow that an affine box adds."""
-    box, state = sim.loop.box, sim.loop.state
-    if box is None or not box.moves or not state.box.affine or state.n_clumps < FEWEST:
+    box = sim.box
+    if box is None or not box.moves or not sim.periodic.affine or sim.n_clumps < FEWEST:
         return None
     for i, j in zip(*np.nonzero(box.gradient)):
-        x, v = (values - values.mean() for values in (state.column("position")[:, j], sim.loop.rates()[0][:, i]))
+        x, v = (values - values.mean() for values in (sim.position[:, j], sim.velocity[:, i]))
         square = np.sum(x * x)
         slope = np.sum(x * v) / square if square > 0.0 else math.nan
-        error = math.sqrt(np.sum((v - slope * x) ** 2) / (state.n_clumps - 2) / square) if square > 0.0 else math.nan
+        error = math.sqrt(np.sum((v - slope * x) ** 2) / (sim.n_clumps - 2) / square) if square > 0.0 else math.nan
         of_box = box.gradient[i, j]
         if abs(slope - 2.0 * of_box) < 0.5 * abs(of_box) and abs(slope - of_box) > SIGNIFICANT * error:
             return (f"{_now(sim)}: the velocity gradient dv_{'xyz'[i]}/d{'xyz'[j]} of the clumps is {slope:.3g} +- "
@@ -315,7 +306,7 @@ def _flow(sim):
 def _mesh(sim):
     """A mesh in another unit of length than the clumps."""
     sizes = [0.0 if wall.surface is None else float(np.ptp(wall.surface[0], axis=0).max()) for wall in sim.walls]
-    diameter, wall = 2.0 * bounding_radii(sim).max(), int(np.argmax([*sizes, 0.0]))
+    diameter, wall = 2.0 * sim.reader.bounding_radii().max(), int(np.argmax([*sizes, 0.0]))
     if not max(sizes, default=0.0) > LARGE * diameter:
         return None
     return (f"wall {wall}, a mesh, is {sizes[wall]:.3g} m long, {sizes[wall] / diameter:.0f} times the diameter of the "
@@ -324,11 +315,10 @@ def _mesh(sim):
 
 def _speed(sim):
     """The distance of a step against the smallest radius of the clump, unless there is nothing else."""
-    state = sim.loop.state
     if not sim.walls and sim.n_clumps < 2:
         return None
-    distance = sim.dt * np.linalg.norm(state.column("velocity"), axis=1)
-    relative = distance / (state.scale * state.bodies.smallest.take(state.template_index))
+    distance = sim.dt * np.linalg.norm(sim.reader.column("velocity"), axis=1)
+    relative = distance / sim.reader.smallest_radii()
     k = np.argmax(relative)
     if not relative[k] > 1.0:
         return None
@@ -376,9 +366,9 @@ def _step(sim, contacts):
             f"{clump} on all its contacts (unstable from 2 on). Lower dt")
 
 
-def _flat(sim, loop, first):
+def _flat(sim, reader, first):
     """dt against sqrt(m/k) of a clump that lies flat."""
-    rate, clump = flat_rate(sim, loop, first)
+    rate, clump = flat_rate(sim, reader, first)
     if not sim.dt * rate > 1.0:
         return None
     return (f"dt = {sim.dt:g} s is above {1.0 / rate:.3g} s, sqrt(m/k) of clump {clump} when it lies flat, with all "
@@ -387,25 +377,23 @@ def _flat(sim, loop, first):
 
 def _rotation(sim):
     """The rotation scheme against the exact one in a free revolution, of the fastest clump of each template."""
-    state, hold, w = sim.loop.state, sim.loop.state.hold, sim.loop.rates()[1]
-    angle = sim.dt * np.linalg.norm(w, axis=1)
-    if hold is not None:
-        angle[(hold["turns"] == 0.0) | hold["axis"].any(axis=1) | hold["arm"].any(axis=1)] = 0.0
+    reader, w = sim.reader, np.asarray(sim.body_angular_velocity)
+    angle = np.where(reader.turns_freely(), sim.dt * np.linalg.norm(w, axis=1), 0.0)
     order = np.argsort(-angle, kind="stable")
-    chosen = np.sort(np.unique(state.template_index[order], return_index=True)[1])[:MOST_TURNED]
+    chosen = np.sort(np.unique(reader.template_index[order], return_index=True)[1])[:MOST_TURNED]
     chosen = order[chosen[angle[order[chosen]] > SLOW]]
     if not len(chosen):
         return None
     steps = math.ceil(2.0 * math.pi / angle[chosen[0]])
     parts = min(math.ceil(angle[chosen[0]]), MOST_PARTS)        # so that the reference turns by a radian in a step
-    bodies = state.column("inertia")[chosen], state.column("orientation")[chosen], w[chosen], (0.0, 0.0, 0.0)
+    bodies = reader.column("inertia")[chosen], reader.column("orientation")[chosen], w[chosen], (0.0, 0.0, 0.0)
     try:
         exact = rotation.integrate("exact", *bodies, sim.dt / parts, steps * parts).orientation
         found = rotation.integrate(sim.rotation, *bodies, sim.dt, steps).orientation
     except (FloatingPointError, ValueError):            # the scheme has become unstable, here or before
         exact = found = np.full((len(chosen), 4), np.nan)
     for k, q, right in zip(chosen, found, exact):
-        offsets = state.templates[state.template_index[k]].offsets
+        offsets = reader.templates[reader.template_index[k]].offsets
         size = np.linalg.norm(offsets, axis=1).max()
         error = np.linalg.norm(rotate(q, offsets) - rotate(right, offsets), axis=1).max()
         if not error <= MISPLACED * size:
@@ -429,22 +417,24 @@ def _damping(sim):
 
 def _driven(sim):
     """dt against sqrt(mass / stiffness) of a wall that clumps drive, by all of its contacts; see `_step`."""
-    contacts, power = sim.loop.contacts(), sim.settings.law.power
-    for k, (motion, still) in enumerate(zip((wall.motion for wall in sim.walls), sim.walls_at_rest)):
-        if isinstance(motion, Driven):
-            found = contacts[(contacts["clump_j"] == -1 - k) & (contacts["overlap"] > 0.0)]
-            lever = cross(found["point"] - still.center, found["normal"]) if motion.turns else found["normal"]
-            stiffness = power * (power + 1.0) * found["energy"] / found["overlap"] ** 2 * (lever @ motion.axis) ** 2
-            rate = math.sqrt(max(stiffness.sum(), 0.0) / (motion.inertia or motion.mass))
-            if sim.dt * rate > 1.0:
-                return (f"{_now(sim)}: the step {sim.dt:g} s is {sim.dt * rate:.3g} times sqrt(m/k) of wall {k} with "
-                        f"{motion} on all its contacts (unstable from 2 on). Lower dt, or take a heavier wall")
+    driven = {k: wall.motion for k, wall in enumerate(sim.walls) if isinstance(wall.motion, Driven)}
+    if not driven:
+        return None
+    contacts, still, power = sim.contacts(), sim.walls_at_rest, sim.settings.law.power
+    for k, motion in driven.items():
+        found = contacts[(contacts["clump_j"] == -1 - k) & (contacts["overlap"] > 0.0)]
+        lever = cross(found["point"] - still[k].center, found["normal"]) if motion.turns else found["normal"]
+        stiffness = power * (power + 1.0) * found["energy"] / found["overlap"] ** 2 * (lever @ motion.axis) ** 2
+        rate = math.sqrt(max(stiffness.sum(), 0.0) / (motion.inertia or motion.mass))
+        if sim.dt * rate > 1.0:
+            return (f"{_now(sim)}: the step {sim.dt:g} s is {sim.dt * rate:.3g} times sqrt(m/k) of wall {k} with "
+                    f"{motion} on all its contacts (unstable from 2 on). Lower dt, or take a heavier wall")
     return None
 
 
 def _forces(sim):
     rate, clump = force_rate(sim)
-    most = CORRECTED if sim.loop.user_forces.corrections else 1.0
+    most = CORRECTED if sim.reader.user_forces.corrections else 1.0
     if not sim.dt * rate > most:
         return None
     return (f"{_now(sim)}: user forces change the velocity of clump {clump} at a rate of {rate:.3g} 1/s, "
@@ -496,24 +486,23 @@ class Enclosure:
 
     def add_new(self, sim):
         """Keep the places of the clumps that came since the last call."""
-        population, state = sim.loop.population, sim.loop.state
-        ids, sizes = population.ids, state.bodies.sizes[state.template_index]
+        reader, population = sim.reader, sim.reader.population
+        ids, sizes = population.ids, reader.sphere_counts()
         new = np.flatnonzero(ids >= self.next_id)
         self.next_id = population.next_id
         if len(new):
             points = self._in_wall(sim, sim.sphere_centers()[(np.cumsum(sizes) - sizes)[new]])
             within = ((self.low <= points) & (points <= self.high)).all(axis=1)
-            if sim.loop.pair_table.exclusions is not None:
-                of_wall = sim.loop.pair_table.wall_index[self.number]
-                within &= ~sim.loop.pair_table.exclusions[state.material_index[new], of_wall]
+            if reader.exclusions is not None:
+                within &= ~reader.exclusions[reader.material_index[new], reader.wall_materials[self.number]]
             self.ids = np.append(self.ids, ids[new[within]])
             self.points = np.append(self.points, points[within], axis=0)
 
     def lost(self, sim):
         """Text about a clump that was surrounded and is outside; None without any."""
-        _, clump, present = np.intersect1d(sim.loop.population.ids, self.ids, assume_unique=True, return_indices=True)
-        points, x = self.points[present], self._in_wall(sim, sim.loop.state.column("position")[clump])
-        beyond = np.maximum(self.low - x, x - self.high).max(axis=1) - bounding_radii(sim)[clump]
+        _, clump, present = np.intersect1d(sim.ids, self.ids, assume_unique=True, return_indices=True)
+        points, x = self.points[present], self._in_wall(sim, np.asarray(sim.position)[clump])
+        beyond = np.maximum(self.low - x, x - self.high).max(axis=1) - sim.reader.bounding_radii()[clump]
         for k in np.flatnonzero(beyond > 0.0):
             if any(surrounded(points[k:k + 1], corners)[0] for corners in (self.corners, self.corners[:, ::-1])):
                 return (f"{_now(sim)}: clump {clump[k]} was within the closed mesh of "
@@ -525,7 +514,7 @@ class Enclosure:
 
     def _in_wall(self, sim, x):
         """Points (n, 3) of the lab, in the frame of the wall, which is the lab at time zero."""
-        wall, servo_state = sim.walls[self.number], sim.loop.servo_states[self.number]
+        wall, servo_state = sim.walls[self.number], sim.reader.servo_states()[self.number]
         if not wall.moves:
             return x
         position, matrix = placed(wall, sim.step_count, sim.dt, servo_state)
@@ -539,7 +528,7 @@ def _fallen(sim):
     accelerates downwards by half of gravity at least, along its part across the periodic axes. An infinite wall may end
     every fall: a plane that faces upwards, or a cylinder that is not upright.
     """
-    state, box, extents = sim.loop.state, sim.box, [wall.limits().extent for wall in sim.walls]
+    box, column, extents = sim.box, sim.reader.column, [wall.limits().extent for wall in sim.walls]
     if box is None and not any(extents):
         return None
     gravity = np.array(sim.gravity) * (1.0 if box is None else ~box.axes)
@@ -552,9 +541,9 @@ def _fallen(sim):
     corners = [np.array(wall.center) + sign * extent for wall, extent in zip(sim.walls_at_rest, extents) if extent
                for sign in (-1.0, 1.0)] + ([] if box is None else [box.low, box.high])
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
-    below = state.column("position") @ down - np.maximum(down * low, down * high).sum() - FAR * (high - low).max()
-    lost = np.flatnonzero((below > 0.0) & (state.column("force") @ down > 0.5 * size * state.column("mass"))
-                          & (state.column("velocity") @ down > 0.0))
+    below = column("position") @ down - np.maximum(down * low, down * high).sum() - FAR * (high - low).max()
+    lost = np.flatnonzero((below > 0.0) & (column("force") @ down > 0.5 * size * column("mass"))
+                          & (column("velocity") @ down > 0.0))
     if not len(lost):
         return None
     k = lost[np.argmax(below[lost])]
@@ -573,11 +562,11 @@ def _departed(sim):
         if wall.motion is not None or not extent or not any(wall.velocity) or abs(np.dot(
                 wall.velocity, sim.gravity)) > 0.7 * np.linalg.norm(sim.gravity) * np.linalg.norm(wall.velocity):
             continue
-        position = sim.loop.state.column("position")
+        position = np.asarray(sim.position)
         low, high = position.min(axis=0), position.max(axis=0)
         moved = np.multiply(wall.velocity, sim.time - wall.since)
-        center, distance = wall.center + moved, np.linalg.norm(moved)
-        gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - bounding_radii(sim).max()
+        center, distance, reach = wall.center + moved, np.linalg.norm(moved), sim.reader.bounding_radii().max()
+        gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - reach
         if extent < min(distance, gap) and moved @ (center - 0.5 * (low + high)) > 0.0:
             return (f"{_now(sim)}: wall {k}, a {type(wall).__name__}, has moved by {distance:.3g} m and has left all "
                     f"clumps, since velocity = {list(wall.velocity)} m/s carries it away. For a conveyor belt, whose "

@@ -10,10 +10,17 @@ from libc.string cimport memset
 
 from minidem.contact.contact cimport Contact, Energies, Result, Row
 from minidem.contact.law cimport LawKernels
-from minidem.contact.part cimport FrictionHistory, LawParameters, Normal, OwnFriction, PartCall
+from minidem.contact.part cimport (
+    DAMPING, FRICTION, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, FrictionHistory, LawParameters, Normal,
+    OwnFriction, PartCall,
+)
 from minidem.core.lanes cimport LANES
 
 FRICTION_RECORDS = <int> (sizeof(FrictionHistory) // (4 * sizeof(Row)))
+
+# Numbers of coefficients of part.pxd by name.
+COEFFICIENT_INDEX = {"stiffness": STIFFNESS, "damping": DAMPING, "tangential_stiffness": TANGENTIAL_STIFFNESS,
+                     "tangential_damping": TANGENTIAL_DAMPING, "friction": FRICTION}
 
 # Parts by the words of their parameters; the first word is the default.
 PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING},

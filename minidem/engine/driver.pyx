@@ -23,7 +23,7 @@ from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.gather import with_history
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
-from minidem.engine.population import field_rows, field_values, keep_rates, require_sound
+from minidem.engine.population import field_rows, keep_rates, require_sound
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import WORK
 from minidem.state.hold import immovable
@@ -539,23 +539,6 @@ cdef class Driver:
             self.evaluate()
         return self.schedule.speeds(&self.loop)
 
-    @property
-    def fields(self):
-        """Values of the fields of the clumps by name, a dict of copies."""
-        return field_values(self.state, self.population.components)
-
-    def spheres(self):
-        """(n_spheres, 4) centres and radii, in the user's order, next to the centres of the clumps.
-
-        Centres are from the last step or `pose()`.
-        """
-        state = self.state
-        spheres = state.spheres.reshape(-1, 4).take(state.sphere_slot, axis=0)
-        if state.box is not None:
-            sizes = state.bodies.sizes[state.template_index]
-            spheres[:, :3] += np.repeat(state.shift * state.box.start.length, sizes, axis=0)
-        return spheres
-
     cdef object advance(self, long long steps, bint between=False):
         """Run the time loop for `steps`; between : evaluate the forces at the present pose instead."""
         self.guard.during_step = True
@@ -829,14 +812,14 @@ cdef class Driver:
         """Contacts at the present pose, and `history` of the same contacts in the same order."""
         return self.known_contacts(), self.history()
 
-    def known_contacts(self):
-        """Contacts at the present pose, without history."""
+    def known_contacts(self, double above=-np.inf):
+        """Contacts at the present pose with an overlap above a limit [m], without history."""
         if not self.contacts_known:
             self.evaluate()
-        return self.deep_contacts(-np.inf)
+        return self.deep_contacts(above)
 
-    def deep_contacts(self, double above):
-        """Those with an overlap above a limit [m], without history; contacts must be known."""
+    cdef object deep_contacts(self, double above):
+        """The same; contacts must be known."""
         contacts = list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads, above)
         for name in ("clump_j", "sphere_j"):            # numbers of walls instead of primitives
             at_wall = contacts[name] < 0

@@ -233,10 +233,10 @@ class Inlet:
         low, high, rng = np.array(self.low), np.array(self.high), np.random.default_rng([self.seed, sim.step_count])
         centers, radii, box = sim.sphere_centers(), np.asarray(sim.sphere_radii), None
         beyond = np.zeros(3)                            # how far new clumps reach out of the region [m]
-        if sim.loop.box is not None:
-            box = sim.loop.box.spanned(low, high)
+        if sim.box is not None:
+            box = sim.box.spanned(low, high)
             reach = max(t.bounding_radius * s.max(initial=0.0) for t, s in zip(grains.templates, scales))
-            centers, index = sim.loop.box.images(centers, reach + radii.max(initial=0.0))
+            centers, index = sim.box.images(centers, reach + radii.max(initial=0.0))
             radii = radii[index]
             if box is not None:
                 beyond = reach * box.axes

@@ -22,6 +22,7 @@ from minidem.state.bodies import HOLD, as_numbers
 from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import SHAPES, Driven, MeshWall, Oscillation, Servo
+from minidem.walls.motion import STEERED
 from minidem.walls.periodic_box import FUNCTION, LATER, later_of, periodic_box
 
 # Names of a Snapshot as well.
@@ -49,7 +50,7 @@ def save(path, sim, notes=None, snapshot=None):
 
 def pack(sim, snapshot=None):
     """Settings of `sim` in types of JSON, and arrays by name, of a snapshot without its user forces."""
-    snapshot = sim.loop.snapshot() if snapshot is None else snapshot
+    snapshot = sim.reader.snapshot() if snapshot is None else snapshot
     state, population = snapshot.state, snapshot.population
     walls, meshes = pack_walls(snapshot.walls.walls)
     settings = {
@@ -125,12 +126,12 @@ def unpack_walls(records, meshes, motions=None):
 
 def conditions(sim, expected, arrays):
     """Conditions of checkpoint_arrays.py that hold for a simulation with `expected` user forces and these arrays."""
-    box = sim.loop.state.box
+    box = sim.reader.periodic
     found = {"": True, "periodic": box, "moving box": box is not None and box.moves,
              "history": sim.settings.law.has_history, "user forces": expected,
              "onsets": "onsets" in arrays and sim.settings.law.corrects_onsets(sim.settings.law_values),
-             "holds": "hold" in arrays, "moving walls": sim.loop.moves or "wall_work" in arrays,
-             "servos": sim.loop.walls.servos}
+             "holds": "hold" in arrays, "moving walls": sim.reader.moves or "wall_work" in arrays,
+             "servos": any(isinstance(wall.motion, STEERED) for wall in sim.walls)}
     return {name for name, holds in found.items() if holds}
 
 
@@ -194,7 +195,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     box = unpack_box(settings["periodic"], motions)
     sim = make(materials[0], unpack_walls(records, meshes, motions), settings["rotation"], settings["contact"],
                dt=settings["dt"], gravity=settings["gravity"], threads=threads, pairs=pairs, periodic=box)
-    empty, law, values = sim.loop, sim.settings.law, sim.settings.law_values
+    empty, law, values = sim.reader.snapshot(), sim.settings.law, sim.settings.law_values
     pair_table, box = PairTable(materials[0], (), pairs), empty.state.box
     for material in materials:                          # in this order, whichever walls have them now
         pair_table = pair_table.with_material(material)

@@ -94,7 +94,7 @@ class Frames:
         extra = {name: _of_clumps(name, function, sim) for name, function in self.extra.items()}
         self.last = sim.time                    # not before: a call whose function has failed can be repeated
         file = self.file(sim.step_count)
-        walls = wall_mesh(sim) if sim.loop.moves or self._walls_drawn not in (True, False, sim.walls) else None
+        walls = wall_mesh(sim) if sim.reader.moves or self._walls_drawn not in (True, False, sim.walls) else None
         if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
             self.reach, self._walls_drawn = reach(sim, self.reach), sim.walls   # beyond the clumps of all frames so far
             write_walls(self.walls, sim, self.reach)
@@ -127,7 +127,7 @@ def _checked(extra):
 
 def _of_clumps(name, function, sim):
     """What a function of `extra` returns, as a copy."""
-    if name in sim.loop.fields:
+    if name in sim.fields:
         raise ValueError(f"extra[{name!r}]: frames have the field of this name already; give another name")
     what, n, values = f"result of extra[{name!r}]", sim.n_clumps, function(sim)
     remedy = f"give shape ({n},) or ({n}, 3), a number or a vector for each clump"

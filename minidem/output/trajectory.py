@@ -159,20 +159,19 @@ def _sample(sim, clumps):
 
     bonds : (n, 2), indices in the sample of the spheres of bonds between these clumps
     """
-    sim.loop.pose()
-    column, of_sphere, bonds = sim.loop.state.column, np.asarray(sim.sphere_clump), sim.bonds()
+    reader, of_sphere, bonds = sim.reader, np.asarray(sim.sphere_clump), sim.bonds()
     bonds = np.stack([bonds["sphere_i"], bonds["sphere_j"]], axis=1)
     chosen = np.ones(sim.n_clumps, dtype=bool) if clumps is None else np.isin(sim.ids, clumps)
     taken = chosen[of_sphere]
     per_clump = {name: np.asarray(getattr(sim, name)) for name in (
         "ids", "position", "orientation", "velocity", "angular_velocity", "mass")}
-    per_clump |= {"principal": column("orientation"), "rate": np.asarray(sim.body_angular_velocity),
-                  "inertia": column("inertia"), "template": np.asarray(sim.template_index)}
+    per_clump |= {"principal": reader.column("orientation"), "rate": np.asarray(sim.body_angular_velocity),
+                  "inertia": reader.column("inertia"), "template": np.asarray(sim.template_index)}
     return SimpleNamespace(
-        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if wall.stays], box=sim.loop.box,
-        templates=sim.templates, spheres=sim.loop.spheres()[taken],
+        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if wall.stays], box=sim.box,
+        templates=sim.templates, spheres=reader.spheres()[taken],
         clump=(np.cumsum(chosen) - 1)[of_sphere[taken]], bonds=(np.cumsum(taken) - 1)[bonds[taken[bonds].all(axis=1)]],
-        fields={name: values[chosen] for name, values in sim.loop.fields.items()},
+        fields={name: values[chosen] for name, values in reader.fields().items()},
         **{name: values[chosen] for name, values in per_clump.items()})
 
 

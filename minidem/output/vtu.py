@@ -19,7 +19,6 @@ from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import short_repr
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
-from minidem.state.bodies import template_frames
 
 ARRAYS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",
           "contact_force", "image")     # of a frame, besides the centres
@@ -114,14 +113,12 @@ class Frame:
 @exclusive
 def _copies(sim, fields):
     """What a Frame needs of `sim`, by name."""
-    sim.loop.pose()
-    state = sim.loop.state
-    return {"time": sim.time, "box": sim.loop.box, "spheres": sim.loop.spheres(),
-            "clump": np.asarray(sim.sphere_clump),
+    reader = sim.reader
+    return {"time": sim.time, "box": sim.box, "spheres": reader.spheres(), "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
-            "position": state.column("position"), "orientation": state.column("orientation"),
-            "template_frames": template_frames(state), "added": sim.loop.fields,
-            "rates": sim.loop.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
+            "position": reader.column("position"), "orientation": reader.column("orientation"),
+            "template_frames": reader.template_frames(), "added": reader.fields(),
+            "rates": reader.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
             "contact_force": contact_forces(sim) if "contact_force" in fields else None}
 
 
@@ -168,7 +165,7 @@ def bond_mesh(sim):
 def _line_mesh(sim, pairs, between, data):
     """A meshio.Mesh with a line for each of the `pairs`, as of `contact_mesh`, and cell data (n, ...) by name."""
     import meshio
-    ids, box, position = np.asarray(sim.ids), sim.loop.box, np.asarray(sim.position)
+    ids, box, position = np.asarray(sim.ids), sim.box, np.asarray(sim.position)
     centers, clump_j, n = position if between == "clumps" else sim.sphere_centers(), pairs["clump_j"], len(pairs)
     at_wall = clump_j < 0
     starts, ends = (centers[np.maximum(pairs[f"{between[:-1]}_{side}"], 0)] for side in "ij")

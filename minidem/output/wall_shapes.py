@@ -50,7 +50,7 @@ def wall_mesh(sim, bounds=None):
     bounds : low and high corner of what infinite walls cover; default: `reach` of the spheres now.
     """
     import meshio  # not with minidem: it takes a tenth of a second
-    bounds, box = bounds or reach(sim), sim.loop.box
+    bounds, box = bounds or reach(sim), sim.box
     if box is not None:
         ends = box.low, box.high
         bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))

@@ -17,12 +17,12 @@ FLAT = 0.01             # relative energy error below which energy counts as con
 
 def energy_columns(sim):
     """Names of the columns of energy.csv after the time."""
-    return ENERGIES + (STRAINS if sim.box is not None and sim.loop.state.box.moves else ())
+    return ENERGIES + (STRAINS if sim.box is not None and sim.reader.periodic.moves else ())
 
 
 def energy_row(sim, contacts=None):
     """Values of `energy_columns`, the lasting energy nan where it is not known; contacts : of `sim`, if available."""
-    energy = sim.energy(contacts, shadow=sim.settings.law.conservative and sim.loop.state.hold is None)
+    energy = sim.energy(contacts, shadow=sim.settings.law.conservative and not sim.reader.held)
     values = [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
     return values + (sim.box.strain.tolist() if STRAINS[0] in energy_columns(sim) else [])
 

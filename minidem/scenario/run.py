@@ -82,7 +82,7 @@ class Run:
             sim.add_force(force)
         self.exchange = scenario.exchange(options) if scenario.exchange else ()
         closed = scenario.conservative and not sim.user_forces
-        self.conserved = closed and sim.settings.law.conservative and not self.exchange and not sim.loop.moves
+        self.conserved = closed and sim.settings.law.conservative and not self.exchange and not sim.reader.moves
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not closed:
             raise ValueError(f"--energy-limit: {scenario.name} does not conserve energy, so a change of its energy "
@@ -274,7 +274,7 @@ class Run:
             if "walls" in self.tables:
                 self.tables["walls"].append(sim.time, wall_wrenches(sim, contacts).flat)
             if len(self.energy.rows) % ROWS_PER_SNAPSHOT == 1:
-                self.last_good = sim.loop.snapshot().copy()
+                self.last_good = sim.reader.snapshot().copy()
             sim.monitor.check(sim, contacts)
         self.reason = self.energy_limit and record.beyond_limit(self)
         return self.reason is not None

@@ -138,7 +138,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
 
     @exclusive
     def __getstate__(self):
-        made = ("settings", "loop", "monitor", "calls_every", "inlets_called", "_pacer")
+        made = ("settings", "loop", "reader", "monitor", "calls_every", "inlets_called", "_pacer")
         given = {name: value for name, value in vars(self).items() if name not in made}
         return given, self.settings.threads, self.loop.snapshot(), self.monitor.issued
 

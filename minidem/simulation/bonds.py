@@ -14,7 +14,6 @@ from minidem.contact.parts.bond import BondRecord
 from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, positive, real_array, refuse, short_repr
 from minidem.core.guard import exclusive
 from minidem.simulation.topic import Topic
-from minidem.state.hold import immovable
 
 NEVER = 1e300               # strength [Pa] of a bond without one
 SAFE = 0.9                  # of the largest gap of a bond, for a new one
@@ -76,7 +75,7 @@ class Bonds(Topic):
         if self.settings.law_value("bonds") != "parallel":
             raise ValueError(f"add_bonds: the contact law is {self.contact!r}; take one with bonds=parallel, such as "
                              "'hertz-mindlin:bonds=parallel'")
-        self.loop.contacts()                # have a history then, also those of new clumps
+        self.reader.contacts()              # have a history then, also those of new clumps
         snapshot = self.loop.snapshot()
         history = snapshot.history
         first = len(history["records"]) - int(BondRecord.RECORDS)
@@ -127,7 +126,7 @@ class Bonds(Topic):
         """
         if self.settings.law_value("bonds") != "parallel":     # of other laws, no copy of the history
             return np.zeros(0, BOND)
-        history = self.loop.history()
+        history = self.reader.history()
         first = len(history["records"]) - int(BondRecord.RECORDS)
         holds = history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0
         rows, pairs = history["records"][first:, holds], history["spheres"][holds]
@@ -160,7 +159,7 @@ class Bonds(Topic):
             templates; number of the first step after which the bond does not hold, and its time [s]; energy of fracture
             [J]. Contacts of laws of your own are listed where they report one (`minidem.contact.registry.register`).
         """
-        rows = self.loop.ledger().get("fractures", np.zeros((0, 6)))
+        rows = self.reader.ledger().get("fractures", np.zeros((0, 6)))
         return np.array([(*row[:5], row[4] * self.dt, row[5]) for row in rows.tolist()], BROKEN)
 
 
@@ -197,12 +196,12 @@ def _checked_pairs(sim, pairs, bonded):
     if again.any():
         raise ValueError(f"pairs: spheres {pairs[again][0].tolist()} have a bond, or are given twice; give each pair "
                          "once")
-    excluded = sim.loop.pair_table.exclusions
+    excluded = sim.reader.exclusions
     if excluded is not None:
         of_pairs = excluded[tuple(sim.material_index[clump[pairs]].T)]
         refuse("pairs", pairs, of_pairs, "the materials of these spheres have a Pair with contact=False, and cannot be "
                                          "bonded; leave them out")
-    refuse("pairs", pairs, immovable(sim.loop.state)[clump[pairs]].all(axis=1),
+    refuse("pairs", pairs, sim.reader.immovable()[clump[pairs]].all(axis=1),
            "no force moves these clumps; leave them out, or bond them before sim.set_motion")
     between = _between(sim, centers, pairs)
     return pairs, between, np.linalg.norm(between, axis=1) - radii[pairs].sum(axis=1)
@@ -241,7 +240,7 @@ def _with_rows(history, pairs, rows, first, mass, inertia):
 def _warn_of_step(sim, pairs, stiffness, distance):
     """UserWarning where the step is above half of the limit of stability, by Gershgorin's bound of each clump."""
     clump, n = sim.sphere_clump[pairs], sim.n_clumps
-    least = sim.loop.state.column("inertia").min(axis=1)
+    least = sim.reader.column("inertia").min(axis=1)
     k_n, k_s, radius = stiffness[:, :3].T
     rate = np.zeros(n)
     for side in range(2):

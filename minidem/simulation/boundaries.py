@@ -12,8 +12,9 @@ from minidem.analysis.diagnosis import refuse_deep_overlaps
 from minidem.core.checks import finite_array, list_of, whole
 from minidem.core.guard import exclusive
 from minidem.core.read_only import observable
+from minidem.engine.reader import Reader
 from minidem.simulation.topic import Topic
-from minidem.state.hold import carriers, refuse_held
+from minidem.state.hold import refuse_held
 from minidem.walls import Wall, require_planes_at_rest
 from minidem.walls.motion import STEERED, at_rest, driven_apart, motion_at
 from minidem.walls.periodic_box import Box, PeriodicBox
@@ -84,7 +85,7 @@ class Boundaries(Topic):
 
     def _wall_wrench(self, k, about=None):
         k = self._number_of("k", k)
-        return wall_wrenches(self, self.loop.contacts(), about)[k]
+        return wall_wrenches(self, self.reader.contacts(), about)[k]
 
     @exclusive
     def move_wall(self, wall: int | str, motion: Any = None, velocity: ArrayLike = (0.0, 0.0, 0.0),
@@ -138,8 +139,7 @@ class Boundaries(Topic):
         list_of(Wall, "wall", [wall], "Plane, Cylinder, Cone or MeshWall")
         self._change_walls([*self.walls, wall.with_changes(since=self.loop.step_count * self.dt)],
                            [*range(len(self.walls)), -1])
-        table = self.loop.pair_table
-        self.monitor.check_materials(self, [table.materials[table.wall_index[-1]]])
+        self.monitor.check_materials(self, [self.reader.materials[self.reader.wall_materials[-1]]])
         return len(self.walls) - 1
 
     @exclusive
@@ -149,7 +149,7 @@ class Boundaries(Topic):
         The energy of its contacts leaves by `energy().exchanged`. ValueError for an unknown wall.
         """
         k = self._number_of("wall", wall)
-        if (carriers(self.loop.state) == k).any():
+        if (self.reader.carriers() == k).any():
             raise ValueError(f"wall = {wall!r}: it carries clumps; free them before, by sim.set_motion(ids)")
         self._change_walls([*self.walls[:k], *self.walls[k + 1:]], [n for n in range(len(self.walls)) if n != k])
 
@@ -181,7 +181,7 @@ class Boundaries(Topic):
                 servo_states[k] = 0.0, speed or (np.dot(*same) * speeds[was] if len(same) == 2 else 0.0)
         snapshot = old.snapshot().with_walls(primitives, origin, servo_states)
         new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)
-        refuse_deep_overlaps(new, old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])
+        refuse_deep_overlaps(Reader(new), old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])
         for loop, kept in (old, origin), (new, np.flatnonzero(origin >= 0)):
             contacts = loop.contacts()
             changed = (contacts["clump_j"] < 0) & ~np.isin(-1 - contacts["clump_j"], kept)      # come or gone
@@ -250,11 +250,11 @@ class Boundaries(Topic):
     @observable
     def wrapped_position(self) -> np.ndarray:
         """(n_clumps, 3) `position` moved by whole lengths of the periodic box into it, lab frame [m]."""
-        position, box = self.loop.state.column("position"), self.loop.box
+        position, box = self.reader.column("position"), self.box
         return position if box is None else box.wrapped(position)
 
     @observable
     def image(self) -> np.ndarray:
         """(n_clumps, 3) int64, by how many lengths of the periodic box `position` is outside; 0 along open axes."""
-        position, box = self.loop.state.column("position"), self.loop.box
+        position, box = self.reader.column("position"), self.box
         return np.zeros(position.shape, dtype=np.int64) if box is None else box.image(position)

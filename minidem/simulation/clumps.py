@@ -14,6 +14,7 @@ from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, s
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.core.read_only import observable
+from minidem.engine.reader import Reader
 from minidem.material import Material, require_materials
 from minidem.simulation.boundaries import checked_primitives
 from minidem.simulation.topic import Topic
@@ -86,9 +87,10 @@ class Clumps(Topic):
             spin = rotate(columns[1], columns[3])
             snapshot = self._held(snapshot, np.arange(first, first + n), how, columns[2], spin)
         new = self._loop_from(snapshot)
-        refuse_deep_overlaps(new, first, overlap)
-        warn_of_large_step(self, new, first)
-        self.monitor.check_landing(self, new, first)
+        reader = Reader(new)
+        refuse_deep_overlaps(reader, first, overlap)
+        warn_of_large_step(self, reader, first)
+        self.monitor.check_landing(self, reader, first)
         self.monitor.check_materials(self, [material])
         self._exchange(new)
         return new.population.ids[first:].copy()
@@ -305,18 +307,17 @@ class Clumps(Topic):
     @observable
     def sphere_radii(self) -> np.ndarray:
         """(n_spheres,) [m]."""
-        return self.loop.spheres()[:, 3].copy()
+        return self.reader.sphere_radii()
 
     @observable
     def sphere_clump(self) -> np.ndarray:
         """(n_spheres,) int, index of the clump of each sphere."""
-        return np.repeat(np.arange(self.n_clumps), self.loop.state.bodies.sizes[self.loop.state.template_index])
+        return np.repeat(np.arange(self.n_clumps), self.reader.sphere_counts())
 
     @exclusive
     def sphere_centers(self) -> np.ndarray:
         """(n_spheres, 3) lab frame [m]; in a periodic box next to the `position` of their clump."""
-        self.loop.pose()
-        return self.loop.spheres()[:, :3].copy()
+        return self.reader.spheres()[:, :3].copy()
 
     def _with_changing_forces(self, clumps, far):
         """(n_clumps,) bool, `clumps` and those up to `far` contacts away, on which forces change with them.
@@ -332,10 +333,10 @@ class Clumps(Topic):
 
     def _exchange(self, new):
         """Replace the loop by one with other clumps. From the first step on the energy balance is continuous."""
-        old = self.loop
-        new.population = replace(new.population, work=new.population.work + flow_energy(old) - flow_energy(new))
-        if old.step_count:
-            before, after = (measure(loop, self.gravity).balance for loop in (old, new))
+        old, reader = self.reader, Reader(new)
+        new.population = replace(new.population, work=new.population.work + flow_energy(old) - flow_energy(reader))
+        if self.step_count:
+            before, after = (measure(one, self.gravity).balance for one in (old, reader))
             new.population = replace(new.population, exchanged=new.population.exchanged + (after - before))
         self._use(new)
 

@@ -13,7 +13,6 @@ from minidem.core.guard import exclusive
 from minidem.core.quaternions import rotate
 from minidem.core.rows import unique_rows
 from minidem.simulation.topic import Topic
-from minidem.state.hold import motion_factors, pin_arms
 
 
 class Contacts(Topic):
@@ -53,7 +52,7 @@ class Contacts(Topic):
             False: without `rattlers`, and without their contacts.
         """
         ends = neighbours_of(self, flag("walls", walls))
-        n = self.loop.state.n_clumps
+        n = len(self.reader.scale)
         left_out = np.zeros(n, dtype=bool) if flag("rattling", rattling) else rattlers(self)
         ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[np.maximum(ends[:, 1], 0)])]
         counted = n - np.count_nonzero(left_out)
@@ -90,15 +89,15 @@ class Contacts(Topic):
         -----
         J. Christoffersen, M. M. Mehrabadi, S. Nemat-Nasser, J. Appl. Mech. 48, 339 (1981), doi 10.1115/1.3157619.
         """
-        state, (low, high, volume) = self.loop.state, _averaging_volume(self, volume, low, high)
+        low, high, volume = _averaging_volume(self, volume, low, high)
         total = _love_weber(self, self.contacts(), low, high)
         if flag("kinetic", kinetic):
-            position, box = state.column("position"), self.loop.box
-            position = position if box is None else box.wrapped(position)
-            inside = ((low <= position) & (position <= high)).all(axis=1)
-            mass, velocity = state.column("mass")[inside, None], self.loop.rates()[0][inside]
+            reader, position, box = self.reader, self.reader.column("position"), self.reader.box
+            wrapped = position if box is None else box.wrapped(position)
+            inside = ((low <= wrapped) & (wrapped <= high)).all(axis=1)
+            mass, velocity = reader.column("mass")[inside, None], reader.rates()[0][inside]
             if box is not None and box.moves:
-                velocity = velocity - box.flow(state.column("position")[inside])
+                velocity = velocity - box.flow(position[inside])
             elif len(mass):
                 velocity = velocity - np.sum(mass * velocity, axis=0) / np.sum(mass)
             total += np.einsum("ni,nj->ij", mass * velocity, velocity)
@@ -120,25 +119,25 @@ class Energies(Topic):
             Compute `Energy.shadow` as well, which `Energy.lasting` needs. `Energy.total` is the same with it and
             without.
         """
-        loop, box, terms = self.loop, self.loop.box, 0.0 if flag("shadow", shadow) else None
-        contacts = loop.contacts() if contacts is None else contacts
-        if shadow and loop.state.hold is not None:
+        box, terms = self.reader.box, 0.0 if flag("shadow", shadow) else None
+        contacts = self.reader.contacts() if contacts is None else contacts
+        if shadow and self.reader.held:
             raise ValueError("shadow = True: that of clumps that are held is not known; leave shadow out, or free them "
                              "by sim.set_motion(ids)")
         if shadow and len(contacts):
-            loop.evaluate_forces()
+            self.loop.evaluate_forces()
             images, pairs = np.zeros((len(contacts), 3)), contacts["sphere_j"] >= 0
             if box is not None and box.moves:
                 images[pairs] = image_shifts(self, contacts)[pairs] @ box.gradient.T
-            terms = shadow_terms(contacts, loop.state, *loop.rates(), images, self.gravity, self.dt,
+            terms = shadow_terms(contacts, self.loop.state, *self.reader.rates(), images, self.gravity, self.dt,
                                  self.settings.law.power)
-        return measure(loop, self.gravity, contacts, terms)
+        return measure(self.reader, self.gravity, contacts, terms)
 
     @exclusive
     def linear_momentum(self) -> np.ndarray:
         """(3,) lab frame [kg m/s]; of clumps that are held along the axes along which they are free, or at a pin."""
-        state = self.loop.state
-        return np.sum(motion_factors(state)[2] * state.column("mass")[:, None] * self.loop.rates()[0], axis=0)
+        reader = self.reader
+        return np.sum(reader.motion_factors()[2] * reader.column("mass")[:, None] * reader.rates()[0], axis=0)
 
     @exclusive
     def angular_momentum(self, about: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
@@ -146,16 +145,16 @@ class Energies(Topic):
 
         Of `position` in unbounded space. A contact across the faces of a periodic box changes it: see `Simulation`.
         """
-        (velocity, rate), column = self.loop.rates(), self.loop.state.column
-        _, rotation, weight = motion_factors(self.loop.state)
+        (velocity, rate), column = self.reader.rates(), self.reader.column
+        _, rotation, weight = self.reader.motion_factors()
         spin = rotate(column("orientation"), rotation * column("inertia") * rate)
-        arm = column("position") - pin_arms(self.loop.state) - finite_array("about", about, (3,))
+        arm = column("position") - self.reader.pin_arms() - finite_array("about", about, (3,))
         return np.sum(np.cross(arm, weight * column("mass")[:, None] * velocity) + spin, axis=0)
 
 
 def _averaging_volume(sim, volume, low, high):
     """Corners of the box to average over, infinite ones included, and its volume."""
-    everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.loop.box
+    everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.box
     if volume is not None:
         if low is not None or high is not None:
             raise ValueError("volume, low, high: give the volume, or both corners of a box")
@@ -176,7 +175,7 @@ def _averaging_volume(sim, volume, low, high):
 
 def _love_weber(sim, found, low, high):
     """(3, 3) sum of force times branch vector over contacts [J]; of branches that leave the box, the part inside."""
-    position, box, at_wall = sim.loop.state.column("position"), sim.loop.box, (found["clump_j"] < 0)[:, None]
+    position, box, at_wall = np.asarray(sim.position), sim.box, (found["clump_j"] < 0)[:, None]
     start = position[found["clump_i"]]
     branch = start - np.where(at_wall, found["point"], position[np.maximum(found["clump_j"], 0)])
     branch -= image_shifts(sim, found)

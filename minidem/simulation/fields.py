@@ -110,7 +110,7 @@ class ClumpFields(Topic):
         """Values of a field at the whole step, (n_clumps,), or (n_clumps, components) with more than one."""
         components = self.loop.population.components
         _place(components, name)
-        return self.loop.fields[name].copy()
+        return self.reader.fields()[name].copy()
 
     @property
     @exclusive

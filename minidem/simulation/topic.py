@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minidem.engine.driver import Driver
+from minidem.engine.reader import Reader
 
 if TYPE_CHECKING:
     from minidem.analysis.monitor import Monitor
@@ -27,6 +28,7 @@ class Topic:
         pairs: tuple[Pair, ...]
         settings: Settings
         loop: Any                       # the present Driver
+        reader: Reader                  # of it
         monitor: Monitor
         calls_every: int | None         # steps between the calls of the callback that is running
         inlets: list                    # (parameters, step from which it counts, step of the last call) of each Inlet
@@ -60,4 +62,4 @@ class Topic:
 
     def _use(self, loop):
         """Replace the time loop: all that has changed becomes valid at once."""
-        vars(self)["loop"] = loop
+        vars(self).update(loop=loop, reader=Reader(loop))

@@ -224,8 +224,8 @@ def test_what_a_template_bears_when_it_lies_flat(numbers, spacing):
         for scale in 1.0, 0.5:
             expected = of_flat(clump, stiffness) * (scale ** -1.5 if contact != "hertz" else 1.0 / scale)
             sim, _ = on_floor(clump, 1.0, contact, dt=1.0, orientation=turned, scale=scale)
-            assert flat_rate(sim, sim.loop, 0) == (pytest.approx(expected, rel=1e-6), 0)
-    assert flat_rate(on_floor(clump, 1.0, "hertz", dt=1e-7)[0], sim.loop, 0) == (0.0, -1)
+            assert flat_rate(sim, sim.reader, 0) == (pytest.approx(expected, rel=1e-6), 0)
+    assert flat_rate(on_floor(clump, 1.0, "hertz", dt=1e-7)[0], sim.reader, 0) == (0.0, -1)
 
 
 def test_faces_of_spheres_of_different_radii():

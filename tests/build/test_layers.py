@@ -62,6 +62,14 @@ def test_rows_are_compared_without_structured_arrays():
                 and re.search(r"np\.unique\([^\n]*axis", path.read_text()) and path.name != "rows.py"]
 
 
+def test_the_time_loop_is_read_through_the_reader():
+    """Analysis, output and scripts do not know how the loop stores what they read."""
+    reached = [f"{path.relative_to(PACKAGE)}: {line.strip()}" for path in sorted(PACKAGE.rglob("*.py"))
+               if path.parent.name != "simulation" for line in path.read_text(encoding="utf-8").splitlines()
+               if re.search(r"\b(sim|simulation|self)\.loop\b|\breader\._", line)]
+    assert not reached, "\n".join(reached)
+
+
 WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt"}
 OTHERS = {       # file -> why it writes in another way
     "minidem/output/lammps/script.py": "into temporary files",

@@ -78,7 +78,7 @@ def walls_of(sim, name):
     kind, material, _ = name.removeprefix("f_").split("_")
     if kind.startswith("region"):
         return [int(kind.removeprefix("region"))]
-    return [k for k, (wall, index) in enumerate(zip(sim.walls, sim.loop.pair_table.wall_index))
+    return [k for k, (wall, index) in enumerate(zip(sim.walls, sim.reader.wall_materials))
             if wall.face() and "xyz"[wall.face()[0]] == kind[0] and index == int(material)]
 
 
@@ -97,7 +97,7 @@ def read_lammps(cls, folder, threads):
     (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
     # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
     turn = multiply(end["orientation"], conjugate(start["orientation"]))
-    old = sim.loop.state
+    old = sim.reader.snapshot().state
     orientation = multiply(turn / np.linalg.norm(turn, axis=1, keepdims=True), old.column("orientation"))
     state = State(old.n_scratch, old.box).extended(
         old.bodies, old.template_index, old.scale, old.material_index,

@@ -41,12 +41,12 @@ def loading(sim):
 def springs(sim):
     """Springs of contacts: spheres (n, 2), the second -1 - k for wall k; normals (n, 3) from the second to the first;
     T (n, 3) on the first [N]; stiffness k a in LAMMPS (n,) [N/m]."""
-    contacts, history = sim.loop.contacts_and_history()
+    contacts, history = sim.reader.contacts_and_history()
     ends, normal, spring = ends_of(contacts), contacts["normal"], history["records"][0]
     force, value = tangential(spring[:, :3], normal), sim.settings.law_value
-    table, material = sim.loop.pair_table, sim.material_index[sim.sphere_clump]
-    second = np.append(material, table.wall_index[::-1])[ends[:, 1]]        # -1 - k: from the end
-    stiffness = 8.0 * table.properties(("shear_modulus",))["shear_modulus"][material[ends[:, 0]], second]
+    material = sim.material_index[sim.sphere_clump]
+    second = np.append(material, sim.reader.wall_materials[::-1])[ends[:, 1]]        # -1 - k: from the end
+    stiffness = 8.0 * sim.reader.pair_properties()["shear_modulus"][material[ends[:, 0]], second]
     if value("tangential_stiffness") != "none":
         stiffness[:] = value("tangential_stiffness")
     if value("tangential") != "linear":
@@ -95,17 +95,17 @@ def stretching(sim, ends, normal, stretch, stiffness):
 
 def restore(sim, ends, force):
     """Give contacts of `sim` springs: the tangential parts of `force` (m, 3) [N] on the first of `ends` (m, 2)."""
-    contacts, history = sim.loop.contacts_and_history()
+    contacts, history = sim.reader.contacts_and_history()
     _, row, second = np.intersect1d(pair_keys(ends_of(contacts)), pair_keys(ends), return_indices=True)
     normal = contacts["normal"][row]
     springs = tangential(force[second], normal)
     history["records"][0, row, :3] = springs
     history["force"][row] += springs - tangential(history["force"][row], normal)    # kept as long as nothing moves
-    go_on(sim, sim.loop.state, sim.step_count, history)
+    go_on(sim, sim.reader.snapshot().state, sim.step_count, history)
 
 
 def go_on(sim, state, step, history=None):
     """Let `sim` continue from another state, with the same clumps and the same box; sums begin at zero."""
-    now = sim.loop.snapshot()
+    now = sim.reader.snapshot()
     sim.continue_from(Snapshot(state, now.pair_table, step, walls=now.walls, history=history, box_state=now.box_state,
                                population=Population(now.population.ids, now.population.next_id)))

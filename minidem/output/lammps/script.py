@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 
-from minidem.analysis.contacts import bounding_radii
 from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import file_path, whole
 from minidem.core.quaternions import rotate
@@ -133,10 +132,10 @@ def setup(sim, springs=False, stretched=False):
     """Commands up to the first step; springs : for `spring_commands`;  stretched : `write_data` has velocities."""
     if not sim.n_clumps:
         raise ValueError("there are no clumps: add some before the files of LAMMPS are written")
-    if sim.loop.user_forces.expected:
+    if sim.reader.user_forces.expected:
         raise ValueError("user forces cannot be given to LAMMPS; write the files of a simulation without them, as of "
                          "Simulation.load(path, forces='drop')")
-    if sim.loop.state.hold is not None:
+    if sim.reader.held:
         raise ValueError("clumps that are held cannot be given to LAMMPS; free them by sim.set_motion(ids), and add "
                          "fix freeze, fix move or fix setforce to the script")
     if sim.fields:
@@ -157,14 +156,15 @@ def setup(sim, springs=False, stretched=False):
                 for kind in ("translational", "rotational")}
     before = EXCLUDE * ("bodies" in groups_of(sim)) + STRETCH * stretched
     return SETUP.format(boundary=bounds_of(sim)[2], deform=deform_commands(sim), dt=sim.dt, before=before,
-                        motion=motion, cutoff=2.0 * bounding_radii(sim).max(), read=READ_BOTH if stretched else READ,
-                        **energies, contacts="\n".join(contact_commands(sim, springs)),
+                        motion=motion, cutoff=2.0 * sim.reader.bounding_radii().max(),
+                        read=READ_BOTH if stretched else READ, **energies,
+                        contacts="\n".join(contact_commands(sim, springs)),
                         search="multi" if len(np.unique(sim.material_index)) > 1 else "bin")
 
 
 def deform_commands(sim):
     """fix deform of a periodic box that moves, or nothing. ValueError for what LAMMPS does not compute equally."""
-    box = sim.loop.state.box
+    box = sim.reader.periodic
     if box is None or box.shear is None and not any(rate != 0.0 for rate in box.rates):
         return ""
     if not single_spheres(sim).all():
@@ -226,7 +226,7 @@ def single_spheres(sim):
 
 def inertia_of(sim):
     """Quaternions (n, 4), principal frame to lab; inertia about the centres of mass, lab (n, 3, 3) [kg m2]."""
-    principal, moments = sim.loop.state.column("orientation"), sim.loop.state.column("inertia")
+    principal, moments = sim.reader.column("orientation"), sim.reader.column("inertia")
     axes = rotate(principal[:, None], np.eye(3)).swapaxes(1, 2)
     return principal, (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
 

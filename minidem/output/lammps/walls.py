@@ -7,7 +7,6 @@ from math import sqrt
 
 import numpy as np
 
-from minidem.contact.pair_table import PROPERTIES
 from minidem.core.checks import short_repr
 
 TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear": "linear_history"}
@@ -16,9 +15,9 @@ TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear"
 def law(sim, first, second):
     """Coefficients of the law between materials of these indices in `sim.materials`; ValueError if LAMMPS has none."""
     value = sim.settings.law_value
-    if sim.loop.pair_table.exclusions is not None:
+    if sim.reader.exclusions is not None:
         raise ValueError("pairs: pair_style granular of LAMMPS has no pair without contact; leave contact=False out")
-    pair = {name: table[first, second] for name, table in sim.loop.pair_table.properties(PROPERTIES).items()}
+    pair = {name: table[first, second] for name, table in sim.reader.pair_properties().items()}
     modulus, shear = pair["modulus"], pair["shear_modulus"]
     stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
     if sim.contact == "hertz":
@@ -46,7 +45,7 @@ def warn_of_differences(sim):
         warnings.warn(f"contact = {sim.contact!r}: {text}", UserWarning, stacklevel=5)
 
     settings, value = sim.settings, sim.settings.law_value
-    pair = sim.loop.pair_table.properties(("restitution", "friction"))
+    pair = sim.reader.pair_properties()
     damped = pair["restitution"] < 1.0
     if value("mass") is not None and not settings.law.mass_of_clumps(settings.law_values) \
             and sim.n_spheres > sim.n_clumps and np.any(damped):
@@ -69,7 +68,7 @@ def contact_commands(sim, springs=False):
     types = list(enumerate(np.unique(sim.material_index), 1))
     lines = [f"pair_coeff {i} {j} {law(sim, a, b)}" for (i, a), (j, b) in combinations_with_replacement(types, 2)]
     lines += [f"group type{i} type {i}" for i, _ in types]
-    materials = sim.loop.pair_table.wall_index
+    materials = sim.reader.wall_materials
     if has_drum(sim):                                   # see "cylinders" in LAMMPS.md
         axis, cylinder, low, high = drum_of(sim)
         about = " ".join(f"{x:.17g}" for x in (*cylinder.point, *np.eye(3)[axis]))
@@ -104,7 +103,7 @@ def regions_of(sim):
 def sides_of(sim):
     """Planes and the indices of their materials by axis and side (0: low, 1: high); ValueError for other walls."""
     sides, regions = {}, regions_of(sim)
-    for k, (wall, material) in enumerate(zip(sim.walls, sim.loop.pair_table.wall_index)):
+    for k, (wall, material) in enumerate(zip(sim.walls, sim.reader.wall_materials)):
         if k in regions:
             continue
         if wall.moves or not wall.face():
@@ -143,7 +142,7 @@ def bounds_of(sim):
     letters = np.full((3, 2), "s")
     for (axis, side), (wall, _) in sides_of(sim).items():
         corners[side, axis], letters[axis, side] = wall.point[axis], "f"
-    box = sim.loop.box
+    box = sim.box
     if box is not None:
         corners[:, box.axes], letters[box.axes, :] = np.array([box.low, box.high])[:, box.axes], "p"
     return *corners, " ".join(map("".join, letters))
