@@ -34,7 +34,7 @@ def refuse_deep_overlaps(reader, first, limit=DEEPEST_START, walls=()):
 
     limit : of the overlap over the smaller radius
     """
-    if len(reader.scale) - first <= FEW and not reader.user_forces.expected and not walls and reader.exclusions is None:
+    if reader.n_clumps - first <= FEW and not reader.user_forces.expected and not walls and reader.exclusions is None:
         _refuse_deep_among_few(reader, first, limit)
         return
     radii = reader.sphere_radii()

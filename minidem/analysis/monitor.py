@@ -177,7 +177,7 @@ class Monitor:
 
     def check_landing(self, sim, reader, first):
         """Check the step for clumps from number `first` on of a Reader that will be that of the simulation."""
-        if sim.walls or len(reader.scale) > 1:
+        if sim.walls or reader.n_clumps > 1:
             self._check(sim, self._find, "flat", _flat, sim, reader, first if sim.walls or first > 1 else 0)
 
     def _find(self, kind, find, *arguments):

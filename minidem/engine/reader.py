@@ -20,6 +20,7 @@ class Reader:
 
     Attributes
     ----------
+    n_clumps, n_spheres : int
     templates : list of ClumpTemplate
     template_index, material_index : (n_clumps,) int32, in `templates` and `materials`; not to be changed
     scale : (n_clumps,) of the lengths of each clump to those of its template; not to be changed
@@ -35,6 +36,7 @@ class Reader:
     def __init__(self, loop: Any):
         state = loop.state
         self._loop, self._state, self._pairs = loop, state, loop.pair_table
+        self.n_clumps, self.n_spheres = state.n_clumps, state.n_spheres
         self.templates, self.template_index, self.scale = state.templates, state.template_index, state.scale
         self.material_index, self.materials, self.wall_materials = (
             state.material_index, loop.pair_table.materials, loop.pair_table.wall_index)
@@ -107,7 +109,7 @@ class Reader:
     def turns_freely(self) -> np.ndarray:
         """(n_clumps,) bool, which clumps are neither held by an axis or a pin nor kept from turning."""
         hold = self._state.hold
-        return np.ones(len(self.scale), dtype=bool) if hold is None else ~(
+        return np.ones(self.n_clumps, dtype=bool) if hold is None else ~(
             (hold["turns"] == 0.0) | hold["axis"].any(axis=1) | hold["arm"].any(axis=1))
 
     def carriers(self) -> np.ndarray:

@@ -253,7 +253,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
             if step < self.monitor.due < stop:
                 stop = self.monitor.due
             self.loop.due = stop if callback and stop % every == 0 else None
-            self.loop.user_forces.check()
+            self.reader.user_forces.check()
             self.loop.evaluate_forces()
             self.loop.start(self.dt)            # half a step back for new clumps
             self._advance(stop - step)
@@ -327,6 +327,6 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
         if forces not in ("expect", "drop"):
             raise ValueError(f"forces = {forces!r}: give 'expect', to add the user forces again, or 'drop'")
         sim = checkpoint.load(path, cls, threads, motions)[0]
-        if forces == "drop" and sim.loop.user_forces.expected:
+        if forces == "drop" and sim.reader.user_forces.expected:
             sim.continue_from(sim.loop.snapshot().without_forces(*sim.loop.last_rates()))
         return sim

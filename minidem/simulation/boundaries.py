@@ -41,7 +41,7 @@ class Boundaries(Topic):
     def walls_at_rest(self) -> tuple:
         """The `walls` at their present places, without motion: each is itself if it does not move."""
         return tuple(at_rest(wall, self.loop.step_count, self.dt, state)
-                     for wall, state in zip(self.walls, self.loop.servo_states))
+                     for wall, state in zip(self.walls, self.reader.servo_states()))
 
     @exclusive
     def overlap_walls(self, spheres: ArrayLike) -> np.ndarray:
@@ -57,7 +57,7 @@ class Boundaries(Topic):
         (n,) bool ndarray
         """
         spheres = finite_array("spheres", spheres, (-1, 4))
-        return self.loop.deepest_in_walls(spheres)[0] > -rounding_errors(spheres)
+        return self.reader.deepest_in_walls(spheres)[0] > -rounding_errors(spheres)
 
     @exclusive
     def wall_force(self, k: int | str) -> np.ndarray:
@@ -235,12 +235,12 @@ class Boundaries(Topic):
     @property
     def periodic(self) -> tuple | PeriodicBox | None:
         """The periodic box as it was given, or changed by `deform`."""
-        return self.loop.state.box and self.loop.state.box.setting
+        return self.reader.periodic and self.reader.periodic.setting
 
     @property
     def box(self) -> Box | None:
         """The periodic box at this instant: corners, lattice, strain, velocity gradient, flow(position)."""
-        return self.loop.box
+        return self.reader.box
 
     @observable
     def strain(self) -> np.ndarray:

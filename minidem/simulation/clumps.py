@@ -18,7 +18,6 @@ from minidem.engine.reader import Reader
 from minidem.material import Material, require_materials
 from minidem.simulation.boundaries import checked_primitives
 from minidem.simulation.topic import Topic
-from minidem.state.bodies import template_frames
 from minidem.state.hold import holds_of, refuse_held
 from minidem.templates.clump_template import ClumpTemplate, template_scales
 from minidem.walls import Carrier
@@ -138,7 +137,7 @@ class Clumps(Topic):
         clumps do while they move; energy that appears or vanishes here is in `exchanged`. `sim.force` and `sim.torque`
         are those of the contacts, gravity and user forces, also on what is fixed.
         """
-        chosen, old = _marked(ids, self.loop.population.ids), self.loop
+        chosen, old = _marked(ids, self.reader.population.ids), self.loop
         how = _checked_hold(free, turns, pin, motion, velocity is not None, angular_velocity is not None)
         clumps, n = np.searchsorted(old.population.ids, as_array("ids", ids)), np.count_nonzero(chosen)
         if not n:
@@ -165,11 +164,11 @@ class Clumps(Topic):
                 material = snapshot.pair_table.materials[snapshot.state.material_index[clumps[0]]]
                 walls.append(Carrier(np.mean(position, axis=0) if how[2] is None else how[2], material, motion=motion,
                                      since=step * self.dt))
-                wall, servo_states = len(walls) - 1, np.append(self.loop.servo_states, np.zeros((1, 2)), axis=0)
-                primitives = checked_primitives(tuple(walls), self.loop.state.box, self.contact, self.settings)
+                wall, servo_states = len(walls) - 1, np.append(self.reader.servo_states(), np.zeros((1, 2)), axis=0)
+                primitives = checked_primitives(tuple(walls), self.reader.periodic, self.contact, self.settings)
                 snapshot = snapshot.with_walls(primitives, np.append(np.arange(wall), -1), servo_states)
             servo_state = (0.0, 0.0) if wall == len(self.walls) else (
-                self.loop.servo_states[wall, 0], self.loop.steered_speeds()[0][wall])
+                self.reader.servo_states()[wall, 0], self.loop.steered_speeds()[0][wall])
             center, speed, angular_velocity = motion_at(walls[wall], step, self.dt, servo_state)
             angular_velocity = np.tile(angular_velocity, (len(clumps), 1))
             velocity, how = speed + np.cross(angular_velocity, position - center), ((0.0,) * 3, False, None)
@@ -201,11 +200,11 @@ class Clumps(Topic):
         """
         if not (outlet is None or isinstance(outlet, str)):
             raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
-        gone = _marked(ids, self.loop.population.ids)
+        gone = _marked(ids, self.reader.population.ids)
         if not gone.any():
             return
-        self.loop.user_forces.check()
-        changed, left = self._with_changing_forces(gone, 1), self.loop.state.column("mass")[gone]
+        self.reader.user_forces.check()
+        changed, left = self._with_changing_forces(gone, 1), self.reader.column("mass")[gone]
         snapshot = self.loop.snapshot().begun_again(changed, *self.loop.last_rates()).without(gone)
         if outlet is not None:
             snapshot = replace(snapshot, population=snapshot.population.with_outflow(outlet, left))
@@ -217,62 +216,62 @@ class Clumps(Topic):
 
         All arrays of clumps are in this order. Ids are equal to the indices 0, 1, ... unless clumps were removed.
         """
-        return self.loop.population.ids.copy()
+        return self.reader.population.ids.copy()
 
     @property
     def outflow(self) -> dict:
         """What outlets have removed since the start: name -> (number of clumps, mass [kg]); (0, 0.0) of others."""
-        return defaultdict(lambda: (0, 0.0), self.loop.population.outflow)
+        return defaultdict(lambda: (0, 0.0), self.reader.population.outflow)
 
     @property
     def n_clumps(self) -> int:
         """Number of clumps."""
-        return self.loop.state.n_clumps
+        return self.reader.n_clumps
 
     @property
     def n_spheres(self) -> int:
         """Number of spheres of all clumps."""
-        return self.loop.state.n_spheres
+        return self.reader.n_spheres
 
     @property
     def templates(self) -> tuple:
         """The ClumpTemplates in use; `template_index` refers to them."""
-        return tuple(self.loop.state.templates)
+        return tuple(self.reader.templates)
 
     @observable
     def template_index(self) -> np.ndarray:
         """(n_clumps,) int32, index of each clump's template in `templates`."""
-        return self.loop.state.template_index.copy()
+        return self.reader.template_index.copy()
 
     @observable
     def scale(self) -> np.ndarray:
         """(n_clumps,) ratio of the lengths of each clump to those of its template."""
-        return self.loop.state.scale.copy()
+        return self.reader.scale.copy()
 
     @property
     def materials(self) -> tuple:
         """The Materials of the simulation, its walls and clumps; `material_index` refers to them."""
-        return self.loop.pair_table.materials
+        return self.reader.materials
 
     @observable
     def material_index(self) -> np.ndarray:
         """(n_clumps,) int32, index of each clump's material in `materials`."""
-        return self.loop.state.material_index.copy()
+        return self.reader.material_index.copy()
 
     @observable
     def mass(self) -> np.ndarray:
         """(n_clumps,) [kg]."""
-        return self.loop.state.column("mass")
+        return self.reader.column("mass")
 
     @observable
     def position(self) -> np.ndarray:
         """(n_clumps, 3) centres of mass, lab frame [m]; in a periodic box without jumps at its faces."""
-        return self.loop.state.column("position")
+        return self.reader.column("position")
 
     @observable
     def orientation(self) -> np.ndarray:
         """(n_clumps, 4) unit quaternions (w, x, y, z), template frame -> lab frame."""
-        return multiply(self.loop.state.column("orientation"), template_frames(self.loop.state))
+        return multiply(self.reader.column("orientation"), self.reader.template_frames())
 
     @observable
     def velocity(self) -> np.ndarray:
@@ -280,29 +279,29 @@ class Clumps(Topic):
 
         The mean of two half steps: with noise, its square is lower than that of these (guide, extensions).
         """
-        return self.loop.rates()[0]
+        return self.reader.rates()[0]
 
     @observable
     def angular_velocity(self) -> np.ndarray:
         """(n_clumps, 3) lab frame [rad/s]."""
-        return rotate(self.loop.state.column("orientation"), self.loop.rates()[1])
+        return rotate(self.reader.column("orientation"), self.reader.rates()[1])
 
     @observable
     def body_angular_velocity(self) -> np.ndarray:
         """(n_clumps, 3) principal frame [rad/s]."""
-        return self.loop.rates()[1]
+        return self.reader.rates()[1]
 
     @observable
     def force(self) -> np.ndarray:
         """(n_clumps, 3) gravity included, lab frame [N]."""
         self.loop.evaluate_forces()
-        return self.loop.state.column("force")
+        return self.reader.column("force")
 
     @observable
     def torque(self) -> np.ndarray:
         """(n_clumps, 3) about the centres of mass, lab frame [N m]."""
         self.loop.evaluate_forces()
-        return rotate(self.loop.state.column("orientation"), self.loop.state.column("torque"))
+        return rotate(self.reader.column("orientation"), self.reader.column("torque"))
 
     @observable
     def sphere_radii(self) -> np.ndarray:
@@ -324,9 +323,9 @@ class Clumps(Topic):
 
         An onset correction depends on the other forces on both clumps.
         """
-        law, contacts = self.settings.law, self.loop.contacts()
+        law, contacts = self.settings.law, self.reader.contacts()
         i, j = (contacts[name][contacts["clump_j"] >= 0] for name in ("clump_i", "clump_j"))
-        changed = clumps | (self.loop.user_forces.expected > 0)
+        changed = clumps | (self.reader.user_forces.expected > 0)
         for _ in range(far + law.corrects_onsets(self.settings.law_values)):
             changed[np.concatenate([j[changed[i]], i[changed[j]]])] = True
         return changed

@@ -32,7 +32,7 @@ class Contacts(Topic):
             m], `sliding` bool, `energy_tangential`, `energy_rolling` [J]; lab frame. Of a user-defined law also
             `history` (records, 4), whose first three numbers are those of i before j.
         """
-        return self.loop.contacts()
+        return self.reader.contacts()
 
     def contact_columns(self) -> dict[str, np.ndarray]:
         """`contacts()` as a dict of columns (n,), vectors as normal_x, normal_y, normal_z, for `pandas.DataFrame`."""
@@ -52,7 +52,7 @@ class Contacts(Topic):
             False: without `rattlers`, and without their contacts.
         """
         ends = neighbours_of(self, flag("walls", walls))
-        n = len(self.reader.scale)
+        n = self.reader.n_clumps
         left_out = np.zeros(n, dtype=bool) if flag("rattling", rattling) else rattlers(self)
         ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[np.maximum(ends[:, 1], 0)])]
         counted = n - np.count_nonzero(left_out)

@@ -77,7 +77,7 @@ class ClumpFields(Topic):
             raise ValueError(f"name = {name!r}: there is a field of this name; set_field changes its values")
         if n + sum(field.components for field in population.fields) > MOST_COMPONENTS:
             raise ValueError(f"components = {n}: all fields together have at most {MOST_COMPONENTS}")
-        given = _values("values", values, self.loop.state.n_clumps, n)
+        given = _values("values", values, self.reader.n_clumps, n)
         if new is None and np.ndim(values) == (0 if n == 1 else 1):
             new = values
         at_walls = np.full((n_walls, n), np.nan) if walls is None else _of_walls(walls, n_walls, n)
@@ -86,7 +86,7 @@ class ClumpFields(Topic):
         changed = replace(population, fields=(*population.fields, field))
         state = old.state.copy(n * len(FIELD_ROWS))
         rows = field_rows(state, changed.components)
-        rows[:, -n:] = first_rows(field, given, self.loop.state.column("mass"))
+        rows[:, -n:] = first_rows(field, given, self.reader.column("mass"))
         set_field_rows(state, rows)
         self._use_rates_of(replace(old.snapshot(), state=state, population=changed))
         self.monitor.expect_rates(self)
@@ -101,14 +101,14 @@ class ClumpFields(Topic):
         components = old.population.components
         first, n = _place(components, name)
         state, rows = old.state.copy(), field_rows(old.state, components)
-        rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, self.loop.state.n_clumps, n)
+        rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, self.reader.n_clumps, n)
         set_field_rows(state, rows)
         self._use_rates_of(replace(old.snapshot(), state=without_rates(state, components)))
 
     @exclusive
     def field(self, name: str) -> np.ndarray:
         """Values of a field at the whole step, (n_clumps,), or (n_clumps, components) with more than one."""
-        components = self.loop.population.components
+        components = self.reader.population.components
         _place(components, name)
         return self.reader.fields()[name].copy()
 
@@ -116,7 +116,7 @@ class ClumpFields(Topic):
     @exclusive
     def fields(self) -> tuple:
         """Names of the fields, in the order in which they were added."""
-        return tuple(field.name for field in self.loop.population.fields)
+        return tuple(field.name for field in self.reader.population.fields)
 
     @exclusive
     def add_flux(self, function: Any, parameters: ArrayLike = ()) -> None:
@@ -153,13 +153,13 @@ class ClumpFields(Topic):
 
         Checkpoints do not contain fluxes: add them again after `load`. The guide (extensions) has conduction of heat.
         """
-        if not self.loop.population.fields:
+        if not self.reader.population.fields:
             raise ValueError("add_flux: the simulation has no field; call add_field first")
         if not self.settings.law.has_history:
             raise ValueError(f"add_flux: the contact law {self.contact!r} keeps no records of its contacts; take one "
                              "that does, such as 'hertz-mindlin'")
         self._use_rates_of(self.loop.snapshot().with_force(Force(function, parameters, is_flux=True)),
-                           known=not self.loop.user_forces.complete)            # after load
+                           known=not self.reader.user_forces.complete)          # after load
         self.monitor.expect_rates(self)
 
     def _use_rates_of(self, snapshot, known=False):

@@ -124,7 +124,7 @@ class Forces(Topic):
         them, and pickle contains those that can be pickled.
         """
         snapshot = self.loop.snapshot()
-        if self.loop.user_forces.complete:              # else it belongs to a file
+        if self.reader.user_forces.complete:            # else it belongs to a file
             snapshot = self._with_new_forces(snapshot)
         self.continue_from(snapshot.with_force(Force(function, parameters, random, seed, corrections)))
         self.monitor.expect_rates(self)
@@ -137,11 +137,11 @@ class Forces(Topic):
         change between two runs would act half a step late without this call. Each call costs an evaluation of all
         forces.
         """
-        if self.loop.user_forces.acts:
-            self.loop.user_forces.check()
+        if self.reader.user_forces.acts:
+            self.reader.user_forces.check()
             self.continue_from(self._with_new_forces(self.loop.snapshot()))
 
     @property
     def user_forces(self):
         """Functions given to `add_force`, a tuple, in the order of the calls."""
-        return tuple(force.function for force in self.loop.user_forces.forces if not force.is_flux)
+        return tuple(force.function for force in self.reader.user_forces.forces if not force.is_flux)

@@ -28,7 +28,7 @@ class Topic:
         pairs: tuple[Pair, ...]
         settings: Settings
         loop: Any                       # the present Driver
-        reader: Reader                  # of it
+        reader: Reader                  # of this loop: all that is read, not changed
         monitor: Monitor
         calls_every: int | None         # steps between the calls of the callback that is running
         inlets: list                    # (parameters, step from which it counts, step of the last call) of each Inlet
@@ -37,7 +37,7 @@ class Topic:
     @property
     def walls(self) -> tuple[Wall, ...]:
         """The walls by their numbers. `move_wall`, `add_wall` and `remove_wall` change them."""
-        return self.loop.walls.walls
+        return self.reader.walls
 
     def continue_from(self, snapshot: Snapshot, like: Driver | None = None) -> None:
         """Continue from a `Snapshot` (minidem.engine.snapshot) with these settings; like : as of `Driver`."""
@@ -51,7 +51,7 @@ class Topic:
         The present forces have acted until now. The next step begins with half a step back under the new ones.
         """
         every = np.ones_like(snapshot.started)
-        return replace(snapshot.begun_again(every, *self.loop.rates()), forces_known=False)
+        return replace(snapshot.begun_again(every, *self.reader.rates()), forces_known=False)
 
     def _loop_from(self, snapshot, like=None):
         """A time loop with a state of its own: what it computes is gone if it is not used, or taken back."""
