@@ -160,7 +160,7 @@ def test_strength_in_a_triaxial_test():
         walls, position = md.box(start.low, start.high), start.position
         for material in smooth, rough:                  # dense, by consolidation without friction
             sim = md.Simulation(material, [replace(one, material=smooth, motion=servo) for one in walls], dt=dt,
-                                contact="hertz-mindlin", pairs=[md.Pair(smooth, rough, restitution=0.5)])
+                                contact="hertz-mindlin", pairs=[md.Pair(smooth, rough, restitution=0.5, friction=0.0)])
             sim.add_clumps(start.template, position, scale=start.scale)
             sim.run(round(30.0 * unit / dt))
             walls, position = sim.walls_at_rest, sim.position
