@@ -47,17 +47,17 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
 
     Its methods and properties are grouped by topics:
 
-    ==========  =======================================================================================
-    Simulation  run, run_until, save, load; time, step_count
-    Clumps      add_clumps, remove_clumps; set_motion: hold them, set velocities; position, force ... as arrays
-    Boundaries  walls: move_wall, add_wall, remove_wall, wall_force ...; periodic box: deform, box, strain
-    Contacts    contacts, coordination_number, stress
-    Energies    energy, linear_momentum, angular_momentum
-    Bonds       add_bonds, bonds, broken_bonds
-    ClumpFields add_field, set_field, field; add_flux: what flows through contacts
-    Forces      add_force, renew_forces
-    Files       write_vtu, write_contacts, write_bonds; write_lammps, read_lammps
-    ==========  =======================================================================================
+    ===========  =======================================================================================
+    Simulation   run, run_until, save, load; time, step_count
+    Clumps       add_clumps, remove_clumps; set_motion: hold them, set velocities; position, force ... as arrays
+    Boundaries   walls: move_wall, add_wall, remove_wall, wall_force ...; periodic box: deform, box, strain
+    Contacts     contacts, coordination_number, stress
+    Energies     energy, linear_momentum, angular_momentum
+    Bonds        add_bonds, bonds, broken_bonds
+    ClumpFields  add_field, set_field, field; add_flux: what flows through contacts
+    Forces       add_force, renew_forces
+    Files        write_vtu, write_contacts, write_bonds; write_lammps, read_lammps
+    ===========  =======================================================================================
 
     Parameters
     ----------
