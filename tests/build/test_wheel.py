@@ -21,14 +21,17 @@ SCHEME = """
 from cpython.pycapsule cimport PyCapsule_New
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport add_scaled
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, over_bodies
+from minidem.rotation.scheme cimport MOVE, Body, BodyBlock, Step, angular_acceleration, over_bodies
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, WrenchBlock
 
 cdef void formula(Body *body, const Step *step) noexcept nogil:
     body.w = add_scaled(body.w, step.dt, angular_acceleration(body, body.w, body.torque))
     body.q = normalise(add_scaled_quat(body.q, 0.5 * step.dt, multiply_vector(body.q, body.w)))
 
 cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(formula, block, torque, fixed, step)
+    cdef BodyBlock bodies = BodyBlock(MOVE, step, <ClumpBlock *> block, <const WrenchBlock *> torque,
+                                      <const ConstantBlock *> fixed)
+    over_bodies(formula, &bodies, 0)
 
 capsule = PyCapsule_New(<void *> move, "void (double *, const double *, const double *, const double *)", NULL)
 """
