@@ -53,9 +53,9 @@ from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
 from minidem.engine.user_forces cimport bind_forces, compiled_forces
-from minidem.engine.leapfrog cimport kick
+from minidem.loop.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
-from minidem.engine.loop cimport ClumpMotions, ExternalForces, Loop, full_team, run_loop
+from minidem.loop.loop cimport ClumpMotions, ExternalForces, Loop, full_team, run_loop
 from minidem.engine.onset_pass cimport list_onsets, take_onsets
 from minidem.engine.phases cimport list_phases
 from minidem.engine.schedule cimport Schedule

@@ -1,11 +1,11 @@
 """The ledger of a time loop."""
 from minidem.contact.fixed_point cimport Wide
 from minidem.core.instant cimport Instant
-from minidem.engine.loop cimport Loop
+from minidem.loop.loop cimport Loop
 from minidem.state.periodic_box cimport BoxPose
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil
-cdef bint find_work(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil
 cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil

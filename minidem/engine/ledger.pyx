@@ -397,7 +397,7 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     ledger.energies[<int> WALL_POWER] = work + contacts.box_work[1]
 
 
-cdef bint find_work(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase, at whole steps: the work of walls and box, by forces that contain onset corrections."""
     if now.purpose != STAGE:
         if loop.broad.threads[thread].failure == NO_FAILURE:

@@ -26,7 +26,7 @@ from minidem.core.openmp cimport set_flag
 from minidem.core.quaternion cimport Quat, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.core.vectors cimport require_memory, reserve
-from minidem.engine.loop cimport ClumpMotions
+from minidem.loop.loop cimport ClumpMotions
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
 from minidem.state.hold cimport held_wrench, mobility_of
 from minidem.state.rows cimport PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat, store
@@ -85,7 +85,7 @@ cdef void find_motions(Loop *loop, Py_ssize_t b, const Instant *now) noexcept no
             &body, load(motions.angular_velocity + lane), load(wrench.torque + lane)))
 
 
-cdef bint mark_onsets(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint mark_onsets(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: mark the blocks of the listed contacts."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const ContactBlock *block
@@ -214,7 +214,7 @@ cdef void correct_contacts(Loop *loop, int thread) noexcept nogil:
             add_central(contacts, &listed.block, corrections[0], listed.sides, group == <int> WALLS, n)
 
 
-cdef bint add_onset_forces(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint add_onset_forces(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: add the onset corrections to the stored wrenches of own clumps."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread

@@ -1,4 +1,4 @@
 """The phases of a step."""
-from minidem.engine.loop cimport Loop
+from minidem.loop.loop cimport Loop
 
 cdef void list_phases(Loop *loop, bint between) noexcept nogil

@@ -3,7 +3,7 @@
 Those of loop.pyx are of every simulation; what is optional has a phase of its own, in a file of its own.
 """
 from minidem.engine.ledger cimport find_work
-from minidem.engine.loop cimport (
+from minidem.loop.loop cimport (
     Phase, PhaseFunction, exchange, find_forces, finish, join, move, reduce, search, stay,
 )
 from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
@@ -11,9 +11,10 @@ from minidem.engine.schedule cimport steer
 from minidem.rotation.scheme cimport FINISH
 
 
-cdef inline void add_phase(Loop *loop, bint wanted, const char *name, PhaseFunction run) noexcept nogil:
+cdef inline void add_phase(Loop *loop, bint wanted, const char *name, PhaseFunction run,
+                           void *own=NULL) noexcept nogil:
     if wanted:
-        loop.phases[loop.n_phases] = Phase(name, run)
+        loop.phases[loop.n_phases] = Phase(name, run, own)
         loop.n_phases += 1
 
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from minidem.contact.law import MOST_COMPONENTS
 from minidem.core.checks import LARGEST, finite_array, positive, whole
+from minidem.loop.loop import NORM_ERROR
 from minidem.state.state import FIELD_ROWS
-
-NORM_ERROR = 0.05       # of the square of the norm of a quaternion, as in loop.pyx
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The schedule of walls and periodic box."""
 from minidem.core.guard cimport Guard
 from minidem.core.instant cimport Instant
-from minidem.engine.loop cimport BoxSpec, Course, Loop
+from minidem.loop.loop cimport BoxSpec, Course, Loop
 from minidem.walls.wall_table cimport WallPrimitives
 
 cdef class Schedule:
@@ -17,4 +17,4 @@ cdef class Schedule:
     cdef object speeds(self, Loop *loop)
     cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps)
 
-cdef bint steer(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint steer(Loop *loop, int thread, Instant *now, void *own) noexcept nogil

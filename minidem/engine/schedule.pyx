@@ -26,7 +26,7 @@ from minidem.core.vec3 cimport scale
 from minidem.engine.ledger cimport (
     N_SUMS, RESISTANCE_UNIT, add_steering_forces, moving_work, set_box_power, virial_of,
 )
-from minidem.engine.loop cimport BoxSpec, BoxState, ServoState, ServoWall, place, reduce
+from minidem.loop.loop cimport BoxSpec, BoxState, ServoState, ServoWall, place, reduce
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport pointer_to
 from minidem.walls.surface cimport WallPose, vector
@@ -297,7 +297,7 @@ cdef bint advance_course(Loop *loop, long long n) noexcept nogil:
     return fine
 
 
-cdef bint steer(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint steer(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: let the forces at the last whole step move walls and box in this one. False: the box will not be sound."""
     cdef bint fine = True
     if now.stage > 0:
@@ -308,7 +308,7 @@ cdef bint steer(Loop *loop, int thread, Instant *now) noexcept nogil:
         fine = advance_course(loop, now.step - 1 - loop.course.first)
     if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
         if not now.wrench_stored:
-            reduce(loop, thread, now)
+            reduce(loop, thread, now, NULL)
         return False
     loop.contacts[thread].ledger.energies[<int> WALL_POWER] = moving_work(loop, thread) \
         + loop.contacts[thread].box_work[1]

@@ -1,5 +1,5 @@
 """Compiled user forces in the time loop."""
-from minidem.engine.loop cimport Loop
+from minidem.loop.loop cimport Loop
 from minidem.state.state cimport State
 
 cdef object bind_forces(Loop *loop, State state, ids, forces, work, int corrections, bint checks)

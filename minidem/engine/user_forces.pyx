@@ -24,8 +24,8 @@ from minidem.core.lanes cimport LANES
 from minidem.core.philox cimport random_numbers
 from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.vec3 cimport add
-from minidem.engine.leapfrog cimport Restrict
-from minidem.engine.loop cimport MAX_RANDOM, Clumps, ForceBlock, ForceFunction, UserForce, Wrenches
+from minidem.loop.leapfrog cimport Restrict
+from minidem.loop.loop cimport MAX_RANDOM, Clumps, ForceBlock, ForceFunction, UserForce, Wrenches
 from minidem.state.rows cimport ClumpBlock, WrenchBlock, load, load_quat, store, store_quat
 from minidem.state.state cimport clumps_of, field_of, pointer_to, wrench_of
 

@@ -112,7 +112,7 @@ def test_the_wheel_is_portable(dist, tmp_path):
         used[name] = {register for register in ("xmm", "ymm", "zmm") if f"%{register}" in code}
         level = name.split("/")[1] if name.startswith("isa/v") else "v2"
         assert used[name] <= {"v2": {"xmm"}, "v3": {"xmm", "ymm"}, "v4": {"xmm", "ymm", "zmm"}}[level], name
-    kernels = [f"{folder}engine/loop" for folder in ("", "isa/v3/", "isa/v4/")]
+    kernels = [f"{folder}loop/loop" for folder in ("", "isa/v3/", "isa/v4/")]
     assert ["ymm" in used[name] for name in kernels] == [False, True, True]
     assert ["zmm" in used[name] for name in kernels] == [False, False, True]
 

@@ -17,8 +17,6 @@ after all contacts have been evaluated. Evaluations between two steps transfer n
 """
 from cython.parallel import parallel, threadid
 
-from minidem.engine.population import NORM_ERROR as MOST_NORM_ERROR
-
 from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
@@ -42,7 +40,7 @@ from minidem.core.quaternion cimport Quat, norm_squared, scale_quat
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, sub, times
 from minidem.core.vectors cimport memory_refused
 from minidem.engine.user_forces cimport add_compiled_forces
-from minidem.engine.leapfrog cimport MOST_STRAIN, drift, flow_change, kick, kick_with_box, kicked, path_of_flow
+from minidem.loop.leapfrog cimport MOST_STRAIN, drift, flow_change, kick, kick_with_box, kicked, path_of_flow
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, call_scheme, set_stage
 from minidem.state.hold cimport follow, follow_rates, held_wrench
 from minidem.state.periodic_box cimport box_moves, gradient_norm
@@ -54,7 +52,8 @@ cdef enum:
     ROWS_OF_STEP = 14               # of a ClumpBlock, up to `path`, which each step reads
     STEPS_PER_NORMALISATION = 32768
 
-cdef double NORM_ERROR = MOST_NORM_ERROR
+NORM_ERROR = 0.05       # of the square of the norm of a quaternion, beyond which the spheres are out of place
+cdef double MOST_NORM_ERROR = NORM_ERROR
 
 
 cdef void renormalise(double *rows) noexcept nogil:
@@ -90,7 +89,7 @@ cdef inline bint turns_soundly(const Loop *loop, Py_ssize_t b) noexcept nogil:
     for lane in range(LANES):
         w, norm = load(clumps.angular_velocity + lane), norm_squared(load_quat(clumps.orientation + lane))
         if loop.state.clump_number[b * LANES + lane] >= 0 \
-                and not (w.x + w.y + w.z - (w.x + w.y + w.z) == 0.0 and fabs(norm - 1.0) <= NORM_ERROR):
+                and not (w.x + w.y + w.z - (w.x + w.y + w.z) == 0.0 and fabs(norm - 1.0) <= MOST_NORM_ERROR):
             return False
     return True
 
@@ -240,7 +239,7 @@ cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
     return loop.n_forces > 0 or loop.external_forces != NULL
 
 
-cdef bint move(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint move(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: advance own clumps to the next pose, with the forces at the last one.
 
     Where the inner list is sorted by slabs, the contacts of a slab are found as soon as its spheres are posed. The
@@ -273,7 +272,7 @@ cdef bint move(Loop *loop, int thread, Instant *now) noexcept nogil:
     return True
 
 
-cdef bint stay(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint stay(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase, between steps instead of `move`: prepare an evaluation of the forces at the present pose."""
     if loop.state.motions != NULL:
         spins_as_stored(&loop.state, loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block)
@@ -282,7 +281,7 @@ cdef bint stay(Loop *loop, int thread, Instant *now) noexcept nogil:
     return True
 
 
-cdef bint join(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint join(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: wait for all threads, and let what one has found hold for all."""
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
@@ -316,14 +315,14 @@ cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     return True
 
 
-cdef bint search(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint search(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: rebuild the lists if a skin is exceeded."""
     if loop.broad.threads[thread].skin_exceeded or not loop.broad.valid or chooses_skins(&loop.broad, thread):
         return rebuild_lists(loop, thread)
     return True
 
 
-cdef bint find_forces(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint find_forces(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: evaluate the own contacts, and add their forces to the sums on spheres."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
@@ -346,7 +345,7 @@ cdef bint find_forces(Loop *loop, int thread, Instant *now) noexcept nogil:
     return True
 
 
-cdef bint exchange(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint exchange(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: add the forces on own spheres that other threads have found."""
     take_foreign(loop.contacts, thread, loop.n_threads, &loop.state)
     return True
@@ -445,7 +444,7 @@ cdef bint call_python(Loop *loop, int thread, const Instant *now, bint last) noe
     return not barrier_wait(&loop.broad.barrier, loop.n_threads, failed)
 
 
-cdef bint reduce(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint reduce(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: store the wrenches of own blocks, user forces included.
 
     User forces see velocities predicted at the instant of the pose. The Driver knows them between two steps.
@@ -460,7 +459,7 @@ cdef bint reduce(Loop *loop, int thread, Instant *now) noexcept nogil:
     return True
 
 
-cdef bint finish(Loop *loop, int thread, Instant *now) noexcept nogil:
+cdef bint finish(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: call the rotation scheme, once the torques at a whole step are known, for each own block."""
     cdef WrenchBlock held
     cdef Py_ssize_t b
@@ -477,10 +476,10 @@ cdef bint run_phases(Loop *loop, int thread, Instant *now) noexcept nogil:
     """To the pose of an instant, and the forces there. False, for all threads: they are incomplete."""
     cdef int k
     for k in range(loop.n_phases):
-        if not loop.phases[k].run(loop, thread, now):
+        if not loop.phases[k].run(loop, thread, now, loop.phases[k].own):
             return False
     if now.purpose in (LAST_STEP, BETWEEN) and not loop.stores_wrenches:
-        reduce(loop, thread, now)
+        reduce(loop, thread, now, NULL)
     return True
 
 

@@ -35,8 +35,9 @@ cdef extern from "engine/user_force.h" nogil:
 ctypedef void (*ForceFunction)(const double *time, const Clumps *clumps, Wrenches *wrenches,
                                const double *parameters) noexcept nogil
 ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
-# A phase of a step, which all threads go through. False, for all threads: something has failed, and the run ends.
-ctypedef bint (*PhaseFunction)(LoopPointer loop, int thread, Instant *now) noexcept nogil
+# A phase of a step, which all threads go through; own : what belongs to the phase. False, for all threads: something
+# has failed, and the run ends.
+ctypedef bint (*PhaseFunction)(LoopPointer loop, int thread, Instant *now, void *own) noexcept nogil
 
 cdef enum:
     MAX_PHASES = 24
@@ -44,6 +45,7 @@ cdef enum:
 cdef struct Phase:
     const char *name
     PhaseFunction run
+    void *own
 
 cdef struct UserForce:              # compiled
     ForceFunction function
@@ -179,13 +181,13 @@ cdef inline double steps_since_start(const Loop *loop, const Instant *now) noexc
 
 
 # Phases: see loop.pyx
-cdef bint move(Loop *loop, int thread, Instant *now) noexcept nogil
-cdef bint stay(Loop *loop, int thread, Instant *now) noexcept nogil
-cdef bint join(Loop *loop, int thread, Instant *now) noexcept nogil
-cdef bint search(Loop *loop, int thread, Instant *now) noexcept nogil
-cdef bint find_forces(Loop *loop, int thread, Instant *now) noexcept nogil
-cdef bint exchange(Loop *loop, int thread, Instant *now) noexcept nogil
-cdef bint reduce(Loop *loop, int thread, Instant *now) noexcept nogil
-cdef bint finish(Loop *loop, int thread, Instant *now) noexcept nogil
+cdef bint move(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
+cdef bint stay(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
+cdef bint join(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
+cdef bint search(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
+cdef bint find_forces(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
+cdef bint exchange(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
+cdef bint reduce(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
+cdef bint finish(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef void run_loop(Loop *loop, long long steps, bint between) noexcept nogil
 cdef int full_team(int n_threads) noexcept nogil

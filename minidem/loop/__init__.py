@@ -1,0 +1,1 @@
+"""The time loop: the phases that every simulation has."""
