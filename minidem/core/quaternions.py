@@ -4,6 +4,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+NORM_ERROR = 0.05       # of the square of the norm in a time loop, beyond which spheres are out of place
+
 
 def multiply(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """Hamilton product of quaternions (..., 4) and (..., 4)."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from minidem.contact.law import MOST_COMPONENTS
 from minidem.core.checks import LARGEST, finite_array, positive, whole
-from minidem.loop.loop import NORM_ERROR
+from minidem.core.quaternions import NORM_ERROR
 from minidem.state.state import FIELD_ROWS
 
 

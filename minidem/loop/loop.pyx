@@ -17,6 +17,8 @@ after all contacts have been evaluated. Evaluations between two steps transfer n
 """
 from cython.parallel import parallel, threadid
 
+from minidem.core.quaternions import NORM_ERROR
+
 from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
@@ -52,7 +54,6 @@ cdef enum:
     ROWS_OF_STEP = 14               # of a ClumpBlock, up to `path`, which each step reads
     STEPS_PER_NORMALISATION = 32768
 
-NORM_ERROR = 0.05       # of the square of the norm of a quaternion, beyond which the spheres are out of place
 cdef double MOST_NORM_ERROR = NORM_ERROR
 
 
