@@ -16,7 +16,7 @@ from scenes import MATERIAL, material_for, settling
 from user_functions import CFUNC, rods
 
 import minidem as md
-from minidem.engine.population import field_rows
+from minidem.fields.field import field_rows
 from minidem.initial import place_densely
 
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"

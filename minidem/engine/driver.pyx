@@ -23,9 +23,10 @@ from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.gather import with_history
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
-from minidem.engine.population import field_rows, keep_rates, require_sound
+from minidem.engine.population import require_sound
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import WORK
+from minidem.fields.field import field_rows, keep_rates
 from minidem.state.hold import immovable
 from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
 from minidem.walls.wall import with_names

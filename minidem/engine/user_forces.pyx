@@ -16,7 +16,7 @@ import numpy as np
 
 from minidem.core import quaternions
 from minidem.core.checks import LARGEST, finite_array, short_repr
-from minidem.engine.population import add_sources, checked_rates, field_values
+from minidem.fields.field import add_sources, checked_rates, field_values
 from minidem.state.bodies import template_frames
 from minidem.state.state import as_blocks
 

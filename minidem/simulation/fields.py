@@ -24,7 +24,7 @@ from minidem.core.checks import (
     whole,
 )
 from minidem.core.guard import exclusive
-from minidem.engine.population import Field, field_rows, first_rows, set_field_rows, without_rates
+from minidem.fields.field import Field, field_rows, first_rows, set_field_rows, without_rates
 from minidem.output.vtu import ARRAYS
 from minidem.simulation.forces import Force
 from minidem.simulation.topic import Topic

@@ -1,0 +1,130 @@
+"""A field of the clumps, and its values and rates as arrays of NumPy.
+
+Fields have the last rows of a block of clumps (FieldRow of state/rows.pxd).
+components : (name, first component, number of components) of each field, see `Population.components`.
+"""
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minidem.contact.law import MOST_COMPONENTS
+from minidem.core.checks import LARGEST, finite_array, positive, whole
+from minidem.state.state import FIELD_ROWS
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A quantity of the clumps that a user has added: what holds for all of them.
+
+    Attributes
+    ----------
+    name : str
+    components : int
+    new : (components,) values of clumps that are added later; None: not known
+    capacity : float
+    per_mass : whether the capacity is per kilogram
+    walls : (n_walls, components), not a number where a wall has no value
+    """
+
+    name: str
+    components: int
+    new: Any
+    capacity: float
+    per_mass: bool
+    walls: np.ndarray
+
+    @property
+    def record(self):
+        """The field as a dictionary in types of JSON."""
+        walls = [[None if np.isnan(value) else value for value in row] for row in self.walls.tolist()]
+        return vars(self) | {"new": None if self.new is None else list(self.new), "walls": walls}
+
+    @classmethod
+    def restored(cls, record, n_walls):
+        n, new = whole("components", record["components"], 1, MOST_COMPONENTS), record["new"]
+        new = None if new is None else tuple(finite_array("new", new, (n,), limit=LARGEST).tolist())
+        walls = np.array(record["walls"], float).reshape(n_walls, n)        # None: not a number
+        return cls(str(record["name"]), n, new, positive("capacity", record["capacity"]), bool(record["per_mass"]),
+                   walls)
+
+
+def field_rows(state, components):
+    """(n_clumps, components, FIELD_ROWS) copies."""
+    n = sum(n for _, _, n in components)
+    first = state.blocks.shape[1] - n * len(FIELD_ROWS)
+    return state.rows(state.blocks, first, n * len(FIELD_ROWS)).reshape(state.n_clumps, n, len(FIELD_ROWS))
+
+
+def set_field_rows(state, rows):
+    """The inverse."""
+    count = rows.shape[1] * rows.shape[2]
+    state.write(state.blocks.shape[1] - count, rows.reshape(state.n_clumps, count))
+
+
+def field_values(state, components):
+    """{name: (n_clumps,) or (n_clumps, components)}"""
+    values = field_rows(state, components)[:, :, FIELD_ROWS.index("value")]
+    return {name: values[:, first] if n == 1 else values[:, first:first + n] for name, first, n in components}
+
+
+def checked_rates(state, components, rates=None):
+    """Rates times capacity from a user force, {name: (n_clumps, n)}; ValueError for what they cannot be."""
+    if rates is None:
+        return {}
+    if not isinstance(rates, dict) or not set(rates) <= {name for name, _, _ in components}:
+        raise ValueError(f"a user force returned rates of {sorted(rates) if isinstance(rates, dict) else rates!r}: "
+                         f"give a dict with names out of {', '.join(name for name, _, _ in components)}")
+    return {name: finite_array(f"rate of {name}", rates[name], (state.n_clumps, n)[:2 if n > 1 else 1], repeat=True,
+                               limit=LARGEST).reshape(state.n_clumps, n) for name, _, n in components if name in rates}
+
+
+def add_sources(state, components, rates):
+    """Add rates times capacity, of `checked_rates`, to the rates at the pose."""
+    if not rates:
+        return
+    rows = field_rows(state, components)
+    for name, first, n in components:
+        if name in rates:
+            rows[:, first:first + n, FIELD_ROWS.index("rate")] += \
+                rates[name] * rows[:, first:first + n, FIELD_ROWS.index("per_capacity")]
+    set_field_rows(state, rows)
+
+
+def without_rates(state, components):
+    """Copy the state so that the next evaluation finds all rates anew, as for clumps that have not moved."""
+    new, rows = state.copy(), field_rows(state, components)
+    rows[:, :, FIELD_ROWS.index("has_last")] = 0.0
+    set_field_rows(new, rows)
+    return new
+
+
+def keep_rates(state, components, before, known):
+    """Put back the rates of clumps that have done a step; before : `field_rows` of before an evaluation.
+
+    known : whether the rates of all clumps were known.
+    """
+    rate, has_last = FIELD_ROWS.index("rate"), FIELD_ROWS.index("has_last")
+    rows = field_rows(state, components)
+    rows[:, :, rate] = np.where(known | (before[:, :, has_last] > 0.0), before[:, :, rate], rows[:, :, rate])
+    set_field_rows(state, rows)
+
+
+def set_new(population, state, first):
+    """Set the fields of the clumps from number `first` on; ValueError where their values are not known."""
+    if not population.fields:
+        return
+    rows, mass = field_rows(state, population.components), state.column("mass")[first:]
+    for one, (name, place, n) in zip(population.fields, population.components):
+        if one.new is None:
+            raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to add_field")
+        rows[first:, place:place + n] = first_rows(one, np.broadcast_to(one.new, (len(mass), n)), mass)
+    set_field_rows(state, rows)
+
+
+def first_rows(field, values, mass):
+    """(n_clumps, components, FIELD_ROWS) of clumps that have not moved; values : (n_clumps, components)."""
+    rows = np.zeros((*values.shape, len(FIELD_ROWS)))
+    rows[:, :, FIELD_ROWS.index("value")] = values
+    rows[:, :, FIELD_ROWS.index("per_capacity")] = 1.0 / (field.capacity * (mass[:, None] if field.per_mass else 1.0))
+    return rows
