@@ -105,7 +105,7 @@ the Cayley map, which keeps the angular momentum in the lab, and kicks for torqu
   scheme of Takahashi and Imada are of higher order between the kicks of a smooth potential, whose
   second derivatives, or further evaluations of the force, they need. Dashpots and friction have no
   potential. The gradient of Hertz's force is not smooth where a contact begins or ends, and most of
-  the error comes from there: the [onset correction](../contact/ONSET.md) removes it with one force
+  the error comes from there: the [onset correction](../onset/ONSET.md) removes it with one force
   evaluation per step.
 * **Splittings of the free rotation of higher order**, with general coefficients or with those of
   Laskar and Vaillant (10.1007/s10569-019-9886-4), which depend on the moments of inertia, need more

@@ -24,7 +24,6 @@ cdef enum Report:                       # bits: what a thread tells all others a
     LOST = 4                            # during a rebuild: a clump has a non-finite pose
     FAILED = 8                          # Neighbours.failure
     ENDS_RUN = 16                       # see Neighbours
-    HAS_ONSETS = 32                     # a contact may begin or end within the step
 
 cdef struct Share:                  # of a thread
     double fraction                 # of the blocks of clumps

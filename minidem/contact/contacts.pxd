@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.blocks cimport Blocks
+from minidem.contact.blocks cimport Blocks, ContactBlock
 from minidem.contact.contact cimport SideBlock, Contact, Result
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
@@ -21,6 +21,7 @@ cdef enum:
     SUMMED = 4                      # energies that each block dissipates: see Ledger
     BLOCKS_PER_FOLD = 32            # at most 64: see fold
     PAIRS_AT_ONCE = 1024            # ints of the inner list that are tested at once
+    MAX_OBSERVERS = 8
 
 cdef enum:                          # energies since the start
     FRACTURE = 4                    # dissipated; before it by damping, tangential damping, sliding, rolling
@@ -59,10 +60,25 @@ cdef struct Room:                   # for eight contacts; begins at a cache line
     Contact contact
     Result result
     SideBlock sides[2]
-    AlignedRow images[6]
+    AlignedRow images[6]            # see gather_contacts ...
+    bint crosses                    # ... whether they differ from zero
     uint64_t keys[2][LANES]         # of the units of the sums on both sides
+    int group
     Py_ssize_t block                # its number in the group
     int n                           # of a law without history: number of contacts in the block
+    bint known                      # the law has not been called: the forces are as before an evaluation between steps
+
+ctypedef Contacts *ContactsPointer
+
+# Optional physics sees each block after the law, before its forces are added, and is told before all are evaluated.
+ctypedef void (*ClearFunction)(ContactsPointer contacts, void *own) noexcept nogil
+ctypedef void (*SeeFunction)(ContactsPointer contacts, const StateView *state, ContactBlock *block, Room *room,
+                             const Instant *now, void *own) noexcept nogil
+
+cdef struct Observer:
+    ClearFunction clear
+    SeeFunction see
+    void *own                       # what belongs to it and this thread
 
 cdef struct Contacts:
     Law own_law                     # with the walls at the pose of this thread
@@ -109,12 +125,11 @@ cdef struct Contacts:
     IntVector changed               # with mass=shared: bodies (n, 2) of contacts that begin or end at this pose
     Room rooms[2]                   # the second one for laws without history
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: their contacts were known before the evaluation
+    Observer observers[MAX_OBSERVERS]
+    int n_observers
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
     int pair_after_end[2]           # ... its pair ...
     bint has_force_after_end        # ... if there is one
-    IntVector near_onset[GROUPS]        # with onset correction: lanes of contacts that may begin or end within a step
-    DoubleVector onset[GROUPS]      # (near_onset,): their onset corrections [N]
-    bint some_onset                 # a contact of any thread may begin or end
     char padding[LINE_PAIR]
 
 
@@ -126,6 +141,7 @@ cdef void release_room(Contacts *contacts) noexcept nogil
 cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
 cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
+cdef void clear_observers(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
 cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,

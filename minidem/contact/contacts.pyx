@@ -158,10 +158,17 @@ cdef void clear_contacts(Contacts *contacts) noexcept nogil:
     cdef int group
     for group in range(<int> GROUPS):
         clear_blocks(&contacts.groups[group])
-        contacts.near_onset[group].size = 0
     contacts.list_cursor = contacts.n_found = 0
     contacts.n_sums = 1 if contacts.n_sums > contacts.n_slots + 1 else contacts.n_slots + 2     # the other place
     contacts.box_work[0] = contacts.box_work[1] = 0
+    clear_observers(contacts)
+
+
+cdef void clear_observers(Contacts *contacts) noexcept nogil:
+    """Let the observers forget the contacts that they have seen, before all are evaluated."""
+    cdef int k
+    for k in range(contacts.n_observers):
+        contacts.observers[k].clear(contacts, contacts.observers[k].own)
 
 
 cdef void release_contacts(Contacts *contacts) noexcept nogil:
@@ -173,8 +180,6 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     for group in range(<int> GROUPS):
         release_blocks(&contacts.groups[group])
         release_blocks(&contacts.spare[group])
-        release(&contacts.near_onset[group])
-        release(&contacts.onset[group])
 
 
 cdef void release_room(Contacts *contacts) noexcept nogil:

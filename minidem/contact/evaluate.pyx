@@ -23,9 +23,10 @@ from libc.string cimport memchr, memcpy, memmove, memset
 
 from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
-from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Energies, Row, load3
+from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Energies, Row
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, end_contact, find_wall_pairs,
+    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, clear_observers,
+    end_contact, find_wall_pairs,
 )
 from minidem.contact.fixed_point cimport (
     LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, read_sums, rounded_wide, take_sums,
@@ -39,13 +40,12 @@ from minidem.core.eight cimport (
     store_eight3,
 )
 from minidem.core.instant cimport BETWEEN, LAST_STEP, Instant
-from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.lanes cimport LANES, row_of
 from minidem.core.prefetch cimport prefetch
-from minidem.core.quaternion cimport matrix, turn_vector
-from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, vec3
+from minidem.core.vec3 cimport dot
 from minidem.core.vectors cimport grow, reserve
 from minidem.state.pose cimport load_matrices, to_body3
-from minidem.state.rows cimport ClumpBlock, load, load_quat
+from minidem.state.rows cimport load
 from minidem.state.state cimport clump_of, clumps_of, free_slot_of, member
 
 cdef enum:
@@ -367,44 +367,9 @@ cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, co
                 contacts.box_work[half] += rounded_wide(0.5 * contacts.law.dt * power * contacts.law.per_energy)
 
 
-cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept nogil:
-    """Velocity of a sphere's centre, as stored, lab: with most rotation schemes half a step behind the pose."""
-    cdef const double *x = state.spheres + 4 * <Py_ssize_t> sphere
-    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
-    cdef const ClumpBlock *clumps = clumps_of(state, row_of(clump))
-    cdef Vec3 turning = turn_vector(matrix(load_quat(clumps.orientation + lane)), load(clumps.angular_velocity + lane))
-    return add(load(clumps.velocity + lane), cross(turning, sub(vec3(x[0], x[1], x[2]), load(clumps.position + lane))))
-
-
-cdef void list_onsets(Contacts *contacts, const StateView *state, int group, const ContactBlock *block, Py_ssize_t b,
-                      const Contact *contact, const double *images) noexcept nogil:
-    """List the contacts of block b that may begin or end within a step: see Law.
-
-    images : as of gather_contacts; NULL: zero.
-    """
-    cdef const Law *law = contacts.law
-    cdef Vec3 relative
-    cdef double speed
-    cdef int lane
-    if not reserve(&contacts.near_onset[group], contacts.near_onset[group].size + LANES):
-        return
-    for lane in range(LANES):
-        if block.first[lane] == free_slot_of(state):
-            continue
-        relative = sphere_velocity(state, block.first[lane])
-        if block.second[lane] >= 0:
-            relative = sub(relative, sphere_velocity(state, block.second[lane]))
-        if images != NULL:
-            relative = sub(relative, load(images + lane))
-        speed = dot(load3(contact.normal, lane), relative)
-        contacts.near_onset[group].data[contacts.near_onset[group].size] = <int> b * LANES + lane
-        contacts.near_onset[group].size += contact.overlap[lane] < (
-            law.ends * speed if speed > 0.0 else -law.begins * speed)
-
-
 cdef inline bint stores_block(const Contacts *contacts, bint walls, const Instant *now) noexcept nogil:
     """Whether something reads the forces in blocks before the next evaluation, without history the contacts, too."""
-    return now.purpose in (LAST_STEP, BETWEEN) or contacts.stores_forces or contacts.law.corrects_onsets \
+    return now.purpose in (LAST_STEP, BETWEEN) or contacts.stores_forces \
         or walls and contacts.walls.any_moves
 
 
@@ -418,31 +383,31 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
     cdef Contact *contact = &room.contact
     cdef Result *result = &room.result
     cdef double magnitude[LANES]
-    cdef bint walls = group == <int> WALLS, crosses
-    cdef int ended = 0
-    room.block = b
+    cdef bint walls = group == <int> WALLS
+    cdef int ended = 0, k
+    room.group, room.block, room.known = group, b, history and b < contacts.n_kept[group]
     if law.log_materials > 0:
         load_keys(law, block.materials, room.keys)      # long before they are read as a vector
-    crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images[0])
+    room.crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images[0])
     if not history:
         call_central(law, contact, magnitude, result.force[0])
         if stores_block(contacts, walls, now):
             memcpy(block.force, result.force, sizeof(block.force))
-        if law.corrects_onsets:
-            list_onsets(contacts, state, group, block, b, contact, room.images[0] if crosses else NULL)
-    elif b >= contacts.n_kept[group]:
+    elif room.known:
+        load_known_results(law, block, contact, result)
+    else:
         preset(contacts, law, b, walls, contact, result)
         call_law(contacts, law, state, block, contact, result, stores_block(contacts, walls, now), now)
         # No contact persists beyond the range for which pairs are listed.
         store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
                                                 load_eight(result.goes_on)))
         ended = bits_below(result.goes_on, 0.5)
-    else:
-        load_known_results(law, block, contact, result)
     if history and law.fields.sums != NULL:
         add_rates(contacts, law, state, block, contact, result)
-    if crosses:
+    if room.crosses:
         add_image_work(contacts, block.first, free_slot_of(state), result.force[0], room.images[0])
+    for k in range(contacts.n_observers):
+        contacts.observers[k].see(contacts, state, block, room, now, contacts.observers[k].own)
     return ended
 
 
@@ -602,6 +567,7 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
         evaluate_found(contacts, mine, state, now)
     else:
         contacts.box_work[0] = contacts.box_work[1] = 0
+        clear_observers(contacts)
         if contacts.law.fields.sums != NULL:
             clear_rates(contacts.law, mine.first_block, mine.last_block)
         evaluate_group(contacts, mine, state, SPHERES, now)

@@ -15,9 +15,6 @@ from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView, clump_of
 from minidem.walls.surface cimport Walls
 
-cdef enum:
-    ZETA_TERMS = 12                     # of the two polynomials of the onset correction
-
 # Of a contact, force : magnitudes (LANES,) along the normals [N]. Overlap, radius and coefficients are given.
 ctypedef void (*CentralFunction)(const Contact *contact, double *force) noexcept nogil
 # Replaces the history (n_records, 4, LANES) of the last step by the history of this one. Of the result, goes_on and
@@ -37,9 +34,6 @@ cdef struct Law:                        # all that a force depends on, in additi
     double power                        # p of the force k d^p
     double energy_factor                # elastic energy / (force * overlap)
     double dt                           # [s]
-    bint corrects_onsets
-    double begins, ends                 # overlap / normal speed below which a contact may begin, end within a step [s]
-    double zeta[2][ZETA_TERMS]          # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
     int n_records                       # of its history
     int rare_records                    # the last ones, which few contacts have; 0 without bonds
     bint has_couples                    # it exerts couples
@@ -79,7 +73,6 @@ cdef class LawKernels(External):
     cdef public object fields           # (name, first component, components) of each field; None: not in a time loop
     cdef public int n_components        # of all fields
     cdef object fill(self, Law *law, values)
-    cdef object correct_onsets(self, Law *law, double power, zeta, double dt)
 
 
 cdef inline int pair_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:

@@ -10,20 +10,13 @@ import numpy as np
 from minidem.contact.columns import COEFFICIENTS, NORMAL_ENERGY, OVERLAP, RADIUS
 from minidem.contact.pair_table import PROPERTIES
 
-from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, MAX_COEFFICIENTS, MAX_COMPONENTS, MAX_RECORDS, Row
-from minidem.contact.onset cimport Onsets, onset_forces
+from minidem.contact.contact cimport MAX_COEFFICIENTS, MAX_COMPONENTS, MAX_RECORDS, Row
 from minidem.contact.part cimport MAX_PARAMETERS
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport pointer_to
 
-# Window of 1.1 steps, and a margin because stored velocities are half a step old. What overlaps at the first sample of
-# a contact has come in during the last step, at that velocity; what overlaps at the last one leaves during the next
-# step, at another velocity.
-BEGINS, ENDS = 1.21, 1.6
-
 MOST_COEFFICIENTS, MOST_RECORDS, MOST_PARAMETERS = <int> MAX_COEFFICIENTS, <int> MAX_RECORDS, <int> MAX_PARAMETERS
 MOST_COMPONENTS = <int> MAX_COMPONENTS
-TERMS = <int> ZETA_TERMS
 
 
 cdef class Part:
@@ -61,7 +54,7 @@ cdef class LawKernels(External):
         return copy
 
     cdef object fill(self, Law *law, values):
-        """Functions and parameter values, for a law without onset correction; all else is zero."""
+        """Functions and parameter values; all else is zero."""
         cdef Part part
         cdef int k, first = self.n_records - sum(part.n_records for part in self.parts)
         memset(law, 0, sizeof(Law))
@@ -77,14 +70,6 @@ cdef class LawKernels(External):
             law.rare_records = part.rare_records        # of the last part
         for k, value in enumerate(values):
             law.parameters.values[k] = value
-
-    cdef object correct_onsets(self, Law *law, double power, zeta, double dt):
-        """Set what the onset correction needs: power p, step dt [s], zeta (2, ZETA_TERMS) of onset_series.py."""
-        cdef int k
-        law.corrects_onsets = True
-        law.power, law.dt, law.begins, law.ends = power, dt, BEGINS * dt, ENDS * dt
-        for k in range(ZETA_TERMS):
-            law.zeta[0][k], law.zeta[1][k] = zeta[0][k], zeta[1][k]
 
     def force_at(self, double overlap, double radius, coefficients, values=(), double power=0.0):
         """Elastic normal force [N] at an overlap and an effective radius [m].
@@ -133,24 +118,6 @@ cdef class LawKernels(External):
         self.raise_error()
         return np.array(<double[:4, :LANES]> <double *> &energies) if energies_only \
             else np.array(<double[:12, :LANES]> <double *> &result)
-
-    def onset_force_at(self, double overlap, double radius, coefficients, double power, zeta, double dt, double rate,
-                       double acceleration, double mobility):
-        """The onset correction [N]; the arguments are as of force_at, correct_onsets and onset.pxd."""
-        cdef Law law
-        cdef Onsets onsets
-        cdef double force[LANES]
-        cdef int lane, k
-        self.fill(&law, ())
-        self.correct_onsets(&law, power, zeta, dt)
-        for lane in range(LANES):
-            onsets.overlap[lane], onsets.radius[lane] = overlap, radius
-            for k in range(CENTRAL_COEFFICIENTS):
-                onsets.coefficients[k][lane] = coefficients[k] if k < len(coefficients) else 0.0
-            onsets.rate[lane], onsets.acceleration[lane] = rate, acceleration
-            onsets.force[lane], onsets.mobility[lane] = self.force_at(overlap, radius, coefficients), mobility
-        onset_forces(&law, &onsets, force)
-        return force[0]
 
 
 cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table, state):

@@ -21,7 +21,6 @@ import numpy as np
 
 from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.gather import with_history
-from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
 from minidem.engine.population import require_sound
 from minidem.engine.snapshot import Snapshot
@@ -56,10 +55,10 @@ from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_
 from minidem.engine.user_forces cimport bind_forces, compiled_forces
 from minidem.loop.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
-from minidem.loop.loop cimport ClumpMotions, ExternalForces, Loop, full_team, run_loop
-from minidem.engine.onset_pass cimport list_onsets, take_onsets
-from minidem.engine.phases cimport list_phases
+from minidem.loop.loop cimport ExternalForces, Loop, full_team, run_loop
+from minidem.engine.phases cimport Options, list_phases
 from minidem.engine.schedule cimport Schedule
+from minidem.onset.onset_pass cimport OnsetCorrection
 from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.hold cimport follow_rates, held_wrench
 from minidem.state.pose cimport pose_range
@@ -125,6 +124,8 @@ cdef class Driver:
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see Snapshot; without what the threads have noted since
+    cdef Options options
+    cdef OnsetCorrection onset_correction
     cdef object onsets                  # see Snapshot, where contacts are not known; None: not known
     cdef readonly object started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
@@ -167,6 +168,10 @@ cdef class Driver:
         self.schedule.prepare(&self.loop, 0)
         for t in range(self.loop.n_threads):
             self.loop.contacts[t].stores_forces = self.loop.course.steered
+        if settings.law is not None and settings.law.corrects_onsets(settings.law_values):
+            self.onset_correction = OnsetCorrection()
+            self.onset_correction.attach(&self.loop, settings.law.power)
+            self.options.onsets = &self.onset_correction.own
         self.started, self.forces_known, self.onsets = snapshot.started, snapshot.forces_known, snapshot.onsets
         self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
         self.fractures = np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures
@@ -282,10 +287,6 @@ cdef class Driver:
         self.set_exclusions(immovable(self.state))
         self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
-        if law.corrects_onsets(values):
-            kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
-            self.loop.clump_motions = <ClumpMotions *> self.zeros(self.loop.state.n_blocks * sizeof(ClumpMotions))
-            self.loop.onset_blocks = <unsigned char *> self.zeros(self.loop.state.n_blocks)
 
     def set_exclusions(self, fixed):
         """Which pairs never touch: of materials that do not, and of what no force can move, `fixed` (n_clumps,) bool,
@@ -543,7 +544,7 @@ cdef class Driver:
     cdef object advance(self, long long steps, bint between=False):
         """Run the time loop for `steps`; between : evaluate the forces at the present pose instead."""
         self.guard.during_step = True
-        list_phases(&self.loop, between)
+        list_phases(&self.loop, &self.options, between)
         with nogil:
             run_loop(&self.loop, steps, between)
         self.guard.during_step = False
@@ -620,10 +621,10 @@ cdef class Driver:
         cdef const unsigned char[::1] known = np.append(clumps, False).view(np.uint8)
         cdef int t
         self.state.wrench[:] = np.where(self.state.lanes_of(clumps), self.copies[0], self.state.wrench)
+        if self.onsets is not None:
+            self.onset_correction.take(self.onsets, &known[0])
         for t in range(self.loop.n_threads if self.onsets is not None or self.state.hold is not None else 0):
-            if self.onsets is not None:
-                take_onsets(&self.loop, t, self.onsets, &known[0])
-            add_wall_work(&self.loop, t, True)
+            add_wall_work(&self.loop, t, True, self.onsets is not None)
 
     def evaluate_forces(self):
         """Forces at the present pose, unless they are known."""
@@ -710,7 +711,7 @@ cdef class Driver:
     def phases(self):
         """Names of the phases of a step, in their order: see phases.pyx."""
         cdef int k
-        list_phases(&self.loop, False)
+        list_phases(&self.loop, &self.options, False)
         return tuple([self.loop.phases[k].name.decode() for k in range(self.loop.n_phases)])
 
     @property
@@ -788,8 +789,8 @@ cdef class Driver:
 
     cdef object keep_onsets(self):
         """Onset corrections at the present pose, see `Snapshot`."""
-        if self.contacts_known and self.loop.law.ends > 0.0:
-            self.onsets = list_onsets(&self.loop)
+        if self.contacts_known and self.onset_correction is not None:
+            self.onsets = self.onset_correction.listed()
         return self.onsets
 
     def snapshot(self):

@@ -4,7 +4,7 @@ from minidem.core.instant cimport Instant
 from minidem.loop.loop cimport Loop
 from minidem.state.periodic_box cimport BoxPose
 
-cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil
+cdef void add_wall_work(Loop *loop, int thread, bint between, bint corrected) noexcept nogil
 cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept nogil
 cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil

@@ -385,12 +385,15 @@ cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexce
         loop.contacts[t].box_work[1] = rounded_wide(-0.5 * loop.step.dt * STRESS_UNIT * power) if t == 0 else 0
 
 
-cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
-    """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
+cdef void add_wall_work(Loop *loop, int thread, bint between, bint corrected) noexcept nogil:
+    """At a whole step, when the contacts of own clumps are known.
+
+    between : no step has led to this pose.  corrected : forces have changed since the evaluation, by onset corrections.
+    """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef Ledger *ledger = &loop.contacts[thread].ledger
     cdef Wide work = moving_work(loop, thread)
-    if loop.law.ends > 0.0 and loop.course.boxes:
+    if corrected and loop.course.boxes:
         sum_image_work(loop, thread)
     if not between:
         ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + work + contacts.box_work[0]
@@ -398,11 +401,11 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
 
 
 cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
-    """Phase, at whole steps: the work of walls and box, by forces that contain onset corrections."""
+    """Phase, at whole steps: the work of walls and box. own : not NULL if there are onset corrections."""
     if now.purpose != STAGE:
         if loop.broad.threads[thread].failure == NO_FAILURE:
-            add_wall_work(loop, thread, now.purpose == BETWEEN)
-        if loop.course.boxes and loop.law.ends > 0.0:
+            add_wall_work(loop, thread, now.purpose == BETWEEN, own != NULL)
+        if loop.course.boxes and own != NULL:
             wait(&loop.broad, thread, 0)                # spheres of other threads are read until here
     return True
 

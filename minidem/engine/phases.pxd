@@ -1,4 +1,8 @@
 """The phases of a step."""
 from minidem.loop.loop cimport Loop
+from minidem.onset.onset_pass cimport OnsetPass
 
-cdef void list_phases(Loop *loop, bint between) noexcept nogil
+cdef struct Options:                # optional physics of a simulation; NULL: it has none
+    OnsetPass *onsets
+
+cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nogil

@@ -6,8 +6,8 @@ from minidem.engine.ledger cimport find_work
 from minidem.loop.loop cimport (
     Phase, PhaseFunction, exchange, find_forces, finish, join, move, reduce, search, stay,
 )
-from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.engine.schedule cimport steer
+from minidem.onset.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.rotation.scheme cimport FINISH
 
 
@@ -18,9 +18,9 @@ cdef inline void add_phase(Loop *loop, bint wanted, const char *name, PhaseFunct
         loop.n_phases += 1
 
 
-cdef void list_phases(Loop *loop, bint between) noexcept nogil:
+cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nogil:
     """List the phases of a step, or of an evaluation between two steps."""
-    cdef bint contacts = loop.has_contacts, onsets = loop.law.ends > 0.0
+    cdef bint contacts = loop.has_contacts, onsets = has.onsets != NULL
     cdef bint finishes = loop.roles >> FINISH & 1, holds = loop.state.holds != NULL
     cdef bint moves = loop.course.walls > 0 or loop.course.boxes > 0
     loop.n_phases = 0
@@ -32,10 +32,10 @@ cdef void list_phases(Loop *loop, bint between) noexcept nogil:
     add_phase(loop, contacts, "join", join)
     add_phase(loop, contacts, "search", search)
     add_phase(loop, contacts, "contacts", find_forces)
-    add_phase(loop, onsets, "onsets", mark_onsets)
+    add_phase(loop, onsets, "onsets", mark_onsets, has.onsets)
     add_phase(loop, contacts, "join", join)
     add_phase(loop, contacts and loop.n_threads > 1, "exchange", exchange)
     add_phase(loop, loop.stores_wrenches, "reduce", reduce)
-    add_phase(loop, onsets, "correct", add_onset_forces)
-    add_phase(loop, contacts and (moves or holds), "work", find_work)
+    add_phase(loop, onsets, "correct", add_onset_forces, has.onsets)
+    add_phase(loop, contacts and (moves or holds), "work", find_work, has.onsets)
     add_phase(loop, finishes and not between, "finish", finish)

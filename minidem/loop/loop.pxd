@@ -123,19 +123,11 @@ cdef struct Course:                 # of walls and box (schedule.pyx): entries f
     double *rates                   # (steps, 4): see advance_box
     Wide *sums                      # (threads, n_sums): see add_steering_forces
 
-cdef struct ClumpMotions:           # of the clumps of a block, or of their pins, at the instant of the pose
-    double velocity[3 * LANES]              # lab [m/s]
-    double acceleration[3 * LANES]          # lab [m/s2]
-    double angular_velocity[3 * LANES]      # principal frame [rad/s]
-    double angular_acceleration[3 * LANES]  # principal frame [rad/s2]
-
 cdef struct Loop:
     StateView state
     Law law                         # of all contacts
     Walls *walls
     Course *course
-    ClumpMotions *clump_motions     # (n_blocks,), where contacts may begin or end: onset_pass.pyx
-    unsigned char *onset_blocks     # (n_blocks,): a contact of a clump may begin or end
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const WrenchBlock *body_force   # (block types,): wrench of clumps without a contact
     Step step

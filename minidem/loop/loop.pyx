@@ -23,11 +23,11 @@ from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.broadphase cimport (
-    ENDS_RUN, FAILED, FORCE_AFTER_END, HAS_ONSETS, NO_FAILURE, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins, rebuild, wait,
+    ENDS_RUN, FAILED, FORCE_AFTER_END, NO_FAILURE, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins, rebuild, wait,
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALL_WORK, WALLS, clear_contacts, collect_stored, find_new, own_slots, reset_sums, share_masses,
+    GROUPS, WALL_WORK, clear_contacts, collect_stored, find_new, own_slots, reset_sums, share_masses,
     take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
@@ -285,13 +285,9 @@ cdef bint stay(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
 cdef bint join(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: wait for all threads, and let what one has found hold for all."""
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef Contacts *contacts = loop.contacts + thread
     cdef int reports = wait(&loop.broad, thread, (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0)
-                            | (<int> ENDS_RUN if mine.ends_run else 0)
-                            | (<int> HAS_ONSETS if contacts.near_onset[SPHERES].size > 0
-                               or contacts.near_onset[WALLS].size > 0 else 0))
+                            | (<int> ENDS_RUN if mine.ends_run else 0))
     mine.skin_exceeded, mine.ends_run = reports & <int> SKIN_EXCEEDED != 0, reports & <int> ENDS_RUN != 0
-    contacts.some_onset = reports & <int> HAS_ONSETS != 0
     if mine.ends_run and now.purpose == STEP:
         now.purpose = LAST_STEP
     return not reports & <int> FAILED

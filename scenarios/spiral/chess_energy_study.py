@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Energy error of chess pieces in a box as a function of the time step, for three rotation schemes.
 
-A fourth curve is SPIRAL with the onset correction of the contact law (minidem/contact/ONSET.md).
+A fourth curve is SPIRAL with the onset correction of the contact law (minidem/onset/ONSET.md).
 
 Fig. 7 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024): the system of chess_in_box.py with 50
 random initial states, 10 time steps and 3 schemes, 1500 runs of 1.5 s, and 500 for the fourth curve. The energy error

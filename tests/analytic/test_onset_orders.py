@@ -1,4 +1,4 @@
-"""Order of the energy error of one collision, with and without the onset correction (minidem/contact/ONSET.md): without
+"""Order of the energy error of one collision, with and without the onset correction (minidem/onset/ONSET.md): without
 it p + 1 for a force like t^p, 2.5 with Hertz's law and 2 with a spring; with it 2p + 2, 5 and 4."""
 import hashlib
 import re
@@ -11,7 +11,8 @@ from examples import in_one_line, rows_of
 from isolated_collisions import STEP, energy_errors, of_pairs, on_wall
 
 import minidem as md
-from minidem.contact.onset_series import zeta_polynomials
+from minidem.onset.onset_pass import onset_force_at
+from minidem.onset.series import zeta_polynomials
 from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 STEPS_PER_CONTACT = 17, 34, 68, 136
@@ -38,7 +39,7 @@ class HeadOn:
         near = np.flatnonzero((d > 0.0) & (d < 1.5 * self.h * (np.abs(rate) + self.h * abs(self.g))))
         force = np.zeros(len(d))
         for k in near:
-            force[k] = self.law.kernels.onset_force_at(d[k], 1.0, [1.0], self.law.power, self.zeta,
+            force[k] = onset_force_at(self.law.kernels, d[k], 1.0, [1.0], self.law.power, self.zeta,
                                                        self.h[k], rate[k], self.g, 1.0)
         return force
 
@@ -66,7 +67,7 @@ def test_order_of_springs(g):
 
 
 @pytest.mark.parametrize("kind, g, errors, slope", rows_of(
-    "contact/ONSET.md", r"(plain|corrected), \$g = (.*)\$ \| (.*) \| ([\d.]+)", 5))
+    "onset/ONSET.md", r"(plain|corrected), \$g = (.*)\$ \| (.*) \| ([\d.]+)", 5))
 def test_table_of_orders(kind, g, errors, slope):
     """ONSET.md. The order is that from 17 steps per contact on."""
     expected = [float(error) for error in errors.split("|")]
@@ -154,7 +155,7 @@ zeta_of = cache(zeta_polynomials)
 def onset_force(overlap, rate, acceleration=0.0, law="hertz", mobility=0.0):
     record = md.contact.info(law)
     coefficients = [4.0 / 3.0 * MODULUS if law == "hertz" else STIFFNESS]
-    return record.kernels.onset_force_at(overlap, RADIUS, coefficients, record.power, zeta_of(record.power), INTERVAL,
+    return onset_force_at(record.kernels, overlap, RADIUS, coefficients, record.power, zeta_of(record.power), INTERVAL,
                                          rate, acceleration, mobility)
 
 
@@ -194,7 +195,7 @@ def test_the_correction_is_continuous_and_small():
     z = minus_zeta(1.5, 1.0 + phases) - phases**1.5
     sizes = [abs(z[0]), abs(z[-1]), np.max(np.abs(z)), np.max(np.abs(force))]
     page = re.search(r"is (\S+) at \$a = 0\$ and \$a = 1\$, and at most (\S+), at \$a = (\S+)\$.*?\\le (\S+)\$",
-                     in_one_line("contact/ONSET.md"))
+                     in_one_line("onset/ONSET.md"))
     assert sizes == pytest.approx([float(page[k]) for k in (1, 1, 2, 4)], abs=6e-5)
     assert phases[np.argmax(np.abs(z))] == pytest.approx(float(page[3]), abs=1e-3)
 

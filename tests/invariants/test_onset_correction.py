@@ -114,7 +114,7 @@ def lasting_error(scheme, dt, seed, time, young=1e9):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", rows_of("contact/ONSET.md", r"`([\w-]+)` \| (\S+) \| (\S+) \| (\S+)", 6))
+@pytest.mark.parametrize("row", rows_of("onset/ONSET.md", r"`([\w-]+)` \| (\S+) \| (\S+) \| (\S+)", 6))
 def test_table_of_asymmetric_clumps(row):
     """ONSET.md; each value is a random walk, so that only its size is compared."""
     scheme, *errors = row

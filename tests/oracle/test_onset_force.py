@@ -7,7 +7,8 @@ import scenes
 from reference_contact import rotation_matrix
 
 import minidem as md
-from minidem.contact.onset_series import zeta_polynomials
+from minidem.onset.onset_pass import onset_force_at
+from minidem.onset.series import zeta_polynomials
 
 HERTZ, POWER = md.contact.info("hertz").kernels, 1.5
 ZETA = zeta_polynomials(POWER)
@@ -59,7 +60,7 @@ def onset_forces(sim, world, external):
         stiffness = np.linalg.norm(force) / plain.overlap[k]**POWER / np.sqrt(radius)
         mobility = sum(1.0 / world.mass[clump] + np.cross(arm, normal) @ motion.inverse[clump] @ np.cross(arm, normal)
                        for clump, arm, _ in sides)
-        found.append(HERTZ.onset_force_at(plain.overlap[k], radius, [stiffness], POWER, ZETA, sim.dt, rate, curvature,
+        found.append(onset_force_at(HERTZ, plain.overlap[k], radius, [stiffness], POWER, ZETA, sim.dt, rate, curvature,
                                           mobility))
         for clump, arm, sign in sides:
             total[0, clump] += sign * found[-1] * normal
@@ -110,5 +111,5 @@ def test_new_clumps_have_the_velocities_that_they_are_given():
     sim.add_clumps(ball, [(0, 0, 0), (0.02 - overlap, 0, 0)], velocity=[(speed, 0, 0), (0, 0, 0)])
     stiffness = 4.0 / 3.0 * md.effective_modulus(material, material)
     force = stiffness * np.sqrt(0.005) * overlap**POWER
-    force += HERTZ.onset_force_at(overlap, 0.005, [stiffness], POWER, ZETA, dt, speed, 0.0, 2.0 / ball.mass)
+    force += onset_force_at(HERTZ, overlap, 0.005, [stiffness], POWER, ZETA, dt, speed, 0.0, 2.0 / ball.mass)
     assert sim.force[1, 0] == pytest.approx(force, rel=1e-12)

@@ -9,8 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from minidem.contact.law import TERMS
-
+TERMS = 12              # of a polynomial
 ARITHMETIC = Context(prec=40, rounding=ROUND_HALF_EVEN)
 TERMS_BEFORE = 7        # of the sum, before the Euler-Maclaurin remainder
 BERNOULLI = "1/6", "-1/30", "1/42", "-1/30", "5/66", "-691/2730", "7/6", "-3617/510"       # B_2, B_4, ... B_16
@@ -56,8 +55,7 @@ def zeta_polynomials(power: float) -> np.ndarray:
 
     power : p of the force k d^p
     """
-    terms = TERMS
-    chebyshev = 0.5 - 0.5 * np.cos(np.pi * (np.arange(terms) + 0.5) / terms)
+    chebyshev = 0.5 - 0.5 * np.cos(np.pi * (np.arange(TERMS) + 0.5) / TERMS)
     nodes = [Decimal(round(1000 * node)) / 1000 for node in chebyshev.tolist()]         # the same everywhere
     with localcontext(ARITHMETIC):
         polynomials = np.array([[float(c) for c in interpolate(nodes, [-hurwitz_zeta(-s, 1 + node) for node in nodes])]

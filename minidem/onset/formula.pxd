@@ -3,8 +3,17 @@ from libc.math cimport fabs, sqrt
 from libc.string cimport memcpy
 
 from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, Contact, Row
-from minidem.contact.law cimport ZETA_TERMS, Law
+from minidem.contact.law cimport CentralFunction
 from minidem.core.lanes cimport LANES
+
+cdef enum:
+    ZETA_TERMS = 12                 # of a polynomial
+
+cdef struct OnsetConstants:         # of all contacts
+    CentralFunction central         # the law
+    double power                    # p of its force k d^p
+    double dt                       # [s]
+    double zeta[2][ZETA_TERMS]      # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
 
 cdef struct Onsets:                 # of LANES contacts
     Row overlap                     # d [m]
@@ -25,15 +34,15 @@ cdef inline double polynomial(const double *coefficients, double a) noexcept nog
     return value
 
 
-cdef inline void forces_at(const Law *law, const Onsets *contacts, const double *outside_speed, const double *kick,
-                           double *force) noexcept nogil:
+cdef inline void forces_at(const OnsetConstants *of_all, const Onsets *contacts, const double *outside_speed,
+                           const double *kick, double *force) noexcept nogil:
     """The forces of onset_forces, for a speed u that contacts would have at this overlap without their own force.
 
     kick : (LANES,) change of the speed by that force in a step [m/s].
     """
     cdef double weight[LANES], a[LANES], work[LANES], bending[LANES], series[LANES]
     cdef double travel[LANES], part[LANES], whole_force[LANES], part_force[LANES]
-    cdef double speed, square, touching_speed, steps, ratio, h = law.dt, bend = 1.0 + 0.5 * law.power
+    cdef double speed, square, touching_speed, steps, ratio, h = of_all.dt, bend = 1.0 + 0.5 * of_all.power
     cdef Contact deep
     cdef bint inside
     cdef int lane
@@ -51,20 +60,20 @@ cdef inline void forces_at(const Law *law, const Onsets *contacts, const double 
         bending[lane] = bend * ratio
         travel[lane] = touching_speed * h
         part[lane] = a[lane] * travel[lane]
-        series[lane] = work[lane] * polynomial(law.zeta[0], a[lane]) \
-            + bending[lane] * polynomial(law.zeta[1], a[lane])
+        series[lane] = work[lane] * polynomial(of_all.zeta[0], a[lane]) \
+            + bending[lane] * polynomial(of_all.zeta[1], a[lane])
     memcpy(deep.radius, contacts.radius, sizeof(Row))
     memcpy(deep.coefficients, contacts.coefficients, sizeof(contacts.coefficients))
     memcpy(deep.overlap, travel, sizeof(travel))
-    law.central(&deep, whole_force)
+    of_all.central(&deep, whole_force)
     memcpy(deep.overlap, part, sizeof(part))
-    law.central(&deep, part_force)
+    of_all.central(&deep, part_force)
     for lane in range(LANES):
         force[lane] = weight[lane] * (whole_force[lane] * series[lane]
                                       - part_force[lane] * (work[lane] + bending[lane] * a[lane]))
 
 
-cdef inline void onset_forces(const Law *law, const Onsets *contacts, double *force) noexcept nogil:
+cdef inline void onset_forces(const OnsetConstants *of_all, const Onsets *contacts, double *force) noexcept nogil:
     """Forces (LANES,) [N] to add to the contact forces F = k d^p, along the normals; zero outside the window.
 
     With x = v h and a = the fraction of a step since touch, or until lift-off,
@@ -79,11 +88,11 @@ cdef inline void onset_forces(const Law *law, const Onsets *contacts, double *fo
     cdef double per_force
     cdef int lane
     for lane in range(LANES):
-        kick[lane] = contacts.force[lane] * contacts.mobility[lane] * law.dt
+        kick[lane] = contacts.force[lane] * contacts.mobility[lane] * of_all.dt
         speed[lane] = fabs(contacts.rate[lane]) + 0.5 * kick[lane]
-    forces_at(law, contacts, speed, kick, force)
+    forces_at(of_all, contacts, speed, kick, force)
     for lane in range(LANES):
-        per_force = contacts.mobility[lane] * law.dt
+        per_force = contacts.mobility[lane] * of_all.dt
         kick[lane] += force[lane] * per_force
         speed[lane] += force[lane] * per_force if contacts.rate[lane] < 0.0 else 0.0
-    forces_at(law, contacts, speed, kick, force)
+    forces_at(of_all, contacts, speed, kick, force)

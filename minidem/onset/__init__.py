@@ -1,0 +1,1 @@
+"""Onset corrections: small forces on contacts that begin or end within a step (ONSET.md)."""
