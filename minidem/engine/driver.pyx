@@ -7,9 +7,6 @@ Python handles signals between two of its own instructions, so compiled code is 
 One way back: `keep` copies all that steps change, and `go_back` restores it. A loop that calls Python in its steps
 makes a copy before each step, so that a step that fails is undone. Other loops make a copy now and then, and return to
 an earlier step if memory is refused.
-
-Contacts of a law with a history are given and read as arrays in the user's numbers: that is what checkpoints hold, and
-what another time loop takes over, after clumps were added or sorted, after a restart, with another number of threads.
 """
 from dataclasses import replace
 from time import perf_counter
@@ -36,21 +33,20 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.cell_grid cimport free_levels
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.blocks cimport (
-    Blocks, ContactBlock, block_of, history_of, reserve_blocks, set_bodies, set_stride, take_lane,
-)
+from minidem.contact.blocks cimport set_stride
 from minidem.contact.contact cimport FieldView, Flux, FluxFunction
 from minidem.contact.contacts cimport (
-    GROUPS, SPHERES, WALLS, Contacts, effective_inertia, own_slots, release_contacts, release_copy, release_room,
+    GROUPS, WALLS, Contacts, effective_inertia, own_slots, release_contacts, release_copy, release_room,
     restore_contacts, save_contacts,
 )
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.gather cimport deepest_overlap, list_contacts, list_slopes
-from minidem.contact.law cimport LawKernels, pair_of, set_properties, set_units
+from minidem.contact.history cimport read_history, write_history
+from minidem.contact.law cimport LawKernels, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.guard cimport Guard
-from minidem.core.lanes cimport LANES, lane_of
+from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
 from minidem.engine.user_forces cimport bind_forces, compiled_forces
 from minidem.loop.leapfrog cimport kick
@@ -63,9 +59,7 @@ from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.hold cimport follow_rates, held_wrench
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ClumpBlock, WrenchBlock
-from minidem.state.state cimport (
-    State, StateView, clump_of, constants_of, free_slot_of, hold_of, pointer_to, wrench_of,
-)
+from minidem.state.state cimport State, StateView, clump_of, constants_of, free_slot_of, hold_of, pointer_to, wrench_of
 from minidem.walls.surface cimport WallPose, Walls
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
@@ -156,8 +150,8 @@ cdef class Driver:
             self.set_fields(snapshot.population, snapshot.user_forces.fluxes)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.make_lists(full_team(max(1, min(settings.threads, useful, state.view.n_blocks, openmp.thread_limit()))))
-        if self.loop.law.history != NULL:
-            self.set_history(snapshot.history)
+        if snapshot.history is not None:
+            write_history(snapshot.history, state, self.loop.contacts)
         if like is not None:                            # the clumps have been sorted
             take_over(&self.loop.broad, &like.loop.broad)
             self.next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
@@ -278,6 +272,7 @@ cdef class Driver:
     def set_law(self, law, values):
         """law, values : ContactLaw, and its parameters."""
         cdef LawKernels kernels = law.kernels_for(values).own()
+        cdef StateView *state
         self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
         kernels.fill(&self.loop.law, values)
         self.own_walls, self.loop.walls = self.walls.view, &self.own_walls
@@ -285,6 +280,10 @@ cdef class Driver:
                                       self.state)
         self.own(set_units(&self.loop.law, law, values, self.pair_table, self.state))
         self.set_exclusions(immovable(self.state))
+        if self.loop.law.history != NULL:
+            state = &self.loop.state
+            state.motions = <double *> self.zeros((state.n_members * LANES + 2) * 8 * sizeof(double))
+            state.spins = <double *> self.zeros((state.n_blocks + 1) * 3 * LANES * sizeof(double))
         self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
 
@@ -339,41 +338,6 @@ cdef class Driver:
         for k in range(3):
             wrenches[:-1, row + k] = gravity[k] * constants[:, CONSTANTS["mass"][0]]
         self.loop.body_force = <const WrenchBlock *> self.own(wrenches)
-
-    def set_history(self, history):
-        """Memory that laws with a history need, and their contacts; history : see `history`; None: no contact."""
-        cdef const double[:, :, ::1] records
-        cdef const double[:, ::1] force, couple
-        cdef const double[::1] mass, inertia
-        cdef const int[:] first, second
-        cdef Blocks *blocks
-        cdef ContactBlock *block
-        cdef Py_ssize_t k, lane, r, m
-        cdef int at, i, j
-        self.loop.state.motions = <double *> self.zeros((self.loop.state.n_members * LANES + 2) * 8 * sizeof(double))
-        self.loop.state.spins = <double *> self.zeros((self.loop.state.n_blocks + 1) * 3 * LANES * sizeof(double))
-        if history is None:
-            return
-        # `take`: indexing with other than intp crashes in NumPy where there is no memory
-        (i_spheres, j_spheres), slot = history["spheres"].T, np.append(self.state.sphere_slot, np.int32(0))
-        first = slot.take(i_spheres)
-        second = np.where(j_spheres < 0, j_spheres, slot.take(np.maximum(j_spheres, 0)))
-        records, force, couple = history["records"], history["force"], history["couple"]
-        mass, inertia = history["mass"], history["rolling_inertia"]
-        # All into the blocks of one thread; the first rebuild gives them to their owners.
-        reserve_blocks(&self.loop.contacts.groups[SPHERES], first.shape[0] // LANES + 1)    # growth would take twice
-        for k in range(first.shape[0]):
-            blocks = &self.loop.contacts.groups[<int> WALLS if second[k] < 0 else <int> SPHERES]
-            i, j, lane = first[k], second[k], take_lane(blocks)
-            require_memory("the contacts of the time loop")
-            block, at = block_of(blocks, lane), lane_of(lane)
-            set_bodies(blocks, lane, i, j, pair_of(&self.loop.law, &self.loop.state, i, j))
-            block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
-            for m in range(3):
-                block.force[m][at], block.couple[m][at] = force[k, m], couple[k, m]
-            for r in range(records.shape[0]):
-                for m in range(4):
-                    history_of(block)[(4 * r + m) * LANES + at] = records[r, k, m]
 
     cdef list changing(self):
         """Arrays that steps change."""
@@ -735,40 +699,8 @@ cdef class Driver:
         return effective_inertia(self.loop.law.walls, self.state, pairs, normals, not self.loop.law.mass_of_clumps)
 
     def history(self):
-        """Contacts of the last step, by ascending user's numbers of their spheres; None: the law has no history.
-
-        A dict: spheres (n, 2) int32, the second one larger, or -1 - primitive of a wall; records (n_records, n, 4),
-        force [N] and couple [N m] of the last step (n, 3), of the first sphere; mass [kg] and rolling_inertia [kg m2]
-        (n,), effective (contact/contacts.pyx). No number is -0.0, which depends on the other contacts of a block.
-        """
-        cdef Blocks *stored
-        cdef int t, group
-        cdef Py_ssize_t head = sizeof(ContactBlock) // (LANES * sizeof(double)), k      # rows before the history
-        if self.loop.law.history == NULL:
-            return None
-        blocks = [np.empty((0, self.loop.contacts.groups[0].stride))]
-        for t in range(self.loop.n_threads):
-            for group in range(<int> GROUPS):
-                stored = &self.loop.contacts[t].groups[group]
-                if stored.n_blocks > 0:
-                    blocks.append(np.asarray(<double[:stored.n_blocks, :stored.stride]> stored.data))
-        bodies = np.concatenate([by_lane(some.view(np.int32), 0, 2) for some in blocks])
-        lanes, number = np.flatnonzero(bodies[:, 0] != free_slot_of(&self.loop.state)), self.state.sphere_number
-        first, second = bodies.take(lanes, axis=0).T
-        first, second = number.take(first), np.where(second < 0, second, number.take(np.maximum(second, 0)))
-        order = np.lexsort((second, first))
-        lanes = lanes.take(order)
-
-        def rows(first, count):
-            return np.concatenate([by_lane(some, first, count) for some in blocks]).take(lanes, axis=0) + 0.0
-
-        mass, inertia = rows(head - 8, 2).T
-        records = np.empty((self.loop.law.n_records, len(lanes), 4))
-        for k in range(self.loop.law.n_records):
-            records[k] = rows(head + 4 * k, 4)
-        return {"spheres": np.column_stack([first, second]).take(order, axis=0), "records": records,
-                "force": rows(head - 6, 3), "couple": rows(head - 3, 3), "mass": np.ascontiguousarray(mass),
-                "rolling_inertia": np.ascontiguousarray(inertia)}
+        """Contacts of the last step, a dict of arrays, see `read_history`; None: the law has no history."""
+        return read_history(self.state, self.loop.contacts, self.loop.n_threads)
 
     def ledger(self):
         """Energies since the start by name, as in a `Snapshot`, without what is always zero."""
@@ -864,9 +796,3 @@ cdef object after_kick(State state, Kernels kernels, Step step, double dt, int r
             follow_rates(hold_of(view, b), clumps, walls, clumps.velocity)
     kernels.raise_error()
     return copy
-
-
-cdef object by_lane(blocks, Py_ssize_t first, Py_ssize_t count):
-    """Copy of `count` rows from `first` on, (n * LANES, count), of contacts in blocks (n, stride)."""
-    rows = blocks[:, first * LANES:(first + count) * LANES].reshape(-1, count, LANES)
-    return rows.swapaxes(1, 2).reshape(-1, count)

@@ -164,7 +164,7 @@ class Reader:
         return self._loop.deepest_overlap()
 
     def history(self) -> Any:
-        """What the law keeps of contacts, by ascending spheres: see `Driver.history`; None: it keeps nothing."""
+        """What the law keeps of contacts, see `read_history` (contact/history.pyx); None: it keeps nothing."""
         return self._loop.history()
 
     def contacts_and_history(self) -> tuple[np.ndarray, Any]:

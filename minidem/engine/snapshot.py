@@ -73,7 +73,7 @@ class Snapshot:
     callback_due : whether the callback of this step is still to be called, or has raised
     population : Population, ids and fields of the clumps
     user_forces : UserForces
-    history : dict of arrays, contacts of a law with a history, see Driver.history
+    history : dict of arrays, contacts of a law with a history, see read_history (contact/history.pyx)
     onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see list_onsets (onset_pass.pyx)
     dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
     fractures : (n, 6) what broke, see take_fractures (ledger.pyx)

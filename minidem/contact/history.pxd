@@ -1,0 +1,7 @@
+"""Contacts of a law with history as arrays."""
+from minidem.contact.contacts cimport Contacts
+from minidem.state.state cimport State
+
+
+cdef object read_history(State state, const Contacts *contacts, int n_threads)
+cdef object write_history(history, State state, Contacts *contacts)

@@ -1,0 +1,89 @@
+# distutils: extra_compile_args = -O1
+"""Contacts of a law with history as arrays in the user's numbers, read from the blocks of a loop or written to them.
+
+These arrays are what checkpoints hold, and what another time loop takes over: after clumps were added or sorted, after
+a restart, with another number of threads.
+"""
+import numpy as np
+
+from minidem.contact.blocks cimport (
+    Blocks, ContactBlock, block_of, count_rows, reserve_blocks, set_bodies, take_lane,
+)
+from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS
+from minidem.contact.law cimport pair_of
+from minidem.core.lanes cimport LANES, lane_of
+from minidem.core.vectors cimport require_memory
+
+COLUMNS = {"mass": 0, "rolling_inertia": 1, "force": slice(2, 5), "couple": slice(5, 8)}    # of a ContactBlock ...
+HISTORY = 8         # ... and the first row of the history behind them
+
+
+cdef object read_history(State state, const Contacts *contacts, int n_threads):
+    """Contacts of the last step, by ascending user's numbers of their spheres; None: the law has no history.
+
+    A dict: spheres (n, 2) int32, the second one larger, or -1 - primitive of a wall; records (n_records, n, 4), force
+    [N] and couple [N m] of the last step (n, 3), of the first sphere; mass [kg] and rolling_inertia [kg m2] (n,),
+    effective (contacts.pyx). No number is -0.0, which depends on the other contacts of a block.
+    """
+    cdef const Blocks *blocks
+    cdef const ContactBlock *block
+    cdef const int *number = state.view.sphere_number
+    cdef const double *source
+    cdef int[:, ::1] pairs
+    cdef size_t[::1] places
+    cdef double[:, ::1] numbers
+    cdef Py_ssize_t n = 0, lane, k
+    cdef int t, group, at, row
+    if contacts.law.history == NULL:
+        return None
+    for t in range(n_threads):
+        for group in range(<int> GROUPS):
+            n += LANES * contacts[t].groups[group].n_blocks
+    spheres, addresses = np.empty((n, 2), dtype=np.int32), np.empty(n, dtype=np.uintp)
+    pairs, places, n = spheres, addresses, 0
+    for t in range(n_threads):
+        for group in range(<int> GROUPS):
+            blocks = &contacts[t].groups[group]
+            for lane in range(LANES * blocks.n_blocks):
+                block, at = block_of(blocks, lane), lane_of(lane)
+                if block.first[at] != blocks.free_slot:
+                    pairs[n, 0] = number[block.first[at]]
+                    pairs[n, 1] = number[block.second[at]] if group == <int> SPHERES else block.second[at]
+                    places[n] = <size_t> (block.mass + at)
+                    n += 1
+    order = np.lexsort((spheres[:n, 1], spheres[:n, 0]))
+    values, places = np.empty((n, count_rows(&contacts.groups[0]))), addresses.take(order)
+    numbers = values
+    for k in range(n):
+        source = <const double *> places[k]
+        for row in range(numbers.shape[1]):
+            numbers[k, row] = source[row * LANES] + 0.0
+    return {"spheres": spheres.take(order, axis=0), **{name: values[:, place] for name, place in COLUMNS.items()},
+            "records": values[:, HISTORY:].reshape(n, contacts.law.n_records, 4).swapaxes(0, 1)}
+
+
+cdef object write_history(history, State state, Contacts *contacts):
+    """The inverse: new contacts, all of one thread. The first rebuild of the lists gives them to their owners."""
+    cdef Py_ssize_t n = len(history["spheres"]), k, lane
+    cdef Blocks *blocks
+    cdef const int[:] first, second
+    cdef double *to
+    cdef int row
+    # `take`: indexing with other than intp crashes in NumPy where there is no memory
+    (i_spheres, j_spheres), slot = history["spheres"].T, np.append(state.sphere_slot, np.int32(0))
+    first = slot.take(i_spheres)
+    second = np.where(j_spheres < 0, j_spheres, slot.take(np.maximum(j_spheres, 0)))
+    values = np.empty((n, count_rows(&contacts.groups[0])))
+    for name, place in COLUMNS.items():
+        values[:, place] = history[name]
+    values[:, HISTORY:] = history["records"].swapaxes(0, 1).reshape(n, values.shape[1] - HISTORY)
+    cdef const double[:, ::1] numbers = values
+    reserve_blocks(&contacts.groups[SPHERES], n // LANES + 1)       # growth would take twice
+    for k in range(n):
+        blocks = &contacts.groups[<int> WALLS if second[k] < 0 else <int> SPHERES]
+        lane = take_lane(blocks)
+        require_memory("the contacts of the time loop")
+        set_bodies(blocks, lane, first[k], second[k], pair_of(contacts.law, &state.view, first[k], second[k]))
+        to = block_of(blocks, lane).mass + lane_of(lane)
+        for row in range(numbers.shape[1]):
+            to[row * LANES] = numbers[k, row]
