@@ -19,17 +19,15 @@ import numpy as np
 from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.gather import with_history
 from minidem.core.threads import has_openmp
-from minidem.engine.population import require_sound
+from minidem.engine.failures import NotFinite, require_sound
 from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import WORK
 from minidem.fields.field import field_rows, keep_rates
 from minidem.state.hold import immovable
 from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
-from minidem.walls.wall import with_names
 
 from minidem.broadphase.broadphase cimport (
-    FORCE_AFTER_END, IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, REFERENCE_ROWS, SMALL_TEAM, Broadphase, Share,
-    drop_lists, measure_spheres, prepare_broadphase, take_over,
+    IN_CALLBACK, REFERENCE_ROWS, Broadphase, Share, drop_lists, measure_spheres, prepare_broadphase, take_over,
 )
 from minidem.broadphase.cell_grid cimport free_levels
 from minidem.broadphase.neighbours cimport Neighbours
@@ -48,6 +46,7 @@ from minidem.core cimport openmp
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
+from minidem.engine.failures cimport raise_failure
 from minidem.engine.user_forces cimport bind_forces, compiled_forces
 from minidem.loop.leapfrog cimport kick
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
@@ -59,7 +58,7 @@ from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.hold cimport follow_rates, held_wrench
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ClumpBlock, WrenchBlock
-from minidem.state.state cimport State, StateView, clump_of, constants_of, free_slot_of, hold_of, pointer_to, wrench_of
+from minidem.state.state cimport State, StateView, constants_of, free_slot_of, hold_of, pointer_to, wrench_of
 from minidem.walls.surface cimport WallPose, Walls
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
@@ -71,10 +70,6 @@ REBUILDS_PER_SORT = 50              # outer rebuilds after which the clumps have
 STEPS_PER_WRAP = 32768              # rounding errors of 32768 steps are a small part of those far from the origin
 SLOTS_IN_CACHE = 200000             # with fewer, a step stays in cache, and slabs gain nothing
 LOG_SLAB = 13                       # 2^13 slots: half a megabyte of spheres and clumps; 11 to 15 are equally good
-
-
-class NotFinite(FloatingPointError):
-    """The pose of a clump is not finite."""
 
 
 cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
@@ -438,45 +433,6 @@ cdef class Driver:
             error.args = (f"{error} in step {step}: the simulation is back at step {self.step_count} (time {time:.6g} "
                           "s), where it can be read, saved and run on with equal bits",)
 
-    cdef object raise_failure(self, error):
-        """Raise what has failed in the last steps, if anything; error : of a user force."""
-        cdef int t, failure = NO_FAILURE, clump = -1
-        for t in range(self.loop.n_threads):
-            failure = max(failure, self.loop.broad.threads[t].failure)
-            clump = max(clump, self.loop.broad.threads[t].lost - 1)
-            self.loop.broad.threads[t].failure, self.loop.broad.threads[t].lost = NO_FAILURE, 0
-        self.kernels.raise_error()
-        if self.law_kernels is not None:
-            self.law_kernels.raise_error()
-        if error is not None:
-            raise error
-        self.loop.broad.valid &= failure == NO_FAILURE and clump < 0
-        if failure == OUT_OF_MEMORY:
-            raise MemoryError("no memory for the neighbor lists and contacts")
-        if failure == FORCE_AFTER_END:
-            self.raise_force_after_end()
-        if failure == SMALL_TEAM:                       # no step was done
-            raise RuntimeError(f"OpenMP gives this run fewer threads than the {self.loop.n_threads} of the simulation: "
-                               "run it outside of other parallel regions, or with threads=1")
-        if clump >= 0:
-            raise NotFinite(f"the position or orientation of clump {clump} is not finite")
-
-    cdef object raise_force_after_end(self):
-        cdef const StateView *view = &self.state.view
-        cdef Contacts *contacts
-        cdef int t, i = 0, j = 0
-        force = (0.0, 0.0, 0.0)
-        for t in range(self.loop.n_threads):
-            contacts = self.loop.contacts + t
-            if contacts.has_force_after_end:
-                i, j, force = contacts.pair_after_end[0], contacts.pair_after_end[1], tuple(contacts.force_after_end)
-            contacts.has_force_after_end = False
-        other = with_names(f"wall {self.walls.wall_of[-1 - j]}", self.walls.walls) if j < 0 else \
-            f"clump {view.clump_number[clump_of(view, j)]}"
-        raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
-                         f"{view.clump_number[clump_of(view, i)]} in its contact with {other}, which "
-                         "has ended: the force must be zero where the overlap is not positive")
-
     def return_to_last_step(self):
         """After a step to a pose that is not finite: go back, and repeat the steps before it."""
         end = self.loop.steps_done
@@ -513,7 +469,7 @@ cdef class Driver:
             run_loop(&self.loop, steps, between)
         self.guard.during_step = False
         error, self.error = self.error, None
-        self.raise_failure(error)
+        raise_failure(&self.loop, self.kernels, self.law_kernels, error, self.walls)
 
     @property
     def is_last_call(self):

@@ -3,9 +3,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from minidem.core.quaternions import NORM_ERROR
-from minidem.fields.field import field_values
-
 
 @dataclass(frozen=True, eq=False)
 class Population:
@@ -43,23 +40,3 @@ class Population:
         """Return the population after `outlet` has removed clumps of mass (n,)."""
         count, total = self.outflow.get(outlet, (0, 0.0))
         return replace(self, outflow=self.outflow | {outlet: (count + len(mass), total + float(mass.sum()))})
-
-
-def require_sound(state, components, step):
-    """FloatingPointError for a field or angular velocity that is not finite, or a quaternion that is far from its norm.
-    """
-    for name, values in field_values(state, components).items():
-        bad = np.argwhere(~np.isfinite(values))
-        if len(bad):
-            raise FloatingPointError(f"step {step}: the field {name!r} of clump {bad[0, 0]} is not finite; look at the "
-                                     f"rates that fluxes, laws and forces gave it at step {step - 1}, or lower dt")
-    bad = np.flatnonzero(~np.isfinite(state.column("angular_velocity")).all(axis=1))
-    if len(bad):
-        raise FloatingPointError(f"step {step}: the angular velocity of clump {bad[0]} is not finite; look at the "
-                                 "rotation scheme, or lower dt")
-    squares = np.sum(state.column("orientation") ** 2, axis=1)
-    bad = np.flatnonzero(np.abs(squares - 1.0) > NORM_ERROR)
-    if len(bad):
-        raise FloatingPointError(f"step {step}: the orientation of clump {bad[0]} has the norm "
-                                 f"{np.sqrt(squares[bad[0]]):.3g}, and its spheres are out of place: divide q by its "
-                                 "norm in the rotation scheme, or lower dt")

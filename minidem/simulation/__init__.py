@@ -21,7 +21,7 @@ from minidem.core.checks import LARGEST, check_call, did_you_mean, finite_array,
 from minidem.core.guard import exclusive
 from minidem.core.read_only import CHANGED_BY
 from minidem.core.threads import checked_threads
-from minidem.engine.driver import NotFinite
+from minidem.engine.failures import NotFinite
 from minidem.engine.snapshot import Settings, Snapshot
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint
