@@ -24,7 +24,7 @@ from minidem.engine.snapshot import Snapshot
 from minidem.engine.user_forces import WORK
 from minidem.fields.field import field_rows, keep_rates
 from minidem.state.hold import immovable
-from minidem.state.state import COLUMNS, CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
+from minidem.state.state import CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
 
 from minidem.broadphase.broadphase cimport (
     IN_CALLBACK, REFERENCE_ROWS, Broadphase, Share, drop_lists, measure_spheres, prepare_broadphase, take_over,
@@ -48,18 +48,17 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
 from minidem.engine.failures cimport raise_failure
 from minidem.engine.user_forces cimport bind_forces, compiled_forces
-from minidem.loop.leapfrog cimport kick
+from minidem.loop.half_step cimport begin_steps, rates_at_pose
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
 from minidem.loop.loop cimport ExternalForces, Loop, full_team, run_loop
 from minidem.engine.phases cimport Options, list_phases
 from minidem.engine.schedule cimport Schedule
 from minidem.onset.onset_pass cimport OnsetCorrection
-from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
-from minidem.state.hold cimport follow_rates, held_wrench
+from minidem.rotation.scheme cimport Kernels, Step
 from minidem.state.pose cimport pose_range
-from minidem.state.rows cimport ClumpBlock, WrenchBlock
-from minidem.state.state cimport State, StateView, constants_of, free_slot_of, hold_of, pointer_to, wrench_of
-from minidem.walls.surface cimport WallPose, Walls
+from minidem.state.rows cimport WrenchBlock
+from minidem.state.state cimport State, StateView, free_slot_of, pointer_to
+from minidem.walls.surface cimport Walls
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
 BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
@@ -585,37 +584,25 @@ cdef class Driver:
         self.loop.broad.valid = False
 
     def start(self, double dt):
-        """Half a step back, and `start` of the rotation scheme, for the clumps not started; forces must be known.
-
-        dt : the step, or 0 to omit the half step.
-
-        If a scheme written in Python raises, no clump is changed.
+        """Half a step back for the clumps not started; forces must be known. dt : the step, or 0 to omit the half step.
         """
         cdef Step step = self.loop.step
         step.dt = dt
         if not self.started.all():
-            started, blocks = np.ones_like(self.started), self.state.blocks
-            blocks[:] = np.where(self.state.lanes_of(~self.started), after_kick(
-                self.state, self.kernels, step, -0.5 * dt, START), blocks)
+            started = np.ones_like(self.started)
+            begin_steps(self.state, self.kernels, step, ~self.started)
             self.started = started
 
     def rates(self):
-        """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose; for clumps
-        not yet started, the given velocities."""
+        """Velocities at the instant of the pose, see `rates_at_pose`."""
         if self.started.any():
             self.evaluate_forces()
         return self.last_rates()
 
     def last_rates(self):
         """The same with the last forces, which may belong to an earlier pose."""
-        given = self.state.column("velocity"), self.state.column("angular_velocity")
-        if not self.started.any():
-            return given
-        self.schedule.prepare(&self.loop, 0)             # the poses of walls that carry clumps
-        blocks = after_kick(self.state, self.kernels, self.loop.step, 0.5 * self.loop.step.dt, SYNC,
-                            self.loop.contacts.walls.now)
-        rates = tuple(self.state.rows(blocks, *COLUMNS[name]) for name in ("velocity", "predicted"))
-        return tuple(np.where(self.started[:, None], rate, old) for rate, old in zip(rates, given))
+        self.schedule.prepare(&self.loop, 0)             # for the poses of walls
+        return rates_at_pose(self.state, self.kernels, self.loop.step, self.started, self.loop.contacts.walls.now)
 
     @property
     def step_count(self):
@@ -729,26 +716,3 @@ cdef class Driver:
     def deepest_overlap(self):
         """The largest overlap of all contacts [m], which must be known."""
         return deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads)
-
-
-cdef object after_kick(State state, Kernels kernels, Step step, double dt, int role, const WallPose *walls=NULL):
-    """A copy of the blocks after a kick by dt and a role of the rotation scheme; forces must be known.
-
-    walls : their poses, for SYNC.
-    """
-    cdef const StateView *view = &state.view
-    copy = state.blocks.copy()
-    cdef double[:, :, ::1] blocks = copy
-    cdef ClumpBlock *clumps
-    cdef WrenchBlock held
-    cdef const WrenchBlock *wrench
-    cdef Py_ssize_t b
-    for b in range(blocks.shape[0]):
-        clumps, wrench = <ClumpBlock *> &blocks[b, 0, 0], held_wrench(view, b, wrench_of(view, b), &held)
-        kick(clumps, wrench.force, constants_of(view, b), dt)
-        if role != START or kernels.roles >> START & 1:
-            call_scheme(kernels.function, kernels.roles, role, clumps, wrench, constants_of(view, b), &step)
-        if role == SYNC:
-            follow_rates(hold_of(view, b), clumps, walls, clumps.velocity)
-    kernels.raise_error()
-    return copy
