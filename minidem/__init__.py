@@ -19,7 +19,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.show, md.view        a picture of a simulation, and an HTML page on which one can turn it (extra render)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
-    md.get_include          folder of contact/contact.h, for contact laws in C
+    md.get_include          folder of headers in C: contact/contact.h for laws, rotation/scheme.h for schemes
     md.effective_modulus, md.effective_shear_modulus    E* and G* of two materials in contact
 
     md.shapes               templates of rods, fibres, platonic solids ...
@@ -86,7 +86,10 @@ __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "M
 
 
 def get_include() -> str:
-    """Folder from which a C file of yours finds `#include "contact/contact.h"`: what contact laws read and write.
+    """Folder from which a C file of yours finds the headers of what its functions read and write.
+
+    `#include "contact/contact.h"` for contact laws and fluxes, "rotation/scheme.h" for rotation schemes,
+    "engine/user_force.h" for forces.
 
     Returns
     -------

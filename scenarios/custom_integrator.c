@@ -1,5 +1,5 @@
-/* The scheme of custom_integrator.py in C, compiled by it. Rows of eight doubles, one per body: of the block
-   0-3 q, 4-6 w, 14-16 predicted w; the torque 0-2; of what is fixed 0-2 inertia; step[0] is dt. */
+/* The scheme of custom_integrator.py in C, compiled by it. */
+#include "rotation/scheme.h"
 
 typedef struct { double x, y, z; } vec;
 
@@ -16,21 +16,24 @@ static vec flow(vec w, vec m, vec i, double h) {
 static vec row(const double *p) { return (vec){p[0], p[8], p[16]}; }
 static void put(double *p, vec v) { p[0] = v.x; p[8] = v.y; p[16] = v.z; }
 
-static void half(double *p, const double *torque, const double *inertia, double dt, int to) {
-    for (int k = 0; k < 8; k++, p++, torque++, inertia++)
-        put(p + 8 * to, flow(row(p + 8 * 4), row(torque), row(inertia), 0.5 * dt));
+static void half(const double *w, const double *torque, const double *inertia, double dt, double *to) {
+    for (int k = 0; k < 8; k++)
+        put(to + k, flow(row(w + k), row(torque + k), row(inertia + k), 0.5 * dt));
 }
-void finish(double *block, const double *torque, const double *fixed, const double *step) {
-    half(block, torque, fixed, step[0], 4);
+void finish(minidem_bodies *bodies, const minidem_wrench *wrench, const minidem_constants *constants,
+            const minidem_step *step) {
+    half(bodies->angular_velocity, wrench->torque, constants->inertia, step->dt, bodies->angular_velocity);
 }
-void predict(double *block, const double *torque, const double *fixed, const double *step) {
-    half(block, torque, fixed, step[0], 14);
+void predict(minidem_bodies *bodies, const minidem_wrench *wrench, const minidem_constants *constants,
+             const minidem_step *step) {
+    half(bodies->angular_velocity, wrench->torque, constants->inertia, step->dt, bodies->predicted);
 }
-void move(double *block, const double *torque, const double *fixed, const double *step) {
-    finish(block, torque, fixed, step);
+void move(minidem_bodies *bodies, const minidem_wrench *wrench, const minidem_constants *constants,
+          const minidem_step *step) {
+    finish(bodies, wrench, constants, step);
     for (int k = 0; k < 8; k++) {
-        double *q = block + k, a = q[0], b = q[8], d = q[16], e = q[24], h = 0.5 * step[0];
-        vec v = row(block + 8 * 4 + k);
+        double *q = bodies->orientation + k, a = q[0], b = q[8], d = q[16], e = q[24], h = 0.5 * step->dt;
+        vec v = row(bodies->angular_velocity + k);
         v.x *= h; v.y *= h; v.z *= h;
         double s = v.x * v.x + v.y * v.y + v.z * v.z;
         double c = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0)));

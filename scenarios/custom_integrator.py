@@ -25,6 +25,7 @@ import numpy as np
 
 import minidem as md
 from minidem.core.quaternions import rotate_back
+from minidem.rotation import columns
 from minidem.scenario import Scenario
 from minidem.scenario.plot import styles
 from minidem.scenarios.c_functions import ctypes_functions, scipy_functions
@@ -99,28 +100,30 @@ def numba_interface():
         return rows[first, k], rows[first + 1, k], rows[first + 2, k]
 
     @numba.njit
-    def half(block, torque, fixed, dt, to):
-        rows, moments, inertia = (numba.carray(block, (17, 8)), numba.carray(torque, (3, 8)),
-                                  numba.carray(fixed, (3, 8)))
+    def half(bodies, wrench, constants, dt, to):
+        rows, torque, inertia = (numba.carray(bodies, (columns.SCRATCH, 8)), numba.carray(wrench, (6, 8)),
+                                 numba.carray(constants, (6, 8)))
         for k in range(8):
-            w = flow(vector(rows, 4, k), vector(moments, 0, k), vector(inertia, 0, k), 0.5 * dt)
-            rows[to, k], rows[to + 1, k], rows[to + 2, k] = w
+            rows[to, k], rows[to + 1, k], rows[to + 2, k] = flow(
+                vector(rows, columns.ANGULAR_VELOCITY, k), vector(torque, columns.TORQUE, k),
+                vector(inertia, columns.INERTIA, k), 0.5 * dt)
 
     @compiled
-    def move(block, torque, fixed, step):
-        half(block, torque, fixed, step[0], 4)
-        rows = numba.carray(block, (17, 8))
+    def move(bodies, wrench, constants, step):
+        half(bodies, wrench, constants, step[0], columns.ANGULAR_VELOCITY)
+        rows, q = numba.carray(bodies, (columns.SCRATCH, 8)), columns.ORIENTATION
         for k in range(8):
-            q = turn((rows[0, k], rows[1, k], rows[2, k], rows[3, k]), vector(rows, 4, k), step[0])
-            rows[0, k], rows[1, k], rows[2, k], rows[3, k] = q
+            rows[q, k], rows[q + 1, k], rows[q + 2, k], rows[q + 3, k] = turn(
+                (rows[q, k], rows[q + 1, k], rows[q + 2, k], rows[q + 3, k]),
+                vector(rows, columns.ANGULAR_VELOCITY, k), step[0])
 
     @compiled
-    def finish(block, torque, fixed, step):
-        half(block, torque, fixed, step[0], 4)
+    def finish(bodies, wrench, constants, step):
+        half(bodies, wrench, constants, step[0], columns.ANGULAR_VELOCITY)
 
     @compiled
-    def predict(block, torque, fixed, step):
-        half(block, torque, fixed, step[0], 14)
+    def predict(bodies, wrench, constants, step):
+        half(bodies, wrench, constants, step[0], columns.PREDICTED)
 
     return {"move": move, "finish": finish, "predict": predict}
 

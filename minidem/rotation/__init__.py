@@ -10,11 +10,13 @@ A module of this folder holds one scheme or a family of them and is discovered w
                                 torque=(0, 0, 0), dt=1e-3, steps=1000)      # free bodies, by the many-body loop
     print(end.orientation, end.angular_velocity)
 
-`register(name, move)` adds a user's scheme. ORDERS.md lists the measured order and cost of every scheme.
+`register(name, move)` adds a user's scheme; what a compiled one reads and writes is in scheme.h, and by names in
+`md.rotation.columns`. ORDERS.md lists the measured order and cost of every scheme.
 """
+from minidem.rotation import columns
 from minidem.rotation.registry import available, info, register
 
-__all__ = ["available", "info", "integrate", "register"]
+__all__ = ["available", "columns", "info", "integrate", "register"]
 
 
 def __getattr__(name):

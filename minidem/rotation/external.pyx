@@ -13,7 +13,7 @@ from minidem.rotation.scheme cimport N_ROLES, BlockFunction, BodyBlock, Kernels
 from minidem.state.rows cimport scratch_of
 
 ROLES = "start", "move", "finish", "sync", "predict"          # as the enum Role
-SIGNATURE = "void (double *block, const double *torque, const double *fixed, const double *step)"
+SIGNATURE = "void (double *bodies, const double *wrench, const double *constants, const double *step)"
 
 
 class SchemeBodies(Assignable):

@@ -123,18 +123,13 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
       has the arrays q (8, 4), w, predicted, torque, inertia (8, 3) and scratch (8, n_scratch), in the
       principal body frame. Change q, w, predicted and scratch in place, and copy what is used after the
       call. `stage` is an integer; so is a parameter whose default is one, and for a word its index.
-    * a C function ``void f(double *block, const double *torque, const double *fixed, const double *step)``,
+    * a C function ``void f(double *bodies, const double *wrench, const double *constants, const double *step)``,
       compiled anywhere: a numba cfunc, a ctypes function with restype and argtypes, a
-      scipy.LowLevelCallable, or a capsule whose name is the signature. step[0] is dt, step[1] the stage,
-      step[2:] the parameters, all as doubles; Cython code may declare ``const Step *step`` instead, the struct
-      of scheme.pxd, which begins with these doubles. block, torque and fixed have rows of eight doubles, one
-      per body::
-
-         block   0-3 q (w x y z)   4-6 w   14-16 predicted   20- scratch
-         torque  0-2 torque
-         fixed   0-2 inertia       3-5 1/inertia
-
-      state/rows.pxd names the others, which a rotation scheme must not change.
+      scipy.LowLevelCallable, or a capsule whose name is the signature. In C the pointers are to the structs of
+      rotation/scheme.h (`md.get_include`), which says what they hold: ``bodies->orientation[k]`` is w of the
+      quaternion of body k of eight. Elsewhere they are rows of eight doubles, one per body, with the names of
+      `md.rotation.columns`: ``bodies[8 * columns.ORIENTATION + k]``, the first of four rows. step[0] is dt,
+      step[1] the stage, step[2:] the parameters, all as doubles. Cython code may use the structs of scheme.pxd.
     """
     from minidem.rotation.external import make_kernels
     _registry.check_new(name, further, reserved=("name", "kernels"))

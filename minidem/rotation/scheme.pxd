@@ -40,7 +40,7 @@ ctypedef void (*BlockFunction)(double *block, const double *torque, const double
                                const Step *step) noexcept nogil
 
 cdef struct Step:
-    # The first three members, an array of doubles, are all that code in other languages reads.
+    # The first three members, doubles, are all that code in other languages reads: scheme.h.
     double dt                           # [s]
     double stage_as_double
     double parameters[MAX_PARAMETERS]   # in the order of the description

@@ -2,21 +2,33 @@
 
 What changes about the clumps is one array of doubles, shape (blocks, rows, LANES). A block holds LANES clumps; each of
 its rows is one scalar of all of them, contiguous, so that one vector instruction treats eight clumps, and all about a
-clump lies within two kilobytes. Rows are named by their first component. Wrenches are a separate array: within a run
-they are reduced, used and discarded block by block. Constants are stored once for all blocks with the same templates.
+clump lies within two kilobytes. rows.h says what the rows are. Wrenches are a separate array: within a run they are
+reduced, used and discarded block by block. Constants are stored once for all blocks with the same templates.
 """
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3, vec3
 
-cdef struct ClumpBlock:             # what changes; behind it values that the rotation scheme stores, then FieldBlocks
-    double orientation[4 * LANES]   # the pose: w x y z, principal body frame -> lab
-    double angular_velocity[3 * LANES]  # as the scheme stores it, principal body frame [rad/s]
-    double position[3 * LANES]      # centre of mass at the pose, lab [m]
-    double velocity[3 * LANES]      # half a step behind the pose, lab [m/s]
-    double path[LANES]              # bound of the displacement of any sphere since the inner rebuild / half the skin
-    double predicted[3 * LANES]     # angular velocity at the instant of the pose, principal body frame [rad/s]
-    double predicted_velocity[3 * LANES]    # at that instant, lab; for velocity-dependent forces only [m/s]
+cdef extern from "state/rows.h" nogil:
+    # What changes. Behind it are the values that the rotation scheme stores, then FieldBlocks.
+    ctypedef struct ClumpBlock "minidem_bodies":
+        double orientation[4 * LANES]
+        double angular_velocity[3 * LANES]
+        double position[3 * LANES]
+        double velocity[3 * LANES]
+        double path[LANES]
+        double predicted[3 * LANES]
+        double predicted_velocity[3 * LANES]
+    ctypedef struct WrenchBlock "minidem_wrench":
+        double torque[3 * LANES]
+        double force[3 * LANES]
+    ctypedef struct ConstantBlock "minidem_constants":
+        double inertia[3 * LANES]
+        double inverse_inertia[3 * LANES]
+        double mass[LANES]
+        double inverse_mass[LANES]
+        double turn_bound[4 * LANES]
+    double *scratch_of "minidem_scratch" (ClumpBlock *block)
 
 cdef struct FieldBlock:             # a component of a field
     double value[LANES]
@@ -24,17 +36,6 @@ cdef struct FieldBlock:             # a component of a field
     double last_rate[LANES]         # a step before
     double has_last[LANES]          # 1 if that is known, else 0
     double per_capacity[LANES]      # 1 / capacity
-
-cdef struct WrenchBlock:            # at the pose
-    double torque[3 * LANES]        # principal body frame [N m]
-    double force[3 * LANES]         # gravity included, lab [N]
-
-cdef struct ConstantBlock:
-    double inertia[3 * LANES]       # principal moments [kg m2]
-    double inverse_inertia[3 * LANES]   # their reciprocals [1/(kg m2)]
-    double mass[LANES]              # [kg]
-    double inverse_mass[LANES]      # 0 in empty lanes, which do not move [1/kg]
-    double turn_bound[4 * LANES]    # bound of displacement under rotation: pose.pxd [m2]
 
 cdef enum:                          # kinds of HoldBlock
     FREE, HELD, PINNED, CARRIED
@@ -48,9 +49,11 @@ cdef struct HoldBlock:              # how clumps are held: HOLD of bodies.py
     double wall[LANES]              # number of the one that carries it; -1: none
 
 
-cdef inline double *scratch_of(ClumpBlock *block) noexcept nogil:
-    """Values that the rotation scheme stores, (n_scratch, LANES)."""
-    return <double *> (block + 1)
+cdef inline void number_rows(void *block, size_t size) noexcept nogil:
+    """Write 0, 1, 2, ... to a block of doubles, whose members then tell where they are: `rows_of` of state.pyx."""
+    cdef size_t k
+    for k in range(size // sizeof(double)):
+        (<double *> block)[k] = k
 
 
 cdef inline Vec3 load(const double *row) noexcept nogil:

@@ -17,7 +17,7 @@ import numpy as np
 from minidem.core.quaternions import conjugate, multiply
 from minidem.state.bodies import FREE_HOLD, BodyTable, as_numbers
 
-from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED
+from minidem.state.rows cimport CARRIED, FREE, HELD, PINNED, number_rows
 
 FREE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 MOST_LENGTHS = 2 ** 30      # of the box in one step of a position
@@ -26,22 +26,20 @@ MOST_CELLS = 2 ** 20        # along an axis, so that three numbers of cells fit 
 
 
 def rows_of(block):
-    """First row and width of each member of a struct of rows of eight, by name."""
-    columns, first = {}, 0
-    for name, values in block.items():
-        columns[name] = first, len(values) // LANES
-        first += len(values) // LANES
-    return columns, first
+    """First row and width of each member, by name, of a struct of rows of eight whose numbers are 0, 1, 2, ..."""
+    return {name: (int(np.ravel(numbers)[0]) // LANES, np.size(numbers) // LANES) for name, numbers in block.items()}
 
 
 cdef ClumpBlock a_clump
 cdef WrenchBlock a_wrench
 cdef ConstantBlock a_constant
 cdef FieldBlock a_field
-COLUMNS, CLUMP_ROWS = rows_of(a_clump)      # as Python reads and writes them
-WRENCH, WRENCH_ROWS = rows_of(a_wrench)
-CONSTANTS, CONSTANT_ROWS = rows_of(a_constant)      # read only
-FIELD_ROWS = tuple(rows_of(a_field)[0])
+number_rows(&a_clump, sizeof(a_clump))
+number_rows(&a_wrench, sizeof(a_wrench))
+number_rows(&a_constant, sizeof(a_constant))
+COLUMNS, WRENCH, CONSTANTS = rows_of(a_clump), rows_of(a_wrench), rows_of(a_constant)   # the last are read only
+CLUMP_ROWS, WRENCH_ROWS = sizeof(a_clump) // (LANES * sizeof(double)), sizeof(a_wrench) // (LANES * sizeof(double))
+FIELD_ROWS = tuple(a_field)
 
 
 def aligned(shape, dtype=np.float64):
