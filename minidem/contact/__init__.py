@@ -9,7 +9,7 @@ A module of the folder laws holds one law and is discovered without further edit
 
 `register(name, force)` adds a user's law; `columns` names the rows that a compiled one reads and writes.
 """
-from minidem.contact import columns
+import minidem.contact.columns as columns
 from minidem.contact.registry import available, info, register
 
 __all__ = ["available", "columns", "info", "register"]

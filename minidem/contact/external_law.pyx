@@ -6,8 +6,7 @@ functions.
 """
 import numpy as np
 
-from minidem.contact import columns
-from minidem.contact.columns import COEFFICIENTS, GOES_ON, IDS, RATES, VALUES
+from minidem.contact.columns import COEFFICIENTS, CONTACT, ENERGIES, GOES_ON, IDS, RATES, RESULT, VALUES
 from minidem.core.checks import short_repr
 from minidem.core.external import Assignable, resolve
 
@@ -23,18 +22,14 @@ from minidem.core.lanes cimport LANES
 ENERGY_ROWS = <int> (sizeof(Energies) // sizeof(Row))
 SIGNATURE = "void (const double *contact, double *history, double *result, const double *parameters)"
 
-# Number of rows by the name of an array.
-GIVEN = {"normal": 3, "middle_normal": 3, "velocity": 3, "angular_velocity": 3, "spin": 1, "overlap": 1, "radius": 1,
-         "mass": 1, "rolling_inertia": 1, "step": 1}
-FORCES = {"force": 3, "dissipated": 4, "goes_on": 1, "fracture": 1}
-FORCES_WITH_COUPLES = FORCES | {"couple": 3}
-ENERGIES = {"normal_energy": 1, "tangential_energy": 1, "rolling_energy": 1, "sliding": 1}
+GIVEN = {name: CONTACT[name] for name in CONTACT if CONTACT[name][0] < COEFFICIENTS}
+FORCES_WITH_COUPLES = {name: RESULT[name] for name in RESULT if name != "rates"}
+FORCES = {name: RESULT[name] for name in FORCES_WITH_COUPLES if name != "couple"}
 
 
-def arrays_of(rows, counts):
-    """Views of rows by name: (8,) of one row, (8, n) of n."""
-    starts = {name: getattr(columns, name.upper()) for name in counts}
-    return {name: rows[k] if counts[name] == 1 else rows[k:k + counts[name]].T for name, k in starts.items()}
+def arrays_of(rows, columns):
+    """Views of rows by name: (8,) of one row, (8, n) of n.  columns : (first row, width) by name."""
+    return {name: rows[first] if n == 1 else rows[first:first + n].T for name, (first, n) in columns.items()}
 
 
 class EightContacts(Assignable):

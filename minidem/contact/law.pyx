@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from minidem.contact.columns import COEFFICIENTS, NORMAL_ENERGY, OVERLAP, RADIUS
+from minidem.contact.columns import COEFFICIENTS, NORMAL_ENERGY, OVERLAP, RADIUS, RATES
 from minidem.contact.pair_table import PROPERTIES
 
 from minidem.contact.contact cimport MAX_COEFFICIENTS, MAX_COMPONENTS, MAX_RECORDS, Row
@@ -116,8 +116,8 @@ cdef class LawKernels(External):
         else:
             self.history(&given, &records[0, 0, 0], &result, &law.parameters)
         self.raise_error()
-        return np.array(<double[:4, :LANES]> <double *> &energies) if energies_only \
-            else np.array(<double[:12, :LANES]> <double *> &result)
+        return np.array(<double[:sizeof(Energies) // sizeof(Row), :LANES]> <double *> &energies) if energies_only \
+            else np.array(<double[:RATES, :LANES]> <double *> &result)
 
 
 cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, description, values, pair_table, state):

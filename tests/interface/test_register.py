@@ -476,6 +476,18 @@ def test_stages_and_parameters_arrive(own, in_c):
         md.rotation.integrate("staged:gain=nan", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
 
 
+def test_rows_have_names_and_stay():
+    """Compiled functions of users keep working: the numbers are those of version 0.22."""
+    schemes, laws = md.rotation.columns, md.contact.columns
+    assert [schemes.ORIENTATION, schemes.ANGULAR_VELOCITY, schemes.PREDICTED, schemes.SCRATCH] == [0, 4, 14, 20]
+    assert [schemes.TORQUE, schemes.INERTIA, schemes.INVERSE_INERTIA] == [0, 0, 3]
+    assert [laws.NORMAL, laws.MIDDLE_NORMAL, laws.VELOCITY, laws.ANGULAR_VELOCITY, laws.SPIN, laws.OVERLAP, laws.RADIUS,
+            laws.MASS, laws.ROLLING_INERTIA, laws.STEP] == [0, 3, 6, 9, *range(12, 18)]
+    assert [laws.COEFFICIENTS, laws.IDS, laws.VALUES] == [18, 82, 84]
+    assert [laws.FORCE, laws.COUPLE, laws.DISSIPATED, laws.GOES_ON, laws.FRACTURE, laws.RATES] == [0, 3, 6, 10, 11, 12]
+    assert [laws.NORMAL_ENERGY, laws.TANGENTIAL_ENERGY, laws.ROLLING_ENERGY, laws.SLIDING] == [0, 1, 2, 3]
+
+
 def test_signatures_are_checked(own):
     function = ctypes.CDLL(None).labs                                # any function: it is never called
     for restype, argtypes in ((ctypes.c_int, 4 * [POINTER]), (None, 3 * [POINTER]), (None, None)):
