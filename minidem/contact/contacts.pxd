@@ -9,7 +9,7 @@ from minidem.contact.law cimport Law
 from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, DoubleVector, IntVector
-from minidem.state.state cimport State, StateView
+from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Facet, Walls
 
 cdef enum:                          # groups of contacts, evaluated in this order
@@ -122,7 +122,7 @@ cdef struct Contacts:
     IntVector found_pairs           # room
     IntVector found_wall_pairs
     FacetVector facets              # the triangles near one sphere
-    IntVector changed               # with mass=shared: bodies (n, 2) of contacts that begin or end at this pose
+    IntVector changes               # (n, 3): bodies of contacts that begin or end at this pose; 1 + lane, 0 of an end
     Room rooms[2]                   # the second one for laws without history
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: their contacts were known before the evaluation
     Observer observers[MAX_OBSERVERS]
@@ -133,7 +133,6 @@ cdef struct Contacts:
     char padding[LINE_PAIR]
 
 
-cdef object effective_inertia(const Walls *walls, State state, pairs, const double[:, :] normals, bint turns)
 cdef void save_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void release_copy(Contacts *contacts) noexcept nogil
@@ -143,11 +142,9 @@ cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noex
 cdef void clear_contacts(Contacts *contacts) noexcept nogil
 cdef void clear_observers(Contacts *contacts) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
-cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil
+cdef void begin_contacts(Contacts *contacts, Neighbours *mine, const StateView *state,
+                         const Instant *now) noexcept nogil
 cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
-cdef void share_masses(Contacts *contacts, const StateView *state, const Instant *now, bint evaluated) noexcept nogil
 cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil
-cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, const StateView *state, int *pairs,
-                                int *listed, double reach) noexcept nogil

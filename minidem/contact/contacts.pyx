@@ -2,93 +2,31 @@
 
 Of a law with history, a pair of spheres is either in the inner list or a contact, never both. A pair that touches
 becomes a contact, and returns to the list when the contact ends; so only pairs that do not touch are tested. The
-primitives of walls near a sphere stay in their list: a contact with a wall lasts as long as it is found there. Of the
-triangles near a sphere some count (walls/surface.pyx); one that was a contact and counts no more gives its history to
-the one that replaced it, if their directions differ by less than the feature angle.
+primitives of walls near a sphere stay in their list: a contact with a wall lasts as long as it is found there
+(wall_pairs.pyx). `changes` lists what begins and ends at a pose.
 
 A rebuild of the lists moves contacts to new lanes; after a change of the shares also to another thread, that which owns
 the sphere in the lower slot. Each thread collects its own from all threads, in the order of these spheres
 (`collect_stored`); then new blocks replace old ones, and contacts leave the new lists (`take_collected`).
-
-The effective mass of a contact is taken when it begins (FRICTION.md), except with `mass=shared` (`share_masses`).
 """
-import numpy as np
-
-from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, qsort
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport PADDING, select_near
 from minidem.contact.blocks cimport (
-    ContactBlock, block_at, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane,
-    release_blocks, reserve_blocks, set_bodies, take_lane,
+    ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane, release_blocks,
+    reserve_blocks, set_bodies, take_lane,
 )
-from minidem.contact.contact cimport load3
-from minidem.contact.gather cimport gather_contacts
+from minidem.contact.effective_mass cimport find_inertia, normal_of
 from minidem.contact.law cimport pair_of
+from minidem.contact.wall_pairs cimport find_wall_pairs
 from minidem.core.instant cimport BETWEEN
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
-from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
-from minidem.core.vectors cimport aligned_memory, grow, push_pair, release, reserve
-from minidem.state.hold cimport carrier_of, mobility_of, response, turning_of
-from minidem.state.periodic_box cimport nearest_image
+from minidem.core.vectors cimport aligned_memory, release, reserve
 from minidem.state.pose cimport write_motions
-from minidem.state.rows cimport HoldBlock, load
-from minidem.state.state cimport State, clump_of, constants_of, hold_of
-from minidem.walls.surface cimport Walls, arm_at, find_facets, overlaps_simple, replaces, touch_wall, vector
-
-cdef extern from *:
-    # Over the inverse mass of the heavier clump: mobility of a contact along whose normal no force moves it, and ...
-    const double LEAST_MOBILITY "0.1"
-    const double NO_MOBILITY "1e-4"     # ... below which it counts as such
-
-
-cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
-    """Of the clump of a sphere [1/kg]."""
-    cdef int clump = clump_of(state, sphere)
-    return constants_of(state, row_of(clump)).inverse_mass[lane_of(clump)]
-
-
-cdef inline double smaller_inverse_mass(const StateView *state, int i, int j) noexcept nogil:
-    """Of the clumps of a contact of the sphere i with the sphere or primitive j [1/kg]."""
-    cdef double inverse_mass = inverse_mass_of(state, i)
-    return min(inverse_mass, inverse_mass_of(state, j)) if j >= 0 else inverse_mass
-
-
-cdef inline int driven_with(const Walls *walls, const StateView *state, int body) noexcept nogil:
-    """Number of the `Driven` wall that carries a sphere, or has the primitive -1 - body; -1: none."""
-    cdef int wall
-    if walls.drives == NULL:
-        return -1
-    wall = carrier_of(state, body) if body >= 0 else walls.wall_of[-1 - body]
-    return wall if wall >= 0 and walls.drives[wall].mobility > 0.0 else -1
-
-
-cdef inline double lever_of(const Walls *walls, int wall, const StateView *state, int i, int body,
-                            Vec3 normal) noexcept nogil:
-    """Part of a driven wall in a push along the normal at the sphere i: along its line, or moment about its axis.
-
-    body : a sphere that the wall carries, or -1 - its primitive that touches the sphere i
-    """
-    cdef Vec3 axis = vector(walls.drives[wall].axis)
-    cdef const double *x = state.spheres + 4 * <Py_ssize_t> (body if body >= 0 else i)
-    if not walls.drives[wall].turns:
-        return dot(axis, normal)
-    return dot(axis, cross(sub(vector(x), vector(walls.now[wall].position)) if body >= 0
-                           else arm_at(walls, -1 - <Py_ssize_t> body, vector(x)), normal))
-
-
-cdef inline double inverse_rolling_inertia(const StateView *state, int sphere) noexcept nogil:
-    """Part of a sphere in the inverse of the rolling inertia of a contact; zero if torques do not turn its clump."""
-    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
-    cdef const HoldBlock *hold = hold_of(state, row_of(clump))
-    cdef double radius = state.spheres[4 * <Py_ssize_t> sphere + 3]
-    cdef Vec3 axis = vec3(0.0, 0.0, 0.0) if hold == NULL else load(hold.axis + lane)
-    if hold != NULL and hold.turns[lane] == 0.0 and dot(axis, axis) == 0.0:
-        return 0.0
-    return inverse_mass_of(state, sphere) / (radius * radius)
+from minidem.walls.surface cimport touch_wall
 
 
 cdef void save_contacts(Contacts *contacts, bint history) noexcept nogil:
@@ -121,7 +59,7 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
     """Set the range of slots that this thread owns; the sums are not ready."""
     contacts.first_slot = <int> state.first_member[mine.first_block] * LANES
     contacts.n_slots = <int> state.first_member[mine.last_block] * LANES - contacts.first_slot
-    contacts.ready, contacts.foreign.size, contacts.changed.size = False, 0, 0
+    contacts.ready, contacts.foreign.size = False, 0
 
 
 cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil:
@@ -197,67 +135,7 @@ cdef void release_room(Contacts *contacts) noexcept nogil:
     release(&contacts.found_pairs)
     release(&contacts.found_wall_pairs)
     release(&contacts.facets)
-    release(&contacts.changed)
-
-
-cdef Vec3 normal_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
-    """Unit, to the sphere i, from the sphere or primitive j; zero if centres coincide."""
-    cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
-    cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
-    cdef Vec3 d
-    cdef double distance
-    if j < 0:
-        return touch_wall(law.walls, -1 - <Py_ssize_t> j, a).normal
-    d = nearest_image(law.box, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2])))
-    distance = sqrt(dot(d, d))
-    return scale(1.0 / distance if distance > 0.0 else 0.0, d)
-
-
-cdef double mobility_in(const Walls *walls, const StateView *state, int i, int body, Vec3 normal,
-                        bint turns) noexcept nogil:
-    """Acceleration of a body of a contact of the sphere i, a sphere or -1 - primitive, per force along the normal."""
-    cdef int wall = driven_with(walls, state, body)
-    cdef double lever
-    if wall >= 0:
-        lever = lever_of(walls, wall, state, i, body, normal)
-        return walls.drives[wall].mobility * (lever * lever)
-    return mobility_of(state, body, normal, turns) if body >= 0 else 0.0
-
-
-cdef double own_mobility(const Walls *walls, const StateView *state, int i, int j, Vec3 normal,
-                         bint turns) noexcept nogil:
-    """Approach acceleration of the bodies of a contact per force along the normal, as if there were no other [1/kg].
-
-    It is next to none at a hinge, or along what is held: there the mass of the normal dashpot must be bounded.
-    """
-    cdef double mobility = mobility_in(walls, state, i, i, normal, turns) \
-        + mobility_in(walls, state, i, j, normal, turns)
-    cdef double inverse_mass = smaller_inverse_mass(state, i, j)
-    return mobility if mobility > NO_MOBILITY * inverse_mass else LEAST_MOBILITY * inverse_mass
-
-
-cdef void find_inertia(const Walls *walls, const StateView *state, int i, int j, Vec3 normal, bint turns, double *mass,
-                       double *rolling_inertia) noexcept nogil:
-    """Effective mass and rolling inertia of a contact of the sphere i with the sphere or primitive j."""
-    cdef double rolling = inverse_rolling_inertia(state, i), radius = state.spheres[4 * <Py_ssize_t> i + 3]
-    if j >= 0:
-        rolling += inverse_rolling_inertia(state, j)
-    mass[0] = 1.0 / own_mobility(walls, state, i, j, normal, turns)
-    rolling_inertia[0] = 1.4 / max(rolling, LEAST_MOBILITY * smaller_inverse_mass(state, i, j) / (radius * radius))
-
-
-cdef object effective_inertia(const Walls *walls, State state, pairs, const double[:, :] normals, bint turns):
-    """(mass, rolling inertia), (n,) each, of contacts between spheres (n, 2), the user's numbers.
-
-    normals : (n, 3).  turns : whether the rotation of clumps counts.
-    """
-    cdef double[::1] mass = np.empty(len(pairs)), rolling = np.empty(len(pairs))
-    cdef const int[:, ::1] slots = state.sphere_slot.take(pairs)
-    cdef Py_ssize_t k
-    for k in range(slots.shape[0]):
-        find_inertia(walls, &state.view, slots[k, 0], slots[k, 1], vec3(normals[k, 0], normals[k, 1], normals[k, 2]),
-                     turns, &mass[k], &rolling[k])
-    return np.asarray(mass), np.asarray(rolling)
+    release(&contacts.changes)
 
 
 cdef inline int count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:
@@ -279,6 +157,15 @@ cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexc
         write_motions(state, state.block_of_member[row], row, row + 1, NULL)
 
 
+cdef inline void note_change(Contacts *contacts, int i, int j, Py_ssize_t begun) noexcept nogil:
+    """begun : 1 + lane of a contact that begins; 0: it ends."""
+    cdef int *change
+    if reserve(&contacts.changes, contacts.changes.size + 3):
+        change = contacts.changes.data + contacts.changes.size
+        change[0], change[1], change[2] = i, j, <int> begun
+        contacts.changes.size += 3
+
+
 cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int group, int i, int j) noexcept nogil:
     """A new contact, with a history of zeros. Returns its lane; -1: memory was refused.
 
@@ -294,11 +181,9 @@ cdef Py_ssize_t begin_contact(Contacts *contacts, const StateView *state, int gr
     set_bodies(blocks, lane, i, j, pair_of(contacts.law, state, i, j))
     clear_numbers(blocks, lane)                         # which an evaluated free lane may have
     block = block_of(blocks, lane)
-    find_inertia(contacts.law.walls, state, i, j, normal_of(contacts.law, state, i, j), not contacts.law.mass_of_clumps,
-                 block.mass + lane_of(lane), block.rolling_inertia + lane_of(lane))
-    if contacts.law.shares_mass:
-        block.mass[lane_of(lane)] *= -1.0               # until the mass is shared
-        push_pair(&contacts.changed, i, j)
+    find_inertia(contacts.law, state, i, j, normal_of(contacts.law, state, i, j), block.mass + lane_of(lane),
+                 block.rolling_inertia + lane_of(lane))
+    note_change(contacts, i, j, lane + 1)
     begin_on(contacts, state, i)
     begin_on(contacts, state, j)
     return lane
@@ -373,8 +258,15 @@ cdef void find_at_walls(Contacts *contacts, Neighbours *mine, const StateView *s
         contacts.seen.data[lane] = 1
 
 
-cdef void find_new(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
-    """All contacts that begin at this pose."""
+cdef void begin_contacts(Contacts *contacts, Neighbours *mine, const StateView *state,
+                         const Instant *now) noexcept nogil:
+    """Begin all contacts that begin at this pose. Between two steps the known ones are kept as they are."""
+    cdef int group
+    contacts.changes.size = 0
+    for group in range(<int> GROUPS):
+        contacts.n_kept[group] = contacts.groups[group].n_blocks if now.purpose == BETWEEN else 0
+        if now.purpose == BETWEEN:
+            contacts.groups[group].free_lanes.size = 0  # new contacts get new blocks
     find_between_spheres(contacts, mine, state)
     find_at_walls(contacts, mine, state)
 
@@ -384,8 +276,7 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
     """A contact ends: its pair is a neighbor pair again, and its lane free."""
     cdef const ContactBlock *block = block_of(&contacts.groups[group], lane)
     cdef int k = lane_of(lane)
-    if contacts.law.shares_mass:
-        push_pair(&contacts.changed, block.first[k], block.second[k])
+    note_change(contacts, block.first[k], block.second[k], 0)
     count_on_row(contacts, block.first[k], -1)
     count_on_row(contacts, block.second[k], -1)
     if group == <int> WALLS:
@@ -494,272 +385,3 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
     for k in range(mine.pairs.size - 2, -1, -2):        # also those that have just parted
         if find_known(contacts, mine.pairs.data[k], mine.pairs.data[k + 1]):
             remove_pair(mine, k)
-
-
-cdef void hand_over(Contacts *contacts, double radius, Py_ssize_t first) noexcept nogil:
-    """Hand contacts of dropped triangles over to the triangles that replace them; first : of them in the list."""
-    cdef const Facet *facets = contacts.facets.data
-    cdef Py_ssize_t n = contacts.facets.size
-    cdef int *contact_at = contacts.contact_at.data + first
-    cdef ContactBlock *block
-    cdef Py_ssize_t k, m
-    cdef int lane
-    for k in range(n):
-        if facets[k].dropped or contact_at[k]:
-            continue
-        for m in range(n):
-            if facets[m].dropped and contact_at[m] and replaces(contacts.law.walls, facets + k, facets + m, radius):
-                block, lane = block_of(&contacts.groups[WALLS], contact_at[m] - 1), lane_of(contact_at[m] - 1)
-                block.second[lane], block.wall_pair[lane] = -1 - facets[k].primitive, <int> (first + k)
-                contact_at[k], contact_at[m] = contact_at[m], 0
-                break
-
-
-cdef Py_ssize_t find_near_triangles(Contacts *contacts, const Neighbours *mine, const StateView *state, Py_ssize_t k,
-                                    double reach) noexcept nogil:
-    """The triangles near one sphere, from k on in the list, into `facets`; returns where the next sphere begins."""
-    cdef const int *near = mine.wall_pairs.data
-    cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
-    cdef Py_ssize_t end = k, n, m
-    while end < mine.wall_pairs.size and near[end] == near[k]:
-        end += 2
-    n, contacts.facets.size = (end - k) // 2, 0
-    if grow(&contacts.facets, n, sizeof(Facet)) and reserve(&contacts.order, n):
-        contacts.facets.size = n
-        for m in range(n):
-            contacts.facets.data[m].primitive = near[k + 2 * m + 1]
-        find_facets(contacts.law.walls, sphere, sphere[3] + reach, contacts.facets.data, n, contacts.order.data)
-    return end
-
-
-cdef Py_ssize_t find_wall_pairs(Contacts *contacts, const Neighbours *mine, const StateView *state, int *pairs,
-                                int *listed, double reach) noexcept nogil:
-    """Contacts of own spheres with walls; returns how many.
-
-    pairs : room for 2 ints per pair: slot, -1 - primitive.  listed : room for one int per pair, its index in the
-        list; with them contacts are handed over from triangle to triangle. NULL: of a law without history.
-    reach : gap up to which they count [m].
-    """
-    cdef const Walls *walls = contacts.law.walls
-    cdef const int *near = mine.wall_pairs.data
-    cdef const double *sphere
-    cdef Py_ssize_t k, m, end, n = 0
-    for k in range(mine.n_simple // 2):
-        sphere = state.spheres + 4 * <Py_ssize_t> near[2 * k]
-        pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
-        if listed != NULL:
-            listed[n] = <int> k
-        n += overlaps_simple(walls, near[2 * k + 1], sphere, sphere[3] + reach)     # no branch: it is unpredictable
-    k = mine.n_simple
-    while k < mine.wall_pairs.size:
-        end = find_near_triangles(contacts, mine, state, k, reach)
-        if listed != NULL:
-            hand_over(contacts, state.spheres[4 * <Py_ssize_t> near[k] + 3] + reach, k // 2)
-        for m in range(contacts.facets.size):
-            pairs[2 * n], pairs[2 * n + 1] = near[k], -1 - near[k + 2 * m + 1]
-            if listed != NULL:
-                listed[n] = <int> (k // 2 + m)
-            n += not contacts.facets.data[m].dropped
-        k = end
-    return n
-
-
-cdef enum:
-    MARKS = 4096                    # a power of two
-
-cdef struct Member:                 # of a group: a contact, or a note that one begins or ends
-    int64_t bodies, spheres         # the group, and the place of the contact in it; of a note 0
-    double weight                   # 1/2 + x of a contact that begins or ends at this pose, else 0
-    double mass                     # [kg]
-    int lane
-    bint walls
-
-cdef struct Members:
-    Member *data
-    Py_ssize_t size
-    Py_ssize_t capacity
-
-
-cdef int in_order(const void *a, const void *b) noexcept nogil:
-    """For qsort: groups, in each the notes by weight, then contacts in the user's order, so that sums have an order."""
-    cdef const Member *x = <const Member *> a
-    cdef const Member *y = <const Member *> b
-    if x.bodies != y.bodies:
-        return -1 if x.bodies < y.bodies else 1
-    if x.spheres != y.spheres:
-        return -1 if x.spheres < y.spheres else 1
-    return (x.weight > y.weight) - (x.weight < y.weight)
-
-
-cdef inline int64_t pair_of_numbers(int first, int second) noexcept nogil:
-    """Positive, by ascending first, then second ones; first >= 0."""
-    return (<int64_t> first + 1 << 32) + second
-
-
-cdef int64_t bodies_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
-    """A number of the group of a contact of the sphere i with the sphere or primitive j."""
-    return pair_of_numbers(clump_of(state, i), clump_of(state, j) if j >= 0 else -1 - <int> law.walls.wall_of[-1 - j])
-
-
-cdef const Contact *gathered(bint moves, Contacts *contacts, const StateView *state, bint walls,
-                             const ContactBlock *block) noexcept nogil:
-    """Geometry, with `moves` also motion, of the contacts of a block."""
-    gather_contacts(moves, contacts.law, state, block.first, block.second, walls, LANES, &contacts.rooms[0].contact,
-                    contacts.rooms[0].sides, contacts.rooms[0].images[0])
-    return &contacts.rooms[0].contact
-
-
-cdef void note_ends(Contacts *contacts, const StateView *state) noexcept nogil:
-    """Note the contacts that have parted since the last pose."""
-    cdef const ContactBlock *block
-    cdef const Contact *contact
-    cdef Py_ssize_t b
-    cdef int group, k
-    for group in range(<int> GROUPS):
-        for b in range(contacts.groups[group].n_blocks):
-            block = block_at(&contacts.groups[group], b)
-            contact = gathered(False, contacts, state, group == <int> WALLS, block)
-            for k in range(LANES):
-                if block.first[k] != contacts.groups[group].free_slot and contact.overlap[k] <= 0.0:
-                    push_pair(&contacts.changed, block.first[k], block.second[k])
-
-
-cdef void weigh(Contacts *contacts, const StateView *state, Member *member) noexcept nogil:
-    """Set the weight of a contact that begins (its mass is negative), or has parted, and becomes a note."""
-    cdef const ContactBlock *block = block_of(&contacts.groups[member.walls], member.lane)
-    cdef const Contact *contact = gathered(True, contacts, state, member.walls, block)
-    cdef int lane = lane_of(member.lane)
-    cdef double gap = contact.overlap[lane]
-    cdef double way = contact.step[lane] * dot(load3(contact.velocity, lane), load3(contact.normal, lane))
-    if block.mass[lane] < 0.0 or gap <= 0.0 and contacts.law.reach == 0.0:
-        member.weight = 0.5 + (fabs(gap / way) if fabs(gap) < fabs(way) else 1.0)
-        member.spheres = 0 if block.mass[lane] > 0.0 else member.spheres
-
-
-cdef inline void add_member(Members *members, const Member *member) noexcept nogil:
-    if grow(members, members.size + 1, sizeof(Member)):
-        members.data[members.size] = member[0]
-        members.size += 1
-
-
-cdef void find_members(Contacts *contacts, const StateView *state, bint weighs, Members *members) noexcept nogil:
-    """Notes, and the contacts of their groups and some others, sorted."""
-    cdef const int *bodies = contacts.changed.data
-    cdef const ContactBlock *block
-    cdef unsigned char marks[MARKS]
-    cdef Member member
-    cdef Py_ssize_t k, lane
-    cdef int group, i, j
-    memset(marks, 0, MARKS)
-    memset(&member, 0, sizeof(member))
-    for k in range(0, contacts.changed.size, 2):
-        member.bodies = bodies_of(contacts.law, state, bodies[k], bodies[k + 1])
-        marks[(member.bodies ^ member.bodies >> 32) & (MARKS - 1)] = 1
-        add_member(members, &member)
-    for group in range(<int> GROUPS):
-        for lane in range(LANES * contacts.groups[group].n_blocks):
-            block = block_of(&contacts.groups[group], lane)
-            i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
-            if i == contacts.groups[group].free_slot:
-                continue
-            member.bodies = bodies_of(contacts.law, state, i, j)
-            if marks[(member.bodies ^ member.bodies >> 32) & (MARKS - 1)]:
-                member.spheres = pair_of_numbers(state.sphere_number[i], state.sphere_number[j] if j >= 0 else j)
-                member.lane, member.walls, member.weight = <int> lane, group == <int> WALLS, 0.0
-                if weighs:
-                    weigh(contacts, state, &member)
-                add_member(members, &member)
-    qsort(members.data, members.size, sizeof(Member), in_order)
-
-
-cdef Vec3 turning_in(const Walls *walls, const StateView *state, int i, int body, Vec3 normal) noexcept nogil:
-    """As turning_of, for a body of a contact of the sphere i. Of a driven wall x is its lever, of another one zero."""
-    cdef int wall = driven_with(walls, state, body)
-    if wall >= 0:
-        return vec3(lever_of(walls, wall, state, i, body, normal), 0.0, 0.0)
-    return turning_of(state, body, normal) if body >= 0 else vec3(0.0, 0.0, 0.0)
-
-
-cdef double response_in(const Walls *walls, const StateView *state, int body, Vec3 normal, Vec3 turning, Vec3 force,
-                        Vec3 torque) noexcept nogil:
-    """As response, for a body of a contact; turning, torque : of turning_in."""
-    cdef int wall = driven_with(walls, state, body)
-    if wall >= 0:
-        return walls.drives[wall].mobility * (turning.x * torque.x)
-    return response(state, body, normal, turning, force, torque) if body >= 0 else 0.0
-
-
-cdef void find_masses(Contacts *contacts, const StateView *state, Member *members, Py_ssize_t n) noexcept nogil:
-    """Effective masses of the n contacts of a group: the formula of FRICTION.md."""
-    cdef const ContactBlock *block
-    cdef Vec3 normal, turning, push = vec3(0.0, 0.0, 0.0)
-    cdef Vec3[2] torques
-    cdef double together, alone
-    cdef bint summed
-    cdef int side, lane, i, j, body
-    cdef Py_ssize_t k
-    torques[0] = torques[1] = push
-    for summed in range(2):
-        for k in range(n):
-            block, lane = block_of(&contacts.groups[members[k].walls], members[k].lane), lane_of(members[k].lane)
-            i, j = block.first[lane], block.second[lane]
-            normal, together = normal_of(contacts.law, state, i, j), 0.0
-            for side in range(2):
-                body = j if side else i
-                turning = turning_in(contacts.law.walls, state, i, body, normal)
-                if summed:
-                    together += response_in(contacts.law.walls, state, body, normal, turning, push, torques[side])
-                else:
-                    torques[side] = add(torques[side], turning)
-            if not summed:
-                push = add(push, normal)
-                continue
-            alone = own_mobility(contacts.law.walls, state, i, j, normal, True)
-            members[k].mass = 1.0 / (max(together, 0.5 * alone) if n > 1 else alone)
-
-
-cdef void share_masses(Contacts *contacts, const StateView *state, const Instant *now, bint evaluated) noexcept nogil:
-    """Set the masses of the contacts of groups in which one begins or ends at this pose: FRICTION.md.
-
-    evaluated : whether the forces at this pose are known.
-
-    The contacts of two clumps, or of a clump and a wall, are a group. Their masses change where one of them begins or
-    ends, somewhere between two poses. The force at a pose acts for a step. To be of second order, it needs the mean of
-    the dashpots before and after that instant, which are proportional to the root of the mass. A root that changes from
-    a to b is a + (1/2 + x) (b - a) at this pose, where x < 1 is the part of the step since the contact began or ended.
-    After the evaluation it is b; nothing else persists. Where a law acts across gaps, it alone knows when a contact
-    ends: the masses change a step later.
-    """
-    cdef Members members
-    cdef Member *first
-    cdef double *mass
-    cdef double weight, old, new
-    cdef Py_ssize_t k, n, m, weights
-    cdef bint weighs = not evaluated and now.purpose != BETWEEN
-    if not contacts.law.shares_mass:
-        return
-    if weighs and contacts.law.reach == 0.0:
-        note_ends(contacts, state)
-    memset(&members, 0, sizeof(members))
-    if contacts.changed.size > 0:
-        find_members(contacts, state, weighs, &members)
-    k = 0
-    while k < members.size:
-        first, n, weight, weights = members.data + k, 0, 0.0, 0
-        while k < members.size and members.data[k].bodies == first.bodies:
-            weight, weights = weight + members.data[k].weight, weights + (members.data[k].weight > 0.0)
-            n += members.data[k].spheres > 0
-            k += 1
-        if first.spheres > 0:                           # no note
-            continue
-        weight = weight / weights if weights > 0 else 1.0
-        find_masses(contacts, state, members.data + k - n, n)
-        for m in range(k - n, k):
-            mass = block_of(&contacts.groups[members.data[m].walls], members.data[m].lane).mass \
-                + lane_of(members.data[m].lane)
-            old, new = sqrt(fabs(mass[0])), sqrt(members.data[m].mass)
-            old = max(old + weight * (new - old), 0.5 * new)
-            mass[0] = old * old if weight != 1.0 and mass[0] > 0.0 else members.data[m].mass
-    release(&members)
-    if evaluated:
-        contacts.changed.size = 0

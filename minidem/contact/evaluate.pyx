@@ -25,8 +25,7 @@ from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
 from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Energies, Row
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, clear_observers,
-    end_contact, find_wall_pairs,
+    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, clear_observers, end_contact,
 )
 from minidem.contact.fixed_point cimport (
     LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, read_sums, rounded_wide, take_sums,
@@ -35,6 +34,7 @@ from minidem.contact.gather cimport (
     call_central, call_flux, load_known_results, load_block, load_only_pair,
 )
 from minidem.contact.law cimport Law, pair_of
+from minidem.contact.wall_pairs cimport find_wall_pairs
 from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
     store_eight3,

@@ -40,7 +40,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     double reach                        # largest gap at which a contact may exist [m]
     bint begins_at_reach                # a contact begins there, else at touch
     bint mass_of_clumps                 # the effective mass is of the clumps, without their rotation
-    bint shares_mass                    # mass=shared, see share_masses
+    bint shares_mass                    # mass=shared, see shared_mass.pyx
     const int *materials                # (n_blocks * LANES,) of the clumps by slot
     int log_materials                   # 0: one material; a pair a, b has the number (a << log_materials) + b
     int n_coefficients                  # a multiple of 4

@@ -131,7 +131,7 @@ cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, descripti
     law.walls, walls.materials = walls, <const double *> pointer_to(of_walls)
     law.coefficients, law.materials = <const double *> pointer_to(coefficients), <const int *> pointer_to(of_slots)
     law.log_materials, law.n_coefficients = len(coefficients).bit_length() - 1, coefficients.shape[2]
-    law.mass_of_clumps, law.shares_mass = description.mass_of_clumps(values), description.shares_mass(values)
+    law.mass_of_clumps, law.shares_mass = description.mass_of_clumps(values), description.has("mass=shared", values)
     kernels.n_coefficients = law.n_coefficients
     return [coefficients, of_slots, of_walls]
 

@@ -96,20 +96,20 @@ class ContactLaw(Description):
 
     def pair_properties(self, values: list[float | int]) -> tuple[str, ...]:
         """The properties of pairs of materials that the law reads with these parameter values."""
-        chosen = sum((read for given, read in self.reads_with.items() if self._has(given, values)), ())
+        chosen = sum((read for given, read in self.reads_with.items() if self.has(given, values)), ())
         return (*self.reads_of_pairs, *(name for name in chosen if name in PAIR_PROPERTIES))
 
     def unread_parameters(self, values: list[float | int]) -> dict[str, str]:
         """Parameters that differ from their default and are not read with these values, to what would read them."""
         named, unread = named_values(self.parameters, values), {}
         for given, read in self.reads_with.items():
-            for name in set(read) & set(named) if not self._has(given, values) else ():
+            for name in set(read) & set(named) if not self.has(given, values) else ():
                 default = self.parameters[name]
                 if named[name] != (default[0] if isinstance(default, tuple) else default):
                     unread[name] = given
         return unread
 
-    def _has(self, given, values):
+    def has(self, given: str, values: list[float | int]) -> bool:
         """Whether these values have the 'parameter=word'."""
         name, _, word = given.partition("=")
         return str(named_values(self.parameters, values).get(name)) == word
@@ -161,16 +161,12 @@ class ContactLaw(Description):
         return largest
 
     def mass_of_clumps(self, values: list[float | int]) -> bool:
-        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/contacts.pyx)."""
-        return self._has("mass=clump", values)
-
-    def shares_mass(self, values: list[float | int]) -> bool:
-        """Whether the contacts of two bodies share the mass of this pair (contact/contacts.pyx)."""
-        return self._has("mass=shared", values)
+        """Whether the effective mass of a contact leaves out how clumps rotate (contact/effective_mass.pyx)."""
+        return self.has("mass=clump", values)
 
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""
-        return self._has("onset=corrected", values)
+        return self.has("onset=corrected", values)
 
 
 def _is_tuple_of(known, given):

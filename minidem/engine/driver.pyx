@@ -34,9 +34,9 @@ from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport set_stride
 from minidem.contact.contact cimport FieldView, Flux, FluxFunction
 from minidem.contact.contacts cimport (
-    GROUPS, WALLS, Contacts, effective_inertia, own_slots, release_contacts, release_copy, release_room,
-    restore_contacts, save_contacts,
+    GROUPS, WALLS, Contacts, own_slots, release_contacts, release_copy, release_room, restore_contacts, save_contacts,
 )
+from minidem.contact.effective_mass cimport effective_inertia
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.gather cimport deepest_overlap, list_contacts, list_slopes
@@ -639,7 +639,7 @@ cdef class Driver:
 
     def effective_inertia(self, pairs, normals):
         """(mass, rolling inertia), (n,) each, of contacts between spheres (n, 2); normals : (n, 3) unit vectors."""
-        return effective_inertia(self.loop.law.walls, self.state, pairs, normals, not self.loop.law.mass_of_clumps)
+        return effective_inertia(&self.loop.law, self.state, pairs, normals)
 
     def history(self):
         """Contacts of the last step, a dict of arrays, see `read_history`; None: the law has no history."""

@@ -4,11 +4,12 @@ Those of loop.pyx are of every simulation; what is optional has a phase of its o
 """
 from minidem.engine.ledger cimport find_work
 from minidem.loop.loop cimport (
-    Phase, PhaseFunction, exchange, find_forces, finish, join, move, reduce, search, stay,
+    Phase, PhaseFunction, begin, exchange, find_forces, finish, join, move, reduce, search, stay,
 )
 from minidem.engine.schedule cimport steer
 from minidem.onset.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.rotation.scheme cimport FINISH
+from minidem.shared_mass cimport find_mean_masses, find_shared_masses
 
 
 cdef inline void add_phase(Loop *loop, bint wanted, const char *name, PhaseFunction run,
@@ -31,7 +32,10 @@ cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nog
     add_phase(loop, between, "stay", stay)
     add_phase(loop, contacts, "join", join)
     add_phase(loop, contacts, "search", search)
+    add_phase(loop, contacts and loop.law.history != NULL, "begin", begin)
+    add_phase(loop, loop.law.shares_mass, "mean masses", find_mean_masses)
     add_phase(loop, contacts, "contacts", find_forces)
+    add_phase(loop, loop.law.shares_mass, "masses", find_shared_masses)
     add_phase(loop, onsets, "onsets", mark_onsets, has.onsets)
     add_phase(loop, contacts, "join", join)
     add_phase(loop, contacts and loop.n_threads > 1, "exchange", exchange)

@@ -177,6 +177,7 @@ cdef bint move(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef bint stay(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef bint join(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef bint search(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
+cdef bint begin(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef bint find_forces(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef bint exchange(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef bint reduce(Loop *loop, int thread, Instant *now, void *own) noexcept nogil

@@ -27,8 +27,7 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
-    GROUPS, WALL_WORK, clear_contacts, collect_stored, find_new, own_slots, reset_sums, share_masses,
-    take_collected,
+    WALL_WORK, begin_contacts, clear_contacts, collect_stored, own_slots, reset_sums, take_collected,
 )
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
@@ -319,24 +318,21 @@ cdef bint search(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
     return True
 
 
+cdef bint begin(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
+    """Phase, of laws with a history: begin own contacts."""
+    cdef Neighbours *mine = loop.broad.threads + thread
+    if not mine.refused[0]:                             # else the run ends at the next barrier
+        begin_contacts(loop.contacts + thread, mine, &loop.state, now)
+    return True
+
+
 cdef bint find_forces(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: evaluate the own contacts, and add their forces to the sums on spheres."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef int group
-    if not contacts.ready:                              # memory was refused
+    if mine.refused[0]:
         return True
-    for group in range(<int> GROUPS if loop.law.history != NULL else 0):        # nothing is dissipated between steps
-        contacts.n_kept[group] = contacts.groups[group].n_blocks if now.purpose == BETWEEN else 0
-        if now.purpose == BETWEEN:
-            contacts.groups[group].free_lanes.size = 0        # new contacts get new blocks
-    if loop.law.history != NULL:
-        find_new(contacts, mine, &loop.state)
-        share_masses(contacts, &loop.state, now, False)
-        if mine.refused[0]:
-            return True
     evaluate_contacts(contacts, mine, &loop.state, now)
-    share_masses(contacts, &loop.state, now, True)
     if contacts.has_force_after_end:
         mine.failure = FORCE_AFTER_END
     return True
