@@ -1,5 +1,4 @@
-"""What contact laws and fluxes read and write, eight contacts at a time (contact.h), and the fields that they see."""
-from minidem.contact.fixed_point cimport SUM_PARTS, Wide
+"""What contact laws and fluxes read and write, eight contacts at a time (contact.h)."""
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, vec3
 
@@ -51,24 +50,6 @@ cdef extern from *:
 cdef struct SideBlock:                 # of eight contacts: one of their two sides
     double sphere[4 * LANES]        # centre [m] and radius [m]
     double motion[8 * LANES]        # of a law with history, as in StateView: half a step before the pose
-
-ctypedef void (*FluxFunction)(const Contact *contact, const Result *result, Row *rates,
-                              const double *parameters) noexcept nogil
-
-cdef struct Flux:
-    FluxFunction function
-    const double *parameters
-
-cdef struct FieldView:              # of clumps, as contact laws and fluxes see and change them
-    int n                           # components; 0: there are no fields
-    const double *ids               # (n_clumps,) by the user's number; NULL: neither law nor fluxes see the bodies
-    const double *of_walls          # (n_walls, n), not a number: as the clump
-    bint law_writes                 # the law is a user's own and may write rates
-    int n_fluxes
-    const Flux *fluxes
-    Wide *sums                      # (n_blocks * LANES, n, SUM_PARTS): of the rates; NULL: contacts change no field
-    Wide *amounts                   # (n_blocks * LANES, n, SUM_PARTS): of the amounts ...
-    unsigned char *transfers        # ... (n_blocks,): whether the amounts of a block may differ from zero
 
 
 cdef inline Vec3 load3(const Row *rows, int lane) noexcept nogil:

@@ -112,7 +112,6 @@ cdef struct Contacts:
     Py_ssize_t capacity             # bytes of it and the next one
     unsigned char *touched          # (eights of own spheres,): whether one of them has a force
     IntVector foreign               # slots of spheres of other threads, which add the sums behind the own ones
-    DoubleVector foreign_rates      # rates of fields of clumps of other threads
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls

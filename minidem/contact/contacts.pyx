@@ -126,7 +126,6 @@ cdef void release_room(Contacts *contacts) noexcept nogil:
     contacts.sums, contacts.capacity, contacts.ready = NULL, 0, False
     release(&contacts.row_contacts)
     release(&contacts.foreign)
-    release(&contacts.foreign_rates)
     release(&contacts.start)
     release(&contacts.entries)
     release(&contacts.order)

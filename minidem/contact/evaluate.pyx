@@ -10,8 +10,6 @@ Contacts of a law with history are evaluated in the blocks in which they stay. T
 each pose, among the pairs of the inner list, and packed into blocks of eight as they are found; a block is added after
 the next has been evaluated.
 
-What a law or a flux does to the fields of clumps is added exactly, to sums that have no unit.
-
 Reduction: the force and torque on each clump (the wrench). The spheres of a clump are added in the order of its
 template, so that the wrench depends neither on the threads nor on the order in which pairs were found or stored. Each
 force acts at the centre of its sphere, with its moment about it, which a central force has not. The torque is offset x
@@ -23,15 +21,13 @@ from libc.string cimport memchr, memcpy, memmove, memset
 
 from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
-from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS, Energies, Row
+from minidem.contact.contact cimport MAX_RECORDS, Energies, Row
 from minidem.contact.contacts cimport (
     BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, clear_observers, end_contact,
 )
-from minidem.contact.fixed_point cimport (
-    LARGEST, SUM_PARTS, Wide, add_energies, add_exactly, add_side, fold, read_sums, rounded_wide, take_sums,
-)
+from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, read_sums, rounded_wide, take_sums
 from minidem.contact.gather cimport (
-    call_central, call_flux, load_known_results, load_block, load_only_pair,
+    call_central, load_known_results, load_block, load_only_pair,
 )
 from minidem.contact.law cimport Law, pair_of
 from minidem.contact.wall_pairs cimport find_wall_pairs
@@ -46,7 +42,7 @@ from minidem.core.vec3 cimport dot
 from minidem.core.vectors cimport grow, reserve
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport load
-from minidem.state.state cimport clump_of, clumps_of, free_slot_of, member
+from minidem.state.state cimport clumps_of, free_slot_of, member
 
 cdef enum:
     CONTACTS_AHEAD = 2              # blocks whose spheres are prefetched
@@ -250,32 +246,10 @@ cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *st
         noted.first, noted.second = i, j
 
 
-cdef void keep_histories(const Law *law, ContactBlock *block, const double *before,
-                         const Result *result) noexcept nogil:
-    """Give the contacts for which the law has written an amount the histories that they had before.
-
-    Where no step has led to the pose no amounts are transferred, and the next step must find a contact as it was.
-    """
-    cdef int n = law.fields.n, lane, k
-    cdef bint transfers
-    for lane in range(LANES):
-        transfers = False
-        for k in range(2 * n, 4 * n):
-            transfers |= result.rates[k][lane] != 0.0
-        for k in range(4 * law.n_records if transfers else 0):
-            history_of(block)[k * LANES + lane] = before[k * LANES + lane]
-
-
 cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
                           Contact *contact, Result *result, bint stores, const Instant *now) noexcept nogil:
     """Evaluate the law; its history, and with `stores` force and couple, into the block."""
-    cdef double before[MAX_RECORDS * 4 * LANES]
-    cdef bint keeps = law.fields.law_writes and now.purpose == BETWEEN
-    if keeps:
-        memcpy(before, history_of(block), law.n_records * 4 * LANES * sizeof(double))
     law.history(contact, history_of(block), result, &law.parameters)
-    if keeps:
-        keep_histories(law, block, before, result)
     if stores:
         memcpy(block.force, result.force, sizeof(block.force))
     if stores and law.has_couples:
@@ -296,59 +270,6 @@ cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, 
         if not contacts.seen.data[b * LANES + lane]:
             overlap[lane] = -FAR if overlap[lane] > -law.reach and law.reach > 0.0 else min(overlap[lane], 0.0)
     store_eight(result.goes_on, eight_where(load_eight(overlap), eight_of(1.0)))
-
-
-cdef void add_to_clump(const Law *law, Py_ssize_t clump, const double *rates) noexcept nogil:
-    """Add rates (n,), and amounts (n,) behind them, to the sums of a clump."""
-    cdef int n = law.fields.n, c
-    for c in range(n):
-        add_exactly(rates[c], law.fields.sums + (clump * n + c) * SUM_PARTS)
-        if rates[n + c] != 0.0:
-            law.fields.transfers[row_of(<int> clump)] = 1
-            add_exactly(rates[n + c], law.fields.amounts + (clump * n + c) * SUM_PARTS)
-
-
-cdef void add_rates_on(Contacts *contacts, const Law *law, const StateView *state, const int *bodies,
-                       const double *lasts, const Row *rates) noexcept nogil:
-    """Add rates and amounts of one side of contacts to the sums of own clumps; write them down for clumps of others.
-
-    lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : n, amounts 2 n rows behind them.
-    """
-    cdef double one[2 * MAX_COMPONENTS]
-    cdef double *noted
-    cdef int n = law.fields.n, lane, c
-    for lane in range(LANES):
-        if not 0 <= bodies[lane] < free_slot_of(state):      # a wall
-            continue
-        for c in range(n):
-            one[c] = rates[c][lane] if lasts == NULL or lasts[lane] > 0.5 else 0.0
-            one[n + c] = rates[2 * n + c][lane]
-        if <unsigned int> (bodies[lane] - contacts.first_slot) < <unsigned int> contacts.n_slots:
-            add_to_clump(law, clump_of(state, bodies[lane]), one)
-            continue
-        if not reserve(&contacts.foreign_rates, contacts.foreign_rates.size + 1 + 2 * n):
-            return
-        noted = contacts.foreign_rates.data + contacts.foreign_rates.size
-        noted[0] = bodies[lane]
-        memcpy(noted + 1, one, 2 * n * sizeof(double))
-        contacts.foreign_rates.size += 1 + 2 * n
-
-
-cdef void add_rates(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
-                    const Contact *contact, Result *result) noexcept nogil:
-    """Add what the law and all fluxes have written.
-
-    The law knows which of its contacts end, and its rates count in the last evaluation, too. A flux that is driven by a
-    difference alone does not: its rates count in contacts that last.
-    """
-    cdef int k
-    cdef const double *lasts
-    for k in range(-1 if law.fields.law_writes else 0, law.fields.n_fluxes):
-        call_flux(law, k, contact, result)
-        lasts = NULL if k < 0 else &result.goes_on[0]
-        add_rates_on(contacts, law, state, block.first, lasts, result.rates)
-        add_rates_on(contacts, law, state, block.second, lasts, result.rates + law.fields.n)
-    memset(result.rates, 0, 4 * law.fields.n * sizeof(Row))
 
 
 cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
@@ -394,7 +315,7 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
         if stores_block(contacts, walls, now):
             memcpy(block.force, result.force, sizeof(block.force))
     elif room.known:
-        load_known_results(law, block, contact, result)
+        load_known_results(block, result)
     else:
         preset(contacts, law, b, walls, contact, result)
         call_law(contacts, law, state, block, contact, result, stores_block(contacts, walls, now), now)
@@ -402,8 +323,6 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
         store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
                                                 load_eight(result.goes_on)))
         ended = bits_below(result.goes_on, 0.5)
-    if history and law.fields.sums != NULL:
-        add_rates(contacts, law, state, block, contact, result)
     if room.crosses:
         add_image_work(contacts, block.first, free_slot_of(state), result.force[0], room.images[0])
     for k in range(contacts.n_observers):
@@ -546,17 +465,7 @@ cdef void clear_foreign(Contacts *contacts) noexcept nogil:
     if contacts.foreign.size > 0:
         memset(contacts.sums + contacts.width * <Py_ssize_t> (contacts.free_sum + 1), 0,
                contacts.foreign.size * contacts.width * sizeof(int64_t))
-    contacts.foreign.size = contacts.foreign_rates.size = 0
-
-
-cdef void clear_rates(const Law *law, Py_ssize_t first_block, Py_ssize_t last_block) noexcept nogil:
-    """Of the clumps of these blocks."""
-    cdef Py_ssize_t size = LANES * law.fields.n * SUM_PARTS, b
-    memset(law.fields.sums + first_block * size, 0, (last_block - first_block) * size * sizeof(Wide))
-    for b in range(first_block, last_block):
-        if law.fields.transfers[b]:
-            memset(law.fields.amounts + b * size, 0, size * sizeof(Wide))
-            law.fields.transfers[b] = 0
+    contacts.foreign.size = 0
 
 
 cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state,
@@ -568,18 +477,15 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
     else:
         contacts.box_work[0] = contacts.box_work[1] = 0
         clear_observers(contacts)
-        if contacts.law.fields.sums != NULL:
-            clear_rates(contacts.law, mine.first_block, mine.last_block)
         evaluate_group(contacts, mine, state, SPHERES, now)
         evaluate_group(contacts, mine, state, WALLS, now)
 
 
 cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
-    """Add the forces on own spheres, and the rates of own clumps, that other threads have evaluated."""
+    """Add the forces on own spheres that other threads have evaluated."""
     cdef Contacts *contacts = all + thread
     cdef const Contacts *other
-    cdef const double *rates
-    cdef Py_ssize_t k, size = 1 + 2 * contacts.law.fields.n
+    cdef Py_ssize_t k
     cdef unsigned int own
     cdef int t, m, number
     for t in range(n_threads if n_threads > 1 else 0):
@@ -591,10 +497,6 @@ cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView
                 for m in range(contacts.width):
                     contacts.sums[contacts.width * <Py_ssize_t> number + m] += other.sums[
                         contacts.width * (other.free_sum + 1 + k) + m]
-        for k in range(other.foreign_rates.size // size):
-            rates = other.foreign_rates.data + k * size
-            if <unsigned int> (<int> rates[0] - contacts.first_slot) < <unsigned int> contacts.n_slots:
-                add_to_clump(contacts.law, clump_of(state, <int> rates[0]), rates + 1)
 
 
 cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py_ssize_t last) noexcept nogil:

@@ -3,7 +3,7 @@ from libc.string cimport memcpy
 
 from minidem.contact.blocks cimport ContactBlock
 from minidem.contact.contact cimport SideBlock, Contact, Result
-from minidem.contact.contacts cimport Contacts
+from minidem.contact.contacts cimport Contacts, Room
 from minidem.contact.law cimport Law
 from minidem.core.eight cimport load_eight, load_eight3, scale3, store_eight3
 from minidem.state.state cimport State, StateView
@@ -13,13 +13,11 @@ cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, co
                           int n, Contact *contact, SideBlock *sides, double *images) noexcept nogil
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil
 cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil
-cdef void load_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                      Contact *contact) noexcept nogil
-cdef void load_known_results(const Law *law, const ContactBlock *block, const Contact *contact,
-                             Result *result) noexcept nogil
-cdef void call_flux(const Law *law, int k, const Contact *contact, Result *result) noexcept nogil
+cdef void load_known_results(const ContactBlock *block, Result *result) noexcept nogil
+cdef object all_blocks(const Contacts *contacts, int n_threads)
+cdef void load_room(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
+                    Room *room) noexcept nogil
 cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads, double above)
-cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_threads, const double[::1] changes)
 cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads)
 
 
@@ -34,8 +32,8 @@ cdef inline bint load_block(const Law *law, const StateView *state, const Contac
         memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
     if law.log_materials > 0:
         load_coefficients(law, block.materials, contact)
-    if law.fields.ids != NULL:
-        load_bodies(law, state, block.first, block.second, walls, contact)
+    if law.load_bodies != NULL:
+        law.load_bodies(law, state, block.first, block.second, walls, contact)
     return crosses
 
 

@@ -4,22 +4,22 @@ Velocities are those half a step before the pose: the displacement of a body in 
 do not depend on the rotation scheme, and a spring that is stretched by them is of second order. They are taken at the
 contact point, and split along the normal, half a step before the pose as well.
 """
-from libc.math cimport isnan, sqrt
+from libc.math cimport sqrt
 from libc.string cimport memcpy, memmove, memset
 
 import numpy as np
 
 from minidem.contact.blocks cimport block_at, history_of
-from minidem.contact.contact cimport Energies, MAX_RECORDS, OwnContact, Row, load3, store3
+from minidem.contact.contact cimport Energies, MAX_RECORDS, OwnContact, load3, store3
 from minidem.contact.contacts cimport GROUPS, WALLS, Room
 from minidem.contact.law cimport LawKernels
 from minidem.core.eight cimport eight_of, store_eight
-from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.state.periodic_box cimport BoxPose, box_moves, image_velocities, nearest_differences
 from minidem.state.rows cimport load, store
-from minidem.state.state cimport clump_of, field_of, free_slot_of
+from minidem.state.state cimport clump_of, free_slot_of
 from minidem.walls.surface cimport Sliding, Touch, WallPose, arm_at, sliding_at, touch_wall, vector, velocity_at
 
 CONTACT = np.dtype([
@@ -222,50 +222,12 @@ cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) 
         rows_from_records(law.coefficients, records, contact.coefficients[4 * k])
 
 
-cdef void load_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                      Contact *contact) noexcept nogil:
-    """Ids and values of the fields of both bodies. i, j : (LANES,), as of gather_contacts."""
-    cdef int n = law.fields.n, lane, side, c, body, clump, wall
-    cdef double *values
-    for lane in range(LANES):
-        for side in range(2):
-            body, values = (j if side else i)[lane], &contact.values[side * n][lane]
-            if walls and side:
-                wall = law.walls.wall_of[-1 - body]
-                contact.ids[1][lane] = -1 - wall
-                for c in range(n):                      # a wall without a value: no difference to the clump
-                    values[c * LANES] = law.fields.of_walls[wall * n + c]
-                    if isnan(values[c * LANES]):
-                        values[c * LANES] = contact.values[c][lane]
-            elif body >= free_slot_of(state):
-                contact.ids[side][lane] = -1.0
-                for c in range(n):
-                    values[c * LANES] = 0.0
-            else:
-                clump = clump_of(state, body)
-                contact.ids[side][lane] = law.fields.ids[state.clump_number[clump]]
-                for c in range(n):
-                    values[c * LANES] = field_of(state, row_of(clump), c, n).value[lane_of(clump)]
-
-
-cdef void load_known_results(const Law *law, const ContactBlock *block, const Contact *contact,
-                             Result *result) noexcept nogil:
-    """Results of contacts whose forces are known, for fluxes; rates of the law, which changes a copy of its records."""
-    cdef double records[MAX_RECORDS * 4 * LANES]
-    if law.fields.law_writes:
-        memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
-        law.history(contact, records, result, &law.parameters)
+cdef void load_known_results(const ContactBlock *block, Result *result) noexcept nogil:
+    """Results of contacts whose forces are known, all but the rates."""
     memset(result, 0, <size_t> (<char *> result.rates - <char *> result))
     memcpy(result.force, block.force, sizeof(block.force))
     memcpy(result.couple, block.couple, sizeof(block.couple))
     store_eight(result.goes_on, eight_of(1.0))
-
-
-cdef void call_flux(const Law *law, int k, const Contact *contact, Result *result) noexcept nogil:
-    """Rates and amounts of flux k into the result; of flux -1, the law, they are there."""
-    if k >= 0:
-        memset(result.rates, 0, 4 * law.fields.n * sizeof(Row))
-        law.fields.fluxes[k].function(contact, result, result.rates, law.fields.fluxes[k].parameters)
 
 
 cdef object all_blocks(const Contacts *contacts, int n_threads):
@@ -358,57 +320,6 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
     if state.box is not None:                           # points in unbounded space
         found["point"] += state.shift[found["clump_i"]] * state.box.start.length
     return found
-
-
-cdef void write_rates(const Law *law, const StateView *view, const ContactBlock *block, bint walls, int k,
-                      double change, double[:, ::1] rates) noexcept nogil:
-    """Add the rates of the law and all fluxes to rates (LANES, 2 n), n components; value k is changed unless k < 0."""
-    cdef Room room
-    cdef int n = law.fields.n, flux, m, lane
-    load_room(law, view, block, walls, &room)
-    for lane in range(LANES if k >= 0 else 0):
-        room.contact.values[k][lane] += change
-        if walls and k < n and isnan(law.fields.of_walls[law.walls.wall_of[-1 - block.second[lane]] * n + k]):
-            room.contact.values[n + k][lane] += change          # a wall without a value has the clump's
-    load_known_results(law, block, &room.contact, &room.result)
-    for flux in range(-1, law.fields.n_fluxes):
-        call_flux(law, flux, &room.contact, &room.result)
-        for m in range(2 * n):
-            for lane in range(LANES):
-                rates[lane, m] += room.result.rates[m][lane]
-
-
-cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_threads, const double[::1] changes):
-    """Derivatives of the rates of fields in contacts, by differences of the values; nothing else is changed.
-
-    changes : (components,) of the values.
-    Returns clumps (n, 2), -1 for a wall, and slopes (n, 2 components, 2 components): of each rate of i and j, by the
-    values of i and j.
-    """
-    cdef const Py_ssize_t[:, ::1] blocks = all_blocks(contacts, n_threads)
-    cdef long long[:, ::1] clumps = np.full((LANES * len(blocks), 2), -1, dtype=np.int64)
-    cdef double[:, :, ::1] rates = np.zeros((2 * len(changes) + 1, len(clumps), 2 * len(changes)))
-    cdef const Contacts *mine
-    cdef const ContactBlock *block
-    cdef Py_ssize_t b, first
-    cdef int k, lane, n = <int> len(changes)
-    cdef bint walls
-    for b in range(len(blocks)):
-        mine, first = contacts + blocks[b, 0], LANES * b
-        block = block_at(&mine.groups[blocks[b, 1]], blocks[b, 2])
-        walls = blocks[b, 1] == <int> WALLS
-        for k in range(2 * n + 1):                      # first with all values as they are; walls keep theirs
-            write_rates(mine.law, view, block, walls, -1 if walls and k > n else k - 1, changes[(k + n - 1) % n],
-                        rates[k, first:first + LANES])
-        for lane in range(LANES):
-            if block.first[lane] != free_slot_of(view):
-                clumps[first + lane, 0] = view.clump_number[clump_of(view, block.first[lane])]
-                if block.second[lane] >= 0:
-                    clumps[first + lane, 1] = view.clump_number[clump_of(view, block.second[lane])]
-    (<LawKernels> contacts[0].law.parameters.context).raise_error()
-    present, found = np.asarray(clumps)[:, 0] >= 0, np.asarray(rates)
-    slopes = (found[1:] - found[0]) / np.tile(changes, 2)[:, None, None]
-    return np.asarray(clumps)[present], np.moveaxis(slopes, 0, -1)[present]
 
 
 cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads):

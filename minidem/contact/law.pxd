@@ -8,7 +8,7 @@ A formula must read its numbers unconditionally: a loop over eight contacts with
 """
 from libc.stdint cimport uint64_t
 
-from minidem.contact.contact cimport Contact, Energies, FieldView, Result
+from minidem.contact.contact cimport Contact, Energies, Result
 from minidem.contact.part cimport LawParameters, PartEnergies, PartFunction, StretchRule
 from minidem.core.external cimport External
 from minidem.state.periodic_box cimport BoxPose
@@ -23,6 +23,11 @@ ctypedef void (*HistoryFunction)(const Contact *contact, double *history, Result
                                  const LawParameters *parameters) noexcept nogil
 ctypedef void (*EnergyFunction)(const Contact *contact, double *history, Energies *energies,
                                 const LawParameters *parameters) noexcept nogil
+
+ctypedef Law *LawPointer
+# What a law or a flux of a user reads besides: ids and fields of both bodies. i, j : (LANES,), see gather_contacts.
+ctypedef void (*BodiesFunction)(const LawPointer law, const StateView *state, const int *i, const int *j, bint walls,
+                                Contact *contact) noexcept nogil
 
 cdef struct Law:                        # all that a force depends on, in addition to the spheres
     CentralFunction central             # of a law without history
@@ -49,7 +54,8 @@ cdef struct Law:                        # all that a force depends on, in additi
     double force_unit                   # of the sums of the forces on walls, a power of two [N]
     const uint64_t *unit_keys           # (n_materials,) of the sums of the forces on spheres, and ...
     int unit_shift                      # ... their shift: see fixed_point.pxd
-    FieldView fields                    # of a law with history
+    BodiesFunction load_bodies          # NULL: neither the law nor a flux of a user sees the bodies
+    const void *fields                  # what it reads
 
 
 cdef class Part:

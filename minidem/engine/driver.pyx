@@ -16,30 +16,27 @@ from libc.string cimport memset
 
 import numpy as np
 
-from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.gather import with_history
 from minidem.core.threads import has_openmp
 from minidem.engine.failures import NotFinite, require_sound
 from minidem.engine.snapshot import Snapshot
-from minidem.engine.user_forces import WORK
 from minidem.fields.field import field_rows, keep_rates
+from minidem.forces.user_forces import WORK
 from minidem.state.hold import immovable
 from minidem.state.state import CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
 
 from minidem.broadphase.broadphase cimport (
-    IN_CALLBACK, REFERENCE_ROWS, Broadphase, Share, drop_lists, measure_spheres, prepare_broadphase, take_over,
+    REFERENCE_ROWS, Broadphase, Share, drop_lists, measure_spheres, prepare_broadphase, take_over,
 )
 from minidem.broadphase.cell_grid cimport free_levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport set_stride
-from minidem.contact.contact cimport FieldView, Flux, FluxFunction
 from minidem.contact.contacts cimport (
     GROUPS, WALLS, Contacts, own_slots, release_contacts, release_copy, release_room, restore_contacts, save_contacts,
 )
 from minidem.contact.effective_mass cimport effective_inertia
 from minidem.contact.evaluate cimport prepare_room
-from minidem.contact.fixed_point cimport SUM_PARTS, Wide
-from minidem.contact.gather cimport deepest_overlap, list_contacts, list_slopes
+from minidem.contact.gather cimport deepest_overlap, list_contacts
 from minidem.contact.history cimport read_history, write_history
 from minidem.contact.law cimport LawKernels, set_properties, set_units
 from minidem.core cimport openmp
@@ -47,10 +44,11 @@ from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
 from minidem.engine.failures cimport raise_failure
-from minidem.engine.user_forces cimport bind_forces, compiled_forces
+from minidem.fields.rates cimport FieldRates
+from minidem.forces.user_forces cimport ForceCalls
 from minidem.loop.half_step cimport begin_steps, rates_at_pose
 from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
-from minidem.loop.loop cimport ExternalForces, Loop, full_team, run_loop
+from minidem.loop.loop cimport Loop, full_team, run_loop
 from minidem.engine.phases cimport Options, list_phases
 from minidem.engine.schedule cimport Schedule
 from minidem.onset.onset_pass cimport OnsetCorrection
@@ -69,16 +67,6 @@ REBUILDS_PER_SORT = 50              # outer rebuilds after which the clumps have
 STEPS_PER_WRAP = 32768              # rounding errors of 32768 steps are a small part of those far from the origin
 SLOTS_IN_CACHE = 200000             # with fewer, a step stays in cache, and slabs gain nothing
 LOG_SLAB = 13                       # 2^13 slots: half a megabyte of spheres and clumps; 11 to 15 are equally good
-
-
-cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
-    """Call the external_forces of the Driver."""
-    cdef Driver owner = <Driver> loop.owner
-    try:
-        owner.external_forces(owner, steps)
-    except BaseException as error:
-        owner.error = error
-        loop.broad.threads[0].failure = IN_CALLBACK
 
 
 cdef class Driver:
@@ -107,8 +95,9 @@ cdef class Driver:
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
-    cdef readonly object user_forces, external_forces
-    cdef object force_blocks            # see bind_forces; None: there are no user forces
+    cdef readonly object user_forces
+    cdef ForceCalls force_calls         # None: there are no user forces
+    cdef FieldRates field_rates         # None: there are no fields
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see Snapshot; without what the threads have noted since
@@ -120,7 +109,6 @@ cdef class Driver:
     cdef bint contacts_known            # the stored contacts belong to the pose
     cdef readonly object broken         # why the state is incomplete; None: it is complete
     cdef public object due              # step whose callback has not returned; None: there is none
-    cdef object error                   # raised by external_forces
     cdef bint calls_python              # in each step
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef bint makes_copies              # now and then, if not in each step
@@ -141,9 +129,9 @@ cdef class Driver:
         self.set_scheme(settings.scheme, settings.scheme_values)
         if settings.law is not None:
             self.set_law(settings.law, settings.law_values)
-            self.set_fields(snapshot.population, snapshot.user_forces.fluxes)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.make_lists(full_team(max(1, min(settings.threads, useful, state.view.n_blocks, openmp.thread_limit()))))
+        self.set_fields(snapshot.user_forces.fluxes)
         if snapshot.history is not None:
             write_history(snapshot.history, state, self.loop.contacts)
         if like is not None:                            # the clumps have been sorted
@@ -167,17 +155,18 @@ cdef class Driver:
             write_ledger(&self.loop, np.concatenate(
                 [np.zeros((n, 2)) if entries is None else entries
                  for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
-        self.user_forces, self.external_forces = snapshot.user_forces, settings.loads
+        self.user_forces, function = snapshot.user_forces, settings.loads
         if self.user_forces.expected:
-            self.force_blocks, *others = bind_forces(&self.loop, state, self.population.ids, self.user_forces.compiled,
-                                                     snapshot.force_work, self.user_forces.corrections,
-                                                     like is None and state.n_clumps)
-            self.arrays += others
-            self.external_forces = self.user_forces if self.user_forces.in_python else None
-        if self.external_forces is not None:
-            self.loop.owner, self.loop.external_forces = <void *> self, call_python_forces
+            function = self.user_forces if self.user_forces.in_python else None
+        if self.user_forces.expected or function is not None:
+            self.force_calls = ForceCalls()
+            self.force_calls.attach(&self.loop, function, self)
+            self.options.forces = &self.force_calls.own
+        if self.user_forces.expected:
+            self.force_calls.bind(state, self.user_forces, self.population.ids, snapshot.force_work, self.field_rates,
+                                  like is None and state.n_clumps)
         self.calls_python = state.n_clumps and (
-            self.external_forces is not None or bool(self.kernels.functions)
+            function is not None or bool(self.kernels.functions)
             or any(flux.address is None for flux in snapshot.user_forces.fluxes)
             or self.law_kernels is not None and bool(self.law_kernels.functions))
         self.makes_copies, self.copies = state.n_spheres <= MOST_COPIED, []
@@ -297,33 +286,14 @@ cdef class Driver:
         self.loop.broad.exclusions.materials = <const int *> self.own(of_slots.take(self.state.clump_number))
         self.loop.broad.exclusions.log_materials = self.loop.law.log_materials + 1
 
-    def set_fields(self, population, fluxes):
+    def set_fields(self, fluxes):
         """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
-        cdef FieldView *fields = &self.loop.law.fields
-        cdef Flux *flux
-        cdef Py_ssize_t n_blocks = self.loop.state.n_blocks, slots = n_blocks * LANES + 1
-        fields.n = sum(field.components for field in population.fields)
-        if self.loop.law.history == NULL or not (len(fluxes) or self.law_kernels.sees_bodies):
+        if self.law_kernels is None or not (self.population.fields or fluxes or self.law_kernels.sees_bodies):
             return
-        self.law_kernels.fields, self.law_kernels.n_components = population.components, fields.n
-        flux = <Flux *> self.zeros(len(fluxes) * sizeof(Flux))
-        fields.n_fluxes, fields.fluxes, fields.law_writes = <int> len(fluxes), flux, self.law_kernels.sees_bodies
-        fields.ids = <const double *> self.own(np.append(population.ids, 0).astype(float))
-        if fields.n:
-            fields.sums = <Wide *> self.zeros(slots * fields.n * SUM_PARTS * sizeof(Wide))
-            fields.amounts = <Wide *> self.zeros(slots * fields.n * SUM_PARTS * sizeof(Wide))
-            fields.of_walls = <const double *> self.own(np.hstack([field.walls for field in population.fields]))
-            fields.transfers = <unsigned char *> self.zeros(n_blocks)
-        for one in fluxes:
-            if one.address is None:
-                python_flux = PythonFlux(self.law_kernels, one.function, one.parameters)
-                self.arrays.append(python_flux)
-                flux.function = <FluxFunction> <size_t> FLUX
-                flux.parameters = <const double *> self.own(np.array([id(python_flux)], dtype=np.uintp))
-            else:                                       # not a number where it must not read
-                flux.function = <FluxFunction> <size_t> one.address
-                flux.parameters = <const double *> self.own(np.append(one.parameters, np.full(64, np.nan)))
-            flux += 1
+        self.field_rates = FieldRates()
+        self.field_rates.attach(&self.loop, self.population, fluxes, self.law_kernels)
+        if self.field_rates.own.n > 0:
+            self.options.fields = &self.field_rates.own
 
     def set_body_force(self, gravity):
         """WrenchBlocks of clumps without a contact, for each block type and one more."""
@@ -336,7 +306,7 @@ cdef class Driver:
     cdef list changing(self):
         """Arrays that steps change."""
         arrays = [self.state.wrench, self.state.blocks, self.state.shift]
-        return arrays if self.force_blocks is None else [*arrays, self.force_blocks]
+        return [*arrays, self.force_calls.blocks] if self.user_forces.expected else arrays
 
     cdef object keep(self, list arrays):
         """Copy these arrays and all else that steps change, for `go_back`."""
@@ -467,20 +437,25 @@ cdef class Driver:
         with nogil:
             run_loop(&self.loop, steps, between)
         self.guard.during_step = False
-        error, self.error = self.error, None
+        error = None if self.force_calls is None else self.force_calls.take_error()
         raise_failure(&self.loop, self.kernels, self.law_kernels, error, self.walls)
 
     @property
     def is_last_call(self):
         """Whether the present call of the user forces in Python is the last one in the step."""
-        return self.loop.last_call
+        return self.force_calls.own.last_call
+
+    @property
+    def sources(self):
+        """Rates of fields by user forces, see FieldRates."""
+        return self.field_rates.sources
 
     def forces_at(self, motion):
         """(n_clumps, 6) user forces and torques at the present pose [N, N m], lab.
 
         motion : (n_clumps, 6) velocities and angular velocities, lab
         """
-        wrench = compiled_forces(&self.loop, self.state, self.step_count, motion)
+        wrench = self.force_calls.wrenches_at(self.state, self.step_count, motion)
         for force, torque, _ in self.user_forces.answers(self, self.loop.steps_done, motion[:, :3], motion[:, 3:]):
             wrench += np.hstack([force, torque])
         return wrench
@@ -488,7 +463,7 @@ cdef class Driver:
     def user_wrenches(self):
         """Last user forces, lab [N], and torques, principal frame [N m], (n_clumps, 3) each."""
         of_user = self.state.rows(self.state.wrench, 0, WRENCH_ROWS) - self.state.rows(
-            self.force_blocks, WORK + 2, WRENCH_ROWS)
+            self.force_calls.blocks, WORK + 2, WRENCH_ROWS)
         return tuple(of_user[:, first:first + 3] for first, _ in (WRENCH["force"], WRENCH["torque"]))
 
     def evaluate(self, bint rates_known=True):
@@ -502,10 +477,8 @@ cdef class Driver:
 
         If it fails, whichever thread has failed, forces, contacts, energies and rates are as before.
         """
-        cdef bint has_forces = self.loop.external_forces != NULL or self.loop.n_forces > 0
+        cdef bint has_forces = self.force_calls is not None and self.force_calls.own.calls
         cdef bint calls_forces = has_forces and not self.forces_known
-        cdef ExternalForces external_forces = self.loop.external_forces
-        cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         self.schedule.prepare(&self.loop, 0)
         rates = field_rows(self.state, self.population.components)
@@ -520,8 +493,8 @@ cdef class Driver:
                 share = np.where(self.started, 0.5, 1.0)[:, None]       # new clumps have velocities of before it
                 self.state.set_column("predicted_velocity", velocity + share * change)
                 self.state.set_column("predicted", angular_velocity)
-            else:
-                self.loop.external_forces, self.loop.n_forces = NULL, 0
+            elif has_forces:
+                self.force_calls.own.calls = False
             self.loop.started = &started[0]
             self.advance(0, True)
             keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
@@ -531,7 +504,8 @@ cdef class Driver:
             self.go_back()
             raise
         finally:
-            self.loop.external_forces, self.loop.n_forces = external_forces, n_forces
+            if has_forces:
+                self.force_calls.own.calls = True
         self.forget()
         self.forces_known = self.contacts_known = True
 
@@ -653,7 +627,7 @@ cdef class Driver:
         if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
-            ledger["force_work"] = self.state.rows(self.force_blocks, WORK, 2)
+            ledger["force_work"] = self.state.rows(self.force_calls.blocks, WORK, 2)
         return ledger
 
     def take_fractures(self):
@@ -704,9 +678,8 @@ cdef class Driver:
         return contacts
 
     def rate_slopes(self, changes):
-        """Derivatives of the rates of fields in the present contacts, see list_slopes; None: they change no field."""
-        return None if self.loop.law.fields.sums == NULL else list_slopes(&self.loop.state, self.loop.contacts,
-                                                                          self.loop.n_threads, changes)
+        """Derivatives of the rates of fields in the present contacts, see FieldRates; None: they change no field."""
+        return None if self.field_rates is None else self.field_rates.slopes(changes)
 
     def deepest_in_walls(self, spheres):
         """Largest overlaps of spheres (n, 4) with walls (n,) [m], and the numbers of these walls (n,)."""

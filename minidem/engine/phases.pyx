@@ -3,6 +3,8 @@
 Those of loop.pyx are of every simulation; what is optional has a phase of its own, in a file of its own.
 """
 from minidem.engine.ledger cimport find_work
+from minidem.fields.rates cimport advance_fields, set_rates, take_amounts
+from minidem.forces.user_forces cimport add_user_forces, predict_rates
 from minidem.loop.loop cimport (
     Phase, PhaseFunction, begin, exchange, find_forces, finish, join, move, reduce, search, stay,
 )
@@ -23,13 +25,14 @@ cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nog
     """List the phases of a step, or of an evaluation between two steps."""
     cdef bint contacts = loop.has_contacts, onsets = has.onsets != NULL
     cdef bint finishes = loop.roles >> FINISH & 1, holds = loop.state.holds != NULL
+    cdef bint forces = has.forces != NULL and (between or has.forces.calls)
     cdef bint moves = loop.course.walls > 0 or loop.course.boxes > 0
     loop.n_phases = 0
-    loop.stores_wrenches = (not contacts or onsets or finishes or holds or loop.law.fields.n > 0 or loop.n_forces > 0
-                            or loop.external_forces != NULL)
+    loop.stores_wrenches = (not contacts or onsets or finishes or holds or forces)
     add_phase(loop, loop.course.steered and not between, "steer", steer)
     add_phase(loop, not between, "move", move)
     add_phase(loop, between, "stay", stay)
+    add_phase(loop, has.fields != NULL and not between, "fields", advance_fields, has.fields)
     add_phase(loop, contacts, "join", join)
     add_phase(loop, contacts, "search", search)
     add_phase(loop, contacts and loop.law.history != NULL, "begin", begin)
@@ -39,7 +42,11 @@ cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nog
     add_phase(loop, onsets, "onsets", mark_onsets, has.onsets)
     add_phase(loop, contacts, "join", join)
     add_phase(loop, contacts and loop.n_threads > 1, "exchange", exchange)
-    add_phase(loop, loop.stores_wrenches, "reduce", reduce)
+    add_phase(loop, forces and not between, "predict", predict_rates, has.forces)
+    add_phase(loop, contacts and loop.stores_wrenches, "reduce", reduce)
+    add_phase(loop, has.fields != NULL, "amounts", take_amounts, has.fields)
+    add_phase(loop, forces, "forces", add_user_forces, has.forces)
+    add_phase(loop, has.fields != NULL, "rates", set_rates, has.fields)
     add_phase(loop, onsets, "correct", add_onset_forces, has.onsets)
     add_phase(loop, contacts and (moves or holds), "work", find_work, has.onsets)
     add_phase(loop, finishes and not between, "finish", finish)

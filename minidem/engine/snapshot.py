@@ -22,8 +22,8 @@ from minidem.core.guard import Guard
 from minidem.core.parameters import named_values
 from minidem.core.quaternions import cross, rotate, rotate_back
 from minidem.engine.population import Population
-from minidem.engine.user_forces import UserForces
 from minidem.fields.field import set_new, without_rates
+from minidem.forces.user_forces import UserForces
 from minidem.state.hold import carriers, immovable
 from minidem.state.state import State
 

@@ -79,16 +79,13 @@ def checked_rates(state, components, rates=None):
                                limit=LARGEST).reshape(state.n_clumps, n) for name, _, n in components if name in rates}
 
 
-def add_sources(state, components, rates):
-    """Add rates times capacity, of `checked_rates`, to the rates at the pose."""
-    if not rates:
-        return
-    rows = field_rows(state, components)
+def add_sources(sources, state, components, rates):
+    """Add rates times capacity, of `checked_rates`, to the sources of a FieldRates."""
+    rows = state.rows(sources, 0, sources.shape[1])
     for name, first, n in components:
         if name in rates:
-            rows[:, first:first + n, FIELD_ROWS.index("rate")] += \
-                rates[name] * rows[:, first:first + n, FIELD_ROWS.index("per_capacity")]
-    set_field_rows(state, rows)
+            rows[:, first:first + n] += rates[name]
+    state.write(0, rows, sources)
 
 
 def without_rates(state, components):

@@ -16,25 +16,6 @@ from minidem.state.state cimport StateView
 from minidem.walls.surface cimport WallPose, Walls
 
 ctypedef Loop *LoopPointer
-cdef extern from "engine/user_force.h" nogil:
-    enum:
-        MAX_RANDOM "MINIDEM_MAX_RANDOM"
-    ctypedef struct Clumps "minidem_clumps":        # eight clumps, as a compiled user force sees them
-        double position[3 * LANES]
-        double velocity[3 * LANES]
-        double orientation[4 * LANES]
-        double angular_velocity[3 * LANES]
-        double mass[LANES]
-        double id[LANES]
-        double values[(MAX_COMPONENTS + MAX_RANDOM) * LANES]
-    ctypedef struct Wrenches "minidem_wrenches":
-        double force[3 * LANES]
-        double torque[3 * LANES]
-        double rates[MAX_COMPONENTS * LANES]
-
-ctypedef void (*ForceFunction)(const double *time, const Clumps *clumps, Wrenches *wrenches,
-                               const double *parameters) noexcept nogil
-ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
 # A phase of a step, which all threads go through; own : what belongs to the phase. False, for all threads: something
 # has failed, and the run ends.
 ctypedef bint (*PhaseFunction)(LoopPointer loop, int thread, Instant *now, void *own) noexcept nogil
@@ -46,21 +27,6 @@ cdef struct Phase:
     const char *name
     PhaseFunction run
     void *own
-
-cdef struct UserForce:              # compiled
-    ForceFunction function
-    const double *parameters
-    uint64_t seed                   # of its random numbers for a clump in a step
-    int n_random
-
-cdef struct ForceBlock:             # what user forces need of the clumps of a block, besides their motion
-    double template_frame[4 * LANES]    # quaternions, template frame -> principal frame
-    double mass[LANES]
-    double id[LANES]
-    double work[LANES]              # since the start [J]
-    double power[LANES]             # at the last whole step [W]
-    WrenchBlock others              # without user forces
-    WrenchBlock last                # from which velocities were predicted
 
 cdef struct ServoWall:              # a wall that a force moves
     long long wall
@@ -146,14 +112,6 @@ cdef struct Loop:
     bint stores_wrenches            # something reads the wrenches of a step before the next move of the clumps
     Broadphase broad
     Contacts *contacts              # (n_threads,)
-    ExternalForces external_forces  # adds or writes wrenches at the pose `steps` steps after the first; may be NULL
-    void *owner                     # of external_forces
-    int n_forces
-    const UserForce *forces         # (n_forces,)
-    ForceBlock *force_blocks        # (n_blocks,); NULL: there are no user forces
-    int corrections                 # of the velocities that user forces see: calls in each step but the first
-    bint last_call                  # of external_forces in a step
-    const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     const bint *law_failed          # a contact law written in Python has raised
     char padding[LINE_PAIR]               # members above are read in each step, members below are written
@@ -165,6 +123,11 @@ cdef inline void place(Loop *loop, int thread, Py_ssize_t entry) noexcept nogil:
     loop.contacts[thread].walls.now = course.wall_poses + entry * course.walls
     loop.contacts[thread].walls.path = course.path[entry if course.walls else 0] + course.servo_path
     loop.contacts[thread].own_law.box = course.box_poses + entry * course.boxes
+
+
+cdef inline double since_last_pose(const Loop *loop, const Instant *now) noexcept nogil:
+    """Fraction of the step."""
+    return now.fraction - (loop.fraction[now.stage - 1] if now.stage > 0 else 0.0)
 
 
 cdef inline double steps_since_start(const Loop *loop, const Instant *now) noexcept nogil:

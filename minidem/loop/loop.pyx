@@ -7,13 +7,6 @@ with the contacts of each slab.
 
 Between steps the state is x_n, v_(n-1/2), the stored values of the scheme, and F_n, M_n. The wrench of step n is
 reduced in step n + 1 and not stored, unless a simulation has the phase `reduce`, or the run ends with the step.
-
-Fields: the rate of a field at the pose of a whole step is the sum of the rates by contacts and forces, divided by its
-capacity. Values advance by the two-step Adams-Bashforth formula, of second order as the leapfrog is, and by Euler's
-formula in the first step of a clump. The amounts a_(n+1) that contacts transfer at the pose of step n + 1 are added
-after all contacts have been evaluated. Evaluations between two steps transfer nothing.
-
-    f_(n+1) = f_n + dt (3 r_n - r_(n-1)) / 2 + a_(n+1)
 """
 from cython.parallel import parallel, threadid
 
@@ -23,31 +16,28 @@ from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.broadphase cimport (
-    ENDS_RUN, FAILED, FORCE_AFTER_END, NO_FAILURE, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins, rebuild, wait,
+    ENDS_RUN, FAILED, FORCE_AFTER_END, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins, rebuild, wait,
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
     WALL_WORK, begin_contacts, clear_contacts, collect_stored, own_slots, reset_sums, take_collected,
 )
-from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
 from minidem.core.clock cimport clock
-from minidem.core.eight cimport Eight3, add_scaled3, eight_of, store_eight3
 from minidem.core.instant cimport BETWEEN, LAST_STEP, STAGE, STEP, Instant, ends_step
 from minidem.core.lanes cimport LOG_LANES
-from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
+from minidem.core.openmp cimport require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat, norm_squared, scale_quat
-from minidem.core.vec3 cimport Vec3, add_scaled, dot, sub, times
+from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport memory_refused
-from minidem.engine.user_forces cimport add_compiled_forces
-from minidem.loop.leapfrog cimport MOST_STRAIN, drift, flow_change, kick, kick_with_box, kicked, path_of_flow
-from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, call_scheme, set_stage
-from minidem.state.hold cimport follow, follow_rates, held_wrench
+from minidem.loop.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, path_of_flow
+from minidem.rotation.scheme cimport FINISH, MOVE, call_scheme, set_stage
+from minidem.state.hold cimport follow, held_wrench
 from minidem.state.periodic_box cimport box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
-from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, load, load_quat, scratch_of, store_quat
-from minidem.state.state cimport clumps_of, constants_of, field_of, hold_of, wrench_of
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, load, load_quat, scratch_of, store_quat
+from minidem.state.state cimport clumps_of, constants_of, wrench_of
 
 cdef enum:
     ROWS_OF_STEP = 14               # of a ClumpBlock, up to `path`, which each step reads
@@ -92,11 +82,6 @@ cdef inline bint turns_soundly(const Loop *loop, Py_ssize_t b) noexcept nogil:
                 and not (w.x + w.y + w.z - (w.x + w.y + w.z) == 0.0 and fabs(norm - 1.0) <= MOST_NORM_ERROR):
             return False
     return True
-
-
-cdef inline double since_last_pose(const Loop *loop, const Instant *now) noexcept nogil:
-    """Fraction of the step."""
-    return now.fraction - (loop.fraction[now.stage - 1] if now.stage > 0 else 0.0)
 
 
 cdef inline bint any_of(const int *flags) noexcept nogil:
@@ -186,59 +171,6 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, const Instant *now, bint 
     return active
 
 
-cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil:
-    """Values of the fields of own clumps, `ahead` [s] later.
-
-    The run ends with this step if one is not finite.
-    """
-    cdef Py_ssize_t b
-    cdef FieldBlock *field
-    cdef double change, zeros[LANES]
-    cdef int c, lane
-    memset(zeros, 0, sizeof(zeros))
-    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        for c in range(loop.law.fields.n):
-            field = field_of(&loop.state, b, c, loop.law.fields.n)
-            for lane in range(LANES):
-                change = field.has_last[lane] * (field.rate[lane] - field.last_rate[lane])
-                field.value[lane] += ahead * (field.rate[lane] + 0.5 * change)
-                zeros[lane] += 0.0 * field.value[lane]
-    for lane in range(LANES):
-        if zeros[lane] != 0.0:                          # not a number
-            loop.broad.threads[thread].ends_run = True
-
-
-cdef void take_amounts(Loop *loop, Py_ssize_t b) noexcept nogil:
-    """Add the amounts that contacts transfer at this pose to the values of a block."""
-    cdef int n = loop.law.fields.n, c, lane
-    cdef FieldBlock *field
-    for c in range(n if loop.law.fields.transfers[b] else 0):
-        field = field_of(&loop.state, b, c, loop.law.fields.n)
-        for lane in range(LANES):
-            field.value[lane] += field.per_capacity[lane] * exact_total(
-                loop.law.fields.amounts + ((b * LANES + lane) * n + c) * SUM_PARTS)
-
-
-cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint after_step) noexcept nogil:
-    """Rates of the fields of a block. sources : (components, LANES), of forces.  after_step : a step has led here."""
-    cdef int n = loop.law.fields.n, c, lane
-    cdef FieldBlock *field
-    cdef double rate
-    for c in range(n):
-        field = field_of(&loop.state, b, c, loop.law.fields.n)
-        for lane in range(LANES):
-            rate = sources[c * LANES + lane]
-            if loop.law.fields.sums != NULL:
-                rate += exact_total(loop.law.fields.sums + ((b * LANES + lane) * n + c) * SUM_PARTS)
-            if after_step:
-                field.last_rate[lane], field.has_last[lane] = field.rate[lane], 1.0
-            field.rate[lane] = rate * field.per_capacity[lane]
-
-
-cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
-    return loop.n_forces > 0 or loop.external_forces != NULL
-
-
 cdef bint move(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: advance own clumps to the next pose, with the forces at the last one.
 
@@ -267,8 +199,6 @@ cdef bint move(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
             break
         find_contacts(contacts, mine, &loop.state, mine.slab_ends.data[slab], now)
     advance_blocks(loop, thread, now, norms, block, mine.last_block, active)
-    if loop.law.fields.n > 0:
-        advance_fields(loop, thread, loop.step.dt * since_last_pose(loop, now))
     return True
 
 
@@ -344,111 +274,17 @@ cdef bint exchange(Loop *loop, int thread, Instant *now, void *own) noexcept nog
     return True
 
 
-cdef inline void predict(Loop *loop, const Contacts *contacts, Py_ssize_t b, const Instant *now) noexcept nogil:
-    """Predict velocities of a block at the instant of the pose, from the last wrench and the coming change of the flow.
-
-    Forces that depend on velocities would be of first order otherwise.
-    """
-    cdef const BoxPose *box = contacts.law.box
-    cdef Eight3 v
-    cdef ClumpBlock *clumps = clumps_of(&loop.state, b)
-    cdef WrenchBlock held
-    cdef const WrenchBlock *wrench = held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held)
-    cdef const ConstantBlock *constants = constants_of(&loop.state, b)
-    if loop.force_blocks != NULL:
-        loop.force_blocks[b].last = wrench[0]
-    call_scheme(loop.scheme, loop.roles, PREDICT, clumps, wrench, constants, &loop.step)
-    v = kicked(clumps, wrench.force, constants, (now.fraction - 0.5) * loop.step.dt)
-    if box_moves(box) and now.purpose != STAGE:         # half of the change is before the pose, half after it
-        v = add_scaled3(v, eight_of(0.5), flow_change(box, box[2].kick, clumps))
-    store_eight3(clumps.predicted_velocity, v)
-    follow_rates(hold_of(&loop.state, b), clumps, contacts.walls.now, clumps.predicted_velocity)
-
-
-cdef void reduce_wrenches(Loop *loop, int thread, const Instant *now, bint first, bint last) noexcept nogil:
-    """Reduce and store the wrenches of own blocks, compiled user forces included.
-
-    first, last : call of the user forces at this pose; the velocities of later calls follow from the forces before
-    """
+cdef bint reduce(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
+    """Phase: reduce the forces on spheres to the wrenches of own clumps, which are stored."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef const WrenchBlock *wrench
     cdef WrenchBlock *stored
-    cdef double sources[MAX_COMPONENTS * LANES]
     cdef Py_ssize_t b
-    memset(sources, 0, sizeof(sources))
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
-        if has_user_forces(loop) and now.purpose != BETWEEN:
-            predict(loop, contacts, b, now)
-        if not first:
-            stored[0] = loop.force_blocks[b].others
-        elif loop.has_contacts:                         # free bodies have forces of the user alone
-            wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored)
-            if wrench != stored:
-                stored[0] = wrench[0]
-            if loop.force_blocks != NULL:
-                loop.force_blocks[b].others = stored[0]
-        if loop.law.fields.sums != NULL and first and ends_step(now):
-            take_amounts(loop, b)
-        if loop.n_forces > 0:
-            add_compiled_forces(loop, b, loop.first_step + steps_since_start(loop, now), sources)
-        if loop.law.fields.n > 0 and last and now.purpose != STAGE:
-            reduce_rates(loop, b, sources, ends_step(now))
-
-
-cdef void add_work(Loop *loop, int thread) noexcept nogil:
-    """Work of the user forces on own clumps, at the velocities that follow from all forces of this instant.
-
-    So the work of noise counts, and the sum over steps is the change of the kinetic energy of half steps.
-    """
-    cdef const ClumpBlock *clumps
-    cdef const ConstantBlock *constants
-    cdef const WrenchBlock *stored
-    cdef const WrenchBlock *moves
-    cdef WrenchBlock held
-    cdef ForceBlock *rows
-    cdef Vec3 v, w
-    cdef double half = loop.state.half_step, power
-    cdef Py_ssize_t b
-    cdef int lane
-    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        clumps, constants, rows = clumps_of(&loop.state, b), constants_of(&loop.state, b), loop.force_blocks + b
-        stored = wrench_of(&loop.state, b)
-        moves = held_wrench(&loop.state, b, stored, &held)
-        for lane in range(LANES):
-            v = sub(load(moves.force + lane), load(rows.last.force + lane))
-            v = add_scaled(load(clumps.predicted_velocity + lane), half * constants.inverse_mass[lane], v)
-            w = sub(load(moves.torque + lane), load(rows.last.torque + lane))
-            w = add_scaled(load(clumps.predicted + lane), half, times(load(constants.inverse_inertia + lane), w))
-            power = dot(v, sub(load(stored.force + lane), load(rows.others.force + lane))) \
-                + dot(w, sub(load(stored.torque + lane), load(rows.others.torque + lane))) + 0.0    # no -0.0, at rest
-            rows.work[lane] += half * (rows.power[lane] + power)
-            rows.power[lane] = power
-
-
-cdef bint call_python(Loop *loop, int thread, const Instant *now, bint last) noexcept nogil:
-    """Call the external_forces in one thread. False, for all threads: an error."""
-    cdef bint failed = False
-    barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
-    if thread == 0 and not (loop.scheme_failed[0] or loop.law_failed[0]):
-        loop.last_call = last and now.purpose != STAGE
-        loop.external_forces(loop, steps_since_start(loop, now))
-        failed = loop.broad.threads[0].failure != NO_FAILURE
-    return not barrier_wait(&loop.broad.barrier, loop.n_threads, failed)
-
-
-cdef bint reduce(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
-    """Phase: store the wrenches of own blocks, user forces included.
-
-    User forces see velocities predicted at the instant of the pose. The Driver knows them between two steps.
-    """
-    cdef int k, calls = 1 if now.purpose == BETWEEN else 1 + loop.corrections
-    for k in range(calls):
-        reduce_wrenches(loop, thread, now, k == 0, k == calls - 1)
-        if loop.external_forces != NULL and not call_python(loop, thread, now, k == calls - 1):
-            return False
-    if loop.force_blocks != NULL and has_user_forces(loop) and now.purpose != STAGE:
-        add_work(loop, thread)
+        wrench = reduce_block(contacts, &loop.state, b, loop.body_force + loop.state.block_type[b], stored)
+        if wrench != stored:
+            stored[0] = wrench[0]
     return True
 
 

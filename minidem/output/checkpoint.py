@@ -14,8 +14,8 @@ from minidem.core.checks import existing_file, file_path, non_negative, short_re
 from minidem.core.quaternions import rotate
 from minidem.engine.population import Population
 from minidem.engine.snapshot import Snapshot
-from minidem.engine.user_forces import UserForces
 from minidem.fields.field import Field
+from minidem.forces.user_forces import UserForces
 from minidem.material import PAIR_PROPERTIES, Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_arrays import not_finite, pack_templates, select, unpack_templates, validated

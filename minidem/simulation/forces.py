@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from minidem.core.checks import check_call, finite_array, whole
 from minidem.core.external import compiled_address
 from minidem.core.guard import exclusive
-from minidem.engine.user_forces import MOST_RANDOM
+from minidem.forces.user_forces import MOST_RANDOM
 from minidem.simulation.topic import Topic
 
 SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"

@@ -24,6 +24,7 @@ def test_all_options_have_the_phases_of_the_architecture_in_its_order():
         sim = md.Simulation(md.Material(1e7, 0.3, **more), periodic=box, contact=contact,
                             rotation="velocity-verlet", dt=1e-5, threads=2)
         sim.add_clumps(BALL, 0.3 * np.argwhere(np.ones((16, 16, 16))))
+        sim.add_field("temperature", 300.0)
         sim.add_force(lambda time, position, velocity, orientation, spin: (0.0 * position, 0.0 * position))
         assert sim.phases == tuple(name for name in listed if name in sim.phases)
         found |= set(sim.phases)

@@ -1,0 +1,1 @@
+"""Forces of the user on clumps, in Python and compiled."""
