@@ -33,17 +33,6 @@ cdef struct Ledger:                 # energies of the own contacts, without an o
     int64_t sums[SUMMED * LANES]    # of the last few blocks
     Wide energies[ENERGIES]
     double lost[ENERGIES]           # what was not finite [J]
-    Py_ssize_t n_fractures          # noted by this thread and not yet taken by the Driver
-
-cdef struct Fracture:               # of an own contact
-    int64_t step                    # number of the step at whose end it broke
-    double energy                   # [J]
-    int first, second               # spheres in the user's numbers, the first one smaller; or -1 - primitive of a wall
-
-cdef struct FractureVector:
-    Fracture *data
-    Py_ssize_t size
-    Py_ssize_t capacity
 
 cdef struct FacetVector:
     Facet *data
@@ -98,7 +87,6 @@ cdef struct Contacts:
     Wide box_work[2]                # of a periodic box at this pose in the half steps that end and begin here
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
-    FractureVector fractures
     Py_ssize_t n_crossing           # contacts with spheres of other threads, at the last rebuild
     # Sums of forces: of own spheres in their order, of free lanes, of spheres of other threads. If they are packed: one
     # that stays zero, then own spheres in the order in which they are touched, alternately in one of two places, since

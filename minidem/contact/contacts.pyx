@@ -114,7 +114,6 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     cdef int group
     release_copy(contacts)
     release_room(contacts)
-    release(&contacts.fractures)
     for group in range(<int> GROUPS):
         release_blocks(&contacts.groups[group])
         release_blocks(&contacts.spare[group])

@@ -23,9 +23,9 @@ from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
 from minidem.contact.contact cimport MAX_RECORDS, Energies, Row
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, FRACTURE, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Fracture, Room, clear_observers, end_contact,
+    BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Room, clear_observers, end_contact,
 )
-from minidem.contact.fixed_point cimport LARGEST, add_energies, add_side, fold, read_sums, rounded_wide, take_sums
+from minidem.contact.fixed_point cimport add_energies, add_side, fold, read_sums, rounded_wide, take_sums
 from minidem.contact.gather cimport (
     call_central, load_known_results, load_block, load_only_pair,
 )
@@ -39,7 +39,7 @@ from minidem.core.instant cimport BETWEEN, LAST_STEP, Instant
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.prefetch cimport prefetch
 from minidem.core.vec3 cimport dot
-from minidem.core.vectors cimport grow, reserve
+from minidem.core.vectors cimport reserve
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport load
 from minidem.state.state cimport clumps_of, free_slot_of, member
@@ -56,7 +56,6 @@ cdef extern from *:
     #define MINIDEM_FAR_GAP 1e100
     """
     const double FAR "MINIDEM_FAR_GAP"  # a gap [m]
-    const double LEAST_FRACTURE "5e-324"   # [J]
 
 
 cdef inline void prefetch_block(const ContactBlock *block, const Law *law) noexcept nogil:
@@ -222,32 +221,8 @@ cdef void end_contacts(Contacts *contacts, Neighbours *mine, const StateView *st
             end_contact(contacts, mine, state, group, b * LANES + lane)
 
 
-cdef void note_fractures(Contacts *contacts, const Law *law, const StateView *state, const ContactBlock *block,
-                         long long step, double *energies) noexcept nogil:
-    """Note what broke in a block, by the energies (LANES,), which are then zero."""
-    cdef Fracture *noted
-    cdef Py_ssize_t n
-    cdef double energy
-    cdef int lane, i, j
-    for lane in range(LANES):
-        i, j, energy, energies[lane] = block.first[lane], block.second[lane], energies[lane], 0.0
-        if energy <= 0.0 or i == free_slot_of(state):
-            continue
-        if energy * law.per_energy < LARGEST:
-            contacts.ledger.energies[<int> FRACTURE] += rounded_wide(energy * law.per_energy)
-        else:
-            contacts.ledger.lost[<int> FRACTURE] += energy
-        n = contacts.ledger.n_fractures
-        if not grow(&contacts.fractures, n + 1, sizeof(Fracture)):
-            continue
-        contacts.ledger.n_fractures, noted = n + 1, contacts.fractures.data + n
-        i, j = state.sphere_number[i], state.sphere_number[j] if j >= 0 else j
-        noted.step, noted.energy = step, energy
-        noted.first, noted.second = i, j
-
-
-cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *state, ContactBlock *block,
-                          Contact *contact, Result *result, bint stores, const Instant *now) noexcept nogil:
+cdef inline void call_law(Contacts *contacts, const Law *law, ContactBlock *block, Contact *contact, Result *result,
+                          bint stores) noexcept nogil:
     """Evaluate the law; its history, and with `stores` force and couple, into the block."""
     law.history(contact, history_of(block), result, &law.parameters)
     if stores:
@@ -256,8 +231,6 @@ cdef inline void call_law(Contacts *contacts, const Law *law, const StateView *s
         memcpy(block.couple, result.couple, sizeof(block.couple))
     add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.energies,
                  contacts.ledger.lost)
-    if bits_below(result.fracture, LEAST_FRACTURE) != (1 << LANES) - 1:
-        note_fractures(contacts, law, state, block, now.step, result.fracture)
 
 
 cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, bint walls, Contact *contact,
@@ -318,7 +291,7 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
         load_known_results(block, result)
     else:
         preset(contacts, law, b, walls, contact, result)
-        call_law(contacts, law, state, block, contact, result, stores_block(contacts, walls, now), now)
+        call_law(contacts, law, block, contact, result, stores_block(contacts, walls, now))
         # No contact persists beyond the range for which pairs are listed.
         store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
                                                 load_eight(result.goes_on)))

@@ -44,10 +44,11 @@ from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
 from minidem.engine.failures cimport raise_failure
+from minidem.engine.fractures cimport Fractures
 from minidem.fields.rates cimport FieldRates
 from minidem.forces.user_forces cimport ForceCalls
 from minidem.loop.half_step cimport begin_steps, rates_at_pose
-from minidem.engine.ledger cimport add_wall_work, read_ledger, take_fractures, write_ledger
+from minidem.engine.ledger cimport add_wall_work, read_ledger, write_ledger
 from minidem.loop.loop cimport Loop, full_team, run_loop
 from minidem.engine.phases cimport Options, list_phases
 from minidem.engine.schedule cimport Schedule
@@ -100,7 +101,7 @@ cdef class Driver:
     cdef FieldRates field_rates         # None: there are no fields
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
-    cdef object fractures               # see Snapshot; without what the threads have noted since
+    cdef Fractures fractures
     cdef Options options
     cdef OnsetCorrection onset_correction
     cdef object onsets                  # see Snapshot, where contacts are not known; None: not known
@@ -150,7 +151,10 @@ cdef class Driver:
             self.options.onsets = &self.onset_correction.own
         self.started, self.forces_known, self.onsets = snapshot.started, snapshot.forces_known, snapshot.onsets
         self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
-        self.fractures = np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures
+        self.fractures = Fractures()
+        self.fractures.attach(&self.loop, np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures,
+                              self.law_kernels is not None and (self.loop.law.rare_records > 0
+                                                                or self.law_kernels.sees_bodies))
         if settings.law is not None:
             write_ledger(&self.loop, np.concatenate(
                 [np.zeros((n, 2)) if entries is None else entries
@@ -312,7 +316,7 @@ cdef class Driver:
         """Copy these arrays and all else that steps change, for `go_back`."""
         cdef int t
         cdef double began = perf_counter()
-        kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.take_fractures(),
+        kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.broken_bonds(),
                 self.servo_states, self.schedule.box_state(self.step_count))
         self.kept = None
         if len(self.copies) != len(arrays):
@@ -329,11 +333,12 @@ cdef class Driver:
         """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
         cdef int t
         cdef long long steps_done
-        arrays, steps_done, self.forces_known, self.onsets, self.fractures, *moved = self.kept
+        arrays, steps_done, self.forces_known, self.onsets, broken, *moved = self.kept
         for copy, array in zip(self.copies, arrays):
             array[...] = copy
         for t in range(self.loop.n_threads):
             restore_contacts(self.loop.contacts + t, self.loop.law.history != NULL)
+        self.fractures.go_back(broken)
         drop_lists(&self.loop.broad)
         self.contacts_known, self.kept = False, None
         if steps_done != self.loop.steps_done:
@@ -623,18 +628,16 @@ cdef class Driver:
         """Energies since the start by name, as in a `Snapshot`, without what is always zero."""
         energies, ledger = read_ledger(&self.loop), {}
         if self.loop.law.history != NULL:
-            ledger["dissipated"], ledger["fractures"] = energies[:-2], self.take_fractures()
+            ledger["dissipated"], ledger["fractures"] = energies[:-2], self.broken_bonds()
         if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
         if self.user_forces.expected:
             ledger["force_work"] = self.state.rows(self.force_calls.blocks, WORK, 2)
         return ledger
 
-    def take_fractures(self):
-        """What broke so far, see `Snapshot`."""
-        if self.loop.law.history != NULL:
-            self.fractures = take_fractures(&self.loop, self.fractures, self)
-        return self.fractures
+    def broken_bonds(self):
+        """What broke so far, see `Snapshot.fractures`."""
+        return self.fractures.take(self)
 
     cdef object keep_onsets(self):
         """Onset corrections at the present pose, see `Snapshot`."""

@@ -10,7 +10,6 @@ cdef void add_steering_forces(const Loop *loop, int thread, Wide *sums) noexcept
 cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil
 cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil
 cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil
-cdef object take_fractures(Loop *loop, known, driver)
 cdef enum:
     N_SUMS = 16                         # of a pressure, in add_steering_forces
     RESISTANCE_UNIT = 1 << 24           # unit of its sums of resistances / unit of energies

@@ -22,7 +22,7 @@ from minidem.contact.part cimport (
     DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
 )
 from minidem.contact.contacts cimport (
-    BLOCKS_PER_FOLD, ENERGIES, GROUPS, SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Fracture, Ledger,
+    BLOCKS_PER_FOLD, ENERGIES, GROUPS, SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Ledger,
 )
 from minidem.core.eight cimport (
     Eight, Eight3, add3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
@@ -55,8 +55,6 @@ cdef enum:
     ROWS_OF_VIRIAL = 14             # of a ContactBlock, up to the contact radius
 
 cdef double LEAST_LENGTH = 1e-150   # [m]
-
-FRACTURE = np.dtype([("step", np.int64), ("energy", float), ("first", np.intc), ("second", np.intc)])   # a Fracture
 
 cdef struct Totals:                 # of four quantities, see add_energies
     int64_t sums[4 * LANES]         # of the last few blocks
@@ -432,37 +430,3 @@ cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil:
         memset(&loop.contacts[t].ledger, 0, sizeof(Ledger))
     for k in range(<int> ENERGIES):
         loop.contacts[0].ledger.energies[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
-
-
-cdef object take_fractures(Loop *loop, known, driver):
-    """`known` of a Driver, (n, 6), and behind it what broke since the last call, by ascending step and spheres.
-
-    Ids of the two clumps, -1 - k of wall k; places of the spheres in their clumps, 0 of a wall; number of the step at
-    whose end it broke; energy [J].
-    """
-    cdef Contacts *contacts
-    cdef Py_ssize_t size
-    cdef int t
-    noted = []
-    for t in range(loop.n_threads):
-        contacts = loop.contacts + t
-        if contacts.ledger.n_fractures > 0:
-            size = contacts.ledger.n_fractures * <Py_ssize_t> sizeof(Fracture)
-            noted.append(np.array(<unsigned char[:size]> <unsigned char *> contacts.fractures.data))
-    if not noted:
-        return known
-    # bytes and columns: NumPy hides Ctrl-C where it finds the fields of a struct, or compares structured arrays
-    noted = np.concatenate(noted).view(FRACTURE)
-    noted = noted.take(np.lexsort((noted["second"], noted["first"], noted["step"])))
-    sizes, columns = driver.state.bodies.sizes[driver.state.template_index], []
-    ends = np.cumsum(sizes)
-    for spheres in (noted["first"], noted["second"]):
-        clump, at_wall = ends.searchsorted(np.maximum(spheres, 0), side="right"), spheres < 0
-        wall = np.append(driver.walls.wall_of, 0).take(-1 - np.minimum(spheres, -1))
-        columns += [np.where(at_wall, -1 - wall, driver.population.ids[clump]),
-                    np.where(at_wall, 0, spheres - (ends - sizes)[clump])]
-    found = np.column_stack([*columns[::2], *columns[1::2], noted["step"], noted["energy"]])
-    both = np.append(known, found, axis=0)
-    for t in range(loop.n_threads):                     # nothing is interrupted from here on
-        loop.contacts[t].ledger.n_fractures = 0
-    return both

@@ -76,7 +76,7 @@ class Snapshot:
     history : dict of arrays, contacts of a law with a history, see read_history (contact/history.pyx)
     onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see list_onsets (onset_pass.pyx)
     dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
-    fractures : (n, 6) what broke, see take_fractures (ledger.pyx)
+    fractures : (n, 6) what broke, see fractures.pyx
     wall_work : (2, 2) work of moving walls and box, and its half step at the last one, sums of two numbers [J]
     force_work : (n_clumps, 2) work of user forces on each clump [J], and its power [W]
     servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves

@@ -107,7 +107,7 @@ def test_broken_bonds_interrupted_at_every_line(bonded):
     while hit:
         lines, sim = lines + 1, copy.deepcopy(start)
         sim.loop.run(1)                             # without a look of the monitor, which reads the energies
-        hit = interrupted_at(lines, sim.loop.take_fractures)
+        hit = interrupted_at(lines, sim.loop.broken_bonds)
         assert sim.broken_bonds().tolist() == bonded.broken_bonds().tolist(), f"Ctrl-C at line {lines}"
     assert lines > 10
 
