@@ -3,13 +3,8 @@
 
 Each change of the state is complete or does not happen, whatever raises: a user function, Ctrl-C, exhausted memory.
 Python handles signals between two of its own instructions, so compiled code is interrupted only where it calls Python.
-
-One way back: `keep` copies all that steps change, and `go_back` restores it. A loop that calls Python in its steps
-makes a copy before each step, so that a step that fails is undone. Other loops make a copy now and then, and return to
-an earlier step if memory is refused.
 """
 from dataclasses import replace
-from time import perf_counter
 
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -31,9 +26,7 @@ from minidem.broadphase.broadphase cimport (
 from minidem.broadphase.cell_grid cimport free_levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport set_stride
-from minidem.contact.contacts cimport (
-    GROUPS, WALLS, Contacts, own_slots, release_contacts, release_copy, release_room, restore_contacts, save_contacts,
-)
+from minidem.contact.contacts cimport GROUPS, WALLS, Contacts, own_slots, release_contacts, release_room
 from minidem.contact.effective_mass cimport effective_inertia
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.gather cimport deepest_overlap, list_contacts
@@ -45,6 +38,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
 from minidem.engine.failures cimport raise_failure
 from minidem.engine.fractures cimport Fractures
+from minidem.engine.undo cimport Undo
 from minidem.fields.rates cimport FieldRates
 from minidem.forces.user_forces cimport ForceCalls
 from minidem.loop.half_step cimport begin_steps, rates_at_pose
@@ -60,8 +54,6 @@ from minidem.state.state cimport State, StateView, free_slot_of, pointer_to
 from minidem.walls.surface cimport Walls
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
-BETWEEN_COPIES = 200    # durations of a copy between two of a run, which cost 0.5 % of its time
-MOST_COPIED = 300_000   # spheres of a loop that makes such copies, 0.7 kB each in a bed with friction
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order
 REBUILDS_PER_SORT = 50              # outer rebuilds after which the clumps have mixed enough to be sorted again
@@ -112,10 +104,7 @@ cdef class Driver:
     cdef public object due              # step whose callback has not returned; None: there is none
     cdef bint calls_python              # in each step
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
-    cdef bint makes_copies              # now and then, if not in each step
-    cdef object kept                    # see `keep`: what are no arrays; None: there is nothing to go back to
-    cdef list copies                    # see `keep`: the arrays
-    cdef double copy_due                # when a run makes the next copy [s]
+    cdef Undo undo
 
     def __cinit__(self, settings, snapshot, Driver like=None):
         cdef State state = snapshot.state
@@ -173,7 +162,8 @@ cdef class Driver:
             function is not None or bool(self.kernels.functions)
             or any(flux.address is None for flux in snapshot.user_forces.fluxes)
             or self.law_kernels is not None and bool(self.law_kernels.functions))
-        self.makes_copies, self.copies = state.n_spheres <= MOST_COPIED, []
+        changing = [self.force_calls.blocks] if self.user_forces.expected else []
+        self.undo = Undo([state.wrench, state.blocks, state.shift, *changing], state.n_spheres)
 
     def __dealloc__(self):
         cdef void **before
@@ -307,50 +297,20 @@ cdef class Driver:
             wrenches[:-1, row + k] = gravity[k] * constants[:, CONSTANTS["mass"][0]]
         self.loop.body_force = <const WrenchBlock *> self.own(wrenches)
 
-    cdef list changing(self):
-        """Arrays that steps change."""
-        arrays = [self.state.wrench, self.state.blocks, self.state.shift]
-        return [*arrays, self.force_calls.blocks] if self.user_forces.expected else arrays
-
-    cdef object keep(self, list arrays):
-        """Copy these arrays and all else that steps change, for `go_back`."""
-        cdef int t
-        cdef double began = perf_counter()
-        kept = (arrays, self.loop.steps_done, self.forces_known, self.keep_onsets(), self.broken_bonds(),
-                self.servo_states, self.schedule.box_state(self.step_count))
-        self.kept = None
-        if len(self.copies) != len(arrays):
-            self.copies = [array.copy() for array in arrays]
-        for copy, array in zip(self.copies, arrays):
-            copy[...] = array
-        for t in range(self.loop.n_threads):
-            save_contacts(self.loop.contacts + t, self.loop.law.history != NULL)
-        require_memory("a copy of the contacts")
-        self.kept = kept
-        self.copy_due = perf_counter() + BETWEEN_COPIES * (perf_counter() - began)
+    cdef object keep(self):
+        """Copy all that steps change, for `go_back`."""
+        self.undo.keep(&self.loop, (self.loop.steps_done, self.forces_known, self.keep_onsets(), self.broken_bonds(),
+                                    self.servo_states, self.schedule.box_state(self.step_count)))
 
     cdef object go_back(self):
-        """Restore what `keep` has copied. Contacts are unknown, and lists are rebuilt before they are used."""
-        cdef int t
+        """Restore what `keep` has copied. Contacts are then unknown."""
         cdef long long steps_done
-        arrays, steps_done, self.forces_known, self.onsets, broken, *moved = self.kept
-        for copy, array in zip(self.copies, arrays):
-            array[...] = copy
-        for t in range(self.loop.n_threads):
-            restore_contacts(self.loop.contacts + t, self.loop.law.history != NULL)
+        steps_done, self.forces_known, self.onsets, broken, *moved = self.undo.go_back(&self.loop)
         self.fractures.go_back(broken)
-        drop_lists(&self.loop.broad)
-        self.contacts_known, self.kept = False, None
+        self.contacts_known = False
         if steps_done != self.loop.steps_done:
             self.loop.steps_done, self.due = steps_done, None
             self.schedule.begin(self.step_count, *moved)
-
-    cdef object forget(self):
-        """Free the copies."""
-        cdef int t
-        self.kept, self.copies = None, []
-        for t in range(self.loop.n_threads):
-            release_copy(self.loop.contacts + t)
 
     def run(self, long long steps):
         """Advance by `steps`.
@@ -373,8 +333,8 @@ cdef class Driver:
         cdef long long begun = self.loop.steps_done
         if self.loop.course.steered and not self.contacts_known:
             self.evaluate()                             # for the forces that move walls and box
-        if self.calls_python or self.makes_copies and (self.kept is None or perf_counter() >= self.copy_due):
-            self.keep(self.changing())
+        if self.calls_python or self.undo.is_due():
+            self.keep()
         steps = self.schedule.prepare(&self.loop, steps)
         self.contacts_known = False
         try:
@@ -395,7 +355,7 @@ cdef class Driver:
     cdef object fail(self, error):
         """Go back after an error within steps; without a copy, the loop is broken."""
         step = self.step_count + 1
-        if self.kept is None:
+        if self.undo.values is None:
             cause = "memory was exhausted" if isinstance(error, MemoryError) else "the contact law failed"
             self.broken = f"in step {step} {cause}, and forces are missing"
             drop_lists(&self.loop.broad)
@@ -410,7 +370,7 @@ cdef class Driver:
     def return_to_last_step(self):
         """After a step to a pose that is not finite: go back, and repeat the steps before it."""
         end = self.loop.steps_done
-        if self.kept is not None:
+        if self.undo.values is not None:
             self.go_back()
             self.run(end - self.loop.steps_done)
 
@@ -472,11 +432,10 @@ cdef class Driver:
         return tuple(of_user[:, first:first + 3] for first, _ in (WRENCH["force"], WRENCH["torque"]))
 
     def evaluate(self, bint rates_known=True):
-        """Evaluate contacts at the present pose, and the forces unless they are known.
+        """Evaluate the contacts at the present pose, and the forces that are not known.
 
-        Known forces persist: forces that depend on velocities were computed with predicted velocities, which differ in
-        the last bits from the velocities of the whole step. Forces on started clumps persist too if no new clump
-        touches them. The same holds for onset corrections.
+        What is known persists with its bits: another evaluation would not find it again. In a step, user forces and
+        onset corrections have seen velocities that were predicted, and clumps that were removed at the end of it.
 
         rates_known : the rates of all fields are known if the forces are; else only for clumps that have done a step.
 
@@ -487,39 +446,48 @@ cdef class Driver:
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         self.schedule.prepare(&self.loop, 0)
         rates = field_rows(self.state, self.population.components)
-        keeps_forces = self.forces_known or not has_forces and bool(self.started.any())
-        self.keep(self.changing() if calls_forces or self.population.fields else
-                  [self.state.wrench] if keeps_forces else [])
+        self.keep()
         self.contacts_known = self.loop.broad.valid = False
         try:
             if calls_forces:
-                velocity, angular_velocity = self.last_rates()
-                change = self.schedule.flow_change(self.step_count, self.state.column("position"))
-                share = np.where(self.started, 0.5, 1.0)[:, None]       # new clumps have velocities of before it
-                self.state.set_column("predicted_velocity", velocity + share * change)
-                self.state.set_column("predicted", angular_velocity)
+                self.predict_velocities()
             elif has_forces:
                 self.force_calls.own.calls = False
             self.loop.started = &started[0]
             self.advance(0, True)
             keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
-            if keeps_forces and (self.forces_known or not self.new_touch_started()):
-                self.take_known_forces(self.started | self.forces_known)
+            if not calls_forces:
+                self.take_known_forces()
         except BaseException:                           # also a signal, which may interrupt Python
             self.go_back()
             raise
         finally:
             if has_forces:
                 self.force_calls.own.calls = True
-        self.forget()
+        self.undo.forget(&self.loop)
         self.forces_known = self.contacts_known = True
 
-    cdef object take_known_forces(self, clumps):
-        """Put back the forces before an evaluation. clumps : (n_clumps,) bool, of which they were known."""
-        cdef const unsigned char[::1] known = np.append(clumps, False).view(np.uint8)
+    cdef object predict_velocities(self):
+        """Velocities that user forces see, at the instant of the pose."""
+        velocity, angular_velocity = self.last_rates()
+        change = self.schedule.flow_change(self.step_count, self.state.column("position"))
+        share = np.where(self.started, 0.5, 1.0)[:, None]       # new clumps have velocities of before it
+        self.state.set_column("predicted_velocity", velocity + share * change)
+        self.state.set_column("predicted", angular_velocity)
+
+    cdef object take_known_forces(self):
+        """Put back forces and onset corrections after an evaluation without user forces.
+
+        If they were not known, clumps have been added: those of started clumps persist, unless a new clump touches one.
+        """
+        cdef const unsigned char[::1] known
         cdef int t
-        self.state.wrench[:] = np.where(self.state.lanes_of(clumps), self.copies[0], self.state.wrench)
+        if not self.forces_known and (not self.started.any() or self.new_touch_started()):
+            return
+        clumps = self.started | self.forces_known
+        self.state.wrench[:] = np.where(self.state.lanes_of(clumps), self.undo.copies[0], self.state.wrench)
         if self.onsets is not None:
+            known = np.append(clumps, False).view(np.uint8)
             self.onset_correction.take(self.onsets, &known[0])
         for t in range(self.loop.n_threads if self.onsets is not None or self.state.hold is not None else 0):
             add_wall_work(&self.loop, t, True, self.onsets is not None)
@@ -548,7 +516,7 @@ cdef class Driver:
         cdef int t
         position, snapshot = self.state.in_slot_order("position"), self.snapshot()
         order = row_major(position if self.state.box is None else self.box.wrapped(position))
-        self.forget()
+        self.undo.forget(&self.loop)
         for t in range(self.loop.n_threads):
             release_room(self.loop.contacts + t)
         drop_lists(&self.loop.broad)
