@@ -9,7 +9,7 @@ from libc.math cimport sqrt
 
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.vec3 cimport cross, dot, scale, sub, vec3
-from minidem.state.hold cimport carrier_of, mobility_of, response, turning_of
+from minidem.state.mobility cimport carrier_of, mobility_of, response, turning_of
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.rows cimport HoldBlock, load
 from minidem.state.state cimport clump_of, constants_of, hold_of

@@ -17,7 +17,7 @@ from minidem.engine.failures import NotFinite, require_sound
 from minidem.engine.snapshot import Snapshot
 from minidem.fields.field import field_rows, keep_rates
 from minidem.forces.user_forces import WORK
-from minidem.state.hold import immovable
+from minidem.holds.hold import immovable
 from minidem.state.state import CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
 
 from minidem.broadphase.broadphase cimport (
@@ -41,7 +41,8 @@ from minidem.engine.fractures cimport Fractures
 from minidem.engine.undo cimport Undo
 from minidem.fields.rates cimport FieldRates
 from minidem.forces.user_forces cimport ForceCalls
-from minidem.loop.half_step cimport begin_steps, rates_at_pose
+from minidem.holds.hold cimport follow, held_wrench
+from minidem.engine.half_step cimport begin_steps, rates_at_pose
 from minidem.engine.ledger cimport add_wall_work, read_ledger, write_ledger
 from minidem.loop.loop cimport Loop, full_team, run_loop
 from minidem.engine.phases cimport Options, list_phases
@@ -115,6 +116,8 @@ cdef class Driver:
         self.loop.state, self.loop.step.dt, self.loop.has_contacts = state.view, settings.dt, settings.law is not None
         if settings.law is not None:
             self.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
+        if state.hold is not None:
+            self.loop.restrain, self.loop.follow = held_wrench, follow
         self.set_body_force(settings.gravity)
         self.set_scheme(settings.scheme, settings.scheme_values)
         if settings.law is not None:

@@ -34,7 +34,7 @@ from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
 from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times, vec3
-from minidem.state.hold cimport carrier_of
+from minidem.state.mobility cimport carrier_of
 from minidem.state.periodic_box cimport times_gradient, from_center, nearest_differences
 from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat, store
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, wrench_of

@@ -24,7 +24,7 @@ cdef inline void add_phase(Loop *loop, bint wanted, const char *name, PhaseFunct
 cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nogil:
     """List the phases of a step, or of an evaluation between two steps."""
     cdef bint contacts = loop.has_contacts, onsets = has.onsets != NULL
-    cdef bint finishes = loop.roles >> FINISH & 1, holds = loop.state.holds != NULL
+    cdef bint finishes = loop.roles >> FINISH & 1, holds = loop.restrain != NULL
     cdef bint forces = has.forces != NULL and (between or has.forces.calls)
     cdef bint moves = loop.course.walls > 0 or loop.course.boxes > 0
     loop.n_phases = 0

@@ -9,8 +9,8 @@ from minidem.contact.friction import COEFFICIENT_INDEX
 from minidem.contact.law import largest_sums
 from minidem.contact.pair_table import PROPERTIES
 from minidem.fields.field import field_rows, field_values
+from minidem.holds.hold import carriers, immovable, motion_factors, pin_arms
 from minidem.state.bodies import template_frames
-from minidem.state.hold import carriers, immovable, motion_factors, pin_arms
 
 
 class Reader:

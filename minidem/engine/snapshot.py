@@ -24,7 +24,7 @@ from minidem.core.quaternions import cross, rotate, rotate_back
 from minidem.engine.population import Population
 from minidem.fields.field import set_new, without_rates
 from minidem.forces.user_forces import UserForces
-from minidem.state.hold import carriers, immovable
+from minidem.holds.hold import carriers, immovable
 from minidem.state.state import State
 
 

@@ -29,10 +29,10 @@ from minidem.core.openmp cimport barrier_wait
 from minidem.core.philox cimport random_numbers
 from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, sub, times
+from minidem.holds.hold cimport follow_rates, held_wrench
 from minidem.loop.leapfrog cimport Restrict, flow_change, kicked
 from minidem.loop.loop cimport steps_since_start
 from minidem.rotation.scheme cimport PREDICT, call_scheme
-from minidem.state.hold cimport follow_rates, held_wrench
 from minidem.state.periodic_box cimport BoxPose, box_moves
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load, load_quat, store, store_quat
 from minidem.state.state cimport clumps_of, constants_of, field_of, hold_of, pointer_to, wrench_of

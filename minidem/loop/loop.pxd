@@ -89,6 +89,12 @@ cdef struct Course:                 # of walls and box (schedule.pyx): entries f
     double *rates                   # (steps, 4): see advance_box
     Wide *sums                      # (threads, n_sums): see add_steering_forces
 
+# Of clumps that are held, block by block: which part of a wrench moves them, and how they follow pins and walls.
+ctypedef const WrenchBlock *(*RestrainFunction)(const StateView *state, Py_ssize_t block, const WrenchBlock *wrench,
+                                                WrenchBlock *room) noexcept nogil
+ctypedef void (*FollowFunction)(const StateView *state, Py_ssize_t block, const double *old, double dt,
+                                const WallPose *walls, Py_ssize_t n_walls) noexcept nogil
+
 cdef struct Loop:
     StateView state
     Law law                         # of all contacts
@@ -96,6 +102,8 @@ cdef struct Loop:
     Course *course
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const WrenchBlock *body_force   # (block types,): wrench of clumps without a contact
+    RestrainFunction restrain       # NULL: no clump is held
+    FollowFunction follow
     Step step
     SchemeFunction scheme
     int roles                       # bits 1 << role of the functions that the scheme has
@@ -123,6 +131,12 @@ cdef inline void place(Loop *loop, int thread, Py_ssize_t entry) noexcept nogil:
     loop.contacts[thread].walls.now = course.wall_poses + entry * course.walls
     loop.contacts[thread].walls.path = course.path[entry if course.walls else 0] + course.servo_path
     loop.contacts[thread].own_law.box = course.box_poses + entry * course.boxes
+
+
+cdef inline const WrenchBlock *restrained(const Loop *loop, Py_ssize_t block, const WrenchBlock *wrench,
+                                          WrenchBlock *room) noexcept nogil:
+    """The part of the wrenches of a block that moves its clumps."""
+    return wrench if loop.restrain == NULL else loop.restrain(&loop.state, block, wrench, room)
 
 
 cdef inline double since_last_pose(const Loop *loop, const Instant *now) noexcept nogil:

@@ -33,7 +33,6 @@ from minidem.core.vec3 cimport Vec3
 from minidem.core.vectors cimport memory_refused
 from minidem.loop.leapfrog cimport MOST_STRAIN, drift, kick, kick_with_box, path_of_flow
 from minidem.rotation.scheme cimport FINISH, MOVE, call_scheme, set_stage
-from minidem.state.hold cimport follow, held_wrench
 from minidem.state.periodic_box cimport box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load, load_quat, scratch_of, store_quat
@@ -129,8 +128,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, const Instant *now, bint 
     for b in range(first, last + 1):
         if b < last:
             clumps, constants = clumps_of(&loop.state, b), constants_of(&loop.state, b)
-            if loop.state.holds != NULL:
-                wrench = held_wrench(&loop.state, b, wrench, &held)
+            wrench = restrained(loop, b, wrench, &held)
             if large:
                 prefetch_rows(<const double *> clumps_of(&loop.state, b + BLOCKS_AHEAD), ROWS_OF_STEP)
             if loop.has_contacts:                       # free bodies do not translate
@@ -141,8 +139,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, const Instant *now, bint 
                                       contacts.ledger.energies + <int> WALL_WORK)
                 memcpy(old[b & 1], clumps.orientation, sizeof(clumps.orientation))
             call_scheme(loop.scheme, loop.roles, MOVE, clumps, wrench, constants, &step)
-            if loop.state.holds != NULL:
-                follow(&loop.state, b, old[b & 1], ahead * dt, contacts.walls.now, loop.course.walls)
+            if loop.follow != NULL:
+                loop.follow(&loop.state, b, old[b & 1], ahead * dt, contacts.walls.now, loop.course.walls)
             if loop.has_contacts and loop.checks_rotation and ends_step(now) and not turns_soundly(loop, b):
                 loop.broad.threads[thread].ends_run = True
         if b + 1 < last:
@@ -296,7 +294,7 @@ cdef bint finish(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
         return True
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         call_scheme(loop.scheme, loop.roles, FINISH, clumps_of(&loop.state, b),
-                    held_wrench(&loop.state, b, wrench_of(&loop.state, b), &held), constants_of(&loop.state, b),
+                    restrained(loop, b, wrench_of(&loop.state, b), &held), constants_of(&loop.state, b),
                     &loop.step)
     return True
 

@@ -30,9 +30,10 @@ from minidem.core.openmp cimport set_flag
 from minidem.core.quaternion cimport Quat, matrix, rotate, rotate_back, turn_vector
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.core.vectors cimport aligned_memory, release, require_memory, reserve
+from minidem.holds.hold cimport held_wrench
 from minidem.onset.formula cimport OnsetConstants, Onsets, onset_forces
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
-from minidem.state.hold cimport held_wrench, mobility_of
+from minidem.state.mobility cimport mobility_of
 from minidem.state.rows cimport PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat, store
 from minidem.state.state cimport (
     StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, member, wrench_of,

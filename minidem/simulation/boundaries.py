@@ -13,8 +13,8 @@ from minidem.core.checks import finite_array, list_of, whole
 from minidem.core.guard import exclusive
 from minidem.core.read_only import observable
 from minidem.engine.reader import Reader
+from minidem.holds.hold import refuse_held
 from minidem.simulation.topic import Topic
-from minidem.state.hold import refuse_held
 from minidem.walls import Wall, require_planes_at_rest
 from minidem.walls.motion import STEERED, at_rest, driven_apart, motion_at
 from minidem.walls.periodic_box import Box, PeriodicBox

@@ -15,10 +15,10 @@ from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.core.read_only import observable
 from minidem.engine.reader import Reader
+from minidem.holds.hold import holds_of, refuse_held
 from minidem.material import Material, require_materials
 from minidem.simulation.boundaries import checked_primitives
 from minidem.simulation.topic import Topic
-from minidem.state.hold import holds_of, refuse_held
 from minidem.templates.clump_template import ClumpTemplate, template_scales
 from minidem.walls import Carrier
 from minidem.walls.motion import motion_at

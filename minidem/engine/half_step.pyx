@@ -6,7 +6,7 @@ from minidem.state.state import COLUMNS
 
 from minidem.loop.leapfrog cimport kick
 from minidem.rotation.scheme cimport START, SYNC, call_scheme
-from minidem.state.hold cimport follow_rates, held_wrench
+from minidem.holds.hold cimport follow_rates, held_wrench
 from minidem.state.rows cimport ClumpBlock, WrenchBlock
 from minidem.state.state cimport StateView, constants_of, hold_of, wrench_of
 

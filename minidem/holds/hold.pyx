@@ -6,9 +6,10 @@ from minidem.core.checks import refuse
 from minidem.state.bodies import FREE_HOLD
 from minidem.templates.mass.mass_properties import quaternion
 
-from minidem.core.quaternion cimport multiply, normalise, quat, rotate
-from minidem.core.vec3 cimport add_scaled, scale, sub
-from minidem.state.rows cimport CARRIED, store, store_quat
+from minidem.core.quaternion cimport Quat, multiply, normalise, quat, rotate, rotate_back
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, times
+from minidem.state.rows cimport CARRIED, FREE, PINNED, load, load_quat, store, store_quat
+from minidem.state.state cimport clumps_of, hold_of
 from minidem.walls.surface cimport from_wall, to_wall, vector, velocity_with
 
 FAR = 1e12          # of a pin, over a radius of gyration: rounding changes the smallest moment by 1e-6 at most
@@ -83,12 +84,6 @@ cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose
             wall = walls + <int> hold.wall[lane]
             store(velocity + lane, velocity_with(wall, load(clumps.position + lane)))
             store(clumps.predicted + lane, rotate_back(q, vector(wall.turning_now)))
-
-
-cdef int carrier_of(const StateView *state, int sphere) noexcept nogil:
-    """Number of the wall that carries the clump of a sphere; -1: none."""
-    cdef int clump = clump_of(state, sphere)
-    return -1 if state.holds == NULL else <int> hold_of(state, row_of(clump)).wall[lane_of(clump)]
 
 
 def holds_of(state, clumps, free, turns, pin, wall=-1):

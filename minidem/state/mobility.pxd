@@ -1,25 +1,9 @@
-"""Clumps that are held: fixed, moved with a constant velocity, free along some axes, or turning about an axis or a pin.
-
-HOLD of bodies.py says how. Forces move the centre along the axes of the lab that are free; along the others
-the velocity stays what it is. A torque turns a clump that is free to rotate, or its component along the only axis does;
-else the angular velocity stays. In both cases the three moments are equal, so that any rotation scheme keeps the axis.
-At a pin, forces at the centre add to the torque, the moments of inertia are about the pin, and the velocity of the
-centre follows from the rotation. A clump that a wall carries has the displacement and the turn of this wall.
-"""
-from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.quaternion cimport Quat, rotate_back
+"""How far a force moves a sphere of a clump, which may be held (HOLD of bodies.py)."""
+from minidem.core.lanes cimport lane_of, row_of
+from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport Vec3, add, cross, dot, times
-from minidem.state.rows cimport FREE, PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat
+from minidem.state.rows cimport FREE, PINNED, ConstantBlock, HoldBlock, load, load_quat
 from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, hold_of, member
-from minidem.walls.surface cimport WallPose
-
-cdef const WrenchBlock *held_wrench(const StateView *state, Py_ssize_t block, const WrenchBlock *wrench,
-                                    WrenchBlock *room) noexcept nogil
-cdef void follow(const StateView *state, Py_ssize_t block, const double *old, double dt, const WallPose *walls,
-                 Py_ssize_t n_walls) noexcept nogil
-cdef void follow_rates(const HoldBlock *hold, ClumpBlock *clumps, const WallPose *walls,
-                       double *velocity) noexcept nogil
-cdef int carrier_of(const StateView *state, int sphere) noexcept nogil
 
 
 cdef inline Vec3 turning_of(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
@@ -69,3 +53,9 @@ cdef inline double mobility_of(const StateView *state, int sphere, Vec3 normal, 
     if held:
         return response(state, sphere, normal, turning, normal, turning)
     return constants.inverse_mass[lane] + dot(turning, times(load(constants.inverse_inertia + lane), turning))
+
+
+cdef inline int carrier_of(const StateView *state, int sphere) noexcept nogil:
+    """Number of the wall that carries the clump of a sphere; -1: none."""
+    cdef int clump = clump_of(state, sphere)
+    return -1 if state.holds == NULL else <int> hold_of(state, row_of(clump)).wall[lane_of(clump)]
