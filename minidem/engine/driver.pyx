@@ -43,15 +43,16 @@ from minidem.fields.rates cimport FieldRates
 from minidem.forces.user_forces cimport ForceCalls
 from minidem.holds.hold cimport follow, held_wrench
 from minidem.engine.half_step cimport begin_steps, rates_at_pose
-from minidem.engine.ledger cimport add_wall_work, read_ledger, write_ledger
+from minidem.engine.ledger cimport read_ledger, write_ledger
 from minidem.loop.loop cimport Loop, full_team, run_loop
 from minidem.engine.phases cimport Options, list_phases
-from minidem.engine.schedule cimport Schedule
 from minidem.onset.onset_pass cimport OnsetCorrection
 from minidem.rotation.scheme cimport Kernels, Step
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport State, StateView, free_slot_of, pointer_to
+from minidem.steering.steering cimport Steering
+from minidem.steering.work cimport add_wall_work
 from minidem.walls.surface cimport Walls
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
@@ -67,7 +68,7 @@ cdef class Driver:
     """A time loop over a fixed set of clumps.
 
     Its parts are the `Loop`, the struct that compiled code shares, and its memory; the `State`; where walls and box are
-    (`Schedule`); user forces (user_forces.pyx); and the ledger of energies (ledger.pyx).
+    (`Steering`); user forces (user_forces.pyx); and the ledger of energies (ledger.pyx).
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ cdef class Driver:
     cdef readonly State state
     cdef readonly WallPrimitives walls  # None: free bodies
     cdef Walls own_walls                # with the materials and poses of this loop
-    cdef Schedule schedule
+    cdef Steering steering
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
@@ -132,11 +133,13 @@ cdef class Driver:
             self.next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
         if settings.law is None or state.view.n_blocks <= MIN_SORTED_BLOCKS:
             self.next_sort = 2 ** 62
-        self.schedule = Schedule(settings, snapshot)
-        self.loop.course = &self.schedule.course
-        self.schedule.prepare(&self.loop, 0)
-        for t in range(self.loop.n_threads):
-            self.loop.contacts[t].stores_forces = self.loop.course.steered
+        self.steering = Steering(settings, snapshot)
+        self.loop.course = &self.steering.course
+        self.steering.prepare(&self.loop, 0)
+        if self.steering.steered:
+            self.options.steered = &self.steering.own
+            for t in range(self.loop.n_threads):
+                self.loop.contacts[t].stores_forces = True
         if settings.law is not None and settings.law.corrects_onsets(settings.law_values):
             self.onset_correction = OnsetCorrection()
             self.onset_correction.attach(&self.loop, settings.law.power)
@@ -303,17 +306,17 @@ cdef class Driver:
     cdef object keep(self):
         """Copy all that steps change, for `go_back`."""
         self.undo.keep(&self.loop, (self.loop.steps_done, self.forces_known, self.keep_onsets(), self.broken_bonds(),
-                                    self.servo_states, self.schedule.box_state(self.step_count)))
+                                    self.steering.states(self.step_count)))
 
     cdef object go_back(self):
         """Restore what `keep` has copied. Contacts are then unknown."""
         cdef long long steps_done
-        steps_done, self.forces_known, self.onsets, broken, *moved = self.undo.go_back(&self.loop)
+        steps_done, self.forces_known, self.onsets, broken, moved = self.undo.go_back(&self.loop)
         self.fractures.go_back(broken)
         self.contacts_known = False
         if steps_done != self.loop.steps_done:
             self.loop.steps_done, self.due = steps_done, None
-            self.schedule.begin(self.step_count, *moved)
+            self.steering.begin(self.step_count, moved)
 
     def run(self, long long steps):
         """Advance by `steps`.
@@ -323,8 +326,8 @@ cdef class Driver:
         cdef long long end = self.loop.steps_done + steps
         if steps <= 0:
             return
-        if self.calls_python and not self.loop.course.steered:
-            self.schedule.prepare(&self.loop, steps)     # for all of its steps at once
+        if self.calls_python and not self.steering.steered:
+            self.steering.prepare(&self.loop, steps)     # for all of its steps at once
         while self.loop.steps_done < end:
             past = self.step_count % STEPS_PER_WRAP     # bits depend on nothing but the number of the step
             if past == 0:
@@ -332,13 +335,13 @@ cdef class Driver:
             self.run_piece(min(end - self.loop.steps_done, 1 if self.calls_python else steps, STEPS_PER_WRAP - past))
 
     cdef object run_piece(self, long long steps):
-        """Run at most this many steps, as many as the schedule has poses of walls and box for."""
+        """Run at most this many steps, as many as the course has poses of walls and box for."""
         cdef long long begun = self.loop.steps_done
-        if self.loop.course.steered and not self.contacts_known:
+        if self.steering.steered and not self.contacts_known:
             self.evaluate()                             # for the forces that move walls and box
         if self.calls_python or self.undo.is_due():
             self.keep()
-        steps = self.schedule.prepare(&self.loop, steps)
+        steps = self.steering.prepare(&self.loop, steps)
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -351,7 +354,7 @@ cdef class Driver:
             raise
         self.contacts_known = True
         if self.loop.steps_done == begun:              # a pressure would move the box too fast, or too far
-            self.schedule.refuse(self.step_count)
+            self.steering.refuse(self.step_count)
         if self.loop.broad.threads[0].ends_run:         # as in all threads: when all else is complete
             require_sound(self.state, self.population.components, self.step_count)
 
@@ -380,7 +383,7 @@ cdef class Driver:
     @property
     def box(self):
         """The present Box, or None."""
-        return self.schedule.box_at(self.step_count)
+        return self.steering.box_at(self.step_count)
 
     @property
     def moves(self):
@@ -390,13 +393,13 @@ cdef class Driver:
     @property
     def servo_states(self):
         """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, along its direction."""
-        return self.schedule.servo_state(self.step_count)
+        return self.steering.servo_state(self.step_count)
 
     def steered_speeds(self):
         """Speeds or rates (walls,) that forces give to walls, strain rates (3,) of the box, at this instant."""
-        if self.loop.course.steered and not self.contacts_known:
+        if self.steering.steered and not self.contacts_known:
             self.evaluate()
-        return self.schedule.speeds(&self.loop)
+        return self.steering.speeds(&self.loop)
 
     cdef object advance(self, long long steps, bint between=False):
         """Run the time loop for `steps`; between : evaluate the forces at the present pose instead."""
@@ -447,7 +450,7 @@ cdef class Driver:
         cdef bint has_forces = self.force_calls is not None and self.force_calls.own.calls
         cdef bint calls_forces = has_forces and not self.forces_known
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
-        self.schedule.prepare(&self.loop, 0)
+        self.steering.prepare(&self.loop, 0)
         rates = field_rows(self.state, self.population.components)
         self.keep()
         self.contacts_known = self.loop.broad.valid = False
@@ -473,7 +476,7 @@ cdef class Driver:
     cdef object predict_velocities(self):
         """Velocities that user forces see, at the instant of the pose."""
         velocity, angular_velocity = self.last_rates()
-        change = self.schedule.flow_change(self.step_count, self.state.column("position"))
+        change = self.steering.flow_change(self.step_count, self.state.column("position"))
         share = np.where(self.started, 0.5, 1.0)[:, None]       # new clumps have velocities of before it
         self.state.set_column("predicted_velocity", velocity + share * change)
         self.state.set_column("predicted", angular_velocity)
@@ -551,7 +554,7 @@ cdef class Driver:
 
     def last_rates(self):
         """The same with the last forces, which may belong to an earlier pose."""
-        self.schedule.prepare(&self.loop, 0)             # for the poses of walls
+        self.steering.prepare(&self.loop, 0)             # for the poses of walls
         return rates_at_pose(self.state, self.kernels, self.loop.step, self.started, self.loop.contacts.walls.now)
 
     @property
@@ -620,9 +623,7 @@ cdef class Driver:
         """The simulation at this instant. It shares the state of the loop, which the next step changes."""
         return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
                         self.due == self.step_count, self.population, self.user_forces, self.history(),
-                        self.keep_onsets(), walls=self.walls, **self.ledger(),
-                        servo_states=self.servo_states.copy() if self.loop.course.n_servos else None,
-                        box_state=self.schedule.box_state(self.step_count) if self.loop.course.boxes else None)
+                        self.keep_onsets(), walls=self.walls, **self.ledger(), **self.steering.states(self.step_count))
 
     def pose(self):
         """Compute the positions of all spheres."""
@@ -657,7 +658,7 @@ cdef class Driver:
 
     def deepest_in_walls(self, spheres):
         """Largest overlaps of spheres (n, 4) with walls (n,) [m], and the numbers of these walls (n,)."""
-        self.schedule.prepare(&self.loop, 0)
+        self.steering.prepare(&self.loop, 0)
         return deepest_in_walls(self.loop.walls, spheres)
 
     def deepest_overlap(self):

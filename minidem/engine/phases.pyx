@@ -2,16 +2,16 @@
 
 Those of loop.pyx are of every simulation; what is optional has a phase of its own, in a file of its own.
 """
-from minidem.engine.ledger cimport find_work
 from minidem.fields.rates cimport advance_fields, set_rates, take_amounts
 from minidem.forces.user_forces cimport add_user_forces, predict_rates
 from minidem.loop.loop cimport (
     Phase, PhaseFunction, begin, exchange, find_forces, finish, join, move, reduce, search, stay,
 )
-from minidem.engine.schedule cimport steer
 from minidem.onset.onset_pass cimport add_onset_forces, mark_onsets
 from minidem.rotation.scheme cimport FINISH
 from minidem.shared_mass cimport find_mean_masses, find_shared_masses
+from minidem.steering.steer cimport steer
+from minidem.steering.work cimport find_work
 
 
 cdef inline void add_phase(Loop *loop, bint wanted, const char *name, PhaseFunction run,
@@ -29,7 +29,7 @@ cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nog
     cdef bint moves = loop.course.walls > 0 or loop.course.boxes > 0
     loop.n_phases = 0
     loop.stores_wrenches = (not contacts or onsets or finishes or holds or forces)
-    add_phase(loop, loop.course.steered and not between, "steer", steer)
+    add_phase(loop, has.steered != NULL and not between, "steer", steer, has.steered)
     add_phase(loop, not between, "move", move)
     add_phase(loop, between, "stay", stay)
     add_phase(loop, has.fields != NULL and not between, "fields", advance_fields, has.fields)

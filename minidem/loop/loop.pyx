@@ -25,7 +25,7 @@ from minidem.contact.contacts cimport (
 from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
 from minidem.core.clock cimport clock
 from minidem.core.instant cimport BETWEEN, LAST_STEP, STAGE, STEP, Instant, ends_step
-from minidem.core.lanes cimport LOG_LANES
+from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.openmp cimport require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat, norm_squared, scale_quat

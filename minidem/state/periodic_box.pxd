@@ -1,6 +1,6 @@
 """The periodic box in compiled code: nearest images of differences, and positions within the box.
 
-A `BoxPose` (box_pose.h; engine/schedule.pyx makes it) is the box at one instant; NULL: no axis is periodic. A box that
+A `BoxPose` (box_pose.h; steering/box.pyx makes it) is the box at one instant; NULL: no axis is periodic. A box that
 moves may be tilted: its image along the gradient axis of the flow is displaced by `lattice`, and whole lengths along
 that axis are counted first.
 """

@@ -1,20 +1,20 @@
-"""The schedule of walls and periodic box."""
+"""The course of walls and periodic box, and what moves them."""
 from minidem.core.guard cimport Guard
-from minidem.core.instant cimport Instant
-from minidem.loop.loop cimport BoxSpec, Course, Loop
+from minidem.loop.loop cimport Course, Loop
+from minidem.steering.steer cimport Steered
 from minidem.walls.wall_table cimport WallPrimitives
 
-cdef class Schedule:
+cdef class Steering:
     cdef Course course                  # the loop points to it
-    cdef BoxSpec spec
-    cdef WallPrimitives walls             # None: free bodies
+    cdef Steered own                    # of the phase `steer`
+    cdef readonly bint steered          # forces move some of this
+    cdef double dt                      # [s]
+    cdef WallPrimitives walls           # None: free bodies
     cdef object box, clumps             # PeriodicBox or None: no axis is periodic; State
     cdef Guard guard
     cdef long long known                # steps of the course for which poses are known
-    cdef object servo_states, box_states, arrays        # what the course points to
+    cdef object servo_states, box_states, arrays        # what course and `own` point to
     cdef long long prepare(self, Loop *loop, long long steps) except -1
     cdef object specify_box(self)
     cdef object speeds(self, Loop *loop)
     cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps)
-
-cdef bint steer(Loop *loop, int thread, Instant *now, void *own) noexcept nogil

@@ -1,0 +1,14 @@
+"""The pressure of a periodic box: the stress in it, and what it does to its lengths."""
+from minidem.contact.fixed_point cimport Wide
+from minidem.loop.loop cimport Loop
+from minidem.state.periodic_box cimport BoxPose
+from minidem.steering.box cimport BoxSpec, BoxState
+
+cdef enum:
+    BOX_SUMS = 16                   # (4, 4), see add_stress
+
+cdef void add_stress(const Loop *loop, int thread, Wide *sums) noexcept nogil
+cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil
+cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial, bint begins,
+                         double *rates) noexcept nogil
+cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil

@@ -1,0 +1,38 @@
+"""Walls that forces move: with a Servo or a Driven."""
+from minidem.contact.fixed_point cimport Wide
+from minidem.loop.loop cimport Course, Loop
+from minidem.walls.surface cimport WallPose
+
+cdef struct ServoWall:              # a wall that a force moves
+    long long wall
+    double since                    # when it was at its centre [s]
+    double center[3]                # [m]
+    double velocity[3]              # that the force does not change [m/s]
+    double direction[3]             # unit
+    double mass, damping            # [kg], [N s/m], of one that turns [kg m2], [N m s]
+    double reach                    # by which its surface moves at most per displacement
+    long long driven, turns         # whether it is a md.Driven, and turns about `direction`
+    long long first                 # step at which it begins: here its velocity does not lag
+    long long axes[2]               # across
+    long long beside[2][2]          # walls at the low and high end of each; the number of walls, which is at rest: none
+    double distances[2]             # of these without their displacements [m]; 1 where a load is a force
+
+cdef struct ServoState:             # of a wall at a whole step, along the direction of its force
+    double displacement             # [m], [rad] about it
+    double velocity                 # half a step before [m/s], [rad/s]
+
+cdef struct Servos:
+    int n
+    const ServoWall *walls          # (n,)
+    const double *loads             # (steps, n): Servo.loads
+    ServoState *states              # (steps + 1, number of walls) from the first step of the course on
+    double top_speed                # of these walls [m/s]
+    double path                     # bound of the distance that they have moved since this step [m]
+
+
+cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil
+cdef double area_of(const Course *course, const Servos *servos, long long n, int m) noexcept nogil
+cdef double accelerated(const Loop *loop, const Servos *servos, int m, const Wide *sums, double speed, double force,
+                        double span) noexcept nogil
+cdef void add_loads(const Loop *loop, int thread, const Servos *servos, Wide *sums) noexcept nogil
+cdef void advance_servos(Loop *loop, Servos *servos, const Wide *sums, long long n) noexcept nogil

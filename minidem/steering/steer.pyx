@@ -1,0 +1,71 @@
+"""Forces at a whole step move walls and box in the next one: a phase at its beginning.
+
+All threads sum the forces, and one writes the poses of the next two half steps.
+"""
+from libc.string cimport memset
+
+from minidem.broadphase.broadphase cimport FAILED, wait
+from minidem.contact.contacts cimport WALL_POWER
+from minidem.loop.loop cimport Course, reduce
+from minidem.steering.box cimport advance_box, expect_kick
+from minidem.steering.pressure cimport accelerate_box, add_stress, set_box_power, virial_of
+from minidem.steering.servo cimport add_loads, advance_servos
+from minidem.steering.work cimport moving_work
+
+
+cdef void sum_forces(const Loop *loop, int thread, const Steered *own) noexcept nogil:
+    """Sum over own contacts and clumps what moves walls and axes of the box."""
+    cdef Wide *sums = own.sums + thread * own.n_sums
+    memset(sums, 0, own.n_sums * sizeof(Wide))
+    if own.servos.n > 0:
+        add_loads(loop, thread, &own.servos, sums)
+    if own.box.presses:
+        add_stress(loop, thread, sums + 4 * own.servos.n)
+
+
+cdef void join_sums(const Loop *loop, const Steered *own) noexcept nogil:
+    """Add the sums of all threads to the sums of the first one."""
+    cdef int k, m
+    for k in range(own.n_sums):
+        for m in range(1, loop.n_threads):
+            own.sums[k] += own.sums[m * own.n_sums + k]
+
+
+cdef bint advance(Loop *loop, Steered *own, long long n) noexcept nogil:
+    """New speeds of what forces move, and its poses in step n of the course. False: the box will not be sound."""
+    cdef const Course *course = loop.course
+    cdef MovingBox *box = &own.box
+    cdef const Wide *of_box = own.sums + 4 * own.servos.n
+    cdef double virial[6]
+    cdef bint fine
+    join_sums(loop, own)
+    if own.servos.n > 0:
+        advance_servos(loop, &own.servos, own.sums, n)
+    if not box.presses:
+        return True
+    virial_of(loop, of_box, virial)
+    accelerate_box(&box.spec, box.states + n, virial, course.first + n == box.spec.first, box.rates + 4 * n)
+    fine = advance_box(&box.spec, box.rates + 4 * n, box.states + n, course.box_poses + 2 * n, course.first + n)
+    expect_kick(&box.spec, box.rates + 4 * (n + 1), box.states + n, box.states + n + 1, course.box_poses + 2 * n + 4,
+                course.first + n + 1)
+    set_box_power(loop, of_box, course.box_poses + 2 * n)
+    return fine
+
+
+cdef bint steer(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
+    """Phase: let the forces at the last whole step move walls and box in this one. False: the box will not be sound."""
+    cdef Steered *steered = <Steered *> own
+    cdef bint fine = True
+    if now.stage > 0:
+        return True
+    sum_forces(loop, thread, steered)
+    wait(&loop.broad, thread, 0)
+    if thread == 0:
+        fine = advance(loop, steered, now.step - 1 - loop.course.first)
+    if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
+        if not now.wrench_stored:
+            reduce(loop, thread, now, NULL)
+        return False
+    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = moving_work(loop, thread) \
+        + loop.contacts[thread].box_work[1]
+    return True
