@@ -7,7 +7,7 @@ and lengths: speed depends on them, results do not.
 
 Load balance: each thread owns as many clumps as it processes in the same time. A clump in a dense bed costs more than
 one in free flight, and other programs may use one of the processors: threads with equal shares would wait for each
-other. Results do not depend on the owner of a clump (contact/evaluate.pyx).
+other. Results do not depend on the owner of a clump (contact/sums.pyx).
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.string cimport memcpy, memset

@@ -9,7 +9,6 @@ A rebuild of the lists moves contacts to new lanes; after a change of the shares
 the sphere in the lower slot. Each thread collects its own from all threads, in the order of these spheres
 (`collect_stored`); then new blocks replace old ones, and contacts leave the new lists (`take_collected`).
 """
-from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -20,11 +19,12 @@ from minidem.contact.blocks cimport (
 )
 from minidem.contact.effective_mass cimport find_inertia, normal_of
 from minidem.contact.law cimport pair_of
+from minidem.contact.sums cimport reset_sums
 from minidem.contact.wall_pairs cimport find_wall_pairs
 from minidem.core.instant cimport BETWEEN
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
-from minidem.core.vectors cimport aligned_memory, release, reserve
+from minidem.core.vectors cimport release, reserve
 from minidem.state.pose cimport write_motions
 from minidem.walls.surface cimport touch_wall
 
@@ -60,35 +60,6 @@ cdef void own_slots(Contacts *contacts, const Neighbours *mine, const StateView 
     contacts.first_slot = <int> state.first_member[mine.first_block] * LANES
     contacts.n_slots = <int> state.first_member[mine.last_block] * LANES - contacts.first_slot
     contacts.ready, contacts.foreign.size = False, 0
-
-
-cdef void reset_sums(Contacts *contacts, bint packed, Py_ssize_t n_foreign) noexcept nogil:
-    """Sums of zero for the own spheres and n_foreign others, which are then ready.
-
-    packed : few of many spheres touch, and the contacts are found slab by slab.
-    """
-    cdef Py_ssize_t n = contacts.n_slots, numbers = 0, free_sum = n, sums, size
-    contacts.packed = packed
-    if packed:
-        numbers, free_sum = (n + 1) * <Py_ssize_t> sizeof(int), 2 * n + 2
-    sums = (free_sum + 1 + n_foreign) * contacts.width * <Py_ssize_t> sizeof(int64_t)
-    size = sums + numbers + n // LANES + 1
-    if size > contacts.capacity:
-        free(contacts.sums)
-        contacts.sums = <int64_t *> aligned_memory(size)
-        contacts.capacity = size if contacts.sums != NULL else 0
-    if contacts.sums == NULL or not reserve(&contacts.foreign, n_foreign):
-        return
-    contacts.sum_of = <int *> (contacts.sums + sums // <Py_ssize_t> sizeof(int64_t))
-    contacts.touched = <unsigned char *> contacts.sum_of + numbers
-    contacts.free_sum, contacts.n_sums, contacts.foreign.size = <int> free_sum, 1, 0
-    if packed:                                          # own sums are set to zero as they are given to spheres
-        memset(contacts.sums, 0, 4 * sizeof(int64_t))
-        memset(contacts.sums + 4 * free_sum, 0, size - 4 * free_sum * sizeof(int64_t))
-        contacts.sum_of[n] = contacts.free_sum
-    else:
-        memset(contacts.sums, 0, size)
-    contacts.ready = True
 
 
 cdef void clear_contacts(Contacts *contacts) noexcept nogil:

@@ -12,12 +12,6 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
                         const Instant *now) noexcept nogil
 cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state,
                             const Instant *now) noexcept nogil
-cdef void clear_foreign(Contacts *contacts) noexcept nogil
-cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil
 cdef void prepare_room(Contacts *contacts) noexcept nogil
-cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const SideBlock *sides,
-                      bint walls, int n) noexcept nogil
 cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
                          const double *images) noexcept nogil
-cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
-                                     WrenchBlock *wrench) noexcept nogil

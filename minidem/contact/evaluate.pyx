@@ -9,15 +9,9 @@
 Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at
 each pose, among the pairs of the inner list, and packed into blocks of eight as they are found; a block is added after
 the next has been evaluated.
-
-Reduction: the force and torque on each clump (the wrench). The spheres of a clump are added in the order of its
-template, so that the wrench depends neither on the threads nor on the order in which pairs were found or stored. Each
-force acts at the centre of its sphere, with its moment about it, which a central force has not. The torque is offset x
-force in the principal body frame, so a rod of spheres on one axis has an axial torque of exactly zero.
 """
 from libc.math cimport fabs
-from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memchr, memcpy, memmove, memset
+from libc.string cimport memcpy, memmove, memset
 
 from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport Blocks, block_at, history_of, reserve_blocks
@@ -25,30 +19,22 @@ from minidem.contact.contact cimport MAX_RECORDS, Energies, Row
 from minidem.contact.contacts cimport (
     BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Room, clear_observers, end_contact,
 )
-from minidem.contact.fixed_point cimport add_energies, add_side, fold, read_sums, rounded_wide, take_sums
-from minidem.contact.gather cimport (
-    call_central, load_known_results, load_block, load_only_pair,
-)
+from minidem.contact.fixed_point cimport add_energies, fold, rounded_wide
+from minidem.contact.gather cimport call_central, load_block, load_known_results, load_only_pair
 from minidem.contact.law cimport Law, pair_of
+from minidem.contact.sums cimport add_to_side, clear_foreign, load_keys
 from minidem.contact.wall_pairs cimport find_wall_pairs
-from minidem.core.eight cimport (
-    Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
-    store_eight3,
-)
+from minidem.core.eight cimport bits_below, eight_of, eight_where, load_eight, store_eight
 from minidem.core.instant cimport BETWEEN, LAST_STEP, Instant
-from minidem.core.lanes cimport LANES, row_of
+from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport prefetch
 from minidem.core.vec3 cimport dot
 from minidem.core.vectors cimport reserve
-from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport load
-from minidem.state.state cimport clumps_of, free_slot_of, member
+from minidem.state.state cimport free_slot_of
 
 cdef enum:
     CONTACTS_AHEAD = 2              # blocks whose spheres are prefetched
-    FEW_ROWS = 16                   # member rows of a block that are looked at one by one
-    ROWS_AHEAD = 12                 # member rows whose sums are prefetched
-    SLOTS_IN_CACHE = 32768          # with more, the sums of a thread are a megabyte and more
     SPHERES_IN_CACHE = 8192         # with more, centres, motions and sums of spheres are a megabyte and more
 
 cdef extern from *:
@@ -76,86 +62,6 @@ cdef inline void prefetch_bodies(const Contacts *contacts, const StateView *stat
         prefetch(state.spheres + 4 * <Py_ssize_t> bodies[k])
         prefetch(state.motions + 8 * <Py_ssize_t> bodies[k])
         prefetch(contacts.sums + contacts.width * <Py_ssize_t> (own if own < <unsigned int> contacts.n_slots else 0))
-
-
-cdef inline void load_keys(const Law *law, const int *pairs, uint64_t[2][LANES] keys) noexcept nogil:
-    """pairs : of materials."""
-    cdef int lane
-    for lane in range(LANES):
-        keys[0][lane] = law.unit_keys[pairs[lane] >> law.log_materials]
-        keys[1][lane] = law.unit_keys[pairs[lane] & ((1 << law.log_materials) - 1)]
-
-
-cdef void number_sums(Contacts *contacts, int n_spheres, int *index) noexcept nogil:
-    """Replace own spheres by the numbers of their packed sums; one that has none yet is given the next, of zero."""
-    cdef int64_t *sums = contacts.sums
-    cdef int *sum_of = contacts.sum_of
-    cdef int lane, own, n_sums = contacts.n_sums
-    cdef bint is_new
-    for lane in range(n_spheres):
-        own = index[lane]
-        memset(sums + 4 * <Py_ssize_t> n_sums, 0, 4 * sizeof(int64_t))
-        is_new = sum_of[own] == 0                       # no branch: it is unpredictable
-        index[lane] = sum_of[own] + is_new * n_sums
-        sum_of[own] = index[lane]
-        n_sums += is_new
-    contacts.n_sums = n_sums
-
-
-cdef inline void index_sums(Contacts *contacts, const int *spheres, int n_spheres, int free_slot,
-                            int *index) noexcept nogil:
-    """Numbers of the sums of some spheres, which are touched."""
-    cdef unsigned int own, n = contacts.n_slots
-    cdef unsigned char *touched = contacts.touched
-    cdef int lane, any_foreign = 0, first_slot = contacts.first_slot
-    for lane in range(n_spheres):
-        own = <unsigned int> (spheres[lane] - first_slot)
-        index[lane] = <int> (own if own < n else n)
-        any_foreign |= (own >= n) & (spheres[lane] < free_slot)
-    for lane in range(n_spheres):
-        touched[row_of(index[lane])] = 1
-    if contacts.packed:
-        number_sums(contacts, n_spheres, index)
-    for lane in range(n_spheres if any_foreign else 0):
-        if index[lane] == contacts.free_sum and spheres[lane] < free_slot:
-            contacts.foreign.data[contacts.foreign.size] = spheres[lane]
-            contacts.foreign.size += 1
-            index[lane] = contacts.free_sum + <int> contacts.foreign.size
-
-
-cdef inline void add_to_side(bint moments, int side, Contacts *contacts, const ContactBlock *block, const double *force,
-                             const double *couple, const Contact *contact, const SideBlock *sides,
-                             const uint64_t[2][LANES] keys, int free_slot, bint walls, int n) noexcept nogil:
-    """Add the forces (3, LANES) to the first spheres of a block, or subtract them from the second ones.
-
-    moments, side : constants, whether there are moments about the centres, and 0 or 1.  n : of the first n contacts.
-    couple : (3, LANES), NULL if there are none.
-    """
-    cdef double moment[3 * LANES]
-    cdef int index[LANES]
-    cdef double sign = -1.0 if side else 1.0
-    cdef Eight arm
-    cdef Eight3 turning
-    index_sums(contacts, &block.second[0] if side else &block.first[0], n, free_slot, index)
-    if moments:
-        arm = load_eight(sides[side].sphere + 3 * LANES) - (1.0 if walls else 0.5) * load_eight(contact.overlap)
-        turning = scale3(-arm, cross3(load_eight3(contact.normal[0]), load_eight3(force)))
-        if couple != NULL:
-            turning = add3(turning, scale3(eight_of(sign), load_eight3(couple)))
-        store_eight3(moment, turning)
-    add_side(force, sign, moment if moments else NULL, keys[side], contacts.law.unit_shift,
-             sides[side].sphere + 3 * LANES, n, index, contacts.sums)
-
-
-cdef void add_central(Contacts *contacts, const ContactBlock *block, const double *force, const SideBlock *sides,
-                      bint walls, int n) noexcept nogil:
-    """Add central forces (3, LANES) on the first bodies of the first n contacts of a block to its spheres."""
-    cdef uint64_t keys[2][LANES]
-    cdef int side
-    load_keys(contacts.law, block.materials, keys)
-    for side in range(1 if walls else 2):
-        add_to_side(False, side, contacts, block, force, NULL, NULL, sides, keys, contacts.groups[SPHERES].free_slot,
-                    walls, n)
 
 
 cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
@@ -433,14 +339,6 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
     fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
 
 
-cdef void clear_foreign(Contacts *contacts) noexcept nogil:
-    """Discard the sums on spheres of other threads, which these have taken."""
-    if contacts.foreign.size > 0:
-        memset(contacts.sums + contacts.width * <Py_ssize_t> (contacts.free_sum + 1), 0,
-               contacts.foreign.size * contacts.width * sizeof(int64_t))
-    contacts.foreign.size = 0
-
-
 cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state,
                             const Instant *now) noexcept nogil:
     """Forces of all own contacts, added to the sums."""
@@ -452,101 +350,3 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
         clear_observers(contacts)
         evaluate_group(contacts, mine, state, SPHERES, now)
         evaluate_group(contacts, mine, state, WALLS, now)
-
-
-cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
-    """Add the forces on own spheres that other threads have evaluated."""
-    cdef Contacts *contacts = all + thread
-    cdef const Contacts *other
-    cdef Py_ssize_t k
-    cdef unsigned int own
-    cdef int t, m, number
-    for t in range(n_threads if n_threads > 1 else 0):
-        other = all + t
-        for k in range(other.foreign.size):
-            own = <unsigned int> (other.foreign.data[k] - contacts.first_slot)
-            if own < <unsigned int> contacts.n_slots:
-                index_sums(contacts, other.foreign.data + k, 1, free_slot_of(state), &number)
-                for m in range(contacts.width):
-                    contacts.sums[contacts.width * <Py_ssize_t> number + m] += other.sums[
-                        contacts.width * (other.free_sum + 1 + k) + m]
-
-
-cdef inline Py_ssize_t next_row(const unsigned char *touched, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
-    """The first member row from `row` on, but before `last`, with a force; `last` if there is none."""
-    cdef const unsigned char *found
-    if last - row > FEW_ROWS:
-        found = <const unsigned char *> memchr(touched + row, 1, last - row)
-        return found - touched if found != NULL else last
-    while row < last and not touched[row]:
-        row += 1
-    return row
-
-
-cdef inline void reduce_in(bint moments, Contacts *contacts, const StateView *state, Py_ssize_t b, Py_ssize_t row,
-                           const WrenchBlock *base, WrenchBlock *wrench) noexcept nogil:
-    """See reduce_block. moments : a constant, whether the law has moments about the centres of spheres.
-
-    row : the first member row with a force; rows count from the row of the first own sphere here.
-    """
-    cdef double matrices[9 * LANES], on_spheres[3 * LANES], moment[3 * LANES]
-    cdef uint64_t of_lanes[LANES]
-    cdef const uint64_t *keys = contacts.rooms[0].keys[0]      # of one material
-    cdef Py_ssize_t first_row = row_of(contacts.first_slot), last = state.first_member[b + 1] - first_row
-    cdef const double *spheres
-    cdef Eight3 force, torque
-    cdef int lane
-    force, torque = load_eight3(base.force), load_eight3(base.torque)
-    load_matrices(matrices, clumps_of(state, b).orientation)
-    if contacts.law.log_materials > 0:
-        for lane in range(LANES):
-            of_lanes[lane] = contacts.law.unit_keys[contacts.law.materials[b * LANES + lane]]
-        keys = of_lanes
-    while row < last:
-        spheres = member(state, first_row + row)
-        if contacts.packed and not moments:
-            read_sums(contacts.sums, contacts.sum_of + row * LANES, keys, contacts.law.unit_shift, spheres + 3 * LANES,
-                      on_spheres, NULL)
-            memset(contacts.sum_of + row * LANES, 0, LANES * sizeof(int))
-        else:
-            take_sums(contacts.sums + row * LANES * (8 if moments else 4), keys, contacts.law.unit_shift,
-                      spheres + 3 * LANES, on_spheres, moment if moments else NULL)
-        force = add3(force, load_eight3(on_spheres))
-        torque = add3(torque, cross3(load_eight3(spheres), to_body3(matrices, load_eight3(on_spheres))))
-        if moments:
-            torque = add3(torque, to_body3(matrices, load_eight3(moment)))
-        contacts.touched[row] = 0
-        row = next_row(contacts.touched, row + 1, last)
-    store_eight3(wrench.force, force)
-    store_eight3(wrench.torque, torque)
-
-
-cdef void prefetch_sums(const Contacts *contacts, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
-    """Of the spheres of the own member rows from `row` on, but before `last`."""
-    cdef Py_ssize_t k
-    for row in range(row, last):
-        for k in range(row * LANES, (row + 1) * LANES if contacts.touched[row] else 0):
-            prefetch(contacts.sums + contacts.width * (contacts.sum_of[k] if contacts.packed else k))
-
-
-cdef const WrenchBlock *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const WrenchBlock *base,
-                                     WrenchBlock *wrench) noexcept nogil:
-    """Add the forces on the spheres of block b to the wrenches `base` of its clumps. The sums are then zero.
-
-    wrench : room for the result, may be `base`. Returns it, or `base` of a block without contacts.
-    """
-    cdef Py_ssize_t first_row, row, last
-    if not contacts.ready:                              # free bodies
-        return base
-    first_row = row_of(contacts.first_slot)
-    row, last = state.first_member[b] - first_row, state.first_member[b + 1] - first_row
-    if contacts.n_slots > SLOTS_IN_CACHE and last + ROWS_AHEAD < row_of(contacts.n_slots):
-        prefetch_sums(contacts, row + ROWS_AHEAD, last + ROWS_AHEAD)
-    row = next_row(contacts.touched, row, last)
-    if row == last:
-        return base
-    if contacts.law.history != NULL:
-        reduce_in(True, contacts, state, b, row, base, wrench)
-    else:
-        reduce_in(False, contacts, state, b, row, base, wrench)
-    return wrench

@@ -20,9 +20,10 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.contacts cimport (
-    WALL_WORK, begin_contacts, clear_contacts, collect_stored, own_slots, reset_sums, take_collected,
+    WALL_WORK, begin_contacts, clear_contacts, collect_stored, own_slots, take_collected,
 )
-from minidem.contact.evaluate cimport evaluate_contacts, find_contacts, reduce_block, take_foreign
+from minidem.contact.evaluate cimport evaluate_contacts, find_contacts
+from minidem.contact.sums cimport reduce_block, reset_sums, take_foreign
 from minidem.core.clock cimport clock
 from minidem.core.instant cimport BETWEEN, LAST_STEP, STAGE, STEP, Instant, ends_step
 from minidem.core.lanes cimport LANES, LOG_LANES

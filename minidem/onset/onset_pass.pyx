@@ -21,9 +21,9 @@ from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_of
 from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, SideBlock, Contact, load3
 from minidem.contact.contacts cimport Contacts, Observer, Room
-from minidem.contact.evaluate cimport add_central, clear_foreign, reduce_block, take_foreign
 from minidem.contact.gather cimport call_central, load_block, load_only_pair
 from minidem.contact.law cimport LawKernels
+from minidem.contact.sums cimport add_central, clear_foreign, reduce_block, take_foreign
 from minidem.core.instant cimport BETWEEN, Instant
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag

@@ -1,7 +1,6 @@
 """Topic of a `Simulation`: fields of the clumps, such as a temperature or a charge.
 
-Values and rates are in the blocks of the state, like positions. Their time integration is in loop/loop.pyx, fluxes
-through contacts in contact/evaluate.pyx.
+Values and rates are in the blocks of the state, like positions; fields/rates.pyx integrates them.
 """
 from __future__ import annotations
 
