@@ -16,6 +16,7 @@ from scenes import MATERIAL, material_for, settling
 from user_functions import CFUNC, rods
 
 import minidem as md
+from minidem.engine.columns import COLUMNS
 from minidem.fields.field import field_rows
 from minidem.initial import place_densely
 
@@ -94,8 +95,9 @@ def values_of(sim, n=None):
     found["walls"] = [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]
     found["planes"] = [wall.point for wall in sim.walls_at_rest if isinstance(wall, md.Plane)]
     found |= sim.loop.ledger()
+    found |= {one.name: sim.reader.column(one.name) for one in COLUMNS if sim.reader.has_column(one.name)}
     found |= {"bonds": sim.bonds(), "broken": sim.broken_bonds(),
-              "fields": field_rows(sim.loop.state, sim.loop.population.components)}
+              "fields": field_rows(sim.loop.state)}
     if sim.periodic:
         found["shift"] = np.array(sim.loop.state.shift)
     return found

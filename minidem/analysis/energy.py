@@ -108,7 +108,7 @@ def measure(reader, gravity, contacts=None, shadow=None):
     """Energy of the clumps of a `Reader` in the field `gravity` (3,); contacts : of the reader, if available."""
     contacts = reader.contacts() if contacts is None else contacts
     population, ledger, position = reader.population, reader.ledger(), reader.column("position")
-    work = [ledger["force_work"][:, 0]] if "force_work" in ledger else []
+    work = [reader.column("force_work")[:, 0]] if reader.has_column("force_work") else []
     work += [ledger["wall_work"][0]] if "wall_work" in ledger else []
     (velocity, body_rate), mass = reader.rates(), reader.column("mass")
     if reader.box is not None and reader.box.moves:

@@ -14,9 +14,10 @@ import numpy as np
 from minidem.contact.gather import with_history
 from minidem.core.threads import has_openmp
 from minidem.engine.failures import NotFinite, require_sound
+from minidem.engine.columns import columns_of
 from minidem.engine.snapshot import Snapshot
 from minidem.fields.field import field_rows, keep_rates
-from minidem.forces.user_forces import WORK
+from minidem.forces.user_forces import OTHERS
 from minidem.holds.hold import immovable
 from minidem.state.state import CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
 
@@ -109,7 +110,7 @@ cdef class Driver:
     cdef Undo undo
 
     def __cinit__(self, settings, snapshot, Driver like=None):
-        cdef State state = snapshot.state
+        cdef State state = snapshot.state.with_columns(columns_of(settings, snapshot))
         cdef int t
         self.settings, self.state, self.walls, self.arrays = settings, state, snapshot.walls, []
         self.guard, self.population, self.pair_table = settings.guard, snapshot.population, snapshot.pair_table
@@ -162,7 +163,7 @@ cdef class Driver:
             self.force_calls.attach(&self.loop, function, self)
             self.options.forces = &self.force_calls.own
         if self.user_forces.expected:
-            self.force_calls.bind(state, self.user_forces, self.population.ids, snapshot.force_work, self.field_rates,
+            self.force_calls.bind(state, self.user_forces, self.population.ids, self.field_rates,
                                   like is None and state.n_clumps)
         self.calls_python = state.n_clumps and (
             function is not None or bool(self.kernels.functions)
@@ -434,7 +435,7 @@ cdef class Driver:
     def user_wrenches(self):
         """Last user forces, lab [N], and torques, principal frame [N m], (n_clumps, 3) each."""
         of_user = self.state.rows(self.state.wrench, 0, WRENCH_ROWS) - self.state.rows(
-            self.force_calls.blocks, WORK + 2, WRENCH_ROWS)
+            self.force_calls.blocks, OTHERS, WRENCH_ROWS)
         return tuple(of_user[:, first:first + 3] for first, _ in (WRENCH["force"], WRENCH["torque"]))
 
     def evaluate(self, bint rates_known=True):
@@ -451,7 +452,7 @@ cdef class Driver:
         cdef bint calls_forces = has_forces and not self.forces_known
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         self.steering.prepare(&self.loop, 0)
-        rates = field_rows(self.state, self.population.components)
+        rates = field_rows(self.state)
         self.keep()
         self.contacts_known = self.loop.broad.valid = False
         try:
@@ -461,7 +462,7 @@ cdef class Driver:
                 self.force_calls.own.calls = False
             self.loop.started = &started[0]
             self.advance(0, True)
-            keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
+            keep_rates(self.state, rates, self.forces_known and rates_known)
             if not calls_forces:
                 self.take_known_forces()
         except BaseException:                           # also a signal, which may interrupt Python
@@ -605,8 +606,6 @@ cdef class Driver:
             ledger["dissipated"], ledger["fractures"] = energies[:-2], self.broken_bonds()
         if self.walls is not None and self.moves:
             ledger["wall_work"] = energies[-2:]
-        if self.user_forces.expected:
-            ledger["force_work"] = self.state.rows(self.force_calls.blocks, WORK, 2)
         return ledger
 
     def broken_bonds(self):

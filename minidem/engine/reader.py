@@ -8,6 +8,7 @@ import numpy as np
 from minidem.contact.friction import COEFFICIENT_INDEX
 from minidem.contact.law import largest_sums
 from minidem.contact.pair_table import PROPERTIES
+from minidem.engine.columns import COLUMNS
 from minidem.fields.field import field_rows, field_values
 from minidem.holds.hold import carriers, immovable, motion_factors, pin_arms
 from minidem.state.bodies import template_frames
@@ -64,7 +65,8 @@ class Reader:
 
         mass [kg]; inertia (3,) principal moments [kg m2]; position (3,) in unbounded space [m]; orientation (4,)
         principal frame -> lab; velocity (3,) half a step before [m/s]; predicted_velocity (3,) [m/s] and predicted (3,)
-        angular velocity, principal frame [rad/s], as user forces had them; force (3,) [N] of the last evaluation.
+        angular velocity, principal frame [rad/s], as user forces had them; force (3,) [N] of the last evaluation; the
+        optional columns that the simulation has (engine/columns.py).
         """
         return self._state.column(name)
 
@@ -229,9 +231,18 @@ class Reader:
         """Values of the fields by name, (n_clumps,), or (n_clumps, components) with more than one."""
         return field_values(self._state, self.population.components)
 
+    def drawn(self) -> dict[str, np.ndarray]:
+        """What frames show besides the arrays of all simulations: fields, and optional columns that are drawn."""
+        return self.fields() | {one.name: self.column(one.name) for one in COLUMNS
+                                if one.drawn and self.has_column(one.name)}
+
+    def has_column(self, name: str) -> bool:
+        """Whether the simulation has an optional column."""
+        return name in self._state.optional
+
     def field_rows(self) -> np.ndarray:
         """(n_clumps, components of all fields, FIELD_ROWS of state.pyx): value, rate, last_rate, per_capacity, ..."""
-        return field_rows(self._state, self.population.components)
+        return field_rows(self._state)
 
     def rate_slopes(self, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Derivatives of rates of fields in contacts, by differences (components,): see `list_slopes`; None: none."""
@@ -246,6 +257,6 @@ class Reader:
         return self._loop.forces_at(motion)
 
     def ledger(self) -> dict[str, np.ndarray]:
-        """What `Snapshot` has of the energies since the start by name, `dissipated`, `fractures`, `wall_work`,
-        `force_work`: those that may differ from zero."""
+        """What `Snapshot` has of the energies since the start by name, `dissipated`, `fractures`, `wall_work`: those
+        that may differ from zero."""
         return self._loop.ledger()

@@ -78,7 +78,6 @@ class Snapshot:
     dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
     fractures : (n, 6) what broke, see fractures.pyx
     wall_work : (2, 2) work of moving walls and box, and its half step at the last one, sums of two numbers [J]
-    force_work : (n_clumps, 2) work of user forces on each clump [J], and its power [W]
     servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves
     box_state : (10,) strains and rates of a box that moves, see BoxState of loop.pxd
     walls : WallPrimitives; None: free bodies
@@ -97,7 +96,6 @@ class Snapshot:
     dissipated: np.ndarray | None = None
     fractures: np.ndarray | None = None
     wall_work: np.ndarray | None = None
-    force_work: np.ndarray | None = None
     servo_states: np.ndarray | None = None
     box_state: np.ndarray | None = None
     walls: Any = None
@@ -119,18 +117,15 @@ class Snapshot:
         set_new(self.population, state, first)
         return replace(
             self, state=state, pair_table=table, started=np.append(self.started, np.zeros(n, dtype=bool)),
-            forces_known=False, population=self.population.with_new(n), **self._of_clumps(
-                lambda rows: np.append(rows, np.zeros((n, rows.shape[1])), axis=0)))
+            forces_known=False, population=self.population.with_new(n))
 
     def without(self, gone):
         """Remove the clumps where `gone` (n_clumps,) is true, and their contacts."""
         spheres = np.repeat(gone, self.state.bodies.sizes[self.state.template_index])
-        lost = self._of_clumps(lambda rows: float(rows[gone, 0].sum()))
         population = replace(self.population, ids=self.population.ids[~gone],
-                             work=self.population.work + sum(lost.values()))
+                             work=self.population.work + self._force_work(gone))
         return replace(self, state=self.state.without(gone), started=self.started[~gone], population=population,
-                       **self._of_contacts(lambda pairs: _kept(pairs, spheres)),
-                       **self._of_clumps(lambda rows: rows[~gone]))
+                       **self._of_contacts(lambda pairs: _kept(pairs, spheres)))
 
     def with_walls(self, walls, origin, servo_states):
         """Replace the walls. Contacts with walls that remain keep their history, also if numbers change.
@@ -217,20 +212,19 @@ class Snapshot:
         """Add a user force or flux. Known rates of fields persist if it is one that the file was saved with."""
         forces = UserForces((*self.user_forces.forces, force), self.user_forces.expected)
         if self.user_forces.complete:
-            return replace(self, user_forces=forces, state=without_rates(self.state, self.population.components))
+            return replace(self, user_forces=forces, state=without_rates(self.state))
         return replace(self, user_forces=forces)
 
     def without_forces(self, velocity, angular_velocity):
         """Drop the user forces, which act up to the present pose. The given velocities are at the pose."""
-        done = sum(self._of_clumps(lambda rows: float(rows[:, 0].sum())).values())
-        return replace(
-            self.begun_again(np.ones_like(self.started), velocity, angular_velocity), user_forces=UserForces(),
-            force_work=None, forces_known=False,
-            population=replace(self.population, work=self.population.work + done))
+        every = np.ones_like(self.started)
+        population = replace(self.population, work=self.population.work + self._force_work(every))
+        return replace(self.begun_again(every, velocity, angular_velocity), user_forces=UserForces(),
+                       forces_known=False, population=population)
 
-    def _of_clumps(self, function):
-        """Result of a function of the work with a row for each clump, by its name; none without user forces."""
-        return {} if self.force_work is None else {"force_work": function(self.force_work)}
+    def _force_work(self, clumps):
+        """Work of user forces on the clumps where `clumps` (n_clumps,) is true [J]."""
+        return float(self.state.column("force_work")[clumps, 0].sum()) if "force_work" in self.state.optional else 0.0
 
 
 def _kept(pairs, gone):

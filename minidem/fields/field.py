@@ -1,6 +1,6 @@
 """A field of the clumps, and its values and rates as arrays of NumPy.
 
-Fields have the last rows of a block of clumps (FieldRow of state/rows.pxd).
+Fields are the last optional column of a state, `fields`, with a FieldBlock (state/rows.pxd) for each component.
 components : (name, first component, number of components) of each field, see `Population.components`.
 """
 from dataclasses import dataclass
@@ -49,22 +49,21 @@ class Field:
                    walls)
 
 
-def field_rows(state, components):
+def field_rows(state):
     """(n_clumps, components, FIELD_ROWS) copies."""
-    n = sum(n for _, _, n in components)
-    first = state.blocks.shape[1] - n * len(FIELD_ROWS)
-    return state.rows(state.blocks, first, n * len(FIELD_ROWS)).reshape(state.n_clumps, n, len(FIELD_ROWS))
+    first, width = state.columns["fields"]
+    return state.rows(state.blocks, first, width).reshape(state.n_clumps, width // len(FIELD_ROWS), len(FIELD_ROWS))
 
 
 def set_field_rows(state, rows):
     """The inverse."""
-    count = rows.shape[1] * rows.shape[2]
-    state.write(state.blocks.shape[1] - count, rows.reshape(state.n_clumps, count))
+    first, width = state.columns["fields"]
+    state.write(first, rows.reshape(state.n_clumps, width))
 
 
 def field_values(state, components):
     """{name: (n_clumps,) or (n_clumps, components)}"""
-    values = field_rows(state, components)[:, :, FIELD_ROWS.index("value")]
+    values = field_rows(state)[:, :, FIELD_ROWS.index("value")]
     return {name: values[:, first] if n == 1 else values[:, first:first + n] for name, first, n in components}
 
 
@@ -88,21 +87,21 @@ def add_sources(sources, state, components, rates):
     state.write(0, rows, sources)
 
 
-def without_rates(state, components):
+def without_rates(state):
     """Copy the state so that the next evaluation finds all rates anew, as for clumps that have not moved."""
-    new, rows = state.copy(), field_rows(state, components)
+    new, rows = state.copy(), field_rows(state)
     rows[:, :, FIELD_ROWS.index("has_last")] = 0.0
     set_field_rows(new, rows)
     return new
 
 
-def keep_rates(state, components, before, known):
+def keep_rates(state, before, known):
     """Put back the rates of clumps that have done a step; before : `field_rows` of before an evaluation.
 
     known : whether the rates of all clumps were known.
     """
     rate, has_last = FIELD_ROWS.index("rate"), FIELD_ROWS.index("has_last")
-    rows = field_rows(state, components)
+    rows = field_rows(state)
     rows[:, :, rate] = np.where(known | (before[:, :, has_last] > 0.0), before[:, :, rate], rows[:, :, rate])
     set_field_rows(state, rows)
 
@@ -111,7 +110,7 @@ def set_new(population, state, first):
     """Set the fields of the clumps from number `first` on; ValueError where their values are not known."""
     if not population.fields:
         return
-    rows, mass = field_rows(state, population.components), state.column("mass")[first:]
+    rows, mass = field_rows(state), state.column("mass")[first:]
     for one, (name, place, n) in zip(population.fields, population.components):
         if one.new is None:
             raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to add_field")

@@ -39,8 +39,6 @@ cdef struct ForceBlock:             # what user forces need of the clumps of a b
     double template_frame[4 * LANES]    # quaternions, template frame -> principal frame
     double mass[LANES]
     double id[LANES]
-    double work[LANES]              # since the start [J]
-    double power[LANES]             # at the last whole step [W]
     WrenchBlock others              # without user forces
     WrenchBlock last                # from which velocities were predicted
 
@@ -67,7 +65,7 @@ cdef class ForceCalls:
     cdef object error
     cdef readonly object blocks
     cdef object attach(self, Loop *loop, function, driver)
-    cdef object bind(self, State state, user_forces, ids, work, FieldRates fields, bint checks)
+    cdef object bind(self, State state, user_forces, ids, FieldRates fields, bint checks)
     cdef object take_error(self)
     cdef object check(self, parameters)
     cdef object wrenches_at(self, State state, double steps, motion)

@@ -35,13 +35,15 @@ from minidem.loop.loop cimport steps_since_start
 from minidem.rotation.scheme cimport PREDICT, call_scheme
 from minidem.state.periodic_box cimport BoxPose, box_moves
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load, load_quat, store, store_quat
-from minidem.state.state cimport clumps_of, constants_of, field_of, hold_of, pointer_to, wrench_of
+from minidem.state.state cimport (
+    clumps_of, constants_of, field_of, first_row, hold_of, pointer_to, rows_at, wrench_of,
+)
 
 cdef enum:
     BEYOND = 64                     # doubles behind the parameters: not a number, where a function must not read
 
 MOST_RANDOM = <int> MAX_RANDOM
-WORK = 6                            # first of the two rows of work and power in a ForceBlock
+OTHERS = 6                          # first row of `others` in a ForceBlock
 
 
 cdef void draw(const ForcePass *forces, int force, double steps, Clumps *clumps) noexcept nogil:
@@ -178,14 +180,15 @@ cdef void add_work(Loop *loop, const ForcePass *forces, int thread) noexcept nog
     cdef const WrenchBlock *stored
     cdef const WrenchBlock *moves
     cdef WrenchBlock held
-    cdef ForceBlock *rows
+    cdef const ForceBlock *rows
+    cdef double *work               # and behind it the power
     cdef Vec3 v, w
     cdef double half = loop.state.half_step, power
-    cdef Py_ssize_t b
+    cdef Py_ssize_t b, first = first_row(&loop.state, "force_work")
     cdef int lane
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         clumps, constants, rows = clumps_of(&loop.state, b), constants_of(&loop.state, b), forces.blocks + b
-        stored = wrench_of(&loop.state, b)
+        stored, work = wrench_of(&loop.state, b), rows_at(&loop.state, b, first)
         moves = held_wrench(&loop.state, b, stored, &held)
         for lane in range(LANES):
             v = sub(load(moves.force + lane), load(rows.last.force + lane))
@@ -194,8 +197,8 @@ cdef void add_work(Loop *loop, const ForcePass *forces, int thread) noexcept nog
             w = add_scaled(load(clumps.predicted + lane), half, times(load(constants.inverse_inertia + lane), w))
             power = dot(v, sub(load(stored.force + lane), load(rows.others.force + lane))) \
                 + dot(w, sub(load(stored.torque + lane), load(rows.others.torque + lane))) + 0.0    # no -0.0, at rest
-            rows.work[lane] += half * (rows.power[lane] + power)
-            rows.power[lane] = power
+            work[lane] += half * (work[LANES + lane] + power)
+            work[LANES + lane] = power
 
 
 cdef void call_python(void *owner, double steps) noexcept with gil:
@@ -255,18 +258,16 @@ cdef class ForceCalls:
         self.own.owner = <void *> self
         self.own.calls = self.own.calls_python = function is not None
 
-    cdef object bind(self, State state, user_forces, ids, work, FieldRates fields, bint checks):
+    cdef object bind(self, State state, user_forces, ids, FieldRates fields, bint checks):
         """Prepare the forces of a simulation, of which the loop calls the compiled ones itself.
 
         user_forces : UserForces.  ids : (n_clumps,)
-        work : (n_clumps, 2) work and power of all user forces, or None for zero
         checks : ValueError if a function reads behind its parameters: at the present poses the result depends on it
         """
         cdef UserForce *force
         compiled = user_forces.compiled
         rows = np.zeros((state.n_clumps + 1, sizeof(ForceBlock) // (LANES * sizeof(double))))       # the last one: none
         rows[:-1, :6] = np.column_stack([template_frames(state), state.column("mass"), ids])
-        rows[:-1, WORK:WORK + 2] = 0.0 if work is None else work
         self.blocks = as_blocks(rows.take(state.clump_number, axis=0).reshape(-1, LANES, rows.shape[1]))
         functions = np.zeros(len(compiled) * sizeof(UserForce) + 1, np.uint8)
         parameters = [np.append(values, np.full(<int> BEYOND, np.nan)) for _, values, _, _ in compiled]

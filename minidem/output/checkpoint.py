@@ -12,6 +12,7 @@ from minidem.contact.law import MOST_COMPONENTS
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import existing_file, file_path, non_negative, short_repr, whole
 from minidem.core.quaternions import rotate
+from minidem.engine.columns import COLUMNS
 from minidem.engine.population import Population
 from minidem.engine.snapshot import Snapshot
 from minidem.fields.field import Field
@@ -20,7 +21,7 @@ from minidem.material import PAIR_PROPERTIES, Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_arrays import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.state.bodies import HOLD, as_numbers
-from minidem.state.state import FIELD_ROWS, State
+from minidem.state.state import CLUMP_ROWS, FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import SHAPES, Driven, MeshWall, Oscillation, Servo
 from minidem.walls.motion import STEERED
@@ -29,7 +30,8 @@ from minidem.walls.periodic_box import FUNCTION, LATER, later_of, periodic_box
 # Names of a Snapshot as well.
 NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface_angular_velocity": (0.0, 0.0, 0.0),
        "pressure": None, "area": None, "contact": True, **dict.fromkeys(PAIR_PROPERTIES)}   # of walls, servos, pairs
-SUMS = ("force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
+IN_BLOCKS = "scratch", "fields"         # optional columns that the array `blocks` has, others are arrays
+SUMS = ("servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot
 KINDS = {shape.__name__: shape for shape in SHAPES}
@@ -66,13 +68,14 @@ def pack(sim, snapshot=None):
         "inlets": [(given, begun, min(last, snapshot.step)) for given, begun, last in sim.inlets
                    if begun < snapshot.step],
         "fields": [field.record for field in population.fields]}
-    blocks, loads = state.in_user_order()
+    blocks, loads = state.with_columns({name: state.optional[name] for name in IN_BLOCKS}).in_user_order()
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": snapshot.started, "template_index": state.template_index,
         "scale": state.scale, "material_index": state.material_index,
         "shift": None if state.box is None else state.shift.copy(), "ids": population.ids,
         "hold": None if state.hold is None else as_numbers(state.hold),
-        "exchanged": [population.work, population.exchanged]} | {name: getattr(snapshot, name) for name in SUMS}
+        "exchanged": [population.work, population.exchanged]} | {name: getattr(snapshot, name) for name in SUMS} | {
+        name: state.rows(state.blocks, *state.columns[name]) for name in state.optional if name not in IN_BLOCKS}
     return settings, select(arrays | {HISTORY + name: values for name, values in (snapshot.history or {}).items()})
 
 
@@ -204,9 +207,11 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     expected = whole("user_forces", settings["user_forces"], 0)
     fields = tuple(Field.restored(field, len(records)) for field in settings["fields"])
     whole("components of all fields", sum(field.components for field in fields), 0, MOST_COMPONENTS)
+    in_blocks = {"scratch": sim.settings.scheme.n_scratch,
+                 "fields": len(FIELD_ROWS) * sum(field.components for field in fields)}
     known = validated(arrays, {
         "n_walls": len(records), "n_elements": len(empty.walls.wall_of), "n_materials": len(pair_table.materials),
-        "n_rows": empty.state.blocks.shape[1] + len(FIELD_ROWS) * sum(field.components for field in fields),
+        "n_rows": CLUMP_ROWS + sum(in_blocks.values()),
         "n_load_rows": empty.state.wrench.shape[1],
         "n_lanes": empty.state.blocks.shape[2], "n_records": law.kernels_for(values).n_records,
         "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected, arrays))
@@ -216,12 +221,15 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         if box is not None:
             box.start.refuse_large(template, scale[index == k])
     state = State.restore(known["blocks"], known["loads"], templates, index, scale, known["material_index"], box,
-                          known.get("shift"), known["hold"].view(HOLD).reshape(-1) if "hold" in known else None)
+                          known.get("shift"), known["hold"].view(HOLD).reshape(-1) if "hold" in known else None,
+                          in_blocks).with_columns(in_blocks | {one.name: one.width for one in COLUMNS})
     outflow = {name: (whole(f"outflow of {name}", count, 0), non_negative(f"outflow of {name}", mass))
                for name, (count, mass) in settings.get("outflow", {}).items()}         # newer than the format
     population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields, outflow)
     if "work" in known:
         known["force_work"] += _python_work(known["work"], state)
+    for one in COLUMNS:                                 # the loop keeps those that it has
+        state.set_column(one.name, known[one.name])
     history = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}
     snapshot = Snapshot(
         state, pair_table, whole("step_count", settings["step_count"], 0), known["started"],

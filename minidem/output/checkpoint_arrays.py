@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minidem.core.checks import refuse
+from minidem.engine.columns import COLUMNS
 from minidem.state.bodies import HOLD
 from minidem.templates.clump_template import ClumpTemplate
 
@@ -135,28 +136,33 @@ ARRAYS = (
           missing=0.0),
     Saved("work", ("n_clumps", 7), "work of user forces in Python [J], force, torque, until 0.22", np.float64,
           "user forces", missing=0.0),
-    Saved("force_work", ("n_clumps", 2), "work of user forces [J], power [W]", np.float64, "user forces", missing=0.0),
     Saved("box_state", (10,), "strains and rates of the periodic box", when="moving box"),
     Saved("servo_states", ("n_walls", 2), "place and velocity of walls that a force moves", when="servos"),
 )
 
 
+def all_arrays():
+    """ARRAYS, and the optional columns of the clumps."""
+    return *ARRAYS, *(Saved(one.name, ("n_clumps", one.width), f"{one.text} [{one.unit}]", missing=0.0)
+                      for one in COLUMNS)
+
+
 def select(values):
     """The arrays of a file out of `values` by name, without those that are None."""
     return {one.name: np.ascontiguousarray(values[one.name], one.dtype)
-            for one in ARRAYS if values.get(one.name) is not None}
+            for one in all_arrays() if values.get(one.name) is not None}
 
 
 def not_finite(arrays):
     """What is not finite, a list of texts."""
-    return [one.text for one in ARRAYS if one.finite and one.dtype is np.float64 and one.name in arrays
+    return [one.text for one in all_arrays() if one.finite and one.dtype is np.float64 and one.name in arrays
             and not np.isfinite(arrays[one.name]).all()]
 
 
 def validated(arrays, known, conditions):
     """Copies of the arrays that a file has under these conditions, and `known` with all dimensions; ValueError else."""
     known = dict(known)
-    for one in (one for one in ARRAYS if one.when in conditions):
+    for one in (one for one in all_arrays() if one.when in conditions):
         wanted = [length(name, known) for name in one.shape]
         array = arrays.get(one.name)
         if array is None:

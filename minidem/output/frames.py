@@ -127,7 +127,7 @@ def _checked(extra):
 
 def _of_clumps(name, function, sim):
     """What a function of `extra` returns, as a copy."""
-    if name in sim.fields:
+    if name in sim.reader.drawn():
         raise ValueError(f"extra[{name!r}]: frames have the field of this name already; give another name")
     what, n, values = f"result of extra[{name!r}]", sim.n_clumps, function(sim)
     remedy = f"give shape ({n},) or ({n}, 3), a number or a vector for each clump"

@@ -171,7 +171,7 @@ def _sample(sim, clumps):
         step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if wall.stays], box=sim.box,
         templates=sim.templates, spheres=reader.spheres()[taken],
         clump=(np.cumsum(chosen) - 1)[of_sphere[taken]], bonds=(np.cumsum(taken) - 1)[bonds[taken[bonds].all(axis=1)]],
-        fields={name: values[chosen] for name, values in reader.fields().items()},
+        fields={name: values[chosen] for name, values in reader.drawn().items()},
         **{name: values[chosen] for name, values in per_clump.items()})
 
 

@@ -20,8 +20,9 @@ from minidem.core.checks import short_repr
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
 
-ARRAYS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",
-          "contact_force", "image")     # of a frame, besides the centres
+ARRAYS = {          # of a frame, besides the centres, and their units
+    "radius": "m", "clump": "", "velocity": "m/s", "angular_velocity": "1/s", "orientation": "", "template": "",
+    "clump_center": "m", "contact_force": "N", "image": ""}
 BETWEEN = ("clumps", "spheres")         # what lines of contacts may join
 PARTS = ("_walls.vtu", "_contacts.vtu")     # ends of the names of further files of a frame
 _END = b"</UnstructuredGrid>\n</VTKFile>\n"
@@ -36,7 +37,7 @@ _TAIL = "  </Collection>\n</VTKFile>\n"
 def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
     """Names out of ARRAYS in their order, always with `radius`; fields : list, str with commas, "all" or None: all."""
     if fields is None or isinstance(fields, str) and fields == "all":
-        return ARRAYS
+        return tuple(ARRAYS)
     if not isinstance(fields, (str, list, tuple)):
         raise ValueError(f"fields = {short_repr(fields)}: give a list of names out of {', '.join(ARRAYS)}")
     names = fields.split(",") if isinstance(fields, str) else fields
@@ -60,7 +61,8 @@ class Frame:
       box; these are the lengths of the box by which it was moved there;
     - `template` (int32, index in `sim.templates`) and `clump_center`, the centre of mass [m], of its clump;
     - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces;
-    - each field of the simulation (`Simulation.add_field`) by its name, and each array of `extra`.
+    - each field of the simulation (`Simulation.add_field`) and optional column (engine/columns.py) that is drawn, by
+      its name, and each array of `extra`.
 
     The field data `TimeValue` is the time [s], which ParaView shows for single files too. Without spheres the file has
     no points; ParaView opens it, meshio does not.
@@ -117,7 +119,7 @@ def _copies(sim, fields):
     return {"time": sim.time, "box": sim.box, "spheres": reader.spheres(), "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": reader.column("position"), "orientation": reader.column("orientation"),
-            "template_frames": reader.template_frames(), "added": reader.fields(),
+            "template_frames": reader.template_frames(), "added": reader.drawn(),
             "rates": reader.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
             "contact_force": contact_forces(sim) if "contact_force" in fields else None}
 

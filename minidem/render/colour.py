@@ -3,14 +3,15 @@ import math
 
 import numpy as np
 
+from minidem.engine.columns import COLUMNS
+from minidem.output.vtu import ARRAYS
 from minidem.render import require
 
 CONSTANT, SPEED = "solid", "speed"          # fields of every frame, and of frames with clump and velocity
 SOLID = "#4f86b5"
 FORCES = "force", "normal_force", "tangential_force"        # of contacts
 PEAKS = 0.01                                # part of the contacts whose forces are beyond the scale: impacts
-UNITS = {"radius": "m", "velocity": "m/s", "angular_velocity": "1/s", "overlap": "m", "length": "m",
-         **dict.fromkeys((*FORCES, "contact_force"), "N")}
+UNITS = ARRAYS | {"overlap": "m", "length": "m", **dict.fromkeys(FORCES, "N")}       # and those of COLUMNS
 CATEGORIES = "template", "sliding"          # fields of numbers without an order, 0, 1, 2 ...
 COMPONENTS = "_x", "_y", "_z"
 UNLABELLED = {CONSTANT: (SOLID,), "clump": None}
@@ -79,7 +80,8 @@ def label(field):
         return ""
     if field == SPEED:
         return "speed (m/s)"
-    unit = UNITS.get(field[:-2] if field.endswith(COMPONENTS) else field)
+    units = UNITS | {one.name: one.unit for one in COLUMNS}
+    unit = units.get(field[:-2] if field.endswith(COMPONENTS) else field)
     return field.replace("_", " ") + (f" ({unit})" if unit else "")
 
 

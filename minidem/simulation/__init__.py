@@ -123,8 +123,7 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
                           inlets=[])
         self._begin(rotation, contact, checked_threads(threads))
         primitives = checked_primitives(walls, box, self.contact, self.settings)
-        self.continue_from(Snapshot(State(self.settings.scheme.n_scratch, box), PairTable(material, walls, self.pairs),
-                                    walls=primitives))
+        self.continue_from(Snapshot(State(box), PairTable(material, walls, self.pairs), walls=primitives))
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
         self.monitor.check_parameters(self)
 

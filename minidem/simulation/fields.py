@@ -23,13 +23,14 @@ from minidem.core.checks import (
     whole,
 )
 from minidem.core.guard import exclusive
+from minidem.engine.columns import COLUMNS
 from minidem.fields.field import Field, field_rows, first_rows, set_field_rows, without_rates
 from minidem.output.vtu import ARRAYS
 from minidem.simulation.forces import Force
 from minidem.simulation.topic import Topic
 from minidem.state.state import FIELD_ROWS
 
-RESERVED = (*ARRAYS, "time")
+RESERVED = (*ARRAYS, *(one.name for one in COLUMNS), "time")
 
 
 class ClumpFields(Topic):
@@ -83,8 +84,9 @@ class ClumpFields(Topic):
         field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()),
                       positive("capacity", capacity), flag("per_mass", per_mass), at_walls)
         changed = replace(population, fields=(*population.fields, field))
-        state = old.state.copy(n * len(FIELD_ROWS))
-        rows = field_rows(state, changed.components)
+        width = old.state.optional["fields"] + n * len(FIELD_ROWS)
+        state = old.state.with_columns(old.state.optional | {"fields": width})
+        rows = field_rows(state)
         rows[:, -n:] = first_rows(field, given, self.reader.column("mass"))
         set_field_rows(state, rows)
         self._use_rates_of(replace(old.snapshot(), state=state, population=changed))
@@ -99,10 +101,10 @@ class ClumpFields(Topic):
         old = self.loop
         components = old.population.components
         first, n = _place(components, name)
-        state, rows = old.state.copy(), field_rows(old.state, components)
+        state, rows = old.state.copy(), field_rows(old.state)
         rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, self.reader.n_clumps, n)
         set_field_rows(state, rows)
-        self._use_rates_of(replace(old.snapshot(), state=without_rates(state, components)))
+        self._use_rates_of(replace(old.snapshot(), state=without_rates(state)))
 
     @exclusive
     def field(self, name: str) -> np.ndarray:

@@ -111,8 +111,8 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
         check_call("torque", torque, "t", "q", "w")
     else:
         torque = finite_array("torque", torque, (n, 3), repeat=True, limit=LARGEST)
-    state = State(scheme.n_scratch).extended(BodyTable.of_moments(inertia), np.arange(n), 1.0, 0,
-                                             orientation=orientation, angular_velocity=angular_velocity)
+    bodies = State().extended(BodyTable.of_moments(inertia), np.arange(n), 1.0, 0, orientation=orientation,
+                              angular_velocity=angular_velocity)
 
     def shaped(array):
         return array[0] if single else array
@@ -148,7 +148,8 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
             read()
 
     loads = (lambda loop, steps: set_torque(steps * dt, "predicted")) if callable(torque) else None
-    loop, pacer = Driver(Settings(scheme, parameters, dt, loads=loads), Snapshot(state)), Pacer()
+    loop, pacer = Driver(Settings(scheme, parameters, dt, loads=loads), Snapshot(bodies)), Pacer()
+    state = loop.state
     if callable(torque):
         set_torque(0.0, "angular_velocity")
     else:

@@ -10,7 +10,7 @@ from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3, vec3
 
 cdef extern from "state/rows.h" nogil:
-    # What changes. Behind it are the values that the rotation scheme stores, then FieldBlocks.
+    # What changes. Behind it are the optional columns: first what the rotation scheme stores, last FieldBlocks.
     ctypedef struct ClumpBlock "minidem_bodies":
         double orientation[4 * LANES]
         double angular_velocity[3 * LANES]

@@ -1,6 +1,8 @@
 """The state of all clumps, and the pointers to it for compiled code."""
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
+from libc.string cimport strcmp, strlen
+
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, HoldBlock, WrenchBlock
 
@@ -9,6 +11,8 @@ cdef struct StateView:
     Py_ssize_t n_blocks
     Py_ssize_t n_rows               # rows of a block
     double *blocks                  # (n_blocks, n_rows, LANES): see clumps_of
+    const char *optional            # names of the optional columns, one after the other, and an empty one
+    const Py_ssize_t *optional_rows     # their first rows
     WrenchBlock *wrench             # (n_blocks,): valid between two runs
     Py_ssize_t n_members            # member rows: the k-th spheres of the eight clumps of a block
     const Py_ssize_t *first_member  # (n_blocks + 1,): first member row of each block
@@ -43,6 +47,21 @@ cdef inline int free_slot_of(const StateView *state) noexcept nogil:
 
 cdef inline ClumpBlock *clumps_of(const StateView *state, Py_ssize_t block) noexcept nogil:
     return <ClumpBlock *> (state.blocks + block * state.n_rows * LANES)
+
+
+cdef inline Py_ssize_t first_row(const StateView *state, const char *name) noexcept nogil:
+    """First row of an optional column; -1: the state does not have it."""
+    cdef const char *known = state.optional
+    cdef const Py_ssize_t *row = state.optional_rows
+    while known[0] != 0 and strcmp(known, name) != 0:
+        known += strlen(known) + 1
+        row += 1
+    return -1 if known[0] == 0 else row[0]
+
+
+cdef inline double *rows_at(const StateView *state, Py_ssize_t block, Py_ssize_t first) noexcept nogil:
+    """Rows of a block from `first` on, (..., LANES)."""
+    return state.blocks + (block * state.n_rows + first) * LANES
 
 
 cdef inline FieldBlock *field_of(const StateView *state, Py_ssize_t block, int component, int n) noexcept nogil:
@@ -84,7 +103,8 @@ cdef class State:
     cdef readonly Py_ssize_t n_clumps, n_spheres
     cdef readonly object templates
     cdef readonly object box, shift     # PeriodicBox or None; (n_clumps, 3) int64, see wrap
-    cdef readonly int n_scratch
+    cdef readonly dict optional         # widths of the columns of `blocks` behind those of rows.h, by name
+    cdef readonly dict columns          # (first row, width) of all of them
     cdef object members                 # other arrays that the view points to
     cdef StateView view
     cdef object wrap(self)

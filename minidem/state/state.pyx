@@ -127,24 +127,26 @@ cdef class State:
 
     Parameters
     ----------
-    n_scratch : int
-        Scratch rows of the rotation scheme.
     box : PeriodicBox, optional
     """
 
-    def __init__(self, int n_scratch=0, box=None):
+    def __init__(self, box=None):
         none = np.zeros(0, dtype=np.int32)
-        self.fill(aligned((0, CLUMP_ROWS + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)), BodyTable(), none,
-                  np.zeros(0), none, none, box, np.zeros((0, 3), dtype=np.int64), None)
+        self.fill(aligned((0, CLUMP_ROWS, LANES)), aligned((0, WRENCH_ROWS, LANES)), BodyTable(), none, np.zeros(0),
+                  none, none, box, np.zeros((0, 3), dtype=np.int64), None, {})
 
-    def fill(self, blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift, hold):
+    def fill(self, blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift, hold,
+             optional):
         """Set the arrays, which are not copied, and lay out the spheres.
 
         clump_number : (n_clumps,) the user's number of the clump in each slot
         template_index, scale, material_index, shift, hold : (n_clumps, ...) by the user's number
+        optional : widths of the last columns of `blocks`, by name
         """
         cdef Py_ssize_t n = len(template_index)
-        self.blocks, self.wrench, self.n_scratch = blocks, wrench, blocks.shape[1] - CLUMP_ROWS
+        ends = np.cumsum([CLUMP_ROWS, *optional.values()]).tolist()
+        self.blocks, self.wrench, self.optional = blocks, wrench, optional
+        self.columns = COLUMNS | dict(zip(optional, zip(ends, optional.values())))
         self.bodies, self.templates, self.template_index, self.scale = bodies, bodies.templates, template_index, scale
         self.material_index, self.box, self.shift, self.n_clumps = material_index, box, shift, n
         self.hold = None if hold is None or np.all(as_numbers(hold) == as_numbers(FREE_HOLD)) else hold
@@ -192,7 +194,10 @@ cdef class State:
         self.sphere_number.put(self.sphere_slot, np.arange(self.n_spheres))
         holds = None if bodies.hold is None else hold_blocks(np.append(bodies.hold, FREE_HOLD).take(body))
         self.spheres, self.constants, self.block_type = spheres[:-1], constant_blocks(bodies, body, scale), block_type
-        self.members = first_member, block_of_member, offset_row, offset_table, holds
+        names = "\0".join([*self.optional, "\0"]).encode()
+        first_rows = np.array([self.columns[name][0] for name in self.optional], dtype=np.intp)
+        self.members = first_member, block_of_member, offset_row, offset_table, holds, names, first_rows
+        view.optional, view.optional_rows = names, <const Py_ssize_t *> pointer_to(first_rows)
         view.n_blocks, view.n_members, view.n_rows = len(block_type), n_members, self.blocks.shape[1]
         view.blocks, view.wrench = <double *> pointer_to(self.blocks), <WrenchBlock *> pointer_to(self.wrench)
         view.first_member = <const Py_ssize_t *> pointer_to(first_member)
@@ -207,7 +212,7 @@ cdef class State:
         view.sphere_number = <const int *> pointer_to(self.sphere_number)
 
     def column(self, name):
-        """Copy of a quantity of all clumps (COLUMNS, WRENCH, CONSTANTS), as (n_clumps, width); (n_clumps,) for width 1.
+        """Copy of a quantity of all clumps (columns, WRENCH, CONSTANTS), as (n_clumps, width); (n_clumps,) for width 1.
 
         Positions are in unbounded space: see wrap.
         """
@@ -222,10 +227,10 @@ cdef class State:
 
     def scratch(self, first, width):
         """Copy of the scratch values first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
-        return self.rows(self.blocks, CLUMP_ROWS + first, width)
+        return self.rows(self.blocks, self.columns["scratch"][0] + first, width)
 
     def in_slot_order(self, name):
-        """A quantity (COLUMNS) in the order of the slots, (n_clumps, width)."""
+        """A quantity (columns) in the order of the slots, (n_clumps, width)."""
         blocks, row, width = self.array_of(name)
         return blocks[:, row:row + width].swapaxes(1, 2).reshape(len(blocks) * LANES, width)[:self.n_clumps]
 
@@ -235,7 +240,7 @@ cdef class State:
 
     def array_of(self, name):
         """(array, first row, width) of a quantity that changes."""
-        return (self.wrench, *WRENCH[name]) if name in WRENCH else (self.blocks, *COLUMNS[name])
+        return (self.wrench, *WRENCH[name]) if name in WRENCH else (self.blocks, *self.columns[name])
 
     def rows(self, blocks, first, width):
         """Copy of `width` rows of blocks from `first` on, (n_clumps, width), in the user's order."""
@@ -283,7 +288,7 @@ cdef class State:
         `fill`, where they differ from this state."""
         same = {"bodies": self.bodies, "template_index": self.template_index, "scale": self.scale,
                 "material_index": self.material_index, "clump_number": self.clump_number, "box": self.box,
-                "shift": self.shift.copy(), "hold": self.hold}
+                "shift": self.shift.copy(), "hold": self.hold, "optional": self.optional}
         cdef State state = State.__new__(State)
         state.fill(blocks, wrench, **(same | others))
         return state
@@ -304,6 +309,7 @@ cdef class State:
         slots = np.arange(first, first + count, dtype=np.int32)
         blocks, wrench = self.blank(first + count)
         blocks[:len(self.blocks)], wrench[:len(self.wrench)] = self.blocks, self.wrench
+        write_rows(blocks, CLUMP_ROWS, slots, np.zeros((1, blocks.shape[1] - CLUMP_ROWS)))      # of empty lanes so far
         for name, values in columns.items():
             row, width = COLUMNS[name]
             write_rows(blocks, row, slots, np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width))
@@ -324,11 +330,25 @@ cdef class State:
             material_index=self.material_index[~gone], clump_number=number[kept[slots]], shift=self.shift[~gone],
             hold=None if self.hold is None else self.hold[~gone])
 
-    def copy(self, more_rows=0, **others):
-        """Deep copy in the same order, with so many more rows, of zeros; others : see `replaced`."""
-        blocks = aligned((len(self.blocks), self.blocks.shape[1] + more_rows, LANES))
-        blocks[:, :self.blocks.shape[1]] = self.blocks
-        return self.replaced(blocks, copied(self.wrench), **others)
+    def copy(self, **others):
+        """Deep copy in the same order; others : see `replaced`."""
+        return self.replaced(copied(self.blocks), copied(self.wrench), **others)
+
+    def with_columns(self, optional):
+        """A copy with these optional columns, widths by name; the same state if it has them.
+
+        The rows that it does not have yet are zero. Those of its other columns are lost.
+        """
+        if list(optional.items()) == list(self.optional.items()):
+            return self
+        blocks = aligned((len(self.blocks), CLUMP_ROWS + sum(optional.values()), LANES))
+        state = self.replaced(blocks, copied(self.wrench), optional=optional)
+        for name, (first, width) in state.columns.items():
+            if name in self.columns:
+                old, known = self.columns[name]
+                width = min(width, known)
+                blocks[:, first:first + width] = self.blocks[:, old:old + width]
+        return state
 
     def with_hold(self, clumps, hold):
         """A copy in which the clumps (k,) are held as `hold` (k,) says; None if all are free."""
@@ -382,21 +402,22 @@ cdef class State:
 
     def __reduce__(self):
         return State.restore, (*self.in_user_order(), self.templates, self.template_index, self.scale,
-                               self.material_index, self.box, self.shift, self.hold)
+                               self.material_index, self.box, self.shift, self.hold, self.optional)
 
     @classmethod
     def restore(cls, blocks, wrench, templates, template_index, scale, material_index, box=None, shift=None,
-                hold=None):
+                hold=None, optional=None):
         """The state of saved blocks and wrenches in the user's order, which are copied.
 
         template_index, scale, material_index, hold : (n_clumps,) arrays of the clumps
-        box : PeriodicBox, optional;  shift : (n_clumps, 3) as in `wrap`; default: 0.
+        box : PeriodicBox, optional;  shift : (n_clumps, 3) as in `wrap`; default: 0;  optional : as of `fill`
         """
         n = len(template_index)
         state = State().replaced(
             copied(blocks), copied(wrench), bodies=BodyTable().with_templates(templates), template_index=template_index,
             scale=scale, material_index=material_index, clump_number=np.arange(n, dtype=np.int32), box=box,
-            shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold)
+            shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold,
+            optional=optional or {})
         return state.sorted(np.arange(n))               # whose free lanes hold what they must, whatever was saved
 
 

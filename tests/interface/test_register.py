@@ -340,7 +340,7 @@ def test_no_force_after_the_end(own_law, in_python, threads):
 
 def test_no_copy_of_a_large_state(own_law, monkeypatch):
     """Of many spheres there is no copy: after a step that failed, the last checkpoint continues."""
-    monkeypatch.setattr("minidem.engine.driver.MOST_COPIED", 10)
+    monkeypatch.setattr("minidem.engine.undo.MOST_COPIED", 10)
     own_law("mine", compiled_pulling, parameters={"stiffness": None})
     sim = rods()
     with pytest.raises(ValueError, match="which has ended: the force must be zero where the overlap is not positive"):

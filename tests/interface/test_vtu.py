@@ -44,7 +44,7 @@ def test_spheres(sim, tmp_path, float32):
 
 
 @pytest.mark.parametrize("choice, found", [
-    ("all", vtu.ARRAYS[:-1]), ("orientation,clump", ("radius", "clump", "orientation")),
+    ("all", tuple(vtu.ARRAYS)[:-1]), ("orientation,clump", ("radius", "clump", "orientation")),
     ("angular_velocity,radius", ("radius", "angular_velocity"))])
 def test_chosen_fields(choice, found, sim, tmp_path):
     """They have the bytes that they have among all, in the same order; `image` is for periodic boxes."""

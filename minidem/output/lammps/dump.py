@@ -99,7 +99,7 @@ def read_lammps(cls, folder, threads):
     turn = multiply(end["orientation"], conjugate(start["orientation"]))
     old = sim.reader.snapshot().state
     orientation = multiply(turn / np.linalg.norm(turn, axis=1, keepdims=True), old.column("orientation"))
-    state = State(old.n_scratch, old.box).extended(
+    state = State(old.box).extended(
         old.bodies, old.template_index, old.scale, old.material_index,
         position=end["position"], orientation=orientation, velocity=end["velocity"],
         angular_velocity=rotate_back(orientation, end["angular_velocity"]))
