@@ -89,7 +89,7 @@ def get_include() -> str:
     """Folder from which a C file of yours finds the headers of what its functions read and write.
 
     `#include "contact/contact.h"` for contact laws and fluxes, "rotation/scheme.h" for rotation schemes,
-    "engine/user_force.h" for forces.
+    "forces/user_force.h" for forces.
 
     Returns
     -------

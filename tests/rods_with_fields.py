@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import minidem as md
+from minidem.contact import columns
 
 MATERIAL = md.Material(young=1e7, poisson=0.3, restitution=0.7, friction=0.4)
 ROD = md.shapes.rod(0.03, 0.01, 3, density=2500.0)
@@ -23,10 +24,10 @@ def compiled_conduction():
     numba = pytest.importorskip("numba")
     @numba.cfunc(POINTERS)
     def flux(contact, result, rates, parameters):
-        rows, rate = numba.carray(contact, (86, 8)), numba.carray(rates, (2, 8))
+        rows, rate = numba.carray(contact, (columns.VALUES + 2, 8)), numba.carray(rates, (2, 8))
         for k in range(8):
-            width = 2.0 * np.sqrt(rows[14, k] * max(rows[13, k], 0.0))
-            rate[0, k] = parameters[0] * width * (rows[85, k] - rows[84, k])
+            width = 2.0 * np.sqrt(rows[columns.RADIUS, k] * max(rows[columns.OVERLAP, k], 0.0))
+            rate[0, k] = parameters[0] * width * (rows[columns.VALUES + 1, k] - rows[columns.VALUES, k])
             rate[1, k] = -rate[0, k]
     return flux
 

@@ -100,15 +100,13 @@ class Forces(Topic):
         a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
         the signature. It is called for eight clumps at a time, by all threads without the GIL, and must keep nothing
         between calls. `time` points to one number, `parameters` to the k given ones, followed by 64 NaN: a function
-        that reads beyond them is refused if its result shows it. The other arrays are rows of eight doubles, one per
-        clump::
+        that reads beyond them is refused if its result shows it. In C, clumps and wrenches are the structs of
+        forces/user_force.h (`minidem.get_include`), which says what they hold. Elsewhere they are rows of eight
+        doubles, one per clump, with the names of `minidem.forces.columns`: the velocity along x of clump k of eight is
+        ``clumps[8 * columns.VELOCITY + k]``. Wrenches are zero before the call.
 
-           clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
-                     14 id (`ids`)
-           wrenches  0-2 force   3-5 torque, zero before the call
-
-        With n components of fields (`add_field`), clumps has their values in rows 15, ..., 14 + n, and the random
-        numbers behind them; wrenches takes rates times capacity of the fields in rows 6, ..., 5 + n. A function in
+        With n components of fields (`add_field`), clumps has their values in n rows from VALUES on, and the random
+        numbers behind them; wrenches takes rates times capacity of the fields in n rows from RATES on. A function in
         Python with a keyword-only argument `fields` gets a dict of arrays (n,) or (n, components) and may return a
         third item, a dict of rates; one with `random` gets an array (n, random).
 

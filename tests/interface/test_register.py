@@ -15,6 +15,7 @@ from user_functions import BALL, CFUNC, COMPILED, GLASS, LAW, POINTER, capsule, 
 
 import minidem as md
 from minidem.core.parameters import Count, NonNegative, Positive
+from minidem.forces import columns as forces
 
 pytestmark = pytest.mark.filterwarnings("ignore:contact law")
 ELASTIC = md.Material(young=1e7, poisson=0.3)
@@ -485,6 +486,8 @@ def test_rows_have_names_and_stay():
             laws.MASS, laws.ROLLING_INERTIA, laws.STEP] == [0, 3, 6, 9, *range(12, 18)]
     assert [laws.COEFFICIENTS, laws.IDS, laws.VALUES] == [18, 82, 84]
     assert [laws.FORCE, laws.COUPLE, laws.DISSIPATED, laws.GOES_ON, laws.FRACTURE, laws.RATES] == [0, 3, 6, 10, 11, 12]
+    assert [forces.POSITION, forces.VELOCITY, forces.ORIENTATION, forces.ANGULAR_VELOCITY, forces.MASS, forces.ID,
+            forces.VALUES, forces.FORCE, forces.TORQUE, forces.RATES] == [0, 3, 6, 10, 13, 14, 15, 0, 3, 6]
     assert [laws.NORMAL_ENERGY, laws.TANGENTIAL_ENERGY, laws.ROLLING_ENERGY, laws.SLIDING] == [0, 1, 2, 3]
 
 

@@ -1,0 +1,2 @@
+/* Where user_force.h was until version 0.22. */
+#include "forces/user_force.h"
