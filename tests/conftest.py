@@ -108,7 +108,7 @@ own, own_law = registering(md.rotation, rotation), registering(md.contact, conta
 @pytest.fixture
 def many_threads_and_sorts(monkeypatch):
     """So many threads as a test sets, a spatial sort at every second list, and frequent wraps of periodic positions."""
-    monkeypatch.setattr(owner, "SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr("minidem.loop.bare_loop.SPHERES_PER_THREAD", 1)
     monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
     monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
     monkeypatch.setattr(owner, "STEPS_PER_WRAP", 64)

@@ -144,13 +144,13 @@ def loop():
     import scenes
 
     import minidem as md
-    from minidem.engine import driver
-    defaults = driver.SLOTS_IN_CACHE, driver.LOG_SLAB
+    from minidem.loop import bare_loop
+    defaults = bare_loop.SLOTS_IN_CACHE, bare_loop.LOG_SLAB
     for name, scene in {"rods": scenes.packed_rods(2, (8, 12, 14)), "mixture": scenes.packed_mixture(3, (8, 12, 14)),
                         "bunches": scenes.packed_bunches(4, 6),
                         "slabs": scenes.packed_rods(6, (8, 12, 14)),
                         "soft": scenes.packed_rods(5, (8, 12, 14)).changed(young=1e7, gravity=(0, 0, -9.81))}.items():
-        driver.SLOTS_IN_CACHE, driver.LOG_SLAB = (1000, 9) if name == "slabs" else defaults
+        bare_loop.SLOTS_IN_CACHE, bare_loop.LOG_SLAB = (1000, 9) if name == "slabs" else defaults
         for scheme, contact in (("spiral", "hertz"), ("rk4", "hertz"), ("improved-pcdm", "hertz"),
                                 ("spiral", "hertz:onset=corrected"), ("spiral", "hertz-mindlin:rolling=epsd"),
                                 ("exact", "hertz-mindlin:mass=shared")):

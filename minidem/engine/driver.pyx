@@ -1,42 +1,29 @@
 # distutils: extra_compile_args = -O1
-"""Driver: makes, runs and reads the time loop for Python.
+"""Driver: runs and reads the time loop for Python.
 
 Each change of the state is complete or does not happen, whatever raises: a user function, Ctrl-C, exhausted memory.
 Python handles signals between two of its own instructions, so compiled code is interrupted only where it calls Python.
 """
 from dataclasses import replace
 
-from libc.stdlib cimport free
-from libc.string cimport memset
-
 import numpy as np
 
 from minidem.contact.gather import with_history
-from minidem.core.threads import has_openmp
 from minidem.engine.failures import NotFinite, require_sound
 from minidem.engine.columns import columns_of
 from minidem.engine.snapshot import Snapshot
 from minidem.fields.field import field_rows, keep_rates
 from minidem.forces.user_forces import OTHERS
 from minidem.holds.hold import immovable
-from minidem.state.state import CONSTANTS, WRENCH, WRENCH_ROWS, aligned, row_major
+from minidem.state.state import WRENCH, WRENCH_ROWS, row_major
 
-from minidem.broadphase.broadphase cimport (
-    REFERENCE_ROWS, Broadphase, Share, drop_lists, measure_spheres, prepare_broadphase, take_over,
-)
-from minidem.broadphase.cell_grid cimport free_levels
-from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.blocks cimport set_stride
-from minidem.contact.contacts cimport GROUPS, WALLS, Contacts, own_slots, release_contacts, release_room
+from minidem.broadphase.broadphase cimport Broadphase, drop_lists, take_over
+from minidem.contact.contacts cimport release_room
 from minidem.contact.effective_mass cimport effective_inertia
-from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.gather cimport deepest_overlap, list_contacts
-from minidem.contact.history cimport read_history, write_history
-from minidem.contact.law cimport LawKernels, set_properties, set_units
-from minidem.core cimport openmp
+from minidem.contact.history cimport read_history
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
 from minidem.engine.failures cimport raise_failure
 from minidem.engine.fractures cimport Fractures
 from minidem.engine.undo cimport Undo
@@ -45,31 +32,27 @@ from minidem.forces.user_forces cimport ForceCalls
 from minidem.holds.hold cimport follow, held_wrench
 from minidem.engine.half_step cimport begin_steps, rates_at_pose
 from minidem.engine.ledger cimport read_ledger, write_ledger
-from minidem.loop.loop cimport Loop, full_team, run_loop
+from minidem.loop.bare_loop cimport BareLoop
+from minidem.loop.loop cimport Loop, run_loop
 from minidem.engine.phases cimport Options, list_phases
 from minidem.onset.onset_pass cimport OnsetCorrection
-from minidem.rotation.scheme cimport Kernels, Step
+from minidem.rotation.scheme cimport Step
 from minidem.state.pose cimport pose_range
-from minidem.state.rows cimport WrenchBlock
-from minidem.state.state cimport State, StateView, free_slot_of, pointer_to
+from minidem.state.state cimport State
 from minidem.steering.steering cimport Steering
 from minidem.steering.work cimport add_wall_work
-from minidem.walls.surface cimport Walls
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
-SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order
 REBUILDS_PER_SORT = 50              # outer rebuilds after which the clumps have mixed enough to be sorted again
 STEPS_PER_WRAP = 32768              # rounding errors of 32768 steps are a small part of those far from the origin
-SLOTS_IN_CACHE = 200000             # with fewer, a step stays in cache, and slabs gain nothing
-LOG_SLAB = 13                       # 2^13 slots: half a megabyte of spheres and clumps; 11 to 15 are equally good
 
 
 cdef class Driver:
     """A time loop over a fixed set of clumps.
 
-    Its parts are the `Loop`, the struct that compiled code shares, and its memory; the `State`; where walls and box are
-    (`Steering`); user forces (user_forces.pyx); and the ledger of energies (ledger.pyx).
+    Its parts are the `BareLoop`, with the struct that compiled code shares; the `State`; where walls and box are
+    (`Steering`); and what is optional: see `Options` (phases.pxd).
 
     Parameters
     ----------
@@ -79,18 +62,14 @@ cdef class Driver:
     like : Driver, optional
         A loop of the same clumps at the same instant, whose skins, shares and counters this one takes over.
     """
-    cdef Loop loop
-    cdef list arrays                    # of NumPy, which the loop points to
-    cdef void **memory                  # see `vectors`
+    cdef BareLoop bare
+    cdef Loop *loop                     # of it
     cdef readonly object settings
     cdef readonly long long first_step  # number of the step at which this loop was made
     cdef readonly State state
     cdef readonly WallPrimitives walls  # None: free bodies
-    cdef Walls own_walls                # with the materials and poses of this loop
     cdef Steering steering
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
-    cdef Kernels kernels
-    cdef LawKernels law_kernels         # None: free bodies
     cdef readonly object user_forces
     cdef ForceCalls force_calls         # None: there are no user forces
     cdef FieldRates field_rates         # None: there are no fields
@@ -112,23 +91,16 @@ cdef class Driver:
     def __cinit__(self, settings, snapshot, Driver like=None):
         cdef State state = snapshot.state.with_columns(columns_of(settings, snapshot))
         cdef int t
-        self.settings, self.state, self.walls, self.arrays = settings, state, snapshot.walls, []
+        snapshot = replace(snapshot, state=state)
+        self.settings, self.state, self.walls = settings, state, snapshot.walls
         self.guard, self.population, self.pair_table = settings.guard, snapshot.population, snapshot.pair_table
-        self.first_step = self.loop.first_step = snapshot.step
-        self.loop.state, self.loop.step.dt, self.loop.has_contacts = state.view, settings.dt, settings.law is not None
-        if settings.law is not None:
-            self.pair_table.require_pairs(settings.law, settings.law_values, state.material_index)
+        self.first_step, self.bare = snapshot.step, BareLoop(settings, snapshot)
+        self.loop, kernels = &self.bare.loop, self.bare.law_kernels
         if state.hold is not None:
             self.loop.restrain, self.loop.follow = held_wrench, follow
-        self.set_body_force(settings.gravity)
-        self.set_scheme(settings.scheme, settings.scheme_values)
         if settings.law is not None:
-            self.set_law(settings.law, settings.law_values)
-        useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
-        self.make_lists(full_team(max(1, min(settings.threads, useful, state.view.n_blocks, openmp.thread_limit()))))
+            self.bare.set_exclusions(self.pair_table.exclusions, immovable(state))
         self.set_fields(snapshot.user_forces.fluxes)
-        if snapshot.history is not None:
-            write_history(snapshot.history, state, self.loop.contacts)
         if like is not None:                            # the clumps have been sorted
             take_over(&self.loop.broad, &like.loop.broad)
             self.next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
@@ -136,23 +108,22 @@ cdef class Driver:
             self.next_sort = 2 ** 62
         self.steering = Steering(settings, snapshot)
         self.loop.course = &self.steering.course
-        self.steering.prepare(&self.loop, 0)
+        self.steering.prepare(self.loop, 0)
         if self.steering.steered:
             self.options.steered = &self.steering.own
             for t in range(self.loop.n_threads):
                 self.loop.contacts[t].stores_forces = True
         if settings.law is not None and settings.law.corrects_onsets(settings.law_values):
             self.onset_correction = OnsetCorrection()
-            self.onset_correction.attach(&self.loop, settings.law.power)
+            self.onset_correction.attach(self.loop, settings.law.power)
             self.options.onsets = &self.onset_correction.own
         self.started, self.forces_known, self.onsets = snapshot.started, snapshot.forces_known, snapshot.onsets
         self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
         self.fractures = Fractures()
-        self.fractures.attach(&self.loop, np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures,
-                              self.law_kernels is not None and (self.loop.law.rare_records > 0
-                                                                or self.law_kernels.sees_bodies))
+        self.fractures.attach(self.loop, np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures,
+                              kernels is not None and (self.loop.law.rare_records > 0 or kernels.sees_bodies))
         if settings.law is not None:
-            write_ledger(&self.loop, np.concatenate(
+            write_ledger(self.loop, np.concatenate(
                 [np.zeros((n, 2)) if entries is None else entries
                  for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
         self.user_forces, function = snapshot.user_forces, settings.loads
@@ -160,159 +131,37 @@ cdef class Driver:
             function = self.user_forces if self.user_forces.in_python else None
         if self.user_forces.expected or function is not None:
             self.force_calls = ForceCalls()
-            self.force_calls.attach(&self.loop, function, self)
+            self.force_calls.attach(self.loop, function, self)
             self.options.forces = &self.force_calls.own
         if self.user_forces.expected:
             self.force_calls.bind(state, self.user_forces, self.population.ids, self.field_rates,
                                   like is None and state.n_clumps)
         self.calls_python = state.n_clumps and (
-            function is not None or bool(self.kernels.functions)
+            function is not None or bool(self.bare.kernels.functions)
             or any(flux.address is None for flux in snapshot.user_forces.fluxes)
-            or self.law_kernels is not None and bool(self.law_kernels.functions))
+            or kernels is not None and bool(kernels.functions))
         changing = [self.force_calls.blocks] if self.user_forces.expected else []
         self.undo = Undo([state.wrench, state.blocks, state.shift, *changing], state.n_spheres)
 
-    def __dealloc__(self):
-        cdef void **before
-        cdef int t
-        for t in range(self.loop.n_threads):
-            release_contacts(self.loop.contacts + t)
-        drop_lists(&self.loop.broad)
-        free_levels(&self.loop.broad.levels)
-        while self.memory != NULL:
-            before = <void **> self.memory[0]
-            free(self.memory)
-            self.memory = before
-
-    cdef void *vectors(self, size_t size) except NULL:
-        """Zeros that `__dealloc__` reads. The garbage collector may have freed arrays by then, these it cannot.
-
-        Allocations form a chain, in whose links the first bytes point to the one before.
-        """
-        cdef void **link
-        link = <void **> aligned_memory(LINE_PAIR + size)
-        require_memory("the time loop")
-        memset(link, 0, LINE_PAIR + size)
-        link[0], self.memory = self.memory, link
-        return <char *> link + LINE_PAIR
-
-    cdef void *own(self, array) except NULL:
-        """Keep an array for the life of this object, and point to it."""
-        self.arrays.append(array)
-        return pointer_to(array)
-
-    cdef void *zeros(self, size_t size) except NULL:
-        return self.own(aligned((size,), np.uint8))
-
-    def make_lists(self, int n_threads):
-        """Empty neighbor lists and contacts."""
-        cdef const StateView *state = &self.loop.state
-        cdef Broadphase *broad = &self.loop.broad
-        cdef Contacts *contacts
-        cdef int t, group, other, free_slot = free_slot_of(state)
-        measure_spheres(broad, state)
-        broad.shares = <Share *> self.zeros(n_threads * sizeof(Share))
-        broad.threads = <Neighbours *> self.vectors(n_threads * sizeof(Neighbours))
-        broad.marks = <unsigned char *> self.zeros(2 * state.n_members)
-        broad.reference_poses = <double *> self.zeros(state.n_blocks * REFERENCE_ROWS * LANES * sizeof(double))
-        if broad.clumps_first:
-            broad.bounds = <double *> self.zeros(state.n_blocks * LANES * 4 * sizeof(double))
-        for t in range(n_threads):
-            broad.threads[t].log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
-            broad.threads[t].found = <IntVector *> self.vectors(n_threads * sizeof(IntVector) + LINE_PAIR)
-        self.loop.contacts = <Contacts *> self.vectors(n_threads * sizeof(Contacts))
-        self.loop.n_threads = broad.n_threads = n_threads
-        prepare_broadphase(broad, state)
-        require_memory("the lists of the time loop")
-        broad.reach = self.loop.law.reach
-        for t in range(n_threads):
-            contacts = self.loop.contacts + t
-            contacts.own_law, contacts.law = self.loop.law, &contacts.own_law       # which sees walls at own poses
-            contacts.width = 4 if self.loop.law.history == NULL else 8
-            if self.loop.walls != NULL:
-                contacts.walls, contacts.own_law.walls = self.own_walls, &contacts.walls
-                prepare_room(contacts)
-            for group in range(<int> GROUPS):
-                other = -1 if group == <int> WALLS else free_slot + 1
-                set_stride(&contacts.groups[group], self.loop.law.n_records, free_slot, other)
-                set_stride(&contacts.spare[group], self.loop.law.n_records, free_slot, other)
-            own_slots(contacts, broad.threads + t, state)
-
-    def set_scheme(self, scheme, parameters):
-        cdef Kernels kernels = scheme.kernels.own()
-        cdef int k
-        self.kernels = kernels
-        kernels.set_parameters(&self.loop.step, parameters)
-        self.loop.scheme, self.loop.roles = kernels.function, kernels.roles
-        self.loop.keeps_norm = scheme.keeps_norm
-        self.loop.checks_rotation = bool(kernels.keep)
-        stored = scheme.orientation_scratch
-        self.loop.stored_orientation = -1 if stored is None else <int> stored
-        self.loop.n_stages = len(scheme.stages)
-        for k in range(self.loop.n_stages):
-            self.loop.fraction[k] = scheme.stages[k]
-        self.loop.scheme_failed = self.loop.law_failed = &kernels.failed
-
-    def set_law(self, law, values):
-        """law, values : ContactLaw, and its parameters."""
-        cdef LawKernels kernels = law.kernels_for(values).own()
-        cdef StateView *state
-        self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
-        kernels.fill(&self.loop.law, values)
-        self.own_walls, self.loop.walls = self.walls.view, &self.own_walls
-        self.arrays += set_properties(&self.loop.law, self.loop.walls, kernels, law, values, self.pair_table,
-                                      self.state)
-        self.own(set_units(&self.loop.law, law, values, self.pair_table, self.state))
-        self.set_exclusions(immovable(self.state))
-        if self.loop.law.history != NULL:
-            state = &self.loop.state
-            state.motions = <double *> self.zeros((state.n_members * LANES + 2) * 8 * sizeof(double))
-            state.spins = <double *> self.zeros((state.n_blocks + 1) * 3 * LANES * sizeof(double))
-        self.loop.law.dt = self.loop.step.dt
-        self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
-
-    def set_exclusions(self, fixed):
-        """Which pairs never touch: of materials that do not, and of what no force can move, `fixed` (n_clumps,) bool,
-        and walls; the material of what is fixed counts as another one."""
-        cdef int n = 1 << self.loop.law.log_materials
-        if self.pair_table.exclusions is None and not fixed.any():
-            return
-        of_slots = np.append(self.state.material_index + n * fixed.astype(np.int32), np.int32(0))
-        excluded = np.zeros((2, n, 2, n), np.uint8)
-        if self.pair_table.exclusions is not None:
-            k = len(self.pair_table.exclusions)
-            excluded[:, :k, :, :k] = self.pair_table.exclusions[:, None]
-        excluded[1, :, 1] = 1
-        self.loop.broad.exclusions.pairs = <const unsigned char *> self.own(excluded)
-        self.loop.broad.exclusions.materials = <const int *> self.own(of_slots.take(self.state.clump_number))
-        self.loop.broad.exclusions.log_materials = self.loop.law.log_materials + 1
-
     def set_fields(self, fluxes):
         """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
-        if self.law_kernels is None or not (self.population.fields or fluxes or self.law_kernels.sees_bodies):
+        kernels = self.bare.law_kernels
+        if kernels is None or not (self.population.fields or fluxes or kernels.sees_bodies):
             return
         self.field_rates = FieldRates()
-        self.field_rates.attach(&self.loop, self.population, fluxes, self.law_kernels)
+        self.field_rates.attach(self.loop, self.population, fluxes, kernels)
         if self.field_rates.own.n > 0:
             self.options.fields = &self.field_rates.own
 
-    def set_body_force(self, gravity):
-        """WrenchBlocks of clumps without a contact, for each block type and one more."""
-        constants, row = self.state.constants, WRENCH["force"][0]
-        wrenches = aligned((len(constants) + 1, sizeof(WrenchBlock) // (LANES * sizeof(double)), LANES))
-        for k in range(3):
-            wrenches[:-1, row + k] = gravity[k] * constants[:, CONSTANTS["mass"][0]]
-        self.loop.body_force = <const WrenchBlock *> self.own(wrenches)
-
     cdef object keep(self):
         """Copy all that steps change, for `go_back`."""
-        self.undo.keep(&self.loop, (self.loop.steps_done, self.forces_known, self.keep_onsets(), self.broken_bonds(),
-                                    self.steering.states(self.step_count)))
+        self.undo.keep(self.loop, (self.loop.steps_done, self.forces_known, self.keep_onsets(), self.broken_bonds(),
+                                   self.steering.states(self.step_count)))
 
     cdef object go_back(self):
         """Restore what `keep` has copied. Contacts are then unknown."""
         cdef long long steps_done
-        steps_done, self.forces_known, self.onsets, broken, moved = self.undo.go_back(&self.loop)
+        steps_done, self.forces_known, self.onsets, broken, moved = self.undo.go_back(self.loop)
         self.fractures.go_back(broken)
         self.contacts_known = False
         if steps_done != self.loop.steps_done:
@@ -328,7 +177,7 @@ cdef class Driver:
         if steps <= 0:
             return
         if self.calls_python and not self.steering.steered:
-            self.steering.prepare(&self.loop, steps)     # for all of its steps at once
+            self.steering.prepare(self.loop, steps)     # for all of its steps at once
         while self.loop.steps_done < end:
             past = self.step_count % STEPS_PER_WRAP     # bits depend on nothing but the number of the step
             if past == 0:
@@ -342,7 +191,7 @@ cdef class Driver:
             self.evaluate()                             # for the forces that move walls and box
         if self.calls_python or self.undo.is_due():
             self.keep()
-        steps = self.steering.prepare(&self.loop, steps)
+        steps = self.steering.prepare(self.loop, steps)
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -400,17 +249,17 @@ cdef class Driver:
         """Speeds or rates (walls,) that forces give to walls, strain rates (3,) of the box, at this instant."""
         if self.steering.steered and not self.contacts_known:
             self.evaluate()
-        return self.steering.speeds(&self.loop)
+        return self.steering.speeds(self.loop)
 
     cdef object advance(self, long long steps, bint between=False):
         """Run the time loop for `steps`; between : evaluate the forces at the present pose instead."""
         self.guard.during_step = True
-        list_phases(&self.loop, &self.options, between)
+        list_phases(self.loop, &self.options, between)
         with nogil:
-            run_loop(&self.loop, steps, between)
+            run_loop(self.loop, steps, between)
         self.guard.during_step = False
         error = None if self.force_calls is None else self.force_calls.take_error()
-        raise_failure(&self.loop, self.kernels, self.law_kernels, error, self.walls)
+        raise_failure(self.loop, self.bare.kernels, self.bare.law_kernels, error, self.walls)
 
     @property
     def is_last_call(self):
@@ -451,7 +300,7 @@ cdef class Driver:
         cdef bint has_forces = self.force_calls is not None and self.force_calls.own.calls
         cdef bint calls_forces = has_forces and not self.forces_known
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
-        self.steering.prepare(&self.loop, 0)
+        self.steering.prepare(self.loop, 0)
         rates = field_rows(self.state)
         self.keep()
         self.contacts_known = self.loop.broad.valid = False
@@ -471,7 +320,7 @@ cdef class Driver:
         finally:
             if has_forces:
                 self.force_calls.own.calls = True
-        self.undo.forget(&self.loop)
+        self.undo.forget(self.loop)
         self.forces_known = self.contacts_known = True
 
     cdef object predict_velocities(self):
@@ -497,7 +346,7 @@ cdef class Driver:
             known = np.append(clumps, False).view(np.uint8)
             self.onset_correction.take(self.onsets, &known[0])
         for t in range(self.loop.n_threads if self.onsets is not None or self.state.hold is not None else 0):
-            add_wall_work(&self.loop, t, True, self.onsets is not None)
+            add_wall_work(self.loop, t, True, self.onsets is not None)
 
     def evaluate_forces(self):
         """Forces at the present pose, unless they are known."""
@@ -523,7 +372,7 @@ cdef class Driver:
         cdef int t
         position, snapshot = self.state.in_slot_order("position"), self.snapshot()
         order = row_major(position if self.state.box is None else self.box.wrapped(position))
-        self.undo.forget(&self.loop)
+        self.undo.forget(self.loop)
         for t in range(self.loop.n_threads):
             release_room(self.loop.contacts + t)
         drop_lists(&self.loop.broad)
@@ -544,7 +393,7 @@ cdef class Driver:
         step.dt = dt
         if not self.started.all():
             started = np.ones_like(self.started)
-            begin_steps(self.state, self.kernels, step, ~self.started)
+            begin_steps(self.state, self.bare.kernels, step, ~self.started)
             self.started = started
 
     def rates(self):
@@ -555,8 +404,8 @@ cdef class Driver:
 
     def last_rates(self):
         """The same with the last forces, which may belong to an earlier pose."""
-        self.steering.prepare(&self.loop, 0)             # for the poses of walls
-        return rates_at_pose(self.state, self.kernels, self.loop.step, self.started, self.loop.contacts.walls.now)
+        self.steering.prepare(self.loop, 0)             # for the poses of walls
+        return rates_at_pose(self.state, self.bare.kernels, self.loop.step, self.started, self.loop.contacts.walls.now)
 
     @property
     def step_count(self):
@@ -572,7 +421,7 @@ cdef class Driver:
     def phases(self):
         """Names of the phases of a step, in their order: see phases.pyx."""
         cdef int k
-        list_phases(&self.loop, &self.options, False)
+        list_phases(self.loop, &self.options, False)
         return tuple([self.loop.phases[k].name.decode() for k in range(self.loop.n_phases)])
 
     @property
@@ -601,7 +450,7 @@ cdef class Driver:
 
     def ledger(self):
         """Energies since the start by name, as in a `Snapshot`, without what is always zero."""
-        energies, ledger = read_ledger(&self.loop), {}
+        energies, ledger = read_ledger(self.loop), {}
         if self.loop.law.history != NULL:
             ledger["dissipated"], ledger["fractures"] = energies[:-2], self.broken_bonds()
         if self.walls is not None and self.moves:
@@ -631,7 +480,9 @@ cdef class Driver:
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/gather.pyx); of a user-defined law with their
         history."""
-        return with_history(*self.contacts_and_history()) if self.law_kernels.sees_bodies else self.known_contacts()
+        if self.bare.law_kernels.sees_bodies:
+            return with_history(*self.contacts_and_history())
+        return self.known_contacts()
 
     def contacts_and_history(self):
         """Contacts at the present pose, and `history` of the same contacts in the same order."""
@@ -657,7 +508,7 @@ cdef class Driver:
 
     def deepest_in_walls(self, spheres):
         """Largest overlaps of spheres (n, 4) with walls (n,) [m], and the numbers of these walls (n,)."""
-        self.steering.prepare(&self.loop, 0)
+        self.steering.prepare(self.loop, 0)
         return deepest_in_walls(self.loop.walls, spheres)
 
     def deepest_overlap(self):

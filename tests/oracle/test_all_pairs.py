@@ -195,7 +195,7 @@ def crowd(threads):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_few_large_spheres(threads, monkeypatch):
     """They touch many small spheres each after a while; three grids."""
-    monkeypatch.setattr("minidem.engine.driver.SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr("minidem.loop.bare_loop.SPHERES_PER_THREAD", 1)
     sim = crowd(threads)
     assert sim.threads == threads
     larger = np.array([(i, j) for j in range(4000, sim.n_spheres) for i in range(j)])

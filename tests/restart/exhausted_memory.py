@@ -12,12 +12,13 @@ from pathlib import Path
 from operations import OPERATIONS, finished
 
 import minidem.engine.driver
+import minidem.loop.bare_loop
 
 NUMBERS = [*range(1, 40), *range(40, 800, 17)]      # of the allocations to refuse
 PRELOADED = ctypes.CDLL(None)
 PRELOADED.fail_allocation.argtypes = [ctypes.c_long, ctypes.c_int]
 PRELOADED.allocations_refused.restype = ctypes.c_long
-minidem.engine.driver.REBUILDS_PER_SORT = minidem.engine.driver.SPHERES_PER_THREAD = 1
+minidem.engine.driver.REBUILDS_PER_SORT = minidem.loop.bare_loop.SPHERES_PER_THREAD = 1
 minidem.engine.driver.MIN_SORTED_BLOCKS = 0
 
 

@@ -16,7 +16,7 @@ from reference_walls import ROLLING
 from user_functions import COMPILED, functions_of, two_balls
 
 import minidem as md
-import minidem.engine.driver as owner
+import minidem.loop.bare_loop as owner
 from minidem.broadphase.broadphase import rebalanced_shares
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
