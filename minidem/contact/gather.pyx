@@ -47,7 +47,9 @@ cdef struct ContactRow:                 # a row of CONTACT
     double energy_tangential, energy_rolling
     unsigned char sliding
 
-if sizeof(ContactRow) != CONTACT.itemsize:
+cdef ContactRow a_row
+ROW = np.asarray(<ContactRow[:1]> &a_row).dtype
+if [(name, ROW.fields[name][1]) for name in ROW.names] != [(name, CONTACT.fields[name][1]) for name in CONTACT.names]:
     raise ImportError("a contact has another layout in C than in NumPy")
 
 cdef struct Bending:                    # of eight contacts: how the normal changes with the tangential displacement

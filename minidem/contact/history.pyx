@@ -6,6 +6,8 @@ a restart, with another number of threads.
 """
 import numpy as np
 
+from minidem.state.state import rows_of
+
 from minidem.contact.blocks cimport (
     Blocks, ContactBlock, block_of, count_rows, reserve_blocks, set_bodies, take_lane,
 )
@@ -13,9 +15,15 @@ from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS
 from minidem.contact.law cimport pair_of
 from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vectors cimport require_memory
+from minidem.state.rows cimport number_rows
 
-COLUMNS = {"mass": 0, "rolling_inertia": 1, "force": slice(2, 5), "couple": slice(5, 8)}    # of a ContactBlock ...
-HISTORY = 8         # ... and the first row of the history behind them
+cdef ContactBlock a_block
+number_rows(&a_block, sizeof(a_block))
+ROWS = rows_of({name: numbers for name, numbers in dict(a_block).items() if not isinstance(numbers[0], int)})
+FIRST = ROWS["mass"][0]             # before it are numbers of spheres
+COLUMNS = {name: first - FIRST if width == 1 else slice(first - FIRST, first - FIRST + width)
+           for name, (first, width) in ROWS.items()}
+HISTORY = sum(width for _, width in ROWS.values())          # the first row of the history behind them
 
 
 cdef object read_history(State state, const Contacts *contacts, int n_threads):
