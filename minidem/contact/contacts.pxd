@@ -84,7 +84,6 @@ cdef struct Contacts:
     bint stores_forces              # in each step, not in the last one alone, the blocks get the forces
     Py_ssize_t list_cursor          # of a law without history: ints of the inner list that have been tested
     int n_found                     # ints of found_pairs that have not been evaluated
-    Wide box_work[2]                # of a periodic box at this pose in the half steps that end and begin here
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
     Py_ssize_t n_crossing           # contacts with spheres of other threads, at the last rebuild

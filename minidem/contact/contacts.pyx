@@ -69,7 +69,6 @@ cdef void clear_contacts(Contacts *contacts) noexcept nogil:
         clear_blocks(&contacts.groups[group])
     contacts.list_cursor = contacts.n_found = 0
     contacts.n_sums = 1 if contacts.n_sums > contacts.n_slots + 1 else contacts.n_slots + 2     # the other place
-    contacts.box_work[0] = contacts.box_work[1] = 0
     clear_observers(contacts)
 
 

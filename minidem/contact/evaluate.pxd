@@ -13,5 +13,3 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
 cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateView *state,
                             const Instant *now) noexcept nogil
 cdef void prepare_room(Contacts *contacts) noexcept nogil
-cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
-                         const double *images) noexcept nogil

@@ -19,7 +19,7 @@ from minidem.contact.contact cimport MAX_RECORDS, Energies, Row
 from minidem.contact.contacts cimport (
     BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Room, clear_observers, end_contact,
 )
-from minidem.contact.fixed_point cimport add_energies, fold, rounded_wide
+from minidem.contact.fixed_point cimport add_energies, fold
 from minidem.contact.gather cimport call_central, load_block, load_known_results, load_only_pair
 from minidem.contact.law cimport Law, pair_of
 from minidem.contact.sums cimport add_to_side, clear_foreign, load_keys
@@ -28,9 +28,7 @@ from minidem.core.eight cimport bits_below, eight_of, eight_where, load_eight, s
 from minidem.core.instant cimport BETWEEN, LAST_STEP, Instant
 from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport prefetch
-from minidem.core.vec3 cimport dot
 from minidem.core.vectors cimport reserve
-from minidem.state.rows cimport load
 from minidem.state.state cimport free_slot_of
 
 cdef enum:
@@ -151,22 +149,6 @@ cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, 
     store_eight(result.goes_on, eight_where(load_eight(overlap), eight_of(1.0)))
 
 
-cdef void add_image_work(Contacts *contacts, const int *first, int free_slot, const double *force,
-                         const double *images) noexcept nogil:
-    """Work of the box, in the half steps that end and begin at this pose, by contacts with images.
-
-    first : (LANES,) first bodies.  force : (3, LANES) on them [N].
-    images : (6, LANES), see gather_contacts.
-    """
-    cdef double power
-    cdef int lane, half
-    for lane in range(LANES):
-        if first[lane] != free_slot:
-            for half in range(2):
-                power = dot(load(force + lane), load(images + 3 * LANES * half + lane))
-                contacts.box_work[half] += rounded_wide(0.5 * contacts.law.dt * power * contacts.law.per_energy)
-
-
 cdef inline bint stores_block(const Contacts *contacts, bint walls, const Instant *now) noexcept nogil:
     """Whether something reads the forces in blocks before the next evaluation, without history the contacts, too."""
     return now.purpose in (LAST_STEP, BETWEEN) or contacts.stores_forces \
@@ -202,8 +184,6 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
         store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
                                                 load_eight(result.goes_on)))
         ended = bits_below(result.goes_on, 0.5)
-    if room.crosses:
-        add_image_work(contacts, block.first, free_slot_of(state), result.force[0], room.images[0])
     for k in range(contacts.n_observers):
         contacts.observers[k].see(contacts, state, block, room, now, contacts.observers[k].own)
     return ended
@@ -346,7 +326,6 @@ cdef void evaluate_contacts(Contacts *contacts, Neighbours *mine, const StateVie
     if contacts.law.history == NULL:
         evaluate_found(contacts, mine, state, now)
     else:
-        contacts.box_work[0] = contacts.box_work[1] = 0
         clear_observers(contacts)
         evaluate_group(contacts, mine, state, SPHERES, now)
         evaluate_group(contacts, mine, state, WALLS, now)

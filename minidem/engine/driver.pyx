@@ -90,7 +90,6 @@ cdef class Driver:
 
     def __cinit__(self, settings, snapshot, Driver like=None):
         cdef State state = snapshot.state.with_columns(columns_of(settings, snapshot))
-        cdef int t
         snapshot = replace(snapshot, state=state)
         self.settings, self.state, self.walls = settings, state, snapshot.walls
         self.guard, self.population, self.pair_table = settings.guard, snapshot.population, snapshot.pair_table
@@ -107,16 +106,12 @@ cdef class Driver:
         if settings.law is None or state.view.n_blocks <= MIN_SORTED_BLOCKS:
             self.next_sort = 2 ** 62
         self.steering = Steering(settings, snapshot)
-        self.loop.course = &self.steering.course
-        self.steering.prepare(self.loop, 0)
-        if self.steering.steered:
-            self.options.steered = &self.steering.own
-            for t in range(self.loop.n_threads):
-                self.loop.contacts[t].stores_forces = True
+        self.steering.attach(self.loop)
+        self.options.moving = &self.steering.own
         if settings.law is not None and settings.law.corrects_onsets(settings.law_values):
             self.onset_correction = OnsetCorrection()
             self.onset_correction.attach(self.loop, settings.law.power)
-            self.options.onsets = &self.onset_correction.own
+            self.options.onsets, self.options.moving.corrected = &self.onset_correction.own, True
         self.started, self.forces_known, self.onsets = snapshot.started, snapshot.forces_known, snapshot.onsets
         self.due = like.due if like is not None else snapshot.step if snapshot.callback_due else None
         self.fractures = Fractures()
@@ -346,7 +341,7 @@ cdef class Driver:
             known = np.append(clumps, False).view(np.uint8)
             self.onset_correction.take(self.onsets, &known[0])
         for t in range(self.loop.n_threads if self.onsets is not None or self.state.hold is not None else 0):
-            add_wall_work(self.loop, t, True, self.onsets is not None)
+            add_wall_work(self.loop, t, &self.steering.own, True)
 
     def evaluate_forces(self):
         """Forces at the present pose, unless they are known."""

@@ -29,7 +29,7 @@ cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nog
     cdef bint moves = loop.course.walls > 0 or loop.course.boxes > 0
     loop.n_phases = 0
     loop.stores_wrenches = (not contacts or onsets or finishes or holds or forces)
-    add_phase(loop, has.steered != NULL and not between, "steer", steer, has.steered)
+    add_phase(loop, has.moving.n_sums > 0 and not between, "steer", steer, has.moving)
     add_phase(loop, not between, "move", move)
     add_phase(loop, between, "stay", stay)
     add_phase(loop, has.fields != NULL and not between, "fields", advance_fields, has.fields)
@@ -48,5 +48,5 @@ cdef void list_phases(Loop *loop, const Options *has, bint between) noexcept nog
     add_phase(loop, forces, "forces", add_user_forces, has.forces)
     add_phase(loop, has.fields != NULL, "rates", set_rates, has.fields)
     add_phase(loop, onsets, "correct", add_onset_forces, has.onsets)
-    add_phase(loop, contacts and (moves or holds), "work", find_work, has.onsets)
+    add_phase(loop, contacts and (moves or holds), "work", find_work, has.moving)
     add_phase(loop, finishes and not between, "finish", finish)

@@ -11,4 +11,4 @@ cdef void add_stress(const Loop *loop, int thread, Wide *sums) noexcept nogil
 cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil
 cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial, bint begins,
                          double *rates) noexcept nogil
-cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil
+cdef Wide work_of_images(const Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil

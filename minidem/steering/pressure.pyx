@@ -164,15 +164,14 @@ cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const doubl
                 stress / spec.pressure[axis] - 1.0) / square) / (1.0 + drag)
 
 
-cdef void set_box_power(Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil:
-    """Set the work of the half step that begins, in which the box has new rates: force times velocity of the images.
+cdef Wide work_of_images(const Loop *loop, const Wide *sums, const BoxPose *box) noexcept nogil:
+    """Work in the half step that begins, in which the box has new rates: force times velocity of the images.
 
     sums : see virial_of; the sums of IMAGES use -1 times the image displacement.
     """
-    cdef int axis, t, f = box.flow_axis, g = box.gradient_axis
+    cdef int axis, f = box.flow_axis, g = box.gradient_axis
     cdef double power = sums[4 * <int> IMAGES + 3] * (
         box.lattice_ahead[f] - box.ahead[f] * box.inverse[f] * box.lattice[f]) * box.across[g]
     for axis in range(3):
         power += sums[4 * <int> IMAGES + axis] * (box.ahead[axis] * box.inverse[axis])
-    for t in range(loop.n_threads):
-        loop.contacts[t].box_work[1] = rounded_wide(-0.5 * loop.step.dt * STRESS_UNIT * power) if t == 0 else 0
+    return rounded_wide(-0.5 * loop.step.dt * STRESS_UNIT * power)

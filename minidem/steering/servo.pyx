@@ -14,8 +14,8 @@ from minidem.core.vec3 cimport Vec3, add, cross, scale, sub
 from minidem.state.mobility cimport carrier_of
 from minidem.state.rows cimport CARRIED, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat
 from minidem.state.state cimport clumps_of, free_slot_of, hold_of, wrench_of
+from minidem.steering.arm cimport arm_of
 from minidem.steering.resistance cimport RESISTANCE_UNIT, find_resistances
-from minidem.steering.work cimport arm_of
 from minidem.walls.surface cimport vector
 
 

@@ -6,14 +6,15 @@ from libc.string cimport memset
 
 from minidem.broadphase.broadphase cimport FAILED, wait
 from minidem.contact.contacts cimport WALL_POWER
+from minidem.contact.fixed_point cimport Wide
 from minidem.loop.loop cimport Course, reduce
-from minidem.steering.box cimport advance_box, expect_kick
-from minidem.steering.pressure cimport accelerate_box, add_stress, set_box_power, virial_of
+from minidem.steering.box cimport MovingBox, advance_box, expect_kick
+from minidem.steering.pressure cimport accelerate_box, add_stress, virial_of, work_of_images
 from minidem.steering.servo cimport add_loads, advance_servos
 from minidem.steering.work cimport moving_work
 
 
-cdef void sum_forces(const Loop *loop, int thread, const Steered *own) noexcept nogil:
+cdef void sum_forces(const Loop *loop, int thread, const Moving *own) noexcept nogil:
     """Sum over own contacts and clumps what moves walls and axes of the box."""
     cdef Wide *sums = own.sums + thread * own.n_sums
     memset(sums, 0, own.n_sums * sizeof(Wide))
@@ -23,7 +24,7 @@ cdef void sum_forces(const Loop *loop, int thread, const Steered *own) noexcept 
         add_stress(loop, thread, sums + 4 * own.servos.n)
 
 
-cdef void join_sums(const Loop *loop, const Steered *own) noexcept nogil:
+cdef void join_sums(const Loop *loop, const Moving *own) noexcept nogil:
     """Add the sums of all threads to the sums of the first one."""
     cdef int k, m
     for k in range(own.n_sums):
@@ -31,13 +32,14 @@ cdef void join_sums(const Loop *loop, const Steered *own) noexcept nogil:
             own.sums[k] += own.sums[m * own.n_sums + k]
 
 
-cdef bint advance(Loop *loop, Steered *own, long long n) noexcept nogil:
+cdef bint advance(Loop *loop, Moving *own, long long n) noexcept nogil:
     """New speeds of what forces move, and its poses in step n of the course. False: the box will not be sound."""
     cdef const Course *course = loop.course
     cdef MovingBox *box = &own.box
     cdef const Wide *of_box = own.sums + 4 * own.servos.n
     cdef double virial[6]
     cdef bint fine
+    cdef int t
     join_sums(loop, own)
     if own.servos.n > 0:
         advance_servos(loop, &own.servos, own.sums, n)
@@ -48,24 +50,26 @@ cdef bint advance(Loop *loop, Steered *own, long long n) noexcept nogil:
     fine = advance_box(&box.spec, box.rates + 4 * n, box.states + n, course.box_poses + 2 * n, course.first + n)
     expect_kick(&box.spec, box.rates + 4 * (n + 1), box.states + n, box.states + n + 1, course.box_poses + 2 * n + 4,
                 course.first + n + 1)
-    set_box_power(loop, of_box, course.box_poses + 2 * n)
+    for t in range(loop.n_threads):
+        own.images[t].half_steps[1] = 0
+    own.images[0].half_steps[1] = work_of_images(loop, of_box, course.box_poses + 2 * n)
     return fine
 
 
 cdef bint steer(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: let the forces at the last whole step move walls and box in this one. False: the box will not be sound."""
-    cdef Steered *steered = <Steered *> own
+    cdef Moving *moving = <Moving *> own
     cdef bint fine = True
     if now.stage > 0:
         return True
-    sum_forces(loop, thread, steered)
+    sum_forces(loop, thread, moving)
     wait(&loop.broad, thread, 0)
     if thread == 0:
-        fine = advance(loop, steered, now.step - 1 - loop.course.first)
+        fine = advance(loop, moving, now.step - 1 - loop.course.first)
     if wait(&loop.broad, thread, 0 if fine else <int> FAILED):
         if not now.wrench_stored:
             reduce(loop, thread, now, NULL)
         return False
-    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = moving_work(loop, thread) \
-        + loop.contacts[thread].box_work[1]
+    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = moving_work(loop, thread) + (
+        moving.images[thread].half_steps[1] if moving.images != NULL else 0)
     return True

@@ -20,6 +20,7 @@ from minidem.steering.box cimport (
     MOST_STRAIN, BoxInstant, BoxSpec, BoxState, MovingBox, advance_box, begin_box, expect_kick, instant_of,
     write_gradient,
 )
+from minidem.steering.image_work cimport ImageWork, observe_images
 from minidem.steering.pressure cimport BOX_SUMS, accelerate_box, virial_of
 from minidem.steering.servo cimport Servos, ServoState, ServoWall, accelerated, area_of, place_servo
 from minidem.steering.steer cimport join_sums, sum_forces
@@ -75,10 +76,22 @@ cdef class Steering:
             course.boxes, self.own.box.presses = self.own.box.spec.moves, bool(self.box.servos)
         radii = self.clumps.scale * self.clumps.bodies.smallest.take(self.clumps.template_index)
         servos.top_speed = MOST_RADII * radii.min(initial=np.inf) / settings.dt
-        self.own.n_sums = 4 * servos.n + BOX_SUMS
-        self.steered = servos.n > 0 or self.own.box.presses
-        sums = aligned((settings.threads, self.own.n_sums * sizeof(Wide) // sizeof(double)))
-        self.own.sums, self.arrays = <Wide *> pointer_to(sums), (servo_walls, sums)
+        self.own.n_sums = 4 * servos.n + (<int> BOX_SUMS if self.own.box.presses else 0)
+        self.steered, self.arrays = self.own.n_sums > 0, [servo_walls]
+
+    cdef object attach(self, Loop *loop):
+        """Take part in a loop."""
+        cdef int t
+        sums, images = (aligned((loop.n_threads * size,), np.uint8)
+                        for size in (self.own.n_sums * sizeof(Wide), sizeof(ImageWork)))
+        self.own.sums, self.arrays = <Wide *> pointer_to(sums), [*self.arrays, sums, images]
+        self.own.images = <ImageWork *> pointer_to(images) if self.course.boxes else NULL
+        for t in range(loop.n_threads):
+            loop.contacts[t].stores_forces = self.steered
+            if self.course.boxes:
+                observe_images(loop.contacts + t, self.own.images + t)
+        loop.course = &self.course
+        self.prepare(loop, 0)
 
     cdef long long prepare(self, Loop *loop, long long steps) except -1:
         """Place walls and box at the present step. Returns for how many of the next steps their poses are known.
@@ -154,7 +167,7 @@ cdef class Steering:
             place_servo(servos.walls + m, 2 * step * (0.5 * self.dt), servos.states[k].displacement,
                         servos.states[k].velocity, course.wall_poses + k)
         self.box_states, self.servo_states = states, servo_states
-        self.arrays = *self.arrays[:2], boxes, rates, table, moved, loads
+        self.tables = boxes, rates, table, moved, loads
 
     cdef object speeds(self, Loop *loop):
         """What forces move at the present whole step: speeds or rates (walls,), and strain rates (3,) of the box.

@@ -4,16 +4,19 @@ Work is the integral of the power by the trapezoidal rule over each step.
 """
 from minidem.broadphase.broadphase cimport NO_FAILURE, wait
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at
-from minidem.contact.contacts cimport SPHERES, WALL_POWER, WALL_WORK, WALLS, Contacts, Ledger
-from minidem.contact.evaluate cimport add_image_work
+from minidem.contact.contact cimport SideBlock, Contact, load3
+from minidem.contact.contacts cimport WALL_POWER, WALL_WORK, WALLS, Contacts, Ledger
 from minidem.contact.fixed_point cimport rounded_wide
 from minidem.contact.gather cimport gather_contacts
 from minidem.core.instant cimport BETWEEN, STAGE
+from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport rotate_back
-from minidem.core.vec3 cimport add, cross, dot, sub, times, vec3
-from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load_quat
+from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, times, vec3
+from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat
 from minidem.state.state cimport clumps_of, hold_of, wrench_of
-from minidem.walls.surface cimport Sliding, WallPose, sliding_at, vector, velocity_with
+from minidem.steering.arm cimport arm_of
+from minidem.steering.image_work cimport ImageWork, sum_again
+from minidem.walls.surface cimport Sliding, WallPose, Walls, sliding_at, vector, velocity_with
 
 
 cdef inline Wide walls_work(const Loop *loop, int thread) noexcept nogil:
@@ -86,46 +89,26 @@ cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil:
     return walls_work(loop, thread) + held_work(loop, thread)
 
 
-cdef void sum_image_work(Loop *loop, int thread) noexcept nogil:
-    """Sum the work of a box that moves again, with forces that contain onset corrections.
-
-    Only contacts with images contribute: force times velocity of the image.
-    """
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef const Blocks *blocks = &contacts.groups[SPHERES]
-    cdef const ContactBlock *block
-    cdef Contact contact
-    cdef SideBlock sides[2]
-    cdef double images[6 * LANES]
-    cdef Py_ssize_t b
-    contacts.box_work[0] = contacts.box_work[1] = 0
-    for b in range(blocks.n_blocks):
-        block = block_at(blocks, b)
-        if gather_contacts(False, contacts.law, &loop.state, block.first, block.second, False, LANES, &contact,
-                           sides, images):
-            add_image_work(contacts, block.first, blocks.free_slot, block.force[0], images)
-
-
-cdef void add_wall_work(Loop *loop, int thread, bint between, bint corrected) noexcept nogil:
-    """At a whole step, when the contacts of own clumps are known.
-
-    between : no step has led to this pose.  corrected : forces have changed since the evaluation, by onset corrections.
-    """
-    cdef const Contacts *contacts = loop.contacts + thread
+cdef void add_wall_work(Loop *loop, int thread, const Moving *own, bint between) noexcept nogil:
+    """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef Ledger *ledger = &loop.contacts[thread].ledger
+    cdef ImageWork no_images
+    cdef ImageWork *images = own.images + thread if own.images != NULL else &no_images
     cdef Wide work = moving_work(loop, thread)
-    if corrected and loop.course.boxes:
-        sum_image_work(loop, thread)
+    no_images.half_steps[0] = no_images.half_steps[1] = 0
+    if own.images != NULL and own.corrected:
+        sum_again(loop.contacts + thread, &loop.state, images)
     if not between:
-        ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + work + contacts.box_work[0]
-    ledger.energies[<int> WALL_POWER] = work + contacts.box_work[1]
+        ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + work + images.half_steps[0]
+    ledger.energies[<int> WALL_POWER] = work + images.half_steps[1]
 
 
 cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
-    """Phase, at whole steps: the work of walls and box. own : not NULL if there are onset corrections."""
+    """Phase, at whole steps: the work of walls and box."""
+    cdef const Moving *moving = <const Moving *> own
     if now.purpose != STAGE:
         if loop.broad.threads[thread].failure == NO_FAILURE:
-            add_wall_work(loop, thread, now.purpose == BETWEEN, own != NULL)
-        if loop.course.boxes and own != NULL:
+            add_wall_work(loop, thread, moving, now.purpose == BETWEEN)
+        if moving.images != NULL and moving.corrected:
             wait(&loop.broad, thread, 0)                # spheres of other threads are read until here
     return True
