@@ -114,7 +114,7 @@ cdef class BareLoop:
         if self.loop.law.history != NULL:
             state.motions = <double *> self.zeros((state.n_members * LANES + 2) * 8 * sizeof(double))
             state.spins = <double *> self.zeros((state.n_blocks + 1) * 3 * LANES * sizeof(double))
-        self.loop.law.dt = self.loop.step.dt
+        self.loop.law.power, self.loop.law.dt = law.power, self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
 
     cdef object set_exclusions(self, materials, fixed):

@@ -175,6 +175,22 @@ def test_pressure_is_stable_beside_dashpots(time, restitution, affine):
     assert np.abs(np.diff(found, axis=0)).max() < 0.01 and found == pytest.approx(np.ones((20, 3)), abs=0.2)
 
 
+def test_pressure_finds_the_springs_of_any_law():
+    """Stiff elastic balls: their modulus is many times what the inertia of the box alone could bear."""
+    lengths = []
+    for contact in "hertz", "hertz:onset=corrected", "hertz-mindlin":
+        d = 0.02 * (1.0 - 3e-4)
+        sim = md.Simulation(md.Material(1e8, 0.3, restitution=1.0, friction=0.3), contact=contact, dt=1e-6,
+                            periodic=md.PeriodicBox((0,) * 3, (3 * d,) * 3, (True,) * 3,
+                                                    rates=(md.Pressure(1e4, time=1e-5),) * 3))
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], 2500.0), d * (np.argwhere(np.ones((3, 3, 3))) + 0.5))
+        found = []
+        sim.run(100, 1, lambda sim: found.append(sim.box.length[0] / (3 * d)))
+        lengths.append(found)
+    assert np.abs(np.diff(lengths[0])).max() < 5e-3        # 1e-2 without the springs, and more with corrections
+    assert lengths[1:] == pytest.approx(np.array([lengths[0]] * 2), rel=1e-4)
+
+
 @pytest.mark.parametrize("motion", [{}, MOTIONS["shear"]], ids=["rest", "shear"])
 @pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin:rolling=epsd"])
 def test_momentum(contact, motion):
