@@ -94,5 +94,6 @@ cdef inline bint chooses_skins(const Broadphase *broad, int own) noexcept nogil:
     return broad.n_outer == 1 and broad.threads[own].steps == STEPS_OF_FIRST_SKINS
 
 
+cdef dict list_statistics(const Broadphase *broad)
 cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
                   const BoxPose *box) noexcept nogil

@@ -415,3 +415,18 @@ cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *
     if thread == 0:
         broad.n_inner += 1
     return True
+
+
+cdef dict list_statistics(const Broadphase *broad):
+    """Sizes of the neighbor lists and numbers of their rebuilds."""
+    cdef int t, source
+    pairs = outer = active = 0
+    for t in range(broad.n_threads):
+        pairs += broad.threads[t].pairs.size // 2
+        active += broad.threads[t].active.size
+        for source in range(broad.n_threads):
+            outer += broad.threads[source].found[t].size // 2
+    return {"outer_skin": broad.outer_skin, "inner_skin": broad.inner_skin, "outer_lists": broad.n_outer,
+            "inner_lists": broad.n_inner, "outer_pairs": outer, "inner_pairs": pairs,
+            "active_slots": active * LANES, "threads": broad.n_threads,
+            "shares": [broad.shares[t].fraction for t in range(broad.n_threads)]}

@@ -297,7 +297,7 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
 
 cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads, double above):
     """All contacts with an overlap above a limit [m], a structured array of CONTACT by ascending sphere_i and sphere_j,
-    walls first; spheres are posed.
+    walls first, by their primitives; spheres are posed.
 
     Compiled, because a scenario lists all contacts a thousand times in a run.
     """
@@ -318,7 +318,11 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
                 n += 1
     (<LawKernels> contacts[0].law.parameters.context).raise_error()
     found = found[:n]
-    found = found.take(np.argsort((found["sphere_i"].astype(np.int64) << 32) + found["sphere_j"]))  # with its padding
+    order, rows = np.argsort((found["sphere_i"].astype(np.int64) << 32) + found["sphere_j"]), <ContactRow *> &memory[0]
+    for k in range(n):
+        if rows[k].clump_j < 0:                         # the wall instead of its primitive
+            rows[k].clump_j = rows[k].sphere_j = -1 - contacts[0].law.walls.wall_of[-1 - rows[k].clump_j]
+    found = found.take(order)                           # with its padding
     if state.box is not None:                           # points in unbounded space
         found["point"] += state.shift[found["clump_i"]] * state.box.start.length
     return found
@@ -345,7 +349,7 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
 
 
 def with_history(contacts, history):
-    """The same array with one more column: history (n_records, 4), of the records of Driver.contacts_and_history."""
+    """The same array with one more column: history (n_records, 4), of the records of `read_history`."""
     records = history["records"]
     joined = np.zeros(len(contacts), np.dtype([*((name, CONTACT[name]) for name in CONTACT.names),
                                                ("history", float, (len(records), 4))], align=True))

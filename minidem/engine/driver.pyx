@@ -8,22 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from minidem.contact.gather import with_history
 from minidem.engine.failures import NotFinite, require_sound
 from minidem.engine.columns import columns_of
 from minidem.engine.snapshot import Snapshot
 from minidem.fields.field import field_rows, keep_rates
-from minidem.forces.user_forces import OTHERS
 from minidem.holds.hold import immovable
-from minidem.state.state import WRENCH, WRENCH_ROWS, row_major
+from minidem.state.state import row_major
 
-from minidem.broadphase.broadphase cimport Broadphase, drop_lists, take_over
+from minidem.broadphase.broadphase cimport drop_lists, list_statistics, take_over
 from minidem.contact.contacts cimport release_room
 from minidem.contact.effective_mass cimport effective_inertia
 from minidem.contact.gather cimport deepest_overlap, list_contacts
 from minidem.contact.history cimport read_history
 from minidem.core.guard cimport Guard
-from minidem.core.lanes cimport LANES
 from minidem.engine.failures cimport raise_failure
 from minidem.engine.fractures cimport Fractures
 from minidem.engine.undo cimport Undo
@@ -71,8 +68,8 @@ cdef class Driver:
     cdef Steering steering
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef readonly object user_forces
-    cdef ForceCalls force_calls         # None: there are no user forces
-    cdef FieldRates field_rates         # None: there are no fields
+    cdef readonly ForceCalls force_calls         # None: there are no user forces
+    cdef readonly FieldRates field_rates         # None: there are no fields
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef Fractures fractures
@@ -118,9 +115,7 @@ cdef class Driver:
         self.fractures.attach(self.loop, np.zeros((0, 6)) if snapshot.fractures is None else snapshot.fractures,
                               kernels is not None and (self.loop.law.rare_records > 0 or kernels.sees_bodies))
         if settings.law is not None:
-            write_ledger(self.loop, np.concatenate(
-                [np.zeros((n, 2)) if entries is None else entries
-                 for n, entries in ((5, snapshot.dissipated), (2, snapshot.wall_work))]))
+            write_ledger(self.loop, snapshot.dissipated, snapshot.wall_work)
         self.user_forces, function = snapshot.user_forces, settings.loads
         if self.user_forces.expected:
             function = self.user_forces if self.user_forces.in_python else None
@@ -256,32 +251,6 @@ cdef class Driver:
         error = None if self.force_calls is None else self.force_calls.take_error()
         raise_failure(self.loop, self.bare.kernels, self.bare.law_kernels, error, self.walls)
 
-    @property
-    def is_last_call(self):
-        """Whether the present call of the user forces in Python is the last one in the step."""
-        return self.force_calls.own.last_call
-
-    @property
-    def sources(self):
-        """Rates of fields by user forces, see FieldRates."""
-        return self.field_rates.sources
-
-    def forces_at(self, motion):
-        """(n_clumps, 6) user forces and torques at the present pose [N, N m], lab.
-
-        motion : (n_clumps, 6) velocities and angular velocities, lab
-        """
-        wrench = self.force_calls.wrenches_at(self.state, self.step_count, motion)
-        for force, torque, _ in self.user_forces.answers(self, self.loop.steps_done, motion[:, :3], motion[:, 3:]):
-            wrench += np.hstack([force, torque])
-        return wrench
-
-    def user_wrenches(self):
-        """Last user forces, lab [N], and torques, principal frame [N m], (n_clumps, 3) each."""
-        of_user = self.state.rows(self.state.wrench, 0, WRENCH_ROWS) - self.state.rows(
-            self.force_calls.blocks, OTHERS, WRENCH_ROWS)
-        return tuple(of_user[:, first:first + 3] for first, _ in (WRENCH["force"], WRENCH["torque"]))
-
     def evaluate(self, bint rates_known=True):
         """Evaluate the contacts at the present pose, and the forces that are not known.
 
@@ -350,7 +319,7 @@ cdef class Driver:
 
     cdef bint new_touch_started(self):
         """Whether a clump not yet started is in contact with a started one."""
-        pairs = self.deep_contacts(-np.inf)
+        pairs = list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads, -np.inf)
         pairs = pairs[pairs["clump_j"] >= 0]
         return bool(np.any(self.started[pairs["clump_i"]] != self.started[pairs["clump_j"]]))
 
@@ -422,18 +391,7 @@ cdef class Driver:
     @property
     def statistics(self):
         """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
-        cdef const Broadphase *broad = &self.loop.broad
-        cdef int t, source
-        pairs = outer = active = 0
-        for t in range(broad.n_threads):
-            pairs += broad.threads[t].pairs.size // 2
-            active += broad.threads[t].active.size
-            for source in range(broad.n_threads):
-                outer += broad.threads[source].found[t].size // 2
-        return {"outer_skin": broad.outer_skin, "inner_skin": broad.inner_skin, "outer_lists": broad.n_outer,
-                "inner_lists": broad.n_inner, "outer_pairs": outer, "inner_pairs": pairs,
-                "active_slots": active * LANES, "threads": self.threads,
-                "shares": [broad.shares[t].fraction for t in range(broad.n_threads)]}
+        return list_statistics(&self.loop.broad)
 
     def effective_inertia(self, pairs, normals):
         """(mass, rolling inertia), (n,) each, of contacts between spheres (n, 2); normals : (n, 3) unit vectors."""
@@ -472,34 +430,11 @@ cdef class Driver:
         """Compute the positions of all spheres."""
         pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
 
-    def contacts(self):
-        """Contacts at the present pose, a structured array (contact/gather.pyx); of a user-defined law with their
-        history."""
-        if self.bare.law_kernels.sees_bodies:
-            return with_history(*self.contacts_and_history())
-        return self.known_contacts()
-
-    def contacts_and_history(self):
-        """Contacts at the present pose, and `history` of the same contacts in the same order."""
-        return self.known_contacts(), self.history()
-
-    def known_contacts(self, double above=-np.inf):
-        """Contacts at the present pose with an overlap above a limit [m], without history."""
+    def contacts(self, double above=-np.inf):
+        """Contacts at the present pose with an overlap above a limit [m], a structured array (contact/gather.pyx)."""
         if not self.contacts_known:
             self.evaluate()
-        return self.deep_contacts(above)
-
-    cdef object deep_contacts(self, double above):
-        """The same; contacts must be known."""
-        contacts = list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads, above)
-        for name in ("clump_j", "sphere_j"):            # numbers of walls instead of primitives
-            at_wall = contacts[name] < 0
-            contacts[name][at_wall] = -1 - self.walls.wall_of.take(-1 - contacts[name][at_wall])     # see new_memory
-        return contacts
-
-    def rate_slopes(self, changes):
-        """Derivatives of the rates of fields in the present contacts, see FieldRates; None: they change no field."""
-        return None if self.field_rates is None else self.field_rates.slopes(changes)
+        return list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads, above)
 
     def deepest_in_walls(self, spheres):
         """Largest overlaps of spheres (n, 4) with walls (n,) [m], and the numbers of these walls (n,)."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from minidem.contact.friction import COEFFICIENT_INDEX
+from minidem.contact.gather import with_history
 from minidem.contact.law import largest_sums
 from minidem.contact.pair_table import PROPERTIES
 from minidem.engine.columns import COLUMNS
@@ -155,11 +156,13 @@ class Reader:
 
     def contacts(self) -> np.ndarray:
         """Structured array (n,), as of `Simulation.contacts`."""
-        return self._loop.contacts()
+        settings = self._loop.settings
+        with_records = settings.law.kernels_for(settings.law_values).sees_bodies         # of a user-defined law
+        return with_history(*self.contacts_and_history()) if with_records else self.deep_contacts()
 
     def deep_contacts(self, above: float = -np.inf) -> np.ndarray:
         """The contacts with an overlap above a limit [m], without the history that laws of users have."""
-        return self._loop.known_contacts(above)
+        return self._loop.contacts(above)
 
     def deepest_overlap(self) -> float:
         """The largest overlap [m] at the end of a step."""
@@ -171,7 +174,7 @@ class Reader:
 
     def contacts_and_history(self) -> tuple[np.ndarray, Any]:
         """`deep_contacts`, and `history` of the same contacts in the same order."""
-        return self._loop.contacts_and_history()
+        return self.deep_contacts(), self.history()
 
     def pair_properties(self) -> dict[str, np.ndarray]:
         """Properties of contacts between each two materials by name, (n, n) each: see `PairTable.properties`."""
@@ -246,15 +249,21 @@ class Reader:
 
     def rate_slopes(self, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Derivatives of rates of fields in contacts, by differences (components,): see `list_slopes`; None: none."""
-        return self._loop.rate_slopes(changes)
+        rates = self._loop.field_rates
+        return None if rates is None else rates.slopes(changes)
 
     def user_wrenches(self) -> tuple[np.ndarray, np.ndarray]:
         """The last user forces [N], and their torques in the principal frame [N m], (n_clumps, 3) each."""
-        return self._loop.user_wrenches()
+        return self._loop.force_calls.last_wrenches(self._state)
 
     def user_forces_at(self, motion: np.ndarray) -> np.ndarray:
         """(n_clumps, 6) user forces and torques [N, N m], for velocities and angular velocities (n_clumps, 6)."""
-        return self._loop.forces_at(motion)
+        loop = self._loop
+        wrench = loop.force_calls.wrenches_at(self._state, loop.step_count, motion)
+        answers = self.user_forces.answers(loop, loop.step_count - loop.first_step, *np.split(motion, 2, axis=1))
+        for force, torque, _ in answers:
+            wrench += np.hstack([force, torque])
+        return wrench
 
     def ledger(self) -> dict[str, np.ndarray]:
         """What `Snapshot` has of the energies since the start by name, `dissipated`, `fractures`, `wall_work`: those

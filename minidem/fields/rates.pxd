@@ -46,7 +46,6 @@ cdef class FieldRates:
     cdef object attach(self, Loop *loop, population, fluxes, kernels)
     cdef void *keep(self, array) except NULL
     cdef object set_fluxes(self, population, fluxes, LawKernels kernels)
-    cdef object slopes(self, const double[::1] changes)
 
 
 cdef bint advance_fields(Loop *loop, int thread, Instant *now, void *own) noexcept nogil

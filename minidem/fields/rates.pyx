@@ -312,7 +312,7 @@ cdef class FieldRates:
             release(&self.own.threads[t].foreign)
         free(self.own.threads)
 
-    cdef object slopes(self, const double[::1] changes):
+    def slopes(self, const double[::1] changes):
         """Derivatives of the rates in contacts, by differences of the values; None: contacts change no field.
 
         changes : (components,) of the values. Nothing else is changed.

@@ -68,7 +68,6 @@ cdef class ForceCalls:
     cdef object bind(self, State state, user_forces, ids, FieldRates fields, bint checks)
     cdef object take_error(self)
     cdef object check(self, parameters)
-    cdef object wrenches_at(self, State state, double steps, motion)
 
 
 cdef bint predict_rates(Loop *loop, int thread, Instant *now, void *own) noexcept nogil

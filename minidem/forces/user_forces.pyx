@@ -17,7 +17,7 @@ from minidem.core import quaternions
 from minidem.core.checks import LARGEST, finite_array, short_repr
 from minidem.fields.field import add_sources, checked_rates, field_values
 from minidem.state.bodies import template_frames
-from minidem.state.state import as_blocks
+from minidem.state.state import WRENCH, WRENCH_ROWS, as_blocks
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE
 from minidem.broadphase.neighbours cimport Neighbours
@@ -313,7 +313,17 @@ cdef class ForceCalls:
                 raise ValueError(f"parameters = {values[:-<int> BEYOND].tolist()}: the compiled function "
                                  "reads more numbers than these; give all that it reads")
 
-    cdef object wrenches_at(self, State state, double steps, motion):
+    @property
+    def is_last_call(self):
+        """Whether the present call of the function in Python is the last one in the step."""
+        return self.own.last_call
+
+    def last_wrenches(self, State state):
+        """Last user forces, lab [N], and torques, principal frame [N m], (n_clumps, 3) each."""
+        of_user = state.rows(state.wrench, 0, WRENCH_ROWS) - state.rows(self.blocks, OTHERS, WRENCH_ROWS)
+        return tuple([of_user[:, first:first + 3] for first, _ in (WRENCH["force"], WRENCH["torque"])])
+
+    def wrenches_at(self, State state, double steps, motion):
         """(n_clumps, 6) sums of compiled forces and torques, lab. motion : (n_clumps, 6) velocities, angular ones, lab.
         """
         cdef Clumps clumps
@@ -383,8 +393,8 @@ class UserForces:
         force, torque = state.column("force"), state.column("torque")
         velocity, turning = state.column("predicted_velocity"), quaternions.rotate(frame, state.column("predicted"))
         for f, m, rates in self.answers(loop, steps, velocity, turning):
-            if rates and loop.is_last_call:
-                add_sources(loop.sources, state, loop.population.components, rates)
+            if rates and loop.force_calls.is_last_call:
+                add_sources(loop.field_rates.sources, state, loop.population.components, rates)
             force += f
             torque += quaternions.rotate_back(frame, m)
         state.set_column("force", force)

@@ -156,7 +156,7 @@ def test_on_a_mesh_as_on_a_plane():
                                      2500.0)
             height = RADIUS - OVERLAP - min(clump.offsets @ clump.axes.T[:, 2])
             sim.add_clumps(clump, (RADIUS * (0.3 + 9.0 * (k // 2) - 9.0), RADIUS * (9.2 * (k % 2) - 8.0), height))
-        contacts, history = sim.loop.contacts_and_history()
+        contacts, history = sim.reader.contacts_and_history()
         found.append([len(contacts), damping_rate(sim)[0], *np.bincount(contacts["clump_i"], history["mass"])])
         assert warnings_of(lambda: sim.run(2))[0] == []
     assert found[0] == pytest.approx(found[1], rel=1e-9) and found[0][0] == 30
