@@ -133,3 +133,8 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
                       Py_ssize_t lane) noexcept nogil
 cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine) noexcept nogil
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil
+
+
+cdef inline void add_observer(Contacts *contacts, Observer observer) noexcept nogil:
+    contacts.observers[contacts.n_observers] = observer
+    contacts.n_observers += 1

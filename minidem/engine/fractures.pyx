@@ -6,7 +6,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from minidem.contact.blocks cimport ContactBlock
-from minidem.contact.contacts cimport FRACTURE, Contacts, Observer, Room
+from minidem.contact.contacts cimport FRACTURE, Contacts, Observer, Room, add_observer
 from minidem.contact.fixed_point cimport LARGEST, rounded_wide
 from minidem.core.eight cimport bits_below
 from minidem.core.instant cimport Instant
@@ -63,8 +63,7 @@ cdef class Fractures:
         memset(self.noted, 0, self.n_threads * sizeof(FractureVector))
         for t in range(self.n_threads):
             contacts = loop.contacts + t
-            contacts.observers[contacts.n_observers] = Observer(clear, see, self.noted + t)
-            contacts.n_observers += 1
+            add_observer(contacts, Observer(clear, see, self.noted + t))
 
     def __dealloc__(self):
         cdef int t

@@ -19,7 +19,7 @@ from libc.string cimport memcpy, memset
 
 from minidem.contact.blocks cimport ContactBlock, block_at, history_of
 from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS
-from minidem.contact.contacts cimport WALLS, Contacts, Observer, Room
+from minidem.contact.contacts cimport WALLS, Contacts, Observer, Room, add_observer
 from minidem.contact.fixed_point cimport SUM_PARTS, add_exactly, exact_total
 from minidem.contact.gather cimport all_blocks, load_known_results, load_room
 from minidem.contact.law cimport LawKernels
@@ -282,8 +282,7 @@ cdef class FieldRates:
         for t in range(loop.n_threads):
             self.own.threads[t].of_all, self.own.threads[t].mine = own, loop.broad.threads + t
             contacts = loop.contacts + t
-            contacts.observers[contacts.n_observers] = Observer(clear, see, self.own.threads + t)
-            contacts.n_observers += 1
+            add_observer(contacts, Observer(clear, see, self.own.threads + t))
 
     cdef void *keep(self, array) except NULL:
         """Keep an array for the life of this object, and point to it."""

@@ -20,7 +20,7 @@ from minidem.broadphase.broadphase cimport wait
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_of
 from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, SideBlock, Contact, load3
-from minidem.contact.contacts cimport Contacts, Observer, Room
+from minidem.contact.contacts cimport Contacts, Observer, Room, add_observer
 from minidem.contact.gather cimport call_central, load_block, load_only_pair
 from minidem.contact.law cimport LawKernels
 from minidem.contact.sums cimport add_central, clear_foreign, reduce_block, take_foreign
@@ -330,8 +330,7 @@ cdef class OnsetCorrection:
         for t in range(loop.n_threads):
             self.own.near[t].begins, self.own.near[t].ends = BEGINS * loop.step.dt, ENDS * loop.step.dt
             contacts = loop.contacts + t
-            contacts.observers[contacts.n_observers] = Observer(clear, see, self.own.near + t)
-            contacts.n_observers += 1
+            add_observer(contacts, Observer(clear, see, self.own.near + t))
             contacts.stores_forces = True
 
     def __dealloc__(self):

@@ -1,7 +1,7 @@
 """The work of a periodic box that moves: the force of each contact with an image, times the velocity of the image."""
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at
 from minidem.contact.contact cimport SideBlock, Contact
-from minidem.contact.contacts cimport SPHERES, Observer, Room
+from minidem.contact.contacts cimport SPHERES, Observer, Room, add_observer
 from minidem.contact.fixed_point cimport rounded_wide
 from minidem.contact.gather cimport gather_contacts
 from minidem.core.instant cimport Instant
@@ -38,8 +38,7 @@ cdef void see(Contacts *contacts, const StateView *state, ContactBlock *block, R
 
 cdef void observe_images(Contacts *contacts, ImageWork *work) noexcept nogil:
     """Sum the work of own contacts from now on."""
-    contacts.observers[contacts.n_observers] = Observer(clear, see, work)
-    contacts.n_observers += 1
+    add_observer(contacts, Observer(clear, see, work))
 
 
 cdef void sum_again(Contacts *contacts, const StateView *state, ImageWork *work) noexcept nogil:
