@@ -6,7 +6,7 @@ import numpy as np
 from minidem.analysis.contacts import to_nearest_image
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.quaternions import cross, rotate, rotate_back
-from minidem.state.state import FIELD_ROWS
+from minidem.fields.rates import FIELD_ROWS
 
 CHANGE = 1e-6                           # of a field, over its largest value, for derivatives
 ITERATIONS, MOST = 40, 50_000           # contacts that are looked at; of more those of the most heavily loaded clumps

@@ -8,7 +8,7 @@ simulation does not have is ignored. `Reader.column` reads them.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from minidem.state.state import FIELD_ROWS
+from minidem.fields.rates import FIELD_ROWS
 
 
 class Column(NamedTuple):
@@ -46,4 +46,4 @@ def columns_of(settings, snapshot):
     """Widths of all optional columns of a simulation by name; also what its rotation scheme stores, and its fields."""
     chosen = {one.name: one.width for one in COLUMNS if one.when(settings, snapshot)}
     components = sum(field.components for field in snapshot.population.fields)
-    return {"scratch": settings.scheme.n_scratch, **chosen, "fields": components * len(FIELD_ROWS)}
+    return {"scratch": settings.scheme.n_scratch, "fields": components * len(FIELD_ROWS), **chosen}

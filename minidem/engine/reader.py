@@ -244,7 +244,7 @@ class Reader:
         return name in self._state.optional
 
     def field_rows(self) -> np.ndarray:
-        """(n_clumps, components of all fields, FIELD_ROWS of state.pyx): value, rate, last_rate, per_capacity, ..."""
+        """(n_clumps, components of all fields, rows of a FieldBlock, see fields/rates.pxd)."""
         return field_rows(self._state)
 
     def rate_slopes(self, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

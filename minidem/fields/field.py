@@ -1,6 +1,6 @@
 """A field of the clumps, and its values and rates as arrays of NumPy.
 
-Fields are the last optional column of a state, `fields`, with a FieldBlock (state/rows.pxd) for each component.
+Fields are the optional column `fields` of a state, with a FieldBlock (rates.pxd) for each component.
 components : (name, first component, number of components) of each field, see `Population.components`.
 """
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 
 from minidem.contact.law import MOST_COMPONENTS
 from minidem.core.checks import LARGEST, finite_array, positive, whole
-from minidem.state.state import FIELD_ROWS
+from minidem.fields.rates import FIELD_ROWS
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,20 @@ from minidem.contact.contact cimport Contact, Result, Row
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law, LawKernels
 from minidem.core.instant cimport Instant
+from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, DoubleVector
 from minidem.loop.loop cimport Loop
+from minidem.state.state cimport StateView, rows_at
 
 ctypedef void (*FluxFunction)(const Contact *contact, const Result *result, Row *rates,
                               const double *parameters) noexcept nogil
+
+cdef struct FieldBlock:             # of the column `fields`: a component of a field
+    double value[LANES]
+    double rate[LANES]              # at the pose [1/s]
+    double last_rate[LANES]         # a step before
+    double has_last[LANES]          # 1 if that is known, else 0
+    double per_capacity[LANES]      # 1 / capacity
 
 cdef struct Flux:
     FluxFunction function
@@ -26,6 +35,7 @@ cdef struct FieldPass:              # of all threads
     ThreadRates *threads            # NULL: contacts change no field
     const Law *law
     int n                           # components of all fields; 0: there are none
+    Py_ssize_t first                # first row of the column
     const double *ids               # (n_clumps,) by the user's number
     const double *of_walls          # (n_walls, n), not a number: as the clump
     bint law_writes                 # the law is a user's own and may write rates
@@ -35,6 +45,11 @@ cdef struct FieldPass:              # of all threads
     Wide *sums                      # (n_blocks * LANES, n, SUM_PARTS): of the rates ...
     Wide *amounts                   # ... and of the amounts
     unsigned char *transfers        # (n_blocks,): whether the amounts of a block may differ from zero
+
+
+cdef inline FieldBlock *field_of(const FieldPass *fields, const StateView *state, Py_ssize_t block,
+                                 int component) noexcept nogil:
+    return <FieldBlock *> rows_at(state, block, fields.first) + component
 
 
 cdef class FieldRates:

@@ -27,8 +27,10 @@ from minidem.core.instant cimport BETWEEN, STAGE, ends_step
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vectors cimport aligned_memory, release, require_memory, reserve
 from minidem.loop.loop cimport since_last_pose
-from minidem.state.rows cimport FieldBlock
-from minidem.state.state cimport StateView, clump_of, field_of, free_slot_of, pointer_to
+from minidem.state.state cimport clump_of, first_row, free_slot_of, pointer_to
+
+cdef FieldBlock a_field
+FIELD_ROWS = tuple(a_field)         # names
 
 
 cdef void load_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
@@ -55,7 +57,7 @@ cdef void load_bodies(const Law *law, const StateView *state, const int *i, cons
                 clump = clump_of(state, body)
                 contact.ids[side][lane] = fields.ids[state.clump_number[clump]]
                 for c in range(n):
-                    values[c * LANES] = field_of(state, row_of(clump), c, n).value[lane_of(clump)]
+                    values[c * LANES] = field_of(fields, state, row_of(clump), c).value[lane_of(clump)]
 
 
 cdef void add_to_clump(FieldPass *fields, Py_ssize_t clump, const double *rates) noexcept nogil:
@@ -174,7 +176,7 @@ cdef bint advance_fields(Loop *loop, int thread, Instant *now, void *own) noexce
     memset(zeros, 0, sizeof(zeros))
     for b in range(mine.first_block, mine.last_block):
         for c in range(fields.n):
-            field = field_of(&loop.state, b, c, fields.n)
+            field = field_of(fields, &loop.state, b, c)
             for lane in range(LANES):
                 change = field.has_last[lane] * (field.rate[lane] - field.last_rate[lane])
                 field.value[lane] += ahead * (field.rate[lane] + 0.5 * change)
@@ -214,7 +216,7 @@ cdef bint take_amounts(Loop *loop, int thread, Instant *now, void *own) noexcept
     take_foreign_rates(loop, thread, fields)
     for b in range(mine.first_block, mine.last_block if ends_step(now) else mine.first_block):
         for c in range(n if fields.transfers[b] else 0):
-            field = field_of(&loop.state, b, c, n)
+            field = field_of(fields, &loop.state, b, c)
             for lane in range(LANES):
                 field.value[lane] += field.per_capacity[lane] * exact_total(
                     fields.amounts + ((b * LANES + lane) * n + c) * SUM_PARTS)
@@ -231,7 +233,7 @@ cdef bint set_rates(Loop *loop, int thread, Instant *now, void *own) noexcept no
     cdef Py_ssize_t b
     for b in range(mine.first_block, mine.last_block if now.purpose != STAGE else mine.first_block):
         for c in range(n):
-            field = field_of(&loop.state, b, c, n)
+            field = field_of(fields, &loop.state, b, c)
             for lane in range(LANES):
                 rate = fields.sources[(b * n + c) * LANES + lane]
                 if fields.threads != NULL:
@@ -260,7 +262,7 @@ cdef class FieldRates:
         cdef Contacts *contacts
         cdef int t
         self.loop, self.n_threads, self.arrays, own.law = loop, loop.n_threads, [], &loop.law
-        own.n = sum(field.components for field in population.fields)
+        own.n, own.first = sum(field.components for field in population.fields), first_row(&loop.state, "fields")
         self.sources = np.zeros((n_blocks, own.n, LANES))
         own.sources = <double *> pointer_to(self.sources)
         if loop.law.history == NULL or not (len(fluxes) or kernels.sees_bodies):

@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
-from minidem.fields.rates cimport FieldRates
+from minidem.fields.rates cimport FieldPass, FieldRates
 from minidem.loop.loop cimport Loop
 from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport State
@@ -52,8 +52,7 @@ cdef struct ForcePass:
     int corrections                 # of the velocities that forces see: calls in each step but the first
     bint last_call                  # of the function in Python, in a step
     const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
-    int n_components                # of all fields, and ...
-    double *sources                 # ... their FieldPass.sources
+    FieldPass fields                # a copy; all zero: there are none
 
 
 cdef class ForceCalls:

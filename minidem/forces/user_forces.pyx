@@ -30,13 +30,14 @@ from minidem.core.philox cimport random_numbers
 from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, sub, times
 from minidem.holds.hold cimport follow_rates, held_wrench
+from minidem.fields.rates cimport field_of
 from minidem.loop.leapfrog cimport Restrict, flow_change, kicked
 from minidem.loop.loop cimport steps_since_start
 from minidem.rotation.scheme cimport PREDICT, call_scheme
 from minidem.state.periodic_box cimport BoxPose, box_moves
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load, load_quat, store, store_quat
 from minidem.state.state cimport (
-    clumps_of, constants_of, field_of, first_row, hold_of, pointer_to, rows_at, wrench_of,
+    clumps_of, constants_of, first_row, hold_of, pointer_to, rows_at, wrench_of,
 )
 
 cdef enum:
@@ -52,7 +53,7 @@ cdef void draw(const ForcePass *forces, int force, double steps, Clumps *clumps)
     cdef int lane
     for lane in range(LANES if drawing.n_random else 0):
         random_numbers(drawing.seed, <uint64_t> clumps.id[lane], <uint64_t> ceil(steps),
-                       drawing.n_random, clumps.values + forces.n_components * LANES + lane, LANES)
+                       drawing.n_random, clumps.values + forces.fields.n * LANES + lane, LANES)
 
 
 cdef object numbers_of(seed, ids, step, int n):
@@ -108,8 +109,8 @@ cdef inline int load_clumps(const Loop *loop, const ForcePass *forces, Py_ssize_
         q = load_quat(block.orientation + lane)
         store_quat(clumps.orientation + lane, multiply(q, load_quat(rows.template_frame + lane)))
         store(clumps.angular_velocity + lane, rotate(q, load(block.predicted + lane)))
-    for k in range(forces.n_components):
-        memcpy(clumps.values + k * LANES, field_of(&loop.state, b, k, forces.n_components).value,
+    for k in range(forces.fields.n):
+        memcpy(clumps.values + k * LANES, field_of(&forces.fields, &loop.state, b, k).value,
                LANES * sizeof(double))
     for k in range(3 if loop.law.box != NULL else 0):         # to unbounded space
         for lane in range(count):
@@ -132,9 +133,9 @@ cdef void add_compiled_forces(Loop *loop, const ForcePass *forces, Py_ssize_t b,
     call_functions(loop, forces, &clumps, steps, &total)
     for k in range(<int> (sizeof(Wrenches) // (LANES * sizeof(double))) if count < LANES else 0):
         memset(<double *> &total + k * LANES + count, 0, (LANES - count) * sizeof(double))
-    if forces.n_components > 0:
-        memcpy(forces.sources + b * forces.n_components * LANES, total.rates,
-               forces.n_components * LANES * sizeof(double))
+    if forces.fields.n > 0:
+        memcpy(forces.fields.sources + b * forces.fields.n * LANES, total.rates,
+               forces.fields.n * LANES * sizeof(double))
     add_wrenches(clumps_of(&loop.state, b).orientation, &total, wrench_of(&loop.state, b))
 
 
@@ -278,7 +279,7 @@ cdef class ForceCalls:
         self.own.blocks, self.own.shifts = <ForceBlock *> pointer_to(self.blocks), <const long long *> pointer_to(
             state.shift)
         if fields is not None:
-            self.own.n_components, self.own.sources = fields.own.n, fields.own.sources
+            self.own.fields = fields.own
         for values, (address, _, n_random, seed) in zip(parameters, compiled):
             force.function, force.parameters = <ForceFunction> <size_t> address, <const double *> pointer_to(values)
             force.n_random, force.seed = n_random, seed

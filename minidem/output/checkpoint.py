@@ -16,12 +16,13 @@ from minidem.engine.columns import COLUMNS
 from minidem.engine.population import Population
 from minidem.engine.snapshot import Snapshot
 from minidem.fields.field import Field
+from minidem.fields.rates import FIELD_ROWS
 from minidem.forces.user_forces import UserForces
 from minidem.material import PAIR_PROPERTIES, Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_arrays import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.state.bodies import HOLD, as_numbers
-from minidem.state.state import CLUMP_ROWS, FIELD_ROWS, State
+from minidem.state.state import CLUMP_ROWS, State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import SHAPES, Driven, MeshWall, Oscillation, Servo
 from minidem.walls.motion import STEERED

@@ -25,10 +25,10 @@ from minidem.core.checks import (
 from minidem.core.guard import exclusive
 from minidem.engine.columns import COLUMNS
 from minidem.fields.field import Field, field_rows, first_rows, set_field_rows, without_rates
+from minidem.fields.rates import FIELD_ROWS
 from minidem.output.vtu import ARRAYS
 from minidem.simulation.forces import Force
 from minidem.simulation.topic import Topic
-from minidem.state.state import FIELD_ROWS
 
 RESERVED = (*ARRAYS, *(one.name for one in COLUMNS), "time")
 

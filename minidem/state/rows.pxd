@@ -10,7 +10,7 @@ from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3, vec3
 
 cdef extern from "state/rows.h" nogil:
-    # What changes. Behind it are the optional columns: first what the rotation scheme stores, last FieldBlocks.
+    # What changes. Behind it are optional columns, first of all what the rotation scheme stores.
     ctypedef struct ClumpBlock "minidem_bodies":
         double orientation[4 * LANES]
         double angular_velocity[3 * LANES]
@@ -29,13 +29,6 @@ cdef extern from "state/rows.h" nogil:
         double inverse_mass[LANES]
         double turn_bound[4 * LANES]
     double *scratch_of "minidem_scratch" (ClumpBlock *block)
-
-cdef struct FieldBlock:             # a component of a field
-    double value[LANES]
-    double rate[LANES]              # at the pose [1/s]
-    double last_rate[LANES]         # a step before
-    double has_last[LANES]          # 1 if that is known, else 0
-    double per_capacity[LANES]      # 1 / capacity
 
 cdef enum:                          # kinds of HoldBlock
     FREE, HELD, PINNED, CARRIED

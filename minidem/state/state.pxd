@@ -4,7 +4,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport strcmp, strlen
 
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.state.rows cimport ClumpBlock, ConstantBlock, FieldBlock, HoldBlock, WrenchBlock
+from minidem.state.rows cimport ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock
 
 # Motions of a sphere, half a step behind the pose: velocity [m/s], 0, angular velocity [rad/s], 0.
 cdef struct StateView:
@@ -62,11 +62,6 @@ cdef inline Py_ssize_t first_row(const StateView *state, const char *name) noexc
 cdef inline double *rows_at(const StateView *state, Py_ssize_t block, Py_ssize_t first) noexcept nogil:
     """Rows of a block from `first` on, (..., LANES)."""
     return state.blocks + (block * state.n_rows + first) * LANES
-
-
-cdef inline FieldBlock *field_of(const StateView *state, Py_ssize_t block, int component, int n) noexcept nogil:
-    """A component of the fields of a block, which are its last n."""
-    return <FieldBlock *> (state.blocks + (block + 1) * state.n_rows * LANES) + (component - n)
 
 
 cdef inline const ConstantBlock *constants_of(const StateView *state, Py_ssize_t block) noexcept nogil:

@@ -33,13 +33,11 @@ def rows_of(block):
 cdef ClumpBlock a_clump
 cdef WrenchBlock a_wrench
 cdef ConstantBlock a_constant
-cdef FieldBlock a_field
 number_rows(&a_clump, sizeof(a_clump))
 number_rows(&a_wrench, sizeof(a_wrench))
 number_rows(&a_constant, sizeof(a_constant))
 COLUMNS, WRENCH, CONSTANTS = rows_of(a_clump), rows_of(a_wrench), rows_of(a_constant)   # the last are read only
 CLUMP_ROWS, WRENCH_ROWS = sizeof(a_clump) // (LANES * sizeof(double)), sizeof(a_wrench) // (LANES * sizeof(double))
-FIELD_ROWS = tuple(a_field)
 
 
 def aligned(shape, dtype=np.float64):
