@@ -65,7 +65,7 @@ cdef class Driver:
     cdef readonly long long first_step  # number of the step at which this loop was made
     cdef readonly State state
     cdef readonly WallPrimitives walls  # None: free bodies
-    cdef Steering steering
+    cdef readonly Steering steering
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef readonly object user_forces
     cdef readonly ForceCalls force_calls         # None: there are no user forces
@@ -229,11 +229,6 @@ cdef class Driver:
     def moves(self):
         """Whether a wall or the periodic box moves, or a clump is held, and may do work."""
         return self.loop.course.walls > 0 or self.loop.course.boxes > 0 or self.loop.state.holds != NULL
-
-    @property
-    def servo_states(self):
-        """(walls, 2) displacements [m] and velocities [m/s] of walls that a force moves, along its direction."""
-        return self.steering.servo_state(self.step_count)
 
     def steered_speeds(self):
         """Speeds or rates (walls,) that forces give to walls, strain rates (3,) of the box, at this instant."""

@@ -226,7 +226,7 @@ class Reader:
 
     def servo_states(self) -> np.ndarray:
         """(n_walls, 2) displacements [m] and velocities [m/s] of walls that a force moves; 0 of others."""
-        return self._loop.servo_states
+        return self._loop.steering.servo_state(self._loop.step_count)
 
     # fields, user forces, energies
 

@@ -117,7 +117,7 @@ class Boundaries(Topic):
         on.
         """
         k, old = self._number_of("wall", wall), self.loop
-        new = at_rest(self.walls[k], old.step_count, self.dt, old.servo_states[k])
+        new = at_rest(self.walls[k], old.step_count, self.dt, self.reader.servo_states()[k])
         new = new.with_changes(motion=motion, velocity=velocity, angular_velocity=angular_velocity,
                                center=new.center if center is None else center, since=old.step_count * self.dt,
                                surface_velocity=surface_velocity, surface_angular_velocity=surface_angular_velocity)
@@ -170,7 +170,7 @@ class Boundaries(Topic):
         old.user_forces.check()
         primitives = checked_primitives(tuple(walls), old.state.box, self.contact, self.settings)
         origin = np.array(origin, dtype=int)
-        servo_states = np.append(old.servo_states, np.zeros((1, 2)), axis=0)[origin]
+        servo_states = np.append(self.reader.servo_states(), np.zeros((1, 2)), axis=0)[origin]
         speeds, _ = old.steered_speeds()
         for k, was in enumerate(origin):
             if was < 0 or walls[k] is not self.walls[was]:
