@@ -1,12 +1,11 @@
-"""Contacts at the present pose: eight as laws and fluxes see them (contact.h), and all of them for Python."""
+"""Eight contacts at the present pose, as laws and fluxes see them (contact.h)."""
 from libc.string cimport memcpy
 
 from minidem.contact.blocks cimport ContactBlock
 from minidem.contact.contact cimport SideBlock, Contact, Result
-from minidem.contact.contacts cimport Contacts, Room
 from minidem.contact.law cimport Law
 from minidem.core.eight cimport load_eight, load_eight3, scale3, store_eight3
-from minidem.state.state cimport State, StateView
+from minidem.state.state cimport StateView
 
 
 cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, const int *i, const int *j, bint walls,
@@ -14,11 +13,6 @@ cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, co
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil
 cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil
 cdef void load_known_results(const ContactBlock *block, Result *result) noexcept nogil
-cdef object all_blocks(const Contacts *contacts, int n_threads)
-cdef void load_room(const Law *law, const StateView *state, const ContactBlock *block, bint walls,
-                    Room *room) noexcept nogil
-cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads, double above)
-cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads)
 
 
 cdef inline bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,

@@ -18,8 +18,8 @@ from minidem.state.state import row_major
 from minidem.broadphase.broadphase cimport drop_lists, list_statistics, take_over
 from minidem.contact.contacts cimport release_room
 from minidem.contact.effective_mass cimport effective_inertia
-from minidem.contact.gather cimport deepest_overlap, list_contacts
 from minidem.contact.history cimport read_history
+from minidem.contact.listing cimport deepest_overlap, list_contacts
 from minidem.core.guard cimport Guard
 from minidem.engine.failures cimport raise_failure
 from minidem.engine.fractures cimport Fractures
@@ -426,7 +426,7 @@ cdef class Driver:
         pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
 
     def contacts(self, double above=-np.inf):
-        """Contacts at the present pose with an overlap above a limit [m], a structured array (contact/gather.pyx)."""
+        """Contacts at the present pose with an overlap above a limit [m], a structured array (contact/listing.pyx)."""
         if not self.contacts_known:
             self.evaluate()
         return list_contacts(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads, above)

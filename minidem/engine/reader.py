@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from minidem.contact.friction import COEFFICIENT_INDEX
-from minidem.contact.gather import with_history
 from minidem.contact.law import largest_sums
+from minidem.contact.listing import with_history
 from minidem.contact.pair_table import PROPERTIES
 from minidem.engine.columns import COLUMNS
 from minidem.fields.field import field_rows, field_values

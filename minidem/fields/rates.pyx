@@ -21,7 +21,8 @@ from minidem.contact.blocks cimport ContactBlock, block_at, history_of
 from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS
 from minidem.contact.contacts cimport WALLS, Contacts, Observer, Room, add_observer
 from minidem.contact.fixed_point cimport SUM_PARTS, add_exactly, exact_total
-from minidem.contact.gather cimport all_blocks, load_known_results, load_room
+from minidem.contact.gather cimport load_known_results
+from minidem.contact.listing cimport all_blocks, load_room
 from minidem.contact.law cimport LawKernels
 from minidem.core.instant cimport BETWEEN, STAGE, ends_step
 from minidem.core.lanes cimport LANES, lane_of, row_of

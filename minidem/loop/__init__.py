@@ -1,1 +1,1 @@
-"""The time loop: the phases that every simulation has."""
+"""The time loop that every simulation has: its memory and its phases."""

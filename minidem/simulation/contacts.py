@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from minidem.analysis.contacts import enclosed_box, image_shifts, neighbours_of, rattlers
 from minidem.analysis.energy import Energy, measure
 from minidem.analysis.shadow import shadow_terms
-from minidem.contact.gather import columns
+from minidem.contact.listing import columns
 from minidem.core.checks import corners, finite_array, flag, positive
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import rotate
