@@ -16,6 +16,7 @@ from user_functions import BALL, CFUNC, COMPILED, GLASS, LAW, POINTER, capsule, 
 import minidem as md
 from minidem.core.parameters import Count, NonNegative, Positive
 from minidem.forces import columns as forces
+from minidem.state import state
 
 pytestmark = pytest.mark.filterwarnings("ignore:contact law")
 ELASTIC = md.Material(young=1e7, poisson=0.3)
@@ -489,6 +490,15 @@ def test_rows_have_names_and_stay():
     assert [forces.POSITION, forces.VELOCITY, forces.ORIENTATION, forces.ANGULAR_VELOCITY, forces.MASS, forces.ID,
             forces.VALUES, forces.FORCE, forces.TORQUE, forces.RATES] == [0, 3, 6, 10, 13, 14, 15, 0, 3, 6]
     assert [laws.NORMAL_ENERGY, laws.TANGENTIAL_ENERGY, laws.ROLLING_ENERGY, laws.SLIDING] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("columns", [
+    md.contact.columns.CONTACT, md.contact.columns.RESULT, md.contact.columns.ENERGIES, forces.CLUMPS, forces.WRENCHES,
+    state.COLUMNS, state.WRENCH, state.CONSTANTS])
+def test_cython_and_c_declare_the_same_rows(columns):
+    """First rows are those of the headers, widths are those that Cython declares."""
+    rows, widths = zip(*columns.values())
+    assert rows == (0, *np.cumsum(widths)[:-1])
 
 
 def test_signatures_are_checked(own):
