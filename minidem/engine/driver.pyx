@@ -258,7 +258,6 @@ cdef class Driver:
         """
         cdef bint has_forces = self.force_calls is not None and self.force_calls.own.calls
         cdef bint calls_forces = has_forces and not self.forces_known
-        cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         self.steering.prepare(self.loop, 0)
         rates = field_rows(self.state)
         self.keep()
@@ -268,7 +267,8 @@ cdef class Driver:
                 self.predict_velocities()
             elif has_forces:
                 self.force_calls.own.calls = False
-            self.loop.started = &started[0]
+            if self.onset_correction is not None:
+                self.onset_correction.prepare(self.started)
             self.advance(0, True)
             keep_rates(self.state, rates, self.forces_known and rates_known)
             if not calls_forces:
@@ -295,15 +295,13 @@ cdef class Driver:
 
         If they were not known, clumps have been added: those of started clumps persist, unless a new clump touches one.
         """
-        cdef const unsigned char[::1] known
         cdef int t
         if not self.forces_known and (not self.started.any() or self.new_touch_started()):
             return
         clumps = self.started | self.forces_known
         self.state.wrench[:] = np.where(self.state.lanes_of(clumps), self.undo.copies[0], self.state.wrench)
         if self.onsets is not None:
-            known = np.append(clumps, False).view(np.uint8)
-            self.onset_correction.take(self.onsets, &known[0])
+            self.onset_correction.take(self.onsets, clumps)
         for t in range(self.loop.n_threads if self.onsets is not None or self.state.hold is not None else 0):
             add_wall_work(self.loop, t, &self.steering.own, True)
 

@@ -41,7 +41,6 @@ cdef struct Loop:
     Law law                         # of all contacts
     Walls *walls
     Course *course
-    const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const WrenchBlock *body_force   # (block types,): wrench of clumps without a contact
     RestrainFunction restrain       # NULL: no clump is held
     FollowFunction follow

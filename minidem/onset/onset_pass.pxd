@@ -24,15 +24,18 @@ cdef struct OnsetPass:
     ClumpMotions *motions           # (n_blocks,), where contacts may begin or end
     unsigned char *marks            # (n_blocks,): a contact of a clump may begin or end
     unsigned char any               # whether there is one
+    const unsigned char *started    # (n_clumps,), between steps: velocities are half a step behind the pose
 
 
 cdef class OnsetCorrection:
     cdef Loop *loop
     cdef int n_threads
     cdef OnsetPass own
+    cdef object started                 # to which `own` points
     cdef object attach(self, Loop *loop, double power)
     cdef object listed(self)
-    cdef object take(self, known, const unsigned char *clumps)
+    cdef object prepare(self, started)
+    cdef object take(self, known, clumps)
     cdef object take_of_thread(self, int thread, by_pair, const unsigned char *clumps)
 
 

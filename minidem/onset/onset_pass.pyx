@@ -36,7 +36,7 @@ from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_accelera
 from minidem.state.mobility cimport mobility_of
 from minidem.state.rows cimport PINNED, ClumpBlock, ConstantBlock, HoldBlock, WrenchBlock, load, load_quat, store
 from minidem.state.state cimport (
-    StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, member, wrench_of,
+    StateView, clump_of, clumps_of, constants_of, free_slot_of, hold_of, member, pointer_to, wrench_of,
 )
 
 # Window of 1.1 steps, and a margin because stored velocities are half a step old. What overlaps at the first sample of
@@ -101,15 +101,15 @@ cdef void see(Contacts *contacts, const StateView *state, ContactBlock *block, R
         lanes.size += room.contact.overlap[lane] < (near.ends * speed if speed > 0.0 else -near.begins * speed)
 
 
-cdef void find_motions(Loop *loop, ClumpMotions *all_motions, Py_ssize_t b, const Instant *now) noexcept nogil:
-    """Motions of the clumps of an own block at the instant of the pose, into `all_motions`."""
+cdef void find_motions(Loop *loop, const OnsetPass *onsets, Py_ssize_t b, const Instant *now) noexcept nogil:
+    """Motions of the clumps of an own block at the instant of the pose."""
     cdef const StateView *state = &loop.state
     cdef WrenchBlock held
     cdef const WrenchBlock *wrench = held_wrench(state, b, wrench_of(state, b), &held)
     cdef const ConstantBlock *constants = constants_of(state, b)
     cdef const HoldBlock *hold = hold_of(state, b)
     cdef ClumpBlock *clumps = clumps_of(state, b)
-    cdef ClumpMotions *motions = all_motions + b
+    cdef ClumpMotions *motions = onsets.motions + b
     cdef double kept[3 * LANES]
     cdef Body body
     cdef Vec3 acceleration
@@ -123,7 +123,7 @@ cdef void find_motions(Loop *loop, ClumpMotions *all_motions, Py_ssize_t b, cons
     memcpy(clumps.predicted, kept, sizeof(kept))
     for lane in range(LANES):
         given = between and state.clump_number[b * LANES + lane] >= 0 \
-            and not loop.started[state.clump_number[b * LANES + lane]]          # its velocities do not lag the pose
+            and not onsets.started[state.clump_number[b * LANES + lane]]          # its velocities do not lag the pose
         if given:
             store(motions.angular_velocity + lane, load(clumps.angular_velocity + lane))
         body.inertia = load(constants.inertia + lane)
@@ -281,7 +281,7 @@ cdef bint add_onset_forces(Loop *loop, int thread, Instant *now, void *own) noex
     for b in range(mine.first_block, mine.last_block):
         if onsets.marks[b]:
             onsets.marks[b] = 0
-            find_motions(loop, onsets.motions, b, now)
+            find_motions(loop, onsets, b, now)
     wait(&loop.broad, thread, 0)                        # all have taken the sums on their spheres
     clear_foreign(contacts)
     correct_contacts(loop, onsets, thread)
@@ -360,8 +360,13 @@ cdef class OnsetCorrection:
                         found.append((pair[0], pair[1], near.forces[group].data[m]))
         return np.array(sorted(set(found)), dtype=float).reshape(-1, 3)
 
-    cdef object take(self, known, const unsigned char *clumps):
-        """Replace the corrections of contacts between these clumps, of which `listed` has given `known`.
+    cdef object prepare(self, started):
+        """Prepare an evaluation between steps. started : (n_clumps,) bool, velocities are half a step behind"""
+        self.started = np.ascontiguousarray(started)
+        self.own.started = <const unsigned char *> pointer_to(self.started)
+
+    cdef object take(self, known, clumps):
+        """Replace the corrections of contacts between some clumps, (n_clumps,) bool, of which `listed` gave `known`.
 
         Corrections depend on the forces and predicted velocities of the step that led to the pose, so that an
         evaluation between steps finds others, in the last bits or beyond.
@@ -369,7 +374,7 @@ cdef class OnsetCorrection:
         by_pair = {(i, j): correction for i, j, correction in known.tolist()}
         cdef int t
         for t in range(self.n_threads):
-            self.take_of_thread(t, by_pair, clumps)
+            self.take_of_thread(t, by_pair, <const unsigned char *> pointer_to(clumps))
 
     cdef object take_of_thread(self, int thread, by_pair, const unsigned char *clumps):
         cdef Contacts *contacts = self.loop.contacts + thread
