@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from minidem.engine.failures import NotFinite, require_sound
 from minidem.engine.columns import columns_of
+from minidem.engine.failures import NotFinite, require_sound
 from minidem.engine.snapshot import Snapshot
 from minidem.fields.field import field_rows, keep_rates
 from minidem.holds.hold import immovable
@@ -23,15 +23,15 @@ from minidem.contact.listing cimport deepest_overlap, list_contacts
 from minidem.core.guard cimport Guard
 from minidem.engine.failures cimport raise_failure
 from minidem.engine.fractures cimport Fractures
+from minidem.engine.half_step cimport begin_steps, rates_at_pose
+from minidem.engine.ledger cimport read_ledger, write_ledger
+from minidem.engine.phases cimport Options, list_phases
 from minidem.engine.undo cimport Undo
 from minidem.fields.rates cimport FieldRates
 from minidem.forces.user_forces cimport ForceCalls
 from minidem.holds.hold cimport follow, held_wrench
-from minidem.engine.half_step cimport begin_steps, rates_at_pose
-from minidem.engine.ledger cimport read_ledger, write_ledger
 from minidem.loop.bare_loop cimport BareLoop
 from minidem.loop.loop cimport Loop, run_loop
-from minidem.engine.phases cimport Options, list_phases
 from minidem.onset.onset_pass cimport OnsetCorrection
 from minidem.rotation.scheme cimport Step
 from minidem.state.pose cimport pose_range
@@ -68,8 +68,8 @@ cdef class Driver:
     cdef readonly Steering steering
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef readonly object user_forces
-    cdef readonly ForceCalls force_calls         # None: there are no user forces
-    cdef readonly FieldRates field_rates         # None: there are no fields
+    cdef readonly ForceCalls force_calls        # None: there are no user forces
+    cdef readonly FieldRates field_rates        # None: there are no fields
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef Fractures fractures
