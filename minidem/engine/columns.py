@@ -17,7 +17,7 @@ class Column(NamedTuple):
     Attributes
     ----------
     name : str
-        Other than those of state/rows.h and of the arrays of frames.
+        Other than those of state/rows.pxd and of the arrays of frames.
     width : int
         Numbers of each clump.
     unit, text : str

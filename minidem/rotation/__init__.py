@@ -13,7 +13,7 @@ A module of this folder holds one scheme or a family of them and is discovered w
 `register(name, move)` adds a user's scheme; what a compiled one reads and writes is in scheme.h, and by names in
 `md.rotation.columns`. ORDERS.md lists the measured order and cost of every scheme.
 """
-from minidem.rotation import columns
+import minidem.rotation.columns as columns
 from minidem.rotation.registry import available, info, register
 
 __all__ = ["available", "columns", "info", "integrate", "register"]

@@ -1,13 +1,6 @@
 """The compiled function of a rotation scheme as a Python object (interface: scheme.pxd)."""
 from libc.string cimport memcpy, memset
 
-cdef extern from "rotation/scheme.h":
-    ctypedef struct GivenStep "minidem_step":
-        pass
-
-if sizeof(GivenStep) != (2 + <int> MAX_PARAMETERS) * sizeof(double):
-    raise ImportError("scheme.h and scheme.pxd have other steps")
-
 
 cdef class Kernels(External):
     """A scheme's function of a block, by address.  roles : those of a user's scheme, which cannot be asked."""
