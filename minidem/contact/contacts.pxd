@@ -55,7 +55,7 @@ cdef struct Room:                   # for eight contacts; begins at a cache line
     int group
     Py_ssize_t block                # its number in the group
     int n                           # of a law without history: number of contacts in the block
-    bint known                      # the law has not been called: the forces are as before an evaluation between steps
+    bint known                      # forces are those of the block: an evaluation between steps does not change them
 
 ctypedef Contacts *ContactsPointer
 

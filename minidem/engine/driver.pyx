@@ -36,7 +36,7 @@ from minidem.onset.onset_pass cimport OnsetCorrection
 from minidem.rotation.scheme cimport Step
 from minidem.state.pose cimport pose_range
 from minidem.state.state cimport State
-from minidem.steering.steering cimport Steering
+from minidem.steering.course cimport Steering
 from minidem.steering.work cimport add_wall_work
 from minidem.walls.wall_table cimport WallPrimitives, deepest_in_walls
 
@@ -156,7 +156,7 @@ cdef class Driver:
         self.contacts_known = False
         if steps_done != self.loop.steps_done:
             self.loop.steps_done, self.due = steps_done, None
-            self.steering.begin(self.step_count, moved)
+            self.steering.go_back(self.step_count, moved)
 
     def run(self, long long steps):
         """Advance by `steps`.

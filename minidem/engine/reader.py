@@ -11,6 +11,7 @@ from minidem.contact.listing import with_history
 from minidem.contact.pair_table import PROPERTIES
 from minidem.engine.columns import COLUMNS
 from minidem.fields.field import field_rows, field_values
+from minidem.fields.slopes import rate_slopes
 from minidem.holds.hold import carriers, immovable, motion_factors, pin_arms
 from minidem.state.bodies import template_frames
 
@@ -248,9 +249,9 @@ class Reader:
         return field_rows(self._state)
 
     def rate_slopes(self, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Derivatives of rates of fields in contacts, by differences (components,): see `list_slopes`; None: none."""
+        """Derivatives of rates of fields in contacts, by differences (components,), see slopes.pyx; None: none."""
         rates = self._loop.field_rates
-        return None if rates is None else rates.slopes(changes)
+        return None if rates is None else rate_slopes(rates, changes)
 
     def user_wrenches(self) -> tuple[np.ndarray, np.ndarray]:
         """The last user forces [N], and their torques in the principal frame [N m], (n_clumps, 3) each."""

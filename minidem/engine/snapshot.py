@@ -74,11 +74,12 @@ class Snapshot:
     population : Population, ids and fields of the clumps
     user_forces : UserForces
     history : dict of arrays, contacts of a law with a history, see read_history (contact/history.pyx)
-    onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see list_onsets (onset_pass.pyx)
+    onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see onset/onset_pass.pyx
     dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
     fractures : (n, 6) what broke, see fractures.pyx
-    wall_work : (2, 2) work of moving walls and box, and its half step at the last one, sums of two numbers [J]
-    servo_states : (n_walls, 2) places [m] and velocities [m/s] of walls that a force moves
+    wall_work : (2, 2) work of moving walls and box until now; work of half a step by the last forces, which the next
+        step adds; sums of two numbers [J]
+    servo_states : (n_walls, 2) displacements along the line of the force [m, rad], and velocities half a step before
     box_state : (10,) strains and rates of a box that moves, see BoxState of loop.pxd
     walls : WallPrimitives; None: free bodies
     """

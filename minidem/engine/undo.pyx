@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O1
-"""One way back: copies of all that steps change.
+"""One way back: copies of the arrays and contacts that steps change. `Driver.keep` adds the rest.
 
 A loop that calls Python in its steps makes copies before each step, so that a step that fails is undone. Other loops
 make copies now and then, and return to an earlier step if memory is refused.

@@ -1,5 +1,6 @@
 """Rates and amounts that contacts, fluxes and forces give to the fields of clumps, in the time loop."""
 from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.blocks cimport ContactBlock
 from minidem.contact.contact cimport Contact, Result, Row
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law, LawKernels
@@ -63,6 +64,9 @@ cdef class FieldRates:
     cdef object set_fluxes(self, population, fluxes, LawKernels kernels)
 
 
+cdef void call_flux(const FieldPass *fields, int k, const Contact *contact, Result *result) noexcept nogil
+cdef void find_rates_of_law(const FieldPass *fields, const ContactBlock *block, const Contact *contact,
+                            Result *result) noexcept nogil
 cdef bint advance_fields(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef bint take_amounts(Loop *loop, int thread, Instant *now, void *own) noexcept nogil
 cdef bint set_rates(Loop *loop, int thread, Instant *now, void *own) noexcept nogil

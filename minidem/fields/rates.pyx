@@ -17,12 +17,11 @@ from libc.math cimport isnan
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from minidem.contact.blocks cimport ContactBlock, block_at, history_of
+from minidem.contact.blocks cimport ContactBlock, history_of
 from minidem.contact.contact cimport MAX_COMPONENTS, MAX_RECORDS
-from minidem.contact.contacts cimport WALLS, Contacts, Observer, Room, add_observer
+from minidem.contact.contacts cimport Contacts, Observer, Room, add_observer
 from minidem.contact.fixed_point cimport SUM_PARTS, add_exactly, exact_total
 from minidem.contact.gather cimport load_known_results
-from minidem.contact.listing cimport all_blocks, load_room
 from minidem.contact.law cimport LawKernels
 from minidem.core.instant cimport BETWEEN, STAGE, ends_step
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -106,7 +105,7 @@ cdef void call_flux(const FieldPass *fields, int k, const Contact *contact, Resu
 
 cdef void find_rates_of_law(const FieldPass *fields, const ContactBlock *block, const Contact *contact,
                             Result *result) noexcept nogil:
-    """Results of contacts whose forces are known, with the rates of the law, which changes a copy of its records."""
+    """Results of contacts whose forces are stored. The law is called for its rates, with a copy of its history."""
     cdef double records[MAX_RECORDS * 4 * LANES]
     if fields.law_writes:
         memcpy(records, history_of(block), fields.law.n_records * 4 * LANES * sizeof(double))
@@ -133,8 +132,8 @@ cdef void see(Contacts *contacts, const StateView *state, ContactBlock *block, R
               void *own) noexcept nogil:
     """Observer: add what the law and all fluxes have written.
 
-    The law knows which of its contacts end, and its rates count in the last evaluation, too. A flux that is driven by a
-    difference alone does not: its rates count in contacts that last.
+    The law knows which of its contacts end, and its rates count in the last evaluation, too. A flux does not know it:
+    its rates count in contacts that last. Amounts always count.
     """
     cdef ThreadRates *rates = <ThreadRates *> own
     cdef FieldPass *fields = rates.of_all
@@ -188,8 +187,8 @@ cdef bint advance_fields(Loop *loop, int thread, Instant *now, void *own) noexce
     return True
 
 
-cdef void take_foreign_rates(Loop *loop, int thread, FieldPass *fields) noexcept nogil:
-    """Add the rates of own clumps that other threads have found."""
+cdef void take_from_others(Loop *loop, int thread, FieldPass *fields) noexcept nogil:
+    """Add rates and amounts of own clumps that other threads have found."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const DoubleVector *foreign
     cdef const double *noted
@@ -214,7 +213,7 @@ cdef bint take_amounts(Loop *loop, int thread, Instant *now, void *own) noexcept
            * sizeof(double))
     if fields.threads == NULL:
         return True
-    take_foreign_rates(loop, thread, fields)
+    take_from_others(loop, thread, fields)
     for b in range(mine.first_block, mine.last_block if ends_step(now) else mine.first_block):
         for c in range(n if fields.transfers[b] else 0):
             field = field_of(fields, &loop.state, b, c)
@@ -313,54 +312,3 @@ cdef class FieldRates:
         for t in range(self.n_threads if self.own.threads != NULL else 0):
             release(&self.own.threads[t].foreign)
         free(self.own.threads)
-
-    def slopes(self, const double[::1] changes):
-        """Derivatives of the rates in contacts, by differences of the values; None: contacts change no field.
-
-        changes : (components,) of the values. Nothing else is changed.
-        Returns clumps (n, 2), -1 for a wall, and slopes (n, 2 components, 2 components): of each rate of i and j, by
-        the values of i and j.
-        """
-        if self.own.threads == NULL:
-            return None
-        cdef const StateView *view = &self.loop.state
-        cdef const Py_ssize_t[:, ::1] blocks = all_blocks(self.loop.contacts, self.n_threads)
-        cdef long long[:, ::1] clumps = np.full((LANES * len(blocks), 2), -1, dtype=np.int64)
-        cdef double[:, :, ::1] rates = np.zeros((2 * len(changes) + 1, len(clumps), 2 * len(changes)))
-        cdef const ContactBlock *block
-        cdef Py_ssize_t b, first
-        cdef int k, lane, n = <int> len(changes)
-        cdef bint walls
-        for b in range(len(blocks)):
-            block = block_at(&self.loop.contacts[blocks[b, 0]].groups[blocks[b, 1]], blocks[b, 2])
-            first, walls = LANES * b, blocks[b, 1] == <int> WALLS
-            for k in range(2 * n + 1):                  # first with all values as they are; walls keep theirs
-                write_rates(&self.own, self.loop.contacts[blocks[b, 0]].law, view, block, walls,
-                            -1 if walls and k > n else k - 1, changes[(k + n - 1) % n], rates[k, first:first + LANES])
-            for lane in range(LANES):
-                if block.first[lane] != free_slot_of(view):
-                    clumps[first + lane, 0] = view.clump_number[clump_of(view, block.first[lane])]
-                    if block.second[lane] >= 0:
-                        clumps[first + lane, 1] = view.clump_number[clump_of(view, block.second[lane])]
-        (<LawKernels> self.loop.law.parameters.context).raise_error()
-        present, found = np.asarray(clumps)[:, 0] >= 0, np.asarray(rates)
-        slopes = (found[1:] - found[0]) / np.tile(changes, 2)[:, None, None]
-        return np.asarray(clumps)[present], np.moveaxis(slopes, 0, -1)[present]
-
-
-cdef void write_rates(const FieldPass *fields, const Law *law, const StateView *view, const ContactBlock *block,
-                      bint walls, int k, double change, double[:, ::1] rates) noexcept nogil:
-    """Add the rates of the law and all fluxes to rates (LANES, 2 n), n components; value k is changed unless k < 0."""
-    cdef Room room
-    cdef int n = fields.n, flux, m, lane
-    load_room(law, view, block, walls, &room)
-    for lane in range(LANES if k >= 0 else 0):
-        room.contact.values[k][lane] += change
-        if walls and k < n and isnan(fields.of_walls[law.walls.wall_of[-1 - block.second[lane]] * n + k]):
-            room.contact.values[n + k][lane] += change          # a wall without a value has the clump's
-    find_rates_of_law(fields, block, &room.contact, &room.result)
-    for flux in range(-1, fields.n_fluxes):
-        call_flux(fields, flux, &room.contact, &room.result)
-        for m in range(2 * n):
-            for lane in range(LANES):
-                rates[lane, m] += room.result.rates[m][lane]

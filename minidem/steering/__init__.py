@@ -1,6 +1,6 @@
 """Walls and a periodic box that move, or that forces move.
 
-steering.pyx    the course: where walls and box are in coming steps; what a Snapshot keeps of it
+course.pyx      the course: where walls and box are in coming steps; what a Snapshot keeps of it
 steer.pyx       phase: forces move walls and box in the step that begins
 servo.pyx       loads and motion of walls with a Servo or Driven
 pressure.pyx    stress, and rates of the lengths of a box under a Pressure

@@ -27,7 +27,7 @@ cdef struct Servos:
     const double *loads             # (steps, n): Servo.loads
     ServoState *states              # (steps + 1, number of walls) from the first step of the course on
     double top_speed                # of these walls [m/s]
-    double path                     # bound of the distance that they have moved since this step [m]
+    double path                     # bound of the distance that they have moved since the first step of the course [m]
 
 
 cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil

@@ -32,8 +32,10 @@ cdef inline void add_load(const Loop *loop, const ServoWall *servo, Vec3 arm, Ve
 
 cdef void add_contacts(const Loop *loop, const Contacts *contacts, const Servos *servos, bint walls,
                        const ContactBlock *block, Wide *sums) noexcept nogil:
-    """Add eight contacts to the sums of the walls that a force moves: loads of contacts with walls; resistances, also
-    of contacts with the clumps that a wall carries."""
+    """Add eight contacts to the sums of the walls that a force moves.
+
+    Contacts with a wall give a load and a resistance, contacts with clumps that it carries a resistance only.
+    """
     cdef Contact contact
     cdef SideBlock sides[2]
     cdef Eight along, across

@@ -1,6 +1,7 @@
 """Forces at a whole step move walls and box in the next one: a phase at its beginning.
 
-All threads sum the forces, and one writes the poses of the next two half steps.
+All threads sum the forces; the first one gives the present poses their new velocities, and writes those of the next
+two half steps.
 """
 from libc.string cimport memset
 

@@ -160,8 +160,8 @@ cdef class WallPrimitives:
     def tabulate(self, long long step, long long least, long long steps, double half_step):
         """Poses (entries, walls + 1), and bounds (entries,) of the distance that any surface has moved [m].
 
-        One entry for each half step from a step on, for `steps` steps; of a Servo the motion without the force. Where
-        functions of the user make poses expensive, a new time loop begins with the last table, if it has `least` steps.
+        One entry for each half step from a step on, for `steps` steps; of a Servo the motion without the force. The
+        last table is used again if it has `least` steps more, as functions of the user may be slow.
         """
         first, poses, moved = self.ahead
         cdef long long offset = 2 * (step - first)

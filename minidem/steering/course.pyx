@@ -48,7 +48,7 @@ cdef class Steering:
         cdef Servos *servos = &self.own.servos
         cdef ServoWall *servo
         walls = [] if snapshot.walls is None else snapshot.walls.walls
-        self.walls, self.guard, self.known, course.first = snapshot.walls, settings.guard, -1, snapshot.step
+        self.walls, self.guard, self.n_known, course.first = snapshot.walls, settings.guard, -1, snapshot.step
         self.box, self.clumps = snapshot.state.box, snapshot.state
         self.servo_states = np.array([(0.0, driven_apart(wall)[2]) for wall in walls] if snapshot.servo_states is None
                                      else snapshot.servo_states, dtype=float).reshape(1, len(walls), 2)
@@ -103,7 +103,7 @@ cdef class Steering:
         cdef int t
         most = min(TABLE_STEPS, max(1, MOST_POSES // (2 * course.walls + 1)))
         least = min(steps, most)
-        if self.steered or not 0 <= step - course.first <= self.known - least:
+        if self.steered or not 0 <= step - course.first <= self.n_known - least:
             most = least if self.steered else min(PIECES_PER_TABLE * least, most)
             try:
                 self.tabulate(loop, step, least, most)
@@ -114,9 +114,9 @@ cdef class Steering:
         for t in range(loop.n_threads if loop.has_contacts else 0):
             place(loop, t, 2 * (step - course.first))
             loop.walls.now, loop.law.box = loop.contacts[t].walls.now, loop.contacts[t].own_law.box
-        if steps > 0 and step - course.first == self.known:
+        if steps > 0 and step - course.first == self.n_known:
             self.refuse(step)
-        return min(steps, course.first + self.known - step)
+        return min(steps, course.first + self.n_known - step)
 
     cdef object tabulate(self, Loop *loop, long long step, long long least, long long steps):
         """Compute poses from a step on, for `steps` steps, or for as many as are at hand, if these are `least`."""
@@ -155,10 +155,10 @@ cdef class Steering:
         course.first, servos.path = step, 0.0
         servos.loads, servos.states = <const double *> pointer_to(loads), <ServoState *> pointer_to(servo_states)
         moving.rates, moving.states = <double *> pointer_to(rates), <BoxState *> pointer_to(states)
-        self.known = steps if course.walls or course.boxes else 2 ** 62
+        self.n_known = steps if course.walls or course.boxes else 2 ** 62
         for k in range(steps + 1 if course.boxes and not moving.presses else 0):
             if not advance_box(spec, moving.rates + 4 * k, moving.states + k, course.box_poses + 2 * k, step + k):
-                self.known = min(k, steps)
+                self.n_known = min(k, steps)
                 break
         if moving.presses:
             expect_kick(spec, moving.rates, moving.states, moving.states, course.box_poses + 2, step)
@@ -224,12 +224,12 @@ cdef class Steering:
         return {"servo_states": self.servo_state(step).copy() if self.own.servos.n else None,
                 "box_state": self.box_state(step).copy() if self.course.boxes else None}
 
-    def begin(self, long long step, states):
+    def go_back(self, long long step, states):
         """Go back to an earlier step, of which these are the `states`."""
         cdef bint servos = self.own.servos.n > 0
         self.servo_states = states["servo_states"][None] if servos else self.servo_states
         self.box_states = states["box_state"][None] if self.course.boxes else self.box_states
-        self.course.first, self.known = step, -1
+        self.course.first, self.n_known = step, -1
 
     def box_at(self, long long step):
         """The Box at a step, or None."""

@@ -12,7 +12,7 @@ cdef class Steering:
     cdef WallPrimitives walls           # None: free bodies
     cdef object box, clumps             # PeriodicBox or None: no axis is periodic; State
     cdef Guard guard
-    cdef long long known                # steps of the course for which poses are known
+    cdef long long n_known                # steps of the course for which poses are known
     cdef object servo_states, box_states, arrays, tables    # what course and `own` point to
     cdef object attach(self, Loop *loop)
     cdef long long prepare(self, Loop *loop, long long steps) except -1
