@@ -78,7 +78,7 @@ from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, Servo, box
 from minidem.walls.periodic_box import PeriodicBox, Pressure
 
-__version__ = "0.23.0"
+__version__ = "0.24.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Material", "MeshWall", "Oscillation",
            "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box",
            "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include",
