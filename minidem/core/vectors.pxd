@@ -25,6 +25,7 @@ cdef enum:
 cdef bint *memory_refused() noexcept nogil
 cdef int require_memory(str purpose) except -1
 cdef void *aligned_memory(size_t size) noexcept nogil
+cdef void *zeroed_memory(size_t size) noexcept nogil
 cdef bint grow(void *vector, Py_ssize_t wanted, size_t item) noexcept nogil
 cdef void release(void *vector) noexcept nogil
 

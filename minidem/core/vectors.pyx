@@ -1,5 +1,6 @@
 """Memory of the time loop: growing arrays, and the flag of a thread to which memory was refused."""
 from libc.stdlib cimport free, realloc
+from libc.string cimport memset
 
 cdef extern from *:
     """
@@ -58,6 +59,14 @@ cdef void *aligned_memory(size_t size) noexcept nogil:
         return NULL
     use_large_pages(data, size)
     return data
+
+
+cdef void *zeroed_memory(size_t size) noexcept nogil:
+    """The same, of zeros."""
+    cdef void *memory = aligned_memory(size)
+    if memory != NULL:
+        memset(memory, 0, size)
+    return memory
 
 
 cdef bint grow(void *vector, Py_ssize_t wanted, size_t item) noexcept nogil:

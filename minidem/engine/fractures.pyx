@@ -3,7 +3,6 @@
 import numpy as np
 
 from libc.stdlib cimport free
-from libc.string cimport memset
 
 from minidem.contact.blocks cimport ContactBlock
 from minidem.contact.contacts cimport FRACTURE, Contacts, Observer, Room, add_observer
@@ -11,7 +10,7 @@ from minidem.contact.fixed_point cimport LARGEST, rounded_wide
 from minidem.core.eight cimport bits_below
 from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport aligned_memory, grow, release, require_memory
+from minidem.core.vectors cimport grow, release, require_memory, zeroed_memory
 from minidem.state.state cimport StateView, free_slot_of
 
 FRACTURE_ROW = np.dtype([("step", np.int64), ("energy", float), ("first", np.intc), ("second", np.intc)])
@@ -58,9 +57,8 @@ cdef class Fractures:
         cdef Contacts *contacts
         cdef int t
         self.known, self.n_threads = known, loop.n_threads if breaks else 0
-        self.noted = <FractureVector *> aligned_memory(self.n_threads * sizeof(FractureVector) + 1)
+        self.noted = <FractureVector *> zeroed_memory(self.n_threads * sizeof(FractureVector) + 1)
         require_memory("the fractures")
-        memset(self.noted, 0, self.n_threads * sizeof(FractureVector))
         for t in range(self.n_threads):
             contacts = loop.contacts + t
             add_observer(contacts, Observer(clear, see, self.noted + t))

@@ -25,7 +25,7 @@ from minidem.contact.gather cimport load_known_results
 from minidem.contact.law cimport LawKernels
 from minidem.core.instant cimport BETWEEN, STAGE, ends_step
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vectors cimport aligned_memory, release, require_memory, reserve
+from minidem.core.vectors cimport release, require_memory, reserve, zeroed_memory
 from minidem.loop.loop cimport since_last_pose
 from minidem.state.state cimport clump_of, first_row, free_slot_of, pointer_to
 
@@ -278,9 +278,8 @@ cdef class FieldRates:
         own.amounts = <Wide *> self.keep(np.zeros(slots * own.n * SUM_PARTS * sizeof(Wide), np.uint8))
         own.transfers = <unsigned char *> self.keep(np.zeros(n_blocks, np.uint8))
         own.of_walls = <const double *> self.keep(np.hstack([field.walls for field in population.fields]))
-        own.threads = <ThreadRates *> aligned_memory(loop.n_threads * sizeof(ThreadRates))
+        own.threads = <ThreadRates *> zeroed_memory(loop.n_threads * sizeof(ThreadRates))
         require_memory("the rates of fields")
-        memset(own.threads, 0, loop.n_threads * sizeof(ThreadRates))
         for t in range(loop.n_threads):
             self.own.threads[t].of_all, self.own.threads[t].mine = own, loop.broad.threads + t
             contacts = loop.contacts + t

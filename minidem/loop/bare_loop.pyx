@@ -9,7 +9,6 @@ from minidem.core.threads import has_openmp
 from minidem.state.state import CONSTANTS, WRENCH, WRENCH_ROWS, aligned
 
 from libc.stdlib cimport free
-from libc.string cimport memset
 
 from minidem.broadphase.broadphase cimport (
     REFERENCE_ROWS, Broadphase, Share, drop_lists, measure_spheres, prepare_broadphase,
@@ -23,7 +22,7 @@ from minidem.contact.history cimport write_history
 from minidem.contact.law cimport set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport LINE_PAIR, IntVector, aligned_memory, require_memory
+from minidem.core.vectors cimport LINE_PAIR, IntVector, require_memory, zeroed_memory
 from minidem.loop.loop cimport full_team
 from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView, free_slot_of, pointer_to
@@ -67,9 +66,8 @@ cdef class BareLoop:
         Allocations form a chain, in whose links the first bytes point to the one before.
         """
         cdef void **link
-        link = <void **> aligned_memory(LINE_PAIR + size)
+        link = <void **> zeroed_memory(LINE_PAIR + size)
         require_memory("the time loop")
-        memset(link, 0, LINE_PAIR + size)
         link[0], self.memory = self.memory, link
         return <char *> link + LINE_PAIR
 

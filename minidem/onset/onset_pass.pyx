@@ -14,7 +14,7 @@ import numpy as np
 from minidem.onset.series import TERMS, zeta_polynomials
 
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from minidem.broadphase.broadphase cimport wait
 from minidem.broadphase.neighbours cimport Neighbours
@@ -29,7 +29,7 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport set_flag
 from minidem.core.quaternion cimport Quat, matrix, rotate, rotate_back, turn_vector
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
-from minidem.core.vectors cimport aligned_memory, release, require_memory, reserve
+from minidem.core.vectors cimport release, require_memory, reserve, zeroed_memory
 from minidem.holds.hold cimport held_wrench
 from minidem.onset.formula cimport OnsetConstants, Onsets, onset_forces
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
@@ -316,13 +316,10 @@ cdef class OnsetCorrection:
         cdef int t, k
         cdef Contacts *contacts
         self.loop, self.n_threads = loop, loop.n_threads
-        self.own.near = <NearOnset *> aligned_memory(loop.n_threads * sizeof(NearOnset))
-        self.own.motions = <ClumpMotions *> aligned_memory(loop.state.n_blocks * sizeof(ClumpMotions))
-        self.own.marks = <unsigned char *> aligned_memory(loop.state.n_blocks)
+        self.own.near = <NearOnset *> zeroed_memory(loop.n_threads * sizeof(NearOnset))
+        self.own.motions = <ClumpMotions *> zeroed_memory(loop.state.n_blocks * sizeof(ClumpMotions))
+        self.own.marks = <unsigned char *> zeroed_memory(loop.state.n_blocks)
         require_memory("the onset corrections")
-        memset(self.own.near, 0, loop.n_threads * sizeof(NearOnset))
-        memset(self.own.motions, 0, loop.state.n_blocks * sizeof(ClumpMotions))
-        memset(self.own.marks, 0, loop.state.n_blocks)
         self.own.constants.central, self.own.constants.power = loop.law.central, power
         self.own.constants.dt = loop.step.dt
         for k in range(ZETA_TERMS):
