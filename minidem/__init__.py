@@ -99,7 +99,7 @@ def get_include() -> str:
     return str(_Path(__file__).parent)
 
 
-# `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
+# `import minidem.shapes` and the like: these modules have a public name beside the name in their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in
                  {"mesh_report": mesh_report, "shapes": shapes}.items()}
 

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 done, 1 failed, 2 bad arguments; of `run` that of the scenario.
+        Exit status: 0 done, 1 failed, 2 bad arguments; `run` returns the status of the scenario.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in ("-h", "--help", "help"):

@@ -2,9 +2,10 @@
 """Clumps drain from a box over an edge until a slope remains: the angle of repose.
 
 A bed settles in a box of 0.2 m. Then one side is opened: clumps fall over the edge of the floor and are removed. Floor
-and back are rough, the two other sides smooth, so that the slope is that of a wide bed. observables.csv has the number
-of clumps, number and mass of the clumps that left, and the angle over time, repose.png the angle and the slope at the
-end. The angle is that of a straight line through the highest spheres of ten strips between 0.15 and 0.75 of the length.
+and back are rough, the two other sides smooth, so that the slope is the same as in a wide bed. observables.csv has the
+number of clumps, number and mass of the clumps that left, and the angle over time, repose.png the angle and the slope
+at the end. The angle is measured on a straight line through the highest spheres of ten strips between 0.15 and 0.75 of
+the length.
 
     python scenarios/angle_of_repose.py --quick
     python scenarios/angle_of_repose.py --clump rod
@@ -28,7 +29,7 @@ LENGTH, WIDTH, QUICK_WIDTH = 0.2, 0.08, 0.03                        # of the box
 COUNT, FRACTION = 2000, 0.3                                         # in a box of WIDTH; of the placement
 STRIPS = np.linspace(0.15, 0.75, 11)
 BELOW, INTERVAL = 0.05, 0.02                                        # where and how often clumps are removed [m], [s]
-STEP = 4e-5                                                         # the default, and that of the bed [s]
+STEP = 4e-5                                                         # the default, and the step of the bed [s]
 CLOSED = md.Plane((LENGTH, 0.0, 0.0), (-1.0, 0.0, 0.0)), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 
 

@@ -3,9 +3,10 @@
 
 A chain of spheres, bonded (D. O. Potyondy & P. A. Cundall, Int. J. Rock Mech. Min. Sci. 41, 1329 (2004), doi
 10.1016/j.ijrmms.2004.09.011), begins at a sphere that does not move; a force acts on its last one from the start. The
-end oscillates about the static deflection, which is that of Timoshenko's beam, with the lowest frequency of that of
-Euler and Bernoulli (S. P. Timoshenko, Philos. Mag. 41, 744 (1921), doi 10.1080/14786442108636264). The last mass is
-half a spacing longer than the beam that it stands for, so that the frequency is that of a beam with this length.
+end oscillates about the static deflection, which is the deflection of Timoshenko's beam, with the lowest frequency of
+the beam of Euler and Bernoulli (S. P. Timoshenko, Philos. Mag. 41, 744 (1921), doi 10.1080/14786442108636264). The last
+mass is half a spacing longer than the beam that it stands for, so that the frequency belongs to a beam with this
+length.
 
     python scenarios/cantilever.py --quick
     python scenarios/cantilever.py

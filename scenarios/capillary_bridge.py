@@ -2,8 +2,8 @@
 """Capillary bridges between wet spheres: a contact law of a user that reaches beyond touch. A worked example.
 
 At touch a bridge of a liquid forms; it pulls until the gap s of the spheres reaches the rupture distance s_c. The pull
-is that of Rabinovich, Esayanur & Moudgil, Langmuir 21, 10992 (2005), without the term of the immersion angle; s_c is
-that of Lian, Thornton & Adams, J. Colloid Interface Sci. 161, 138 (1993):
+follows Rabinovich, Esayanur & Moudgil, Langmuir 21, 10992 (2005), without the term of the immersion angle; s_c follows
+Lian, Thornton & Adams, J. Colloid Interface Sci. 161, 138 (1993):
 
     F_c = 2 pi R gamma cos(theta) (1 - s / sqrt(s^2 + 2 V / (pi R))),  s_c = (1 + theta/2) V^(1/3)
 
@@ -166,7 +166,7 @@ def simulation(law, walls=None, options=f"volume={VOLUME}", **settings):
 
 
 def collide(law, speed):
-    """Two spheres head on: rebound speed over that of approach, 0 if they stick; rows (gap, force) of the contact."""
+    """Two spheres head on: rebound speed over approach speed, 0 if they stick; rows (gap, force) of the contact."""
     sim, rows = simulation(law), []
 
     def note(sim):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A cohesive powder: two spheres stick below a speed, and a bed stands the steeper the larger its Bond number.
 
-The contacts are those of Johnson, Kendall and Roberts: contact="hertz-mindlin:cohesion=jkr". First, two spheres collide
+The contacts follow Johnson, Kendall and Roberts: contact="hertz-mindlin:cohesion=jkr". First, two spheres collide
 head on without damping. Thornton & Ning, Powder Technol. 99, 154 (1998), have the speed below which they stick,
 
     v_s = sqrt(14.18 / m*) (w^5 R*^4 / E*^2)^(1/6)
@@ -11,8 +11,8 @@ and the restitution above it, sqrt(1 - (v_s / v)^2).
 Then spheres of 0.5 mm with friction and rolling resistance settle in a box. One side is opened: powder falls over the
 edge of the floor, and a slope remains. The Bond number is the pull-off force 3/2 pi w R* of two spheres over their
 weight. slopes.csv has for each Bond number the part of the spheres that stays, the angle of the surface, and the error
-of the energy balance; cohesive_slope.png shows the slopes from the side. The angle is that of a straight line through
-the highest spheres of eight strips; a bed with a large Bond number does not flow, and its top stays level.
+of the energy balance; cohesive_slope.png shows the slopes from the side. The angle is measured on a straight line
+through the highest spheres of eight strips; a bed with a large Bond number does not flow, and its top stays level.
 """
 
 import sys

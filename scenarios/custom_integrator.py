@@ -172,7 +172,7 @@ def run(options, report):
             md.rotation.register(f"vv-{name}", **functions, title="SPIRAL, synchronous", order_q=2, order_w=2,
                                  order_q_varying=2, order_w_varying=2)
             schemes.append(f"vv-{name}")
-    reference = integrate_body("rk4", 16 * STEPS[-1]).orientation        # its error is 1e-9 of that of the others
+    reference = integrate_body("rk4", 16 * STEPS[-1]).orientation        # its error is 1e-9 of the others' errors
     ends = {scheme: [integrate_body(scheme, steps) for steps in STEPS]
             for scheme in report.progress("body", schemes)}
     errors = {scheme: [np.max(np.abs(end.orientation - reference)) for end in end_of]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A dense gas of rods of three spheres in a box, without gravity, friction or damping.
 
-The rods are those of rods_in_box.py, at a solid fraction of 0.3. They are placed at random without overlap, with
+The rods are the same as in rods_in_box.py, at a solid fraction of 0.3. They are placed at random without overlap, with
 isotropic orientations and 4 m/s in random directions. Angular velocities are normally distributed about each
 principal axis, with the mean energy that the velocity has per direction (equipartition). A thermalisation run with a
 fixed integrator, about ten collisions per rod, removes the memory of the placement. The elastic energy, 4 % of the

@@ -11,8 +11,8 @@ First, a chain of spheres is pressed between a wall at 400 K and one at 300 K, i
 moves, so that the temperatures obey a linear system with constant coefficients, whose solution is a matrix exponential;
 at late times they are linear along the chain. Then a packing of dimers, pressed together in a box until it is at rest,
 is heated from below and cooled from above, between adiabatic side walls; the matrix follows from sim.contacts() at the
-start. The conductivity is 3e4 times that of glass: heat, which is slower than elastic waves by orders of magnitude,
-takes some seconds of processor time.
+start. The conductivity is 3e4 times the conductivity of glass: heat, which is slower than elastic waves by orders of
+magnitude, takes some seconds of processor time.
 
     python scenarios/heat_chain.py --quick
     python scenarios/heat_chain.py
@@ -129,7 +129,7 @@ def chain_steps(contacts):
 
 
 def radii_of_contacts(sim):
-    """Pairs of clumps, and radii of their circles of contact; walls have effective radii twice those of pairs."""
+    """Pairs of clumps, and radii of their circles of contact; walls have twice the effective radii of pairs."""
     contacts = sim.contacts()
     radius = np.where(contacts["clump_j"] < 0, 1.0, 0.5) * RADIUS * GROWTH[-1]
     return contacts["clump_i"], contacts["clump_j"], np.sqrt(radius * contacts["overlap"])

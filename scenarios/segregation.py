@@ -3,8 +3,8 @@
 
 Spheres of two sizes, mixed at the start, flow down a bumpy base in a box that is periodic along the flow and across it.
 Small grains fall through gaps to the base, large ones rise to the surface (kinetic sieving; S. B. Savage & C. K. K.
-Lun, J. Fluid Mech. 189, 311 (1988), doi 10.1017/S002211208800103X). The volume concentration of the small grains is the
-density of these over that of all, fields of the kernel of Goldhirsch (minidem.analysis.coarse).
+Lun, J. Fluid Mech. 189, 311 (1988), doi 10.1017/S002211208800103X). The volume concentration of the small grains is
+their density over the density of all, fields of the kernel of Goldhirsch (minidem.analysis.coarse).
 
     python scenarios/segregation.py --quick
     python scenarios/segregation.py

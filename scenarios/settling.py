@@ -6,9 +6,9 @@ of m g r, with the mass m of a clump and the radius r of its spheres. The rotati
 only contact does not count: no law resists twisting, so that this spin lasts. In the heap of the first command one of
 the 400 rods rests on a single contact and spins with 5 mrad/s: 8e-11 m g r per clump.
 
-observables.csv has the kinetic energy and that of such spin (torsion_energy), the coordination number (contacts per
-clump, those with walls included), and the packing fraction of a uniform bed with the same mean height of the clumps;
-settling.png shows them. A heap continued from its checkpoint stays at rest:
+observables.csv has the kinetic energy and the energy of such spin (torsion_energy), the coordination number (contacts
+per clump, those with walls included), and the packing fraction of a uniform bed with the same mean height of the
+clumps; settling.png shows them. A heap continued from its checkpoint stays at rest:
 
     python scenarios/settling.py && python scenarios/settling.py --resume --time 5
     python scenarios/settling.py --count 10000

@@ -49,7 +49,7 @@ def add_options(group):
 def shear(aspect, inertial, fraction, count, quick, seed, out):
     """Run shear_flow.py, or continue from its checkpoint; numbers of its summary.
 
-    fraction : 0 at constant pressure; else the inertial number is that of FRACTIONS.
+    fraction : 0 at constant pressure; else the inertial number is taken from FRACTIONS.
 
     RuntimeError for a run that did not finish.
     """

@@ -15,7 +15,7 @@ of 0.9.
     python scenarios/sheared_gas.py
 
 table.csv has a row for each run, gas.csv the means over the seeds with standard errors beside the theories,
-sheared_gas.png all over the restitution. The shear stress is that of the work of the box, without sampling error.
+sheared_gas.png all over the restitution. The shear stress follows from the work of the box, without sampling error.
 """
 
 import math

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The time of a step of bonded spheres beside that of as many contacts with friction, on one core.
+"""The time of a step of bonded spheres beside a step of as many contacts with friction, on one core.
 
     python tools/benchmark_bonds.py             # half a minute
 

@@ -23,7 +23,7 @@ LISTS = ("outer_skin", "inner_skin", "outer_pairs", "inner_pairs", "active_slots
 def peak_memory():
     """Largest resident memory of this process so far [bytes].
 
-    On Linux not from getrusage, whose peak includes that of the parent process.
+    On Linux not from getrusage, whose peak includes the peak of the parent process.
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -58,7 +58,7 @@ class Collision:
     angle: between the relative velocity and the normal [degrees]. adhesion: sticking speed of the first two spheres
     over the speed along the normal. spin: angular velocity of the first clump along
     normal, tangent and side, times radius over speed. damping: `tangential_damping` of the law. steel: the second clump
-    or the walls are of steel, and restitution and friction those of the pair.
+    or the walls are of steel, with the restitution and friction of the pair.
     """
     name: str
     bodies: str
@@ -164,7 +164,7 @@ def contact_time(collision, speed):
 
 
 def work_of_adhesion(collision, speed):
-    """w [J/m2] at which the sticking speed is that of the collision."""
+    """w [J/m2] at which the sticking speed is the speed of the collision."""
     return (collision.adhesion * speed / sticking_speed(*contact_of(collision), 1.0)) ** 1.2
 
 

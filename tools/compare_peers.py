@@ -8,7 +8,7 @@ The peers are Yade, LAMMPS and LIGGGHTS, from their Debian packages. Cases with 
 chosen by short trial runs. Runs of the peer and of minidem alternate, so that other programs on the machine slow down
 both; quote the median of the ratios. Only the steps after a warm-up are timed, without output.
 
-    ratio       time per step of the peer over that of minidem
+    ratio       time per step of the peer over the time of minidem
     drift       relative change of the total energy over the run
     apart       check that both codes run the same system: largest distance between a clump of the peer and the same
                 clump of minidem after the warm-up, in radii of the smallest sphere (later the motion is chaotic).

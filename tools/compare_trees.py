@@ -112,7 +112,7 @@ def main(argv=None):
                         help="separated by commas (default: %(default)s)")
     parser.add_argument("--threads", type=numbers, default="1", metavar="N,...",
                         help="numbers of threads (default: %(default)s)")
-    parser.add_argument("--contact", metavar="NAME", help="contact law in the other tree (default: that of the case)")
+    parser.add_argument("--contact", metavar="NAME", help="contact law in the other tree (default: as in the case)")
     parser.add_argument("--zero-force", action="store_const", const="zero-force", default="no-force", dest="force",
                         help="the other tree calls a compiled force of zeros (needs numba)")
     parser.add_argument("--turns", type=at_least(2), default=21, metavar="K", help="portions (default: %(default)s)")

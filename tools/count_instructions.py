@@ -4,9 +4,9 @@
     python tools/count_instructions.py              # exit status 1 if a case differs by more than 3 %
     python tools/count_instructions.py --record     # accept the present numbers
 
-The cases are those of tools/benchmark.py on one thread, with fewer clumps in C and G. What counts is the time loop with
-the lists that it rebuilds, at level x86-64-v3. Repeated counts agree within 0.01 %, however busy the machine is. They
-do not show waiting for memory: measure times as well, with tools/compare_trees.py.
+The cases are taken from tools/benchmark.py, on one thread, with fewer clumps in C and G. What counts is the time loop
+with the lists that it rebuilds, at level x86-64-v3. Repeated counts agree within 0.01 %, however busy the machine is.
+They do not show waiting for memory: measure times as well, with tools/compare_trees.py.
 
 A package that is not built with MINIDEM_ARCH=levels is first built once more, in build/x86-64-v3 (a minute). If the
 version of the compiler is not the recorded one, deviations are reported, but the exit status is 0.

@@ -12,7 +12,7 @@ The table lists the hash of positions, orientations, velocities, forces and torq
 
 Emulation shows that the arithmetic and the generated code are right. It shows neither the speed nor the weak memory
 order of arm64, since qemu leaves the order of loads and stores to the x86 processor: `tools/sanitize.py thread` checks
-the synchronisation of threads by the rules of C. Initial states that are made on arm64 differ from those of x86-64 in
+the synchronisation of threads by the rules of C. Initial states that are made on arm64 differ from x86-64 in
 the last bits, because NumPy's einsum, matmul and exp do.
 
 Exit status: 0 all bits are equal; 1 otherwise; 77 something is not installed.

@@ -5,7 +5,7 @@
     python tools/integrator_table.py --schemes spiral exact    some schemes, printed only
     python tools/integrator_table.py --import mine.py --schemes mine    one of your own
 
-The schemes are those of second order under any torque with one evaluation of the forces per step. The text above the
+The table has the schemes of second order under any torque with one evaluation of forces per step. The text above the
 tables is written by hand.
 """
 import argparse
@@ -83,7 +83,7 @@ def elastic(system, name, seed):
 
 
 def grains(name, seed, friction, speed, **options):
-    """Asymmetric clumps in a cube, with dashpots; options : functions of its edge, for those of Simulation."""
+    """Asymmetric clumps in a cube, with dashpots; options : functions of its edge, for options of Simulation."""
     rng, edge = np.random.default_rng(seed), (GRAINS * CLUMP.volume / FRACTION) ** (1 / 3)
     [(position, orientation)] = place_densely([CLUMP], [GRAINS], (0, 0, 0), (edge,) * 3, rng)
     material = md.Material(young=1e8, poisson=0.2, restitution=0.6, friction=friction)
@@ -121,7 +121,7 @@ def of_run(system, name, seed):
 
 
 def costs(script, number, steps, names):
-    """Processor time of a step over that of `spiral`, by name: of so many rods of a scenario, the least of six runs."""
+    """Processor time of a step relative to `spiral`, by name: of so many rods of a scenario, the least of six runs."""
     least = dict.fromkeys(["spiral", *names], np.inf)
     sims = {name: script.build(script.SCENARIO.parse(
         ["--integrator", name, "--rods", str(number), "--threads", "1"])) for name in least}

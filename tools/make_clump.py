@@ -132,7 +132,7 @@ def main(argv=None):
     parser.add_argument("--repair", action="store_true",
                         help="fill the holes of a mesh that is not watertight (pymeshfix, in the extra 'mesh'); "
                              "check the picture")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="sphere file (default: that of the mesh with .txt)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="sphere file (default: name of the mesh with .txt)")
     parser.add_argument("--png", type=Path, metavar="FILE",
                         help="picture (default: the sphere file with .png)")
     parser.add_argument("--table", action="store_true",

@@ -6,8 +6,8 @@
     python tools/order_table.py --check     measure the orders only and compare them with the file
     python tools/order_table.py --import mine.py    measure and print your own schemes, write nothing
 
-Errors are those of minidem.scenarios.rotating_bodies.driven_bodies at the end of a motion of six asymmetric bodies, for
-five time steps, each half the one before, against DOP853. The schemes are those of `minidem.rotation.available()`: a
+Errors are found by minidem.scenarios.rotating_bodies.driven_bodies at the end of a motion of six asymmetric bodies, for
+five time steps, each half the one before, against DOP853. The schemes are listed by `minidem.rotation.available()`: a
 new file of minidem/rotation/ needs no edit here. Written again, the file differs in the nanoseconds alone. The number
 of schemes is written into the texts that state it, NUMBERED. Exit status of --check: 0 if all files agree, 1 if not.
 """
@@ -65,7 +65,7 @@ What schemes conserve, apart from rounding, for a body without torque:
 For bodies turned by a potential, the energy error of `dlm`, `dmv`, `exact`, `lie-verlet`,
 `no-squish` and `touma-wisdom` oscillates for ever: they are symplectic. Symmetry in time and energy
 without torque do not suffice: the errors of `austin`, `simo-wong`, `lie-newmark` and, more slowly,
-`lie-midpoint` grow. Those of `fincham` and `richardson` grow without bound: heavy bodies on a pivot
+`lie-midpoint` grow. For `fincham` and `richardson` they grow without bound: heavy bodies on a pivot
 gain 1.4 and 7 times their kinetic energy in 100 000 steps of about 0.1 rad.
 
 """
@@ -93,11 +93,12 @@ other non-spherical grains. `spiral` and `pfc4`, of 2024, are in the table. Thes
 
 ## In other fields
 
-The angular velocities of `austin` are those of the implicit midpoint rule, by which Genesis moves
-free bodies without contacts ([2026](https://github.com/Genesis-Embodied-AI/genesis-world/pull/3074)),
-as MuJoCo 3.10 did; MuJoCo 3.11 has replaced it
-([changelog](https://mujoco.readthedocs.io/en/3.11.0/changelog.html)). `austin` adds the rotation by
-the Cayley map, which keeps the angular momentum in the lab, and kicks for torques.
+The angular velocities of `austin` follow the implicit midpoint rule, by which Genesis moves
+free bodies without contacts
+([2026](https://github.com/Genesis-Embodied-AI/genesis-world/pull/3074)), as MuJoCo 3.10 did; MuJoCo
+3.11 has replaced it ([changelog](https://mujoco.readthedocs.io/en/3.11.0/changelog.html)). `austin`
+adds the rotation by the Cayley map, which keeps the angular momentum in the lab, and kicks for
+torques.
 
 ## Left out
 

@@ -114,7 +114,7 @@ def run(command, folder, environment):
     """Exit status of the command, and the sanitizer reports with their counts."""
     reports = folder / "reports"
     reports.mkdir()
-    # Leaks and mismatches of new and free, which C has not, are those of Python and of C++ libraries.
+    # Leaks and mismatches of new and free, which C has not, come from Python and C++ libraries.
     common = (f"log_path={reports}/report:print_stacktrace=1:detect_leaks=0:alloc_dealloc_mismatch=0:halt_on_error=0:"
              "ignore_noninstrumented_modules=1")
     options = {f"{name}_OPTIONS": common for name in ("ASAN", "UBSAN", "TSAN")}

@@ -62,8 +62,8 @@ class Fields:
         Standard deviation of the Gaussian, of all or of each axis [m]; a diameter of the clumps is usual. 0: no
         smoothing, a clump counts in the cell of its centre, a branch in each cell by its part there.
     clumps : callable, optional
-        simulation -> (n_clumps,) bool, those that count, such as grains of one size: their density over that of all is
-        a concentration. Stresses are then partial ones, of the ends of contacts at these clumps. Default: all.
+        simulation -> (n_clumps,) bool, those that count, such as grains of one size: their density over the density of
+        all is a concentration. Stresses are then partial ones, of the ends of contacts at these clumps. Default: all.
 
     Raises
     ------
@@ -87,7 +87,7 @@ class Fields:
     (measurements) says where the fields contain the whole mass.
 
     Over samples, density, momentum, sum of m v v, contact stress and wall force are averaged. The velocity is the
-    mean momentum over the mean density of a cell, and the kinetic stress is that of fluctuations about this velocity,
+    mean momentum over the mean density of a cell, and the kinetic stress comes from fluctuations about this velocity,
     in time and between clumps. It contains the part of a mean flow that is not resolved: with a velocity gradient G
     about density * (width^2 + cell^2 / 12) * G G^T.
     """

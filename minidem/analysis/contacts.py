@@ -36,7 +36,8 @@ def image_shifts(sim, pairs):
 def near_spheres(a, radii_a, b, radii_b, gap):
     """Pairs (k, 2), indices in a and in b, of spheres whose surfaces are at most a gap apart [m].
 
-    Spheres of b are searched by classes of size, a factor of two wide: the cost is that of the pairs for any radii.
+    Spheres of b are searched by classes of size, a factor of two wide: the cost grows as the number of pairs for any
+    radii.
 
     a, b : (n, 3), (m, 3) centres [m];  radii_a, radii_b : (n,), (m,) [m]
     """
@@ -91,8 +92,8 @@ def enclosed_box(walls, box=None):
 def wall_wrenches(sim, contacts, about=None):
     """(n, 6) forces on the walls and torques about `about` [N, N m], lab; default: the centre of each wall.
 
-    contacts : those of the simulation. In a periodic box contacts with images of a wall act on the wall itself, at the
-        image nearest to its centre.
+    contacts : contacts of the simulation. In a periodic box contacts with images of a wall act on the wall itself, at
+        the image nearest to its centre.
 
     A wall that carries clumps takes all forces on them.
     """

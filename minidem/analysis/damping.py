@@ -9,7 +9,7 @@ from minidem.core.quaternions import cross, rotate, rotate_back
 from minidem.fields.rates import FIELD_ROWS
 
 CHANGE = 1e-6                           # of a field, over its largest value, for derivatives
-ITERATIONS, MOST = 40, 50_000           # contacts that are looked at; of more those of the most heavily loaded clumps
+ITERATIONS, MOST = 40, 50_000           # contacts that are looked at; of more, contacts of the most loaded clumps
 CALLS = 10                              # of user forces, in the power iteration of their rate
 
 
@@ -61,8 +61,8 @@ def _dot(a, b):
 def spring_rate(sim, contacts, least=0.0) -> tuple[float, int]:
     """Largest angular frequency [1/s] of a motion against the springs of contacts, and the clump that moves most in it.
 
-    Its square is the largest eigenvalue of M^-1 K; leapfrog is unstable from 2 / dt on. Normal springs and, of
-    contacts that do not slide, those of friction. (0, -1) where a bound shows that it is below `least`.
+    Its square is the largest eigenvalue of M^-1 K; leapfrog is unstable from 2 / dt on. Normal springs count and,
+    where a contact does not slide, its friction spring. (0, -1) where a bound shows that it is below `least`.
     """
     contacts = contacts[_acting(sim, contacts)]
     if not len(contacts):
@@ -211,7 +211,7 @@ def alternating_rate(sim) -> tuple[float, int, str]:
     """The same of whatever changes a field, also forces, once that is seen; else (0, -1, "").
 
     It is seen where rates have changed their signs since the last step, have grown, and change the field by more
-    than its values in a step. One mode then dominates, whose growth g is that of the rate lambda with lambda dt = g
+    than its values in a step. One mode then dominates, whose growth g belongs to the rate lambda with lambda dt = g
     (1 + g) / (1.5 g + 0.5).
     """
     rows = sim.reader.field_rows()

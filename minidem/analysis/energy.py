@@ -36,10 +36,10 @@ class Energy:
         rolling resistance, and bonds that broke.
     work : float
         Work of user forces, moving walls, clumps that move as no force changes it, and a moving periodic box since the
-        start. That of the box is the integral of
+        start. The work of the box is the integral of
         - volume * stress : velocity gradient, with the kinetic part of the stress, tension positive.
     exchanged : float
-        Energy of the clumps added since the first step minus that of the clumps removed, with that of their contacts.
+        Energy of the clumps added since the first step minus energy of the clumps removed, contacts included.
     kinetic, total, dissipated : float
         translational + rotational; that with elastic + potential; sum of the five kinds.
     balance : float
@@ -149,8 +149,8 @@ def lasting_energy_error(table: Mapping[str, np.ndarray], contacts: np.ndarray) 
     """Relative energy error without the bounded oscillation in contacts, and the rows it is taken from.
 
     max |E - E_first| / scale; E is the total energy in the rows without any contact, "contact-free", if these are at
-    least a tenth of the rows and ten, otherwise the lasting energy in all rows, "shadow". E_first is that of the first
-    such row. (None, None) without a scale. `table`: see `energy_scale`;  contacts : (rows,) their numbers.
+    least a tenth of the rows and ten, otherwise the lasting energy in all rows, "shadow". E_first is the energy of
+    the first such row. (None, None) without a scale. `table`: see `energy_scale`;  contacts : (rows,) their numbers.
     """
     scale, _ = energy_scale(table)
     free = np.asarray(contacts) == 0

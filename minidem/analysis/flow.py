@@ -1,6 +1,6 @@
 """Order, temperature and rotation of clumps that flow, of all and in slabs.
 
-The flow is that of a periodic box that moves (`Box.flow`); in any other box it is the mean velocity of the clumps.
+In a periodic box that moves, the flow is `Box.flow`; in any other box it is the mean velocity of the clumps.
 """
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def shear_rate(sim) -> float:
 
 
 def solid_fraction(sim) -> float:
-    """Volume of the clumps over that of the periodic box."""
+    """Volume of the clumps over the volume of the periodic box."""
     return float(np.sum(clump_volumes(sim)) / sim.box.volume)
 
 
@@ -138,7 +138,7 @@ def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarr
     dict of (slabs,) ndarray
         For `pandas.DataFrame`: `position` of the middle [m]; `clumps`, their number; `solid_fraction`;
         `velocity_x`, `velocity_y`, `velocity_z` [m/s]; `temperature` of the velocities relative to these [m2/s2];
-        `rotation_x`, `rotation_y`, `rotation_z`, the mean angular velocity [rad/s]; `order`, that of the axes, see
+        `rotation_x`, `rotation_y`, `rotation_z`, the mean angular velocity [rad/s]; `order` of the axes, see
         `nematic_order`. Lab frame; clumps count with their centres, means are weighted by mass except for rotation and
         order; nan where there is none.
 

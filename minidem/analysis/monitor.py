@@ -176,7 +176,7 @@ class Monitor:
                                          f"well, or leave {name} out")
 
     def check_landing(self, sim, reader, first):
-        """Check the step for clumps from number `first` on of a Reader that will be that of the simulation."""
+        """Check the step for clumps from number `first` on of the Reader that the simulation will have."""
         if sim.walls or reader.n_clumps > 1:
             self._check(sim, self._find, "flat", _flat, sim, reader, first if sim.walls or first > 1 else 0)
 

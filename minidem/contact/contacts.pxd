@@ -76,8 +76,8 @@ cdef struct Contacts:
     int first_slot                  # of the own spheres
     int n_slots
     bint ready                      # the sums belong to the lists
-    # Contacts of a law with history stay in their blocks. Those of others are written where something reads them before
-    # the next evaluation, else one block after the other in the same place.
+    # Contacts of a law with history stay in their blocks. Contacts of other laws are written where something reads them
+    # before the next evaluation, else one block after the other in the same place.
     Blocks groups[GROUPS]
     Blocks spare[GROUPS]            # the contacts while they are brought into the order of new lists
     Blocks saved[GROUPS]            # a copy, see save_contacts ...

@@ -118,7 +118,7 @@ cdef inline int count_on_row(Contacts *contacts, int sphere, int change) noexcep
 cdef void begin_on(Contacts *contacts, const StateView *state, int sphere) noexcept nogil:
     """A contact of a sphere begins: from now on the motions of its row are written in each step.
 
-    Those of rows that are in the lists of other threads are written anyway.
+    Motions of rows that are in the lists of other threads are written anyway.
     """
     cdef Py_ssize_t row = row_of(sphere)
     if count_on_row(contacts, sphere, 1) == 1:
@@ -259,7 +259,7 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
 cdef Py_ssize_t find_own(Contacts *contacts, const Contacts *all, int n_threads) noexcept nogil:
     """List own contacts of all threads in `order`, (n, 4): own slot, thread, group, lane. Returns n.
 
-    Those of slot k are counted in start[k + 2].
+    Contacts of slot k are counted in start[k + 2].
     """
     cdef const Blocks *blocks
     cdef const ContactBlock *block

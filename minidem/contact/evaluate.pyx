@@ -6,9 +6,9 @@
                 forces on a sphere of another thread to a separate sum, which its owner adds (take_foreign)
     end         contacts of a law with history that do not go on: their pairs return to the neighbor list
 
-Contacts of a law with history are evaluated in the blocks in which they stay. Those of a law without are found anew at
-each pose, among the pairs of the inner list, and packed into blocks of eight as they are found; a block is added after
-the next has been evaluated.
+Contacts of a law with history are evaluated in the blocks in which they stay. Contacts of a law without history are
+found anew at each pose, among the pairs of the inner list, and packed into blocks of eight as they are found; a block
+is added after the next has been evaluated.
 """
 from libc.math cimport fabs
 from libc.string cimport memcpy, memmove, memset

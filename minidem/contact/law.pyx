@@ -166,8 +166,8 @@ def largest_sums(description, values, pair_table, radii, materials):
 cdef object set_units(Law *law, description, values, pair_table, state):
     """Units of all sums, and the largest gap of a contact.
 
-    Those of energies and of the forces on walls follow from the largest sphere and the stiffest material present, the
-    gap from all pairs of materials. Returns an array that a pointer belongs to.
+    The units of energies and of the forces on walls follow from the largest sphere and the stiffest material present,
+    the gap from all pairs of materials. Returns an array that a pointer belongs to.
 
     The forces on walls are added in 128 bits, so that they have the bits that their contacts have.
     """

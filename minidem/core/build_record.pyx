@@ -58,7 +58,7 @@ def build_info():
     Returns
     -------
     dict
-        With version: of minidem; isa: instructions that the kernels use, "native" (those of the machine that built
+        With version: of minidem; isa: instructions that the kernels use, "native" (all of the machine that built
         it), the x86-64 level "v2", "v3" or "v4", or "generic"; isa_levels: levels that the environment variable
         MINIDEM_ISA can choose here, the lowest first, empty in a build for one instruction set; openmp: whether runs
         can use several threads; compiler: name, version and the options that bear on speed or results.

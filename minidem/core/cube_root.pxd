@@ -1,7 +1,7 @@
 """The cube root of a positive normal number, within 4e-16: as vectors of eight, and with equal bits on every machine.
 
-A third of the bits of a double, as an integer, with a constant added, is those of its cube root within 3.2 %. Two steps
-with the series of (z / x^3)^(1/3) up to the third power follow.
+A third of the bits of a double, as an integer, with a constant added, equals the bits of its cube root within 3.2 %.
+Two steps with the series of (z / x^3)^(1/3) up to the third power follow.
 """
 cdef extern from *:
     """

@@ -4,7 +4,7 @@ cdef enum Purpose:
     BETWEEN                 # forces at the present pose: no step has led to it
     STAGE                   # a pose within a step, whose forces the rotation scheme needs
     STEP                    # a whole step
-    LAST_STEP               # that of a run: what persists between runs is stored
+    LAST_STEP               # the last step of a run: what persists between runs is stored
 
 cdef struct Instant:
     Purpose purpose

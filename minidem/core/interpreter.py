@@ -32,7 +32,7 @@ def scenario_command(name):
 
 
 def with_scenario_commands(text):
-    """A description whose examples are those of a source tree, with commands that work in this installation."""
+    """A description whose examples suit a source tree, with commands that work in this installation."""
     return re.sub(r"python scenarios/(?:\w+/)*(\w+)\.py", lambda found: scenario_command(found[1]), text)
 
 

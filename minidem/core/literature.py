@@ -1,4 +1,4 @@
-"""References to the literature, as text and as BibTeX; those of the package are in minidem/references.bib."""
+"""References to the literature, as text and as BibTeX; the package's own are in minidem/references.bib."""
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Reference:
     kind : str
         BibTeX type, such as "article".
     authors : tuple of str
-        "Family, Given" each; a name without comma is that of an organisation.
+        "Family, Given" each; a name without comma belongs to an organisation.
     title, year, doi : str
     where : dict
         Further BibTeX fields, such as journal and pages, in the order of the text.

@@ -76,7 +76,7 @@ def _read(what, default, text):
         return text
     if isinstance(limit, str):
         raise ValueError(f"{what} is {text!r}, must be one of {', '.join(words)}{did_you_mean(text, words)}")
-    kind = limit if isinstance(limit, type) else type(limit)        # that of None allows any finite number
+    kind = limit if isinstance(limit, type) else type(limit)        # NoneType allows any finite number
     number = int if issubclass(kind, int) else float
     wanted = "a finite number" if number is float else f"a whole number up to {LARGEST_INTEGER}"
     try:

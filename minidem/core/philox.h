@@ -1,7 +1,7 @@
 /* Philox4x64-10: random numbers that are a function of a counter and a key, without a state.
  *
  * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, Parallel random numbers: as easy as 1, 2, 3, SC'11 (2011),
- * doi 10.1145/2063384.2063405. The tests compare it with that of NumPy, bit by bit. */
+ * doi 10.1145/2063384.2063405. The tests compare it with NumPy's, bit by bit. */
 #ifndef MINIDEM_PHILOX_H
 #define MINIDEM_PHILOX_H
 #include <stdint.h>

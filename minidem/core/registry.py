@@ -30,7 +30,7 @@ class Description:
     cites_with : dict
         Parameters, such as "inner=rk4", to the references that then replace `cites`.
     doi : str
-        Of the work that prints the formula; default: that of the first reference.
+        Of the work that prints the formula; default: the DOI of the first reference.
     equations : str
         Numbers of the equations there.
     doc : str

@@ -58,7 +58,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     -------
     list of dict
         In the order of the grid, its last parameter varying fastest: parameters, results, run_seconds (wall time, or
-        None), error (None, or the reason). table.csv has the same rows, and below those of other grids.
+        None), error (None, or the reason). table.csv has the same rows, and below them the rows of other grids.
 
     Raises
     ------

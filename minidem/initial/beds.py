@@ -72,7 +72,7 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     groups : sequence of Group
         Without overlaps; of a material with friction and restitution below 1.
     walls : iterable of Wall
-        At rest, each with a material or that of the first group.
+        At rest, each with a material of its own or with the material of the first group.
     dt : float
         Step of the second stage [s].
     pairs : iterable of Pair
@@ -165,7 +165,7 @@ def settled_bed(template: ClumpTemplate | Mixture, number: int | None, low: Arra
     ----------
     template : ClumpTemplate or Mixture
     number : int or None
-        Clumps. Those of a Mixture follow its shares and sizes. None: as many as have the `mass`.
+        Number of clumps. Clumps of a Mixture follow its shares and sizes. None: as many as have the `mass`.
     low : (3,) array_like
         Corner of the box, lab frame [m]; low[2] is its bottom.
     high : (2,) array_like
@@ -175,7 +175,7 @@ def settled_bed(template: ClumpTemplate | Mixture, number: int | None, low: Arra
     dt : float
         Step of the second stage [s].
     wall : Material, optional
-        Of the box; default: that of the clumps.
+        Of the box; default: the material of the clumps.
     fraction : float
         Solid volume fraction of the placement.
     seed : int

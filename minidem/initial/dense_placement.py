@@ -35,8 +35,8 @@ def place_densely(templates: Sequence[ClumpTemplate], numbers: Sequence[int], lo
                   periodic: Any = None) -> list[tuple[np.ndarray, np.ndarray]]:
     """Place clumps without overlap at higher solid fractions than `place`.
 
-    Arguments and result are those of `place`, and so are the poses at solid fractions below 0.04. 340 000 rods of three
-    touching spheres at a solid fraction of 0.3 take 20 s.
+    Arguments and result are the same as of `place`, and so are the poses at solid fractions below 0.04. 340 000 rods of
+    three touching spheres at a solid fraction of 0.3 take 20 s.
 
     Raises
     ------

@@ -32,10 +32,10 @@ READABLE = ("give a data file or text dump of LAMMPS or LIGGGHTS, an xyz, GSD or
 def read_particles(path: str | Path, columns: str | None = None, frame: int = -1) -> Particles:
     """Read spheres and their motion from a file of another code, to start a simulation from.
 
-    It reads data files (atom_style sphere, bpm/sphere) and text dumps of LAMMPS and LIGGGHTS, xyz files, extended ones
-    and those of exaDEM, GSD files, VTU files of points, as of MercuryDPM, and columns of text, separated by blanks,
-    commas or semicolons: with names in the line before them, such as `Position X (mm)`, or four, x y z r. The content
-    decides. Files that end in .gz are decompressed.
+    It reads data files (atom_style sphere, bpm/sphere) and text dumps of LAMMPS and LIGGGHTS, xyz files
+    (plain, extended or of exaDEM), GSD files, VTU files of points, as of MercuryDPM, and columns of text, separated by
+    blanks, commas or semicolons: with names in the line before them, such as `Position X (mm)`, or four, x y z r. The
+    content decides. Files that end in .gz are decompressed.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _dump(text, columns, frame):
     if "abc" in sides:
         raise ValueError("its box has three vectors in any direction; give a dump without triclinic/general")
     low, high, tilts = np.array([[*row.split(), 0.0][:3] for row in bounds.split("\n")], float).T
-    if tilts.any():                                     # the bounds are those of the tilted cell
+    if tilts.any():                                     # the bounds enclose the tilted cell
         xy, xz, yz = tilts
         low -= min(0.0, xy, xz, xy + xz), min(0.0, yz), 0.0
         high -= max(0.0, xy, xz, xy + xz), max(0.0, yz), 0.0

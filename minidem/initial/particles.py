@@ -9,7 +9,7 @@ import numpy as np
 from minidem.core.checks import positive
 from minidem.templates.clump_template import ClumpTemplate
 
-ALIKE = 1e-3        # relative differences below it may be those of files with few digits
+ALIKE = 1e-3        # smaller relative differences may come from files with few digits
 
 
 @dataclass(eq=False, repr=False)

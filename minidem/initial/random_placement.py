@@ -47,7 +47,7 @@ def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: Array
     """Place clumps at random in a box, without overlap between clumps or with the walls.
 
     Orientations are isotropic (if a clump is longer than the box: among those that fit), positions uniform over the
-    free volume. Larger clumps are placed first, those of a template whose scales differ by less than 28 % together.
+    free volume. Larger clumps are placed first, clumps of one template whose scales differ by less than 28 % together.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class _Poses:
 
     @property
     def bounding_radius(self):
-        """That of the largest clump."""
+        """Bounding radius of the largest clump."""
         return self.shape.bounding_radius * self.scale.max(initial=0.0)
 
 

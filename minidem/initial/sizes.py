@@ -204,7 +204,7 @@ class Mixture:
     by : str
         "mass" or "number", which the shares are parts of.
     sizes : Sizes or sequence of (Sizes or None), optional
-        Equal-volume diameters of all clumps, or those of each template. Default, and None: the template as it is.
+        Equal-volume diameters, one for all clumps or one per template. Default, and None: the template as it is.
 
     Attributes
     ----------

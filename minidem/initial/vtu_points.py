@@ -1,4 +1,4 @@
-"""Spheres in VTU and VTP files, such as those of MercuryDPM and the frames of minidem: points with arrays."""
+"""Spheres in VTU and VTP files, such as the files of MercuryDPM and the frames of minidem: points with arrays."""
 import base64
 from xml.etree import ElementTree
 

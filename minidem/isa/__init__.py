@@ -1,8 +1,9 @@
 """Instruction sets in one build: the x86-64 levels v2, v3 (AVX2) and v4 (AVX-512), of which an import uses one.
 
-In a build of several levels all modules are in their usual places at the lowest level. Those of the time loop are also
-in the folders v3 and v4 of this one. The best level that the processor has is used, or that of the environment variable
-MINIDEM_ISA. Results have the same bits at all levels. `md.build_info()` contains the level in use.
+In a build of several levels all modules are in their usual places at the lowest level. The modules of the time
+loop are also in the folders v3 and v4 of this one. The environment variable MINIDEM_ISA selects a level; the default is
+the best one that the processor has. Results have the same bits at all levels. `md.build_info()` contains the level in
+use.
 """
 import os
 import sys

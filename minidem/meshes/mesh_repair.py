@@ -1,8 +1,8 @@
 """Repair of triangle meshes: merging of vertices, removal of duplicates, orientation, filling of holes.
 
 Holes are filled on request only, by pymeshfix (Attene 2010, "A lightweight approach to repairing digitized polygon
-meshes", doi:10.1007/s00371-010-0416-3). The other repairs preserve the shape and are applied to every mesh. Those of
-trimesh give other answers: a cavity counts as a body, four triangles at an edge make the surface open, vertices that
+meshes", doi:10.1007/s00371-010-0416-3). The other repairs preserve the shape and are applied to every mesh. The repairs
+of trimesh give other answers: a cavity counts as a body, four triangles at an edge make the surface open, vertices that
 differ by the rounding of single precision remain apart, and one-sided surfaces are accepted.
 """
 import numpy as np

@@ -28,10 +28,10 @@ class Frames:
         Continue the series, if there is one, after its frames up to the time of the first call; later ones are removed.
         Default: replace it.
     name : str, optional
-        NAME of the files. Default: that of the folder.
+        NAME of the files. Default: the name of the folder.
     extra : dict, optional
         Names of further arrays of the spheres, each with a function of the simulation that returns a number or a vector
-        for each clump, (n_clumps,) or (n_clumps, 3). Names as in Python, other than those of `fields`.
+        for each clump, (n_clumps,) or (n_clumps, 3). Names as in Python, other than the names of `fields`.
 
     Raises
     ------

@@ -7,7 +7,7 @@ The guide (output) has a table of what is in a file. In addition:
 - `orientation` is from the principal frame to the lab frame, of the clump; its `moment_inertia` [kg m2] is that in the
   principal frame, `angmom` the quaternion 2 q (0, L) with the angular momentum L in the principal frame [kg m2/s];
 - `mass` [kg] and `moment_inertia` of spheres of rigid bodies are zero, so that sums over all particles are right;
-- `velocity` [m/s] is that of each particle's centre;
+- `velocity` [m/s] is the velocity of each particle's centre;
 - bonds of clumps that are not in the file are omitted.
 
 Each frame has the box of the first one, unless the periodic box moves. An open axis reaches from -2^k to 2^k metres
@@ -130,7 +130,7 @@ def _power_of_two(values):
 
 
 def _single(values):
-    """Convert to float32: gsd compares arrays with those of the first frame, and does not write equal ones again."""
+    """Convert to float32: gsd compares arrays with the first frame, and does not write equal ones again."""
     return np.asarray(values, dtype=np.float32)
 
 

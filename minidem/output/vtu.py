@@ -94,7 +94,7 @@ class Frame:
         if self.box is not None:
             inside, image = self.box.wrapped(self.position), self.box.image(self.position)
             centers = centers + (inside - self.position)[clump]
-            if self.rates and self.box.moves:           # those of the images that are drawn
+            if self.rates and self.box.moves:           # velocities of the images that are drawn
                 data["velocity"] += (self.box.flow(inside) - self.box.flow(self.position))[clump]
             data |= {"image": image[clump].astype(np.int32), "clump_center": inside[clump]}
         if "orientation" in self.fields:

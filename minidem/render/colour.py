@@ -11,7 +11,7 @@ CONSTANT, SPEED = "solid", "speed"          # fields of every frame, and of fram
 SOLID = "#4f86b5"
 FORCES = "force", "normal_force", "tangential_force"        # of contacts
 PEAKS = 0.01                                # part of the contacts whose forces are beyond the scale: impacts
-UNITS = ARRAYS | {"overlap": "m", "length": "m", **dict.fromkeys(FORCES, "N")}       # and those of COLUMNS
+UNITS = ARRAYS | {"overlap": "m", "length": "m", **dict.fromkeys(FORCES, "N")}       # and the units of COLUMNS
 CATEGORIES = "template", "sliding"          # fields of numbers without an order, 0, 1, 2 ...
 COMPONENTS = "_x", "_y", "_z"
 UNLABELLED = {CONSTANT: (SOLID,), "clump": None}
@@ -48,7 +48,7 @@ def values(frame, field):
 
 
 def clump_speed(clump, velocity, radius):
-    """Speed of each sphere's clump: that of the mean velocity of its spheres, weighted with their volumes."""
+    """Speed of each sphere's clump: the magnitude of the volume-weighted mean velocity of its spheres."""
     _, index = np.unique(clump, return_inverse=True)
     weight = radius.astype(float) ** 3
     total = np.bincount(index, weight)

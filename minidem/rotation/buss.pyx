@@ -17,7 +17,7 @@ by PFC7, everything on the right at :math:`t`:
      \qquad \text{(Eq. B.9)}
    \end{split}
 
-There all vectors are those of the lab; in the body frame of :math:`t`, used here, they obey the same equations, and the
+There all vectors are in the lab frame; in the body frame of :math:`t`, used here, they obey the same equations, and the
 exponential stands on the right of :math:`q`. :math:`c = 1/12` is the coefficient of the Magnus expansion (``buss``).
 The curves called Buss in the SPIRAL paper are reproduced by :math:`c = 1/16` only (``buss-published``). The last
 equation makes both first order, although :math:`\boldsymbol L` is exact without torque.

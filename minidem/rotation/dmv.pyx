@@ -29,8 +29,8 @@ order 4 or 6:
 
 where :math:`t = \Delta t^2 \boldsymbol L \cdot \boldsymbol\omega` and :math:`m = \Delta t^2 L^2` do not change in the
 step, and :math:`i, j, k` are the elementary symmetric functions of :math:`1/I_x, 1/I_y, 1/I_z`; :math:`s_5, d_5` are of
-second degree in :math:`t, m`. With all orders it would be the scheme ``exact``. With a torque the order is 2, that of
-the kicks (kicks.pxd).
+second degree in :math:`t, m`. With all orders it would be the scheme ``exact``. With a torque the order is 2,
+as for the kicks (kicks.pxd).
 
 Twelve fixed-point iterations from :math:`c_x = \Delta t I_x \omega_x / (2 \tilde I_x)`, each of which multiplies the
 error by about :math:`\Delta t\, \omega`: converged to rounding for turns of a step below 0.05, to 1e-8 for 0.3. There

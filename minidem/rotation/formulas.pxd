@@ -72,7 +72,7 @@ cdef inline Vec3 body_rate(const Body *b, Quat q, Vec3 momentum) noexcept nogil:
 
 
 cdef inline int move_by_size(BodyFunction formula, BodyTest test, const BodyBlock *b) noexcept nogil:
-    """MOVE by a formula whose exponentials are those of `exponential_of(h, step.variant)`.
+    """MOVE by a formula that takes its exponentials from `exponential_of(h, step.variant)`.
 
     A step rarely turns a body by more than 2.5 degrees. If none of the eight turns further, as `test` says, the
     exponential needs neither root nor division, and few terms; its bits are the same.

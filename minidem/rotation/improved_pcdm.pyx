@@ -19,8 +19,8 @@ them:
 
 so that it is of second order for every kind of torque, at one evaluation a step. Results are given at the whole step:
 :math:`q'`, :math:`\boldsymbol\omega'`, as in the paper. There the prediction uses the :math:`\boldsymbol a` of the last
-correction (``predictor=reused``). With it the energy error of a free body is twice that of PCDM; the paper finds them
-equal, and they are if :math:`\boldsymbol a` is found anew from :math:`\boldsymbol\Omega` and the last torque
+correction (``predictor=reused``). With it the energy error of a free body is twice as large as with PCDM; the paper
+finds them equal, and they are if :math:`\boldsymbol a` is found anew from :math:`\boldsymbol\Omega` and the last torque
 (``predictor=recomputed``).
 
 The paper does not say how :math:`\boldsymbol\Omega` and :math:`Q` begin. It must be a half step:

@@ -1,7 +1,7 @@
 """Runge-Kutta methods of order 4 on the group of rotations: the angular velocity, and what stages store.
 
 The angular velocity follows the classical method; cf4.pyx and munthe_kaas.pyx say how the orientation follows it. The
-stages (1/2, 1/2, 1, 1) are those of rk4.pyx: the torque is evaluated at the pose that each of them leaves.
+stages (1/2, 1/2, 1, 1) are the same as in rk4.pyx: the torque is evaluated at the pose that each of them leaves.
 """
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat

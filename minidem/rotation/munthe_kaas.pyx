@@ -10,7 +10,7 @@ With :math:`k_i = \tfrac{\Delta t}{2} \boldsymbol\omega_i` of the stages, all ve
    q(t + \Delta t) &= q \exp\left(\tfrac16 (k_1 + 2 k_2 + 2 k_3 + k_4) + \tfrac16 k_1 \times k_4\right)
    \end{split}
 
-The commutators are cross products, whose signs are those of the body frame, doubled because :math:`k` are half angles.
+The commutators are cross products, with the signs of the body frame, doubled because :math:`k` are half angles.
 :math:`\boldsymbol\omega` follows the classical method of Runge and Kutta (lie_rk4.pxd). In the many-body loop the
 translation stays a leapfrog, so the whole is of order 2, as with ``rk4``.
 """

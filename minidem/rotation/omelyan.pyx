@@ -25,7 +25,7 @@ Printed as Eqs B.10 to B.12 in the SPIRAL paper (10.1016/j.cpc.2023.109077), whe
 used; they are not converged, and energy then drifts on potentials.
 The angular velocity at the whole step is the first map over :math:`\Delta t/2`. The start is a half step back: of Euler
 (``start=euler``), as in the published curves of ``omelyan``, or the same map over :math:`-\Delta t/2` (``start=map``),
-as in those of ``spiral-omelyan``, which has no other.
+as in the curves of ``spiral-omelyan``, which has no other.
 """
 from minidem.core.parameters import Count
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_quat

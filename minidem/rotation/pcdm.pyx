@@ -19,8 +19,8 @@ r"""PCDM: predictor-corrector direct multiplication, F. Zhao and B. van Wachem, 
 
 :math:`\boldsymbol\tau` is the torque of :math:`t`, also in the last line: the paper evaluates forces at whole steps
 only. With a torque that varies the scheme is therefore of first order, as Seelen et al. noticed (``improved-pcdm``).
-The paper's sphere under a growing torque (Table 2) comes out with the torque of :math:`t + \Delta t` for that of
-:math:`t`.
+The paper's sphere under a growing torque (Table 2) comes out with the torque of :math:`t + \Delta t` in place
+of the torque of :math:`t`.
 """
 from minidem.core.quaternion cimport Quat, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled

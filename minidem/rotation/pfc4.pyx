@@ -28,7 +28,7 @@ that applied to the old :math:`q` it gives the new one, up to its length. The le
 the old :math:`\boldsymbol A` to the new one stays below :math:`\pi`: seen from the old :math:`\boldsymbol A`,
 Gram-Schmidt is applied to the matrix :math:`\boldsymbol 1 - \Delta t\, \boldsymbol\omega \times`; its leading minors 1,
 :math:`1 + (\Delta t\, \omega_z)^2` and :math:`1 + (\Delta t\, \left|\boldsymbol\omega\right|)^2` are positive, so are
-those of the result :math:`\boldsymbol P`, so :math:`P_{xx}` and :math:`P_{zz}` are, and the trace of
+the minors of the result :math:`\boldsymbol P`, so :math:`P_{xx}` and :math:`P_{zz}` are, and the trace of
 :math:`\boldsymbol P` is above -1.
 """
 from minidem.core.quaternion cimport Quat, normalise, quat, rotate, rotate_back

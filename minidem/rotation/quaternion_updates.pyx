@@ -50,7 +50,7 @@ and, for ``walton-braun``,
 
 The others turn with :math:`\boldsymbol\omega(t)`, or with :math:`\boldsymbol\omega(t + \Delta t)` if ``omega=new``. All
 are of first order. Table 2 of the paper (sphere under a torque that grows as :math:`\exp(t)`) comes out only with
-``omega=new``, and with the torque of :math:`t + \Delta t` for that of :math:`t`.
+``omega=new``, and with the torque of :math:`t + \Delta t` in place of the torque of :math:`t`.
 """
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, normalise, quat, scale_quat,

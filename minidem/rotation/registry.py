@@ -28,7 +28,7 @@ class Scheme(Description):
     orientation_offset, angular_velocity_offset : float
         Instants of the stored orientation and angular velocity relative to the pose, in steps (-0.5: leapfrog).
     orientation_scratch, angular_velocity_scratch : int or None
-        Index of the first scratch value of the stored orientation and angular velocity; None: those of the pose.
+        Index of the first scratch value of the stored orientation and angular velocity; None: the values of the pose.
     order_q, order_w : int
         Global orders of convergence at the instant of the pose, body torque constant.
     order_q_varying, order_w_varying : int

@@ -9,7 +9,7 @@ r"""Classical Runge-Kutta of order 4 on :math:`(q, \boldsymbol\omega)`: four tor
 :math:`q` is normalised once a step.
 
 The stages (1/2, 1/2, 1, 1) are the instants of the poses: after each, the loop evaluates the
-torque there; the last pose is that of the new step, so its torque is the first of the next step.
+torque there; the last pose is the pose of the new step, so its torque is the first of the next step.
 A stage's orientation goes into the formula as it is and, normalised, to the contacts. In the
 many-body loop the translation stays a leapfrog, so the whole is of order 2.
 W. Kutta, Z. Math. Phys. 46, 435 (1901).

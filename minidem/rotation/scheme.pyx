@@ -3,7 +3,7 @@ from libc.string cimport memcpy, memset
 
 
 cdef class Kernels(External):
-    """A scheme's function of a block, by address.  roles : those of a user's scheme, which cannot be asked."""
+    """A scheme's function of a block, by address.  roles : roles of a user's scheme, which cannot be asked."""
 
     def __init__(self, size_t function, int roles=0):
         cdef Step step

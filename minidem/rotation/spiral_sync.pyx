@@ -14,7 +14,7 @@ r"""SPIRAL, not as a leapfrog: C. A. del Valle et al., Comput. Phys. Commun. 297
    \end{split}
 
 everything on the right at :math:`t`. :math:`S` integrates Euler's equations with the torque held, by SSPRK3. The
-published curves are those of the product. Splitting the exponential of A.1 in two loses half a commutator, of order
+published curves belong to the product. Splitting the exponential of A.1 in two loses half a commutator, of order
 :math:`\Delta t^3`, so that the sum has the smaller error (eight times in the paper's test) for half the exponentials.
 Both hold :math:`\boldsymbol\tau(t)` for the whole step: first order for a torque that varies.
 """

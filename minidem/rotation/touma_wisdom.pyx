@@ -1,6 +1,6 @@
 r"""Touma and Wisdom's splitting: J. Touma and J. Wisdom, Astron. J. 107, 1189 (1994).
 
-The kinetic energy is that of an axisymmetric top and a remainder,
+The kinetic energy is split into the energy of an axisymmetric top and a remainder,
 
 .. math::
 

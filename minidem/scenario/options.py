@@ -55,7 +55,7 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 def told(check):
-    """Type of an option: check(text). argparse shows the text of an ArgumentTypeError, but not that of a ValueError."""
+    """Type of an option: check(text). argparse shows the text of an ArgumentTypeError, but not of a ValueError."""
     def option(text):
         try:
             return check(text)
@@ -142,7 +142,7 @@ def make_parser(scenario):
         option("--threads", type=at_least(1), default=defaults.get("threads"), metavar="N",
                help="maximum number of OpenMP threads (default: all processors)")
     option("--out", default=f"results/{scenario.name}", metavar="DIR",
-           help="folder for all files; those of an earlier run are replaced (default: %(default)s)")
+           help="folder for all files; files of an earlier run are replaced (default: %(default)s)")
     option("--quiet", action="store_true", help="print only warnings and errors")
     add_import_option(group)
     if study:
@@ -156,7 +156,7 @@ def make_parser(scenario):
            help="trajectory of the first N clumps by id, or of all, in SCENARIO.gsd (OVITO, freud, HOOMD-blue) if the "
                 "package gsd is installed, otherwise trajectory.csv (default: none; a continued run keeps it)")
     option("--track-every", type=positive, metavar="SECONDS",
-           help="simulated time between the instants of the trajectory (default: those of the frames)")
+           help="simulated time between the instants of the trajectory (default: as for the frames)")
     option("--checkpoint-every", type=positive, metavar="SECONDS",
            help="simulated time between checkpoints; the last two are kept (default: one when the run ends)")
     option("--resume", action="store_true",

@@ -76,7 +76,8 @@ class Scenario:
         Adds the options of the scenario to an argparse group. They define the physics: a continued run cannot change
         them. A default may be a function of the options.
     observables : tuple of Observable
-        Recorded in addition to energies and contacts; --compare plots the first. `outflow` has those of an Outlet.
+        Recorded in addition to energies and contacts; --compare plots the first. `outflow` has the observables of an
+        Outlet.
     forces : callable, optional
         Options -> functions for `Simulation.add_force`. They are not added by `build`, because a checkpoint does not
         hold them and a continued run needs them, too.
@@ -85,7 +86,7 @@ class Scenario:
         clumps as `minidem.initial.Inlet` and `Outlet` do. It must depend on the simulation and the options alone.
     conservative : bool
         Whether the physics conserves energy except for dissipation in contacts. Only then, without `forces` and with a
-        conservative contact law, is there an energy error beside that of the energy balance.
+        conservative contact law, is there an energy error beside the error of the energy balance.
     wall_forces : bool
         Write walls.csv: force on each wall and torque about its point [N, N m], lab frame, wall_0_force_x and so on.
     conclude : callable, optional
@@ -184,7 +185,7 @@ class Scenario:
     def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.
 
-        options : those of the command line by name, with _ for -; ValueError for an unknown or unusable one
+        options : options of the command line by name, with _ for -; ValueError for an unknown or unusable one
 
         Returns the `Report` of a study, or the entries of summary.json; RuntimeError if a run did not end as planned.
         """

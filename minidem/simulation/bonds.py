@@ -47,7 +47,7 @@ class Bonds(Topic):
         stiffness_ratio : float
             k_n / k_s.
         radius : (n,) array_like or float
-            Radius of the bond over that of the smaller sphere, a ratio, not metres; A = pi R^2, I = pi R^4 / 4.
+            Radius of the bond over the radius of the smaller sphere, a ratio, not metres; A = pi R^2, I = pi R^4 / 4.
         tensile, shear : (n,) array_like or float
             Strengths [Pa]. Default: the bond breaks at the range of the law only.
         damping : float
@@ -75,7 +75,7 @@ class Bonds(Topic):
         if self.settings.law_value("bonds") != "parallel":
             raise ValueError(f"add_bonds: the contact law is {self.contact!r}; take one with bonds=parallel, such as "
                              "'hertz-mindlin:bonds=parallel'")
-        self.reader.contacts()              # have a history then, also those of new clumps
+        self.reader.contacts()              # have a history then, also contacts of new clumps
         snapshot = self.loop.snapshot()
         history = snapshot.history
         first = len(history["records"]) - int(BondRecord.RECORDS)
@@ -150,7 +150,7 @@ class Bonds(Topic):
 
     @exclusive
     def broken_bonds(self) -> np.ndarray:
-        """The bonds that have broken since the start, by step and spheres, also those of clumps that were removed.
+        """The bonds that have broken since the start, by step and spheres, also bonds of clumps that were removed.
 
         Returns
         -------

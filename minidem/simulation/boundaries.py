@@ -101,8 +101,8 @@ class Boundaries(Topic):
         motion, velocity, angular_velocity, surface_velocity, surface_angular_velocity
             As of `Plane`; without them the wall stays where it is. A function or `Oscillation` is called with the time
             of the simulation, and the wall is displaced by what has changed since now: nothing jumps. A `Servo` or
-            `Driven` begins at rest or with the velocity given, or else with that of a `Servo` or `Driven` which it
-            replaces.
+            `Driven` begins at rest or with the velocity given, or else with the velocity of a `Servo` or `Driven`
+            that it replaces.
         center : (3,) array_like, optional
             A point of the axis of rotation now, lab frame [m]. Default: the present centre of the wall.
 
@@ -205,7 +205,7 @@ class Boundaries(Topic):
         ------
         ValueError
             If the simulation has no periodic box, for an argument out of range, or for a shear along other axes than
-            those of an earlier one. The motion does not change then.
+            an earlier shear. The motion does not change then.
 
         Notes
         -----

@@ -118,8 +118,8 @@ class Clumps(Topic):
         motion : int, str, callable, Servo or Driven, optional
             Number or name of a wall that carries the clumps from now on; or a motion as of a `Plane`, with `pin` as the
             centre of its rotation, by default the mean of the positions. For this one a wall without a surface is made,
-            the last one of `sim.walls`. The velocity of clumps that a Servo or Driven carries is that of half a step
-            before.
+            the last one of `sim.walls`. The velocity of clumps that a Servo or Driven carries lags by half a
+            step.
         velocity, angular_velocity : (n, 3) or (3,) array_like, optional
             Of the clumps now, lab frame [m/s], [rad/s]. Default: the present ones, but zero along axes that are not
             free, and for the rotation with turns="".
@@ -135,7 +135,7 @@ class Clumps(Topic):
         Two clumps that no force moves do not touch, nor does one of them touch a wall; contacts and bonds of two that
         are at rest persist. `energy()` counts kinetic and potential energy of what is free, and the work that held
         clumps do while they move; energy that appears or vanishes here is in `exchanged`. `sim.force` and `sim.torque`
-        are those of the contacts, gravity and user forces, also on what is fixed.
+        contain contacts, gravity and user forces, also on what is fixed.
         """
         chosen, old = _marked(ids, self.reader.population.ids), self.loop
         how = _checked_hold(free, turns, pin, motion, velocity is not None, angular_velocity is not None)
@@ -245,7 +245,7 @@ class Clumps(Topic):
 
     @observable
     def scale(self) -> np.ndarray:
-        """(n_clumps,) ratio of the lengths of each clump to those of its template."""
+        """(n_clumps,) ratio of the lengths of each clump to the lengths of its template."""
         return self.reader.scale.copy()
 
     @property
@@ -275,9 +275,9 @@ class Clumps(Topic):
 
     @observable
     def velocity(self) -> np.ndarray:
-        """(n_clumps, 3) of `position`, lab frame [m/s]; `box.flow(position)` is that of a periodic box that moves.
+        """(n_clumps, 3) of `position`, lab frame [m/s]; `box.flow(position)` is the velocity of a moving periodic box.
 
-        The mean of two half steps: with noise, its square is lower than that of these (guide, extensions).
+        The mean of two half steps: with noise, its square is lower than theirs (guide, extensions).
         """
         return self.reader.rates()[0]
 

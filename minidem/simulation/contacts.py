@@ -77,8 +77,8 @@ class Contacts(Topic):
         -------
         (3, 3) ndarray
             Sum of F_a l_b / V over the contacts [Pa], lab frame: F is the force on a clump, l the vector to its centre
-            from that of the other clump or its image, or from the contact point on a wall. Only the part of l inside
-            the box counts. The tensor is symmetric only in the mean over time.
+            from the centre of the other clump or its image, or from the contact point on a wall. Only the part of l
+            inside the box counts. The tensor is symmetric only in the mean over time.
 
         Raises
         ------

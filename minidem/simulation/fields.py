@@ -51,13 +51,13 @@ class ClumpFields(Topic):
         capacity : float
             What rates are divided by: of a temperature the heat capacity [J/K], with rates in watts.
         per_mass : bool
-            The capacity is that of a kilogram: of a temperature the specific heat capacity [J/(kg K)].
+            The capacity is given per kilogram: of a temperature the specific heat capacity [J/(kg K)].
         new : one value, optional
             Of clumps that are added later. Default: `values` if that is one value; else clumps can only be added with
             it.
         walls : (n_walls,) or (n_walls, components) array_like, or one value, optional
-            Constant values of the walls; NaN: a wall without one. Fluxes then find that of the clump, so that nothing
-            flows which is driven by a difference. Default: no wall has a value.
+            Constant values of the walls; NaN: a wall without one. Fluxes then find the value of the clump, so that
+            nothing flows which is driven by a difference. Default: no wall has a value.
 
         Raises
         ------
@@ -66,7 +66,7 @@ class ClumpFields(Topic):
 
         Notes
         -----
-        Values are those at the instant of the pose. Those of the next step follow from the rates of two steps
+        Values belong to the instant of the pose. The values of the next step follow from the rates of two steps
         (Adams-Bashforth, second order). They are in copies and checkpoints, and in VTU and GSD files.
         """
         old, n = self.loop, whole("components", components, 1, MOST_COMPONENTS)
@@ -139,15 +139,15 @@ class ClumpFields(Topic):
 
         Notes
         -----
-        Each contact is evaluated at each whole step, after its law. Rates and amounts are those of the field times its
+        Each contact is evaluated at each whole step, after its law. Rates and amounts are given for the field times its
         capacity, of i and of j separately. Rates count in contacts that last; amounts are added to the values once, in
         this step, also in the last evaluation of a contact, where ``contacts.goes_on`` is 0. Functions may be called
         between two steps, where ``contacts.step`` is 0 and nothing is transferred.
 
         A compiled function is
         ``void f(const double *contact, const double *result, double *rates, const double *parameters)``, given like
-        those of `add_force`. The arrays are rows of eight doubles, one per contact. `contact` and `result` have the
-        rows of a law (`minidem.contact.register`, `md.contact.columns`), and with n components of all fields::
+        the functions of `add_force`. The arrays are rows of eight doubles, one per contact. `contact` and `result` have
+        the rows of a law (`minidem.contact.register`, `md.contact.columns`), and with n components of all fields::
 
            contact  IDS of i and j; -1 - number of a wall   VALUES: n of i, n of j
            rates    0 ... of i   n ... of j   2 n ... amounts of i   3 n ... of j; zero before the call
@@ -164,7 +164,7 @@ class ClumpFields(Topic):
         self.monitor.expect_rates(self)
 
     def _use_rates_of(self, snapshot, known=False):
-        """Use a loop of the snapshot, whose forces stay known unless those of the user must give rates first."""
+        """Use a loop of the snapshot, whose forces stay known unless user forces must give rates first."""
         forces = snapshot.user_forces
         new = self._loop_from(self._with_new_forces(snapshot) if forces.acts and not known else snapshot)
         if new.forces_known or forces.acts and forces.complete:

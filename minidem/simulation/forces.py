@@ -110,7 +110,7 @@ class Forces(Topic):
         Python with a keyword-only argument `fields` gets a dict of arrays (n,) or (n, components) and may return a
         third item, a dict of rates; one with `random` gets an array (n, random).
 
-        The order is two. A force across the velocity, as the magnetic one and that of Coriolis, which turns it at the
+        The order is two. A force across the velocity, such as the magnetic or the Coriolis force, which turns it at the
         rate w, should do no work. Without corrections the kinetic energy grows by the share (w dt)^3 / 2 per radian.
         With one it falls by as much, with two by (w dt)^5 / 4. So 2000 turns at w dt = 0.017 add 3.1 %, or take 4e-6.
         Drag at the rate c is stable up to c dt = 1, and 2 and 1.47 with one and two corrections; runs warn above 1, or

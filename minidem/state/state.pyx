@@ -335,7 +335,7 @@ cdef class State:
     def with_columns(self, optional):
         """A copy with these optional columns, widths by name; the same state if it has them.
 
-        The rows that it does not have yet are zero. Those of its other columns are lost.
+        Rows that the state does not have yet are zero. Rows of its other optional columns are lost.
         """
         if list(optional.items()) == list(self.optional.items()):
             return self

@@ -33,12 +33,12 @@ TINY = float(np.finfo(np.float64).tiny)     # the reciprocals of smaller numbers
 class ClumpTemplate:
     """A rigid body of uniform density that fills the union of its spheres, or of given mass properties.
 
-    Spheres may overlap, touch, contain one another or be separate. Volume and inertia are those of the union, exact
+    Spheres may overlap, touch, contain one another or be separate. Volume and inertia belong to the union, exact
     to round-off: overlaps count once (`minidem.templates.mass.union_of_spheres`). Templates are immutable; array
     attributes are copies (`minidem.core.read_only`).
 
     A body that is not uniform has either one density per sphere, or a mass, a centre of mass and a tensor of inertia
-    that were measured, or computed elsewhere. Contacts are those of the spheres in any case.
+    that were measured, or computed elsewhere. In any case the spheres make the contacts.
 
     The principal axes are a deterministic choice (`minidem.templates.mass.mass_properties`). A rod, with all centres on
     one line, has axis 1 along that line, offsets in y and z that are exactly zero, and inertia[1] == inertia[2].
@@ -51,15 +51,15 @@ class ClumpTemplate:
     radii : (n,) array_like
         Radii of the spheres [m].
     density : float or (n,) array_like
-        Density [kg/m3], or that of each sphere; where spheres overlap, the largest of theirs counts. Without it 2500
-        kg/m3 are taken, and `Simulation.run` warns.
+        Density [kg/m3], one for all or one per sphere; where spheres overlap, the largest density counts. Without it
+        2500 kg/m3 are taken, and `Simulation.run` warns.
     mass : float, optional
         Mass [kg], instead of a density.
     center_of_mass : (3,) array_like, optional
-        Centre of mass, input frame [m], together with `inertia`. Default: that of the spheres.
+        Centre of mass, input frame [m], together with `inertia`. Default: the centre of mass of the spheres.
     inertia : (3, 3) array_like, optional
         Tensor of inertia about the centre of mass, input frame [kg m2], together with `mass` or `density`. Default:
-        that of the spheres.
+        the inertia of the spheres.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class ClumpTemplate:
     relative_error : float
         Bound of the relative error of the mass and of each principal moment for exactly the given spheres
         (`minidem.templates.mass.union_of_spheres`), or for the given triangles of a clump with the mass properties of
-        a mesh (`from_mesh`). Of a clump of given mass and inertia that of the volume.
+        a mesh (`from_mesh`). For a clump of given mass and inertia, the error of the volume.
 
     Raises
     ------
@@ -185,7 +185,7 @@ class ClumpTemplate:
     def from_file(cls, path: str | Path, density: float | None = None, scale: float = 1.0) -> Self:
         """Read a clump from a file with a line `x,y,z,r` per sphere, a LAMMPS molecule or a folder of MercuryDPM.
 
-        The mass properties are those of the spheres, unless the file has others: a comment written by `to_file`, a
+        The mass properties follow from the spheres, unless the file has others: a comment written by `to_file`, a
         molecule with Masses, or with mass, com and inertia in its header, or the folder of a clump of MercuryDPM, with
         mass and inertia about the origin of its spheres.
 
@@ -195,7 +195,7 @@ class ClumpTemplate:
             File with numbers separated by commas, semicolons or blanks, or a molecule file
             (`minidem.templates.sphere_files`). Or a folder (`minidem.templates.mercury_folder`).
         density : float, optional
-            Density [kg/m3], to which mass and moments of the file are scaled. Default: that of the file, in a comment
+            Density [kg/m3], to which mass and moments of the file are scaled. Default: the density in a comment
             written by `to_file`, or its mass [kg] over the volume of the spheres; else 2500 kg/m3, with a warning.
         scale : float
             Unit of length of the file [m]: 1e-3 for mm.
@@ -258,8 +258,8 @@ class ClumpTemplate:
         """Write the spheres atomically to a text file, input frame [m], or to a folder for MercuryDPM.
 
         `from_file` reads the same bits, of a folder of MercuryDPM, whose spheres are in the principal frame, the same
-        offsets and moments. The density, or mass properties other than those of the spheres, are written as a comment,
-        which other codes skip; not for LIGGGHTS, whose files have none.
+        offsets and moments. The density, or mass properties that do not follow from the spheres, are written as a
+        comment, which other codes skip; not for LIGGGHTS, whose files have none.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class ClumpTemplate:
         Warns
         -----
         UserWarning
-            With style="liggghts", for mass properties other than those of the spheres.
+            With style="liggghts", for mass properties that do not follow from the spheres.
         """
         if style not in FORMATS:
             raise ValueError(f"style = {short_repr(style)}: give one of {', '.join(map(repr, FORMATS))}")
@@ -328,7 +328,7 @@ class ClumpTemplate:
         Warns
         -----
         UserWarning
-            The density is not given; volume, a moment or the centre differ by more than 10 % from those of the mesh;
+            The density is not given; volume, a moment or the centre differ from the mesh by more than 10 %;
             with match="mesh", the spheres fill less than half of the mesh.
         """
         if not isinstance(match, str) or match not in ("spheres", "mesh"):

@@ -15,7 +15,7 @@ MIN_FILLING = 0.5       # part of the mesh filled by the spheres, below which a 
 class MeshReport:
     """Comparison of a mesh and a clump fitted to it; relative differences are (spheres - mesh) / mesh.
 
-    Differences are those of the union of the spheres, also for a clump with the mass properties of the mesh
+    Differences are computed for the union of the spheres, also for a clump with the mass properties of the mesh
     (`ClumpTemplate.from_mesh(..., match="mesh")`).
 
     Parameters
@@ -38,7 +38,7 @@ class MeshReport:
 
     @property
     def matched(self) -> bool:
-        """Whether the mass properties of the template are not those of its spheres."""
+        """Whether the mass properties of the template differ from the union of its spheres."""
         return self.template.mass != self.spheres.mass
 
     @property

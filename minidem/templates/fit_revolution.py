@@ -66,7 +66,7 @@ def _fit(profile, spheres, cells):
 
 
 def _candidates(z, r, distance, inside, size):
-    """Return single spheres on the axis, and rings at cells whose sphere is not within that of a neighbour."""
+    """Return single spheres on the axis, and rings at cells whose sphere is not within the sphere of a neighbour."""
     around, cells, rings = np.pad(distance, 1), np.argwhere(inside), []
     around[:, 0] = around[:, 2]                                     # across the axis
     for i, j in cells[medial(around, cells, size) | (cells[:, 1] == 0)]:

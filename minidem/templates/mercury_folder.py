@@ -35,7 +35,7 @@ def spheres_file(path):
 
 
 def read_body(path, volume, scale, relative_error):
-    """Return the MassProperties in the folder `path`; mass and moments are those of the files.
+    """Return the MassProperties in the folder `path`; mass and moments are read from the files.
 
     volume : of the clump [m3], for the density;  relative_error : of the volume;  scale : unit of length [m]
 

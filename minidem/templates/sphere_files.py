@@ -12,10 +12,10 @@ Diameters and Masses, and the header lines `mass`, `com` and `inertia` (Ixx Iyy 
 what the header does not have follows from the masses of the spheres, overlaps counted twice. Files for LIGGGHTS have a
 line `x y z r` per sphere, without a comment.
 
-A comment `# density: 2650.0` holds the density [kg/m3]. The mass properties of a clump that differ from those of its
-spheres are stored in a comment `# body: {...}` instead, one line of JSON: volume, density, center_of_mass (3,), inertia
-(3,) principal moments at that density, axes (3, 3) with the principal axes as columns, relative_error. Lengths are in
-the unit of the file.
+A comment `# density: 2650.0` holds the density [kg/m3]. Mass properties of a clump that do not follow from
+its spheres are stored in a comment `# body: {...}` instead, one line of JSON: volume, density, center_of_mass (3,),
+inertia (3,) principal moments at that density, axes (3, 3) with the principal axes as columns, relative_error. Lengths
+are in the unit of the file.
 """
 import json
 import math
@@ -171,7 +171,7 @@ def _read_molecule(lines, count, path):
 
 
 def _mass_of_molecule(header, masses, centers, radii, path):
-    """Return `given` of `read_clump`: that of the header, and what it does not have of the spheres' masses (n,)."""
+    """Return `given` of `read_clump` from the header, and what it lacks from the spheres' masses (n,)."""
     given = {}
     if masses:
         balls = 0.4 * np.array(masses)[:, None, None] * radii[:, None, None] ** 2 * np.eye(3)
@@ -193,7 +193,7 @@ def _mass_of_molecule(header, masses, centers, radii, path):
 def write_spheres(path, centers, radii, body, of_spheres, style="csv"):
     """Write spheres and the MassProperties `body` with all digits: reading returns the same bits.
 
-    of_spheres : bool, whether these are those of the union of the spheres;  style : one of FORMATS that is a file
+    of_spheres : bool, whether `body` is the union of the spheres;  style : one of FORMATS that is a file
     """
     table = np.column_stack([centers, radii]).tolist()
     comment = [] if of_spheres and isinstance(body.density, Assumed) else [

@@ -294,8 +294,8 @@ class Motions:
     def poses(self, first, n, half_step):
         """Poses (n, walls) at the instants (first + k) half_step, 0 <= k < n, a structured array (POSE).
 
-        A pose depends on its instant alone, so that results do not depend on how a run is divided. That of a Servo or
-        Driven lacks what the force does.
+        A pose depends on its instant alone, so that results do not depend on how a run is divided. The pose
+        of a Servo or Driven lacks what the force does.
         """
         times, step = np.arange(first - 2, first + n + 1) * half_step, 2.0 * half_step
         poses = np.zeros((n, len(self._walls)), POSE)

@@ -1,7 +1,8 @@
 """Impacts of spheres: conditions and published points of the benchmark tests 1 to 5 of Chung and Ooi.
 
 Y. C. Chung and J. Y. Ooi, Granul. Matter 13, 643 (2011), doi:10.1007/s10035-011-0277-0. The points of tests 4 and 5 are
-read from its figures, as in the benchmarks of the Kratos DEMApplication. The sign of the spin is that of the paper.
+read from its figures, as in the benchmarks of the Kratos DEMApplication. The sign of the spin is defined as in the
+paper.
 """
 from typing import NamedTuple
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Energy error against processor time, for all rotation schemes and contact laws.
 
-The thirty rods of rods_in_box.py, and thirty soft asymmetric clumps in their place, whose errors are those of the
+The thirty rods of rods_in_box.py, and thirty soft asymmetric clumps in their place, whose errors come from the
 rotation, over 10 s with steps from 152 to 4.75 us; the chess pieces of chess_in_box.py over 1.5 s with steps from 19 to
 1.19 us; from several random initial states.
 Contacts are conservative, so every change of the energy is an integration error.
 
 The error of a run is the largest abs(E - E0) / E0 over those of a thousand equidistant instants at which there is no
 contact: within a contact the energy of a leapfrog oscillates, which ends with the contact. The error of a point is the
-root mean square over the initial states, with its standard error. The processor time is that of the time loop on one
-thread, per second of simulated time; for times to be quoted use --workers 1 on an idle machine.
+root mean square over the initial states, with its standard error. The processor time is measured in the time loop on
+one thread, per second of simulated time; for times to be quoted use --workers 1 on an idle machine.
 
 A scheme has failed at a step if a run ends in a non-finite state or its energy changes by more than 10 %. Such points
 are listed and not drawn, nor are schemes that fail at more than half of the steps of a system. pareto.png shows the

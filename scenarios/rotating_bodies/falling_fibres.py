@@ -5,8 +5,8 @@ Section 4.1 of F. Zhao and B. van Wachem, Acta Mech. 224, 3091 (2013), Figs 2 to
 
     python scenarios/rotating_bodies/falling_fibres.py --compare euler-quaternion,walton-braun,scalar-factor,pcdm
 
-The fibre of the paper has a diameter of 1 cm, an aspect ratio of 3 and a volume of 1.961e-6 m3, which is neither that
-of a cylinder nor that of a spherocylinder. Here it consists of five spheres one radius apart, with 1.9635e-6 m3
+The fibre of the paper has a diameter of 1 cm, an aspect ratio of 3 and a volume of 1.961e-6 m3, which is the volume
+of neither a cylinder nor a spherocylinder. Here it consists of five spheres one radius apart, with 1.9635e-6 m3
 (0.13 % more). Fibre and walls have Young's modulus 5e7 Pa and Poisson ratios 0.35 and 0.23 (Table 1 of the paper;
 its text calls the walls rigid). Choices that the paper leaves open:
 
@@ -17,7 +17,7 @@ its text calls the walls rigid). Choices that the paper leaves open:
     quaternion    which angular velocity rotates the quaternion, see minidem/rotation/quaternion_updates.pyx
 
 The energy error depends on the last choice: with the angular velocity of the old step the energy grows in every
-collision, with that of the middle half as much (0.2 % in 2 s at the time step of the paper), with that of the new step
+collision, with the middle one half as much (0.2 % in 2 s at the time step of the paper), with the one of the new step
 (euler-quaternion:omega=new) not at all. The formula of the quaternion update has no effect.
 """
 
@@ -52,7 +52,7 @@ def add_options(group):
     group.add_argument("--fibres", type=int, choices=sorted(START), default=1,
                        help="number of fibres (default: %(default)s)")
     group.add_argument("--azimuth", type=finite, metavar="DEGREES", default=default_azimuth,
-                       help="azimuth of the axes, from x towards y (default: 0 for one fibre; -45, that of the "
+                       help="azimuth of the axes, from x towards y (default: 0 for one fibre; -45, the azimuth of the "
                             "velocity, for nine)")
 
 

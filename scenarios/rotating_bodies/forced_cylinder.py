@@ -3,12 +3,12 @@
 
 Fig. 7 of Zhao and van Wachem (PCDM, Acta Mech. 224, 3091, 2013) and Fig. 3 of Seelen et al. (improved PCDM, Acta Mech.
 227, 3381, 2016). The torque grows by factors of 11 and 4300 within 0.1 s; as in Eq. 8 of the later paper its components
-are those of the body frame. The error of an orientation is that of the angle between the axis of the cylinder and its
-initial direction, averaged over all steps.
+are given in the body frame. The error of an orientation is the error of the angle between the axis of the cylinder and
+its initial direction, averaged over all steps.
 
 The first paper finds PCDM close to second order, the second paper close to first order. Both can be correct: PCDM
-evaluates one torque per step. With the torque at either end of the step it is of first order; with that of the middle,
-which is available only for a prescribed torque, it is of second order.
+evaluates one torque per step. With the torque at either end of the step it is of first order; with the torque of the
+middle, which is available only for a prescribed torque, it is of second order.
 """
 
 import sys

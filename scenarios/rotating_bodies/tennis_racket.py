@@ -71,7 +71,7 @@ def flip_instants(t, w):
 
 
 def distance(inertia, w):
-    """L^2 / (2T I2) - 1: positive: tumbling about the axis of I3; negative: about that of I1."""
+    """L^2 / (2T I2) - 1: positive: tumbling about the axis of I3; negative: about the axis of I1."""
     return np.sum((inertia * w) ** 2, axis=-1) / (inertia[1] * np.sum(inertia * w**2, axis=-1)) - 1.0
 
 

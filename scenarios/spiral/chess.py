@@ -1,10 +1,10 @@
-"""Chess pieces as clumps, like those of the energy study of the SPIRAL paper but with shapes drawn for minidem::
+"""Chess pieces as clumps, as in the energy study of the SPIRAL paper but with shapes drawn for minidem::
 
     from minidem.scenarios.spiral import chess
     king = chess.piece("king")                     # 100 spheres, 9.5 cm high, 3200 kg/m3
 
 Each piece is drawn in units of its height, standing on z = 0: an outline of (z, r) about the z axis, for the king also
-the arms of a cross, for the knight a flat head that faces +x. Heights and density are those of del Valle et al. 2024,
+the arms of a cross, for the knight a flat head that faces +x. Heights and density follow del Valle et al. 2024,
 doi:10.1016/j.cpc.2023.109077, section 5.
 
 The pieces of a hundred spheres are stored in chess_pieces/, because fitting all six takes 4 s. Other numbers of spheres

@@ -27,7 +27,7 @@ SAMPLES = 250                                                       # number of 
 
 @lru_cache(maxsize=2)
 def templates(clumps: str | Path | None = None) -> dict[str, md.ClumpTemplate]:
-    """The pieces, name -> ClumpTemplate: the built-in ones, or those of the sphere files in a folder.
+    """The pieces, name -> ClumpTemplate: the built-in ones, or read from the sphere files in a folder.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """A steel cylinder driven by a constant torque about its axis: the benchmark of the SPIRAL paper.
 
 Section 3 of C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024),
-doi:10.1016/j.cpc.2023.109077; equation numbers are those of the paper. The principal frame has x along the axis;
+doi:10.1016/j.cpc.2023.109077; equation numbers refer to the paper. The principal frame has x along the axis;
 angular velocities are body components.
 
 Two readings of the error of a scheme:

@@ -2,8 +2,8 @@
 """Cost of rotation schemes: processor time per step, and per second of motion at a given accuracy.
 
 Figs 4 and 5 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), and Fig. 1 of their "Efficient
-numerical integration of rigid body dynamics" (2025), measured on this machine. The motion is that of
-driven_cylinder.py, whose error curves give the time steps; the comparison is made in both readings, `published` and
+numerical integration of rigid body dynamics" (2025), measured on this machine. The motion is the one
+of driven_cylinder.py, whose error curves give the time steps; the comparison is made in both readings, `published` and
 `synchronised` (minidem.scenarios.spiral.cylinder). The torque is constant and its cost is not included, so
 Runge-Kutta 4, which evaluates the torque four times per step, appears cheaper than in a simulation.
 

@@ -2,7 +2,7 @@
 
 LIGGGHTS cannot read clumps (fix multisphere) from a file. It inserts clumps at random places of a region, with a
 given orientation, velocity and angular velocity: here one clump per region, in a region as small as round-off.
-LIGGGHTS writes the motion of the spheres with all digits, but not that of the clumps: velocity and centre of a
+LIGGGHTS writes the motion of the spheres with all digits, but not of the clumps: velocity and centre of a
 clump are weighted means over its spheres, with weights that are exact for a rigid body.
 """
 

@@ -70,7 +70,7 @@ def total_energy(sim, mass, velocity, angular_velocity, angular_momentum, sphere
     """Kinetic, rotational and elastic energy [J] of the clumps of `sim` in another state.
 
     mass (n,); velocity, angular_velocity, angular_momentum (n, 3); sphere_center (m, 3) in minidem's order. All
-    belong to the same time. Radii, walls and materials are those of `sim`.
+    belong to the same time. Radii, walls and materials are as in `sim`.
     """
     kinetic = 0.5 * np.sum(mass * np.sum(velocity * velocity, axis=1))
     rotational = 0.5 * np.sum(angular_velocity * angular_momentum)

@@ -5,7 +5,7 @@ time per step, the energies and the positions after the warm-up. For a fair comp
 
 - A plane is Yade's `Wall` with `hertzian=True`, which gives R* = R. Without it a wall counts as a sphere of the
   same radius (R* = R/2), and a facet as one of twice the radius (R* = 2R/3).
-- Mass, centre of mass and inertia are minidem's. Yade sums those of the spheres, which counts overlaps twice; the
+- Mass, centre of mass and inertia are minidem's. Yade sums over the spheres, which counts overlaps twice; the
   spheres get densities for which its sums are right.
 - Yade integrates the angular momentum and derives the angular velocity from it: a clump with only `angVel` set
   starts without rotation.

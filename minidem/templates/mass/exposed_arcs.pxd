@@ -24,7 +24,7 @@ cdef struct Mark:
 cdef struct Interval:
     Mark begin
     Mark end
-    double end_key  # key of the end, continued from that of the beginning
+    double end_key  # key of the end, continued from the key of the beginning
 
 cdef struct Arc:
     double x        # cosine and sine of the angle of its middle

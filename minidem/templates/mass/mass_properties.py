@@ -29,7 +29,7 @@ class MassProperties(NamedTuple):
     density: float
 
     def scaled(self, scale: float, density: float) -> "MassProperties":
-        """Return those of the body enlarged by `scale`, with another density."""
+        """Return the mass properties of the body enlarged by `scale`, with another density."""
         return MassProperties(self.volume * scale ** 3, self.center_of_mass * scale,
                               self.inertia * (scale ** 5 * (density / self.density)), self.axes, self.relative_error,
                               density)

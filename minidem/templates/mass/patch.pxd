@@ -1,8 +1,8 @@
 """Moments of the exposed part of a unit sphere's surface, from integrals along its boundary.
 
 With m = u x du along the boundary, the patch on the left, and h a harmonic polynomial of degree
-l, Green's theorem on the sphere turns the integral of h over the patch into that of grad h . m /
-(l (l + 1)) along the boundary, because h is an eigenfunction of the sphere's Laplacian. Degrees 1,
+l, Green's theorem on the sphere turns the integral of h over the patch into the integral of
+grad h . m / (l (l + 1)) along the boundary, because h is an eigenfunction of the sphere's Laplacian. Degrees 1,
 2 and 3 give the integrals of u_a, u_a u_b and u_a u_b u_c. Degree 0, the area, has the potential -log(1 - u.S), with a
 pole at a direction S far from the boundary: the area is the integral of -m.S / (1 - u.S), plus 4 pi if S is exposed.
 

@@ -14,8 +14,9 @@ accurate as others.
 
 The errors returned are bounds in practice, not theorems. They add
 - round-off: EPS times ROUNDING times the sum of the magnitudes of all terms;
-- inconsistencies of the result: over a closed surface the integral of n vanishes and that of x_a n_b is the volume
-  times delta_ab. An arc that round-off creates on one circle and not on the other leaves a gap, which shows in these.
+- inconsistencies of the result: over a closed surface the integral of n vanishes and the integral of x_a n_b is the
+  volume times delta_ab. An arc that round-off creates on one circle and not on the other leaves a gap, which shows in
+  these.
 The quadrature adds less than round-off. ROUNDING was determined by comparison with closed forms and with independent
 integration; the tests repeat the comparison.
 """
