@@ -108,7 +108,7 @@ torques.
   potential. The gradient of Hertz's force is not smooth where a contact begins or ends, and most of
   the error comes from there: the [onset correction](../onset/ONSET.md) removes it with one force
   evaluation per step.
-* **Splittings of the free rotation of higher order**, with general coefficients or with those of
+* **Splittings of the free rotation of higher order**, with general coefficients or with the ones of
   Laskar and Vaillant (10.1007/s10569-019-9886-4), which depend on the moments of inertia, need more
   than the five rotations of `dlm`. `exact` takes less time than these five and has no error left.
 * **The explicit algorithm of Simo & Wong 1991**, as others have programmed it, conserves angular

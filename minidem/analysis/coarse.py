@@ -15,7 +15,7 @@ point of contact, and (4): T. Weinhart, A. R. Thornton, S. Luding, O. Bokhove, G
 5. dp_a/dt + sum over b of d/dx_b (rho V_a V_b + K_ab + C_ab) = rho g_a + t_a (+ user forces)
 
 Means over cells have it as a balance of each cell: volume * dp_a/dt = volume * (rho g_a + t_a) minus what flows out
-through the faces, where the mean of rho V_a V_b + K_ab + C_ab over a face is that of a grid that is flat along b. In a
+through the faces, where the mean of rho V_a V_b + K_ab + C_ab over a face is the mean of a grid flat along b. In a
 periodic box whose lengths or rate of shear change, images are accelerated, which (5) does not have.
 """
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Contacts(Topic):
             across a face of a periodic box that next to the `position` of clump i, `energy` of the normal force [J]; of
             laws with friction also `tangential` (3,) part of the force [N], `couple` (3,) of rolling resistance on i [N
             m], `sliding` bool, `energy_tangential`, `energy_rolling` [J]; lab frame. Of a user-defined law also
-            `history` (records, 4), whose first three numbers are those of i before j.
+            `history` (records, 4), whose first three numbers hold for i before j.
         """
         return self.reader.contacts()
 

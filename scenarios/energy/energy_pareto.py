@@ -6,7 +6,7 @@ rotation, over 10 s with steps from 152 to 4.75 us; the chess pieces of chess_in
 1.19 us; from several random initial states.
 Contacts are conservative, so every change of the energy is an integration error.
 
-The error of a run is the largest abs(E - E0) / E0 over those of a thousand equidistant instants at which there is no
+The error of a run is the largest abs(E - E0) / E0 at the instants, of a thousand equidistant ones, without any
 contact: within a contact the energy of a leapfrog oscillates, which ends with the contact. The error of a point is the
 root mean square over the initial states, with its standard error. The processor time is measured in the time loop on
 one thread, per second of simulated time; for times to be quoted use --workers 1 on an idle machine.

@@ -17,7 +17,7 @@ its text calls the walls rigid). Choices that the paper leaves open:
     quaternion    which angular velocity rotates the quaternion, see minidem/rotation/quaternion_updates.pyx
 
 The energy error depends on the last choice: with the angular velocity of the old step the energy grows in every
-collision, with the middle one half as much (0.2 % in 2 s at the time step of the paper), with the one of the new step
+collision, half as much with the middle one (0.2 % in 2 s at the time step of the paper), and with the new one
 (euler-quaternion:omega=new) not at all. The formula of the quaternion update has no effect.
 """
 
