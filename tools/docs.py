@@ -218,7 +218,7 @@ def write_records(source):
              ":doc:`Measured orders and cost </minidem/rotation/ORDERS>`. " + SYMBOLS),
             ("contact", "Contact laws", md.contact, law_rows,
              ":doc:`Time levels of friction and damping </minidem/contact/FRICTION>`, "
-             ":doc:`onset correction </minidem/contact/ONSET>`, :doc:`cohesion </minidem/contact/COHESION>`.")):
+             ":doc:`onset correction </minidem/onset/ONSET>`, :doc:`cohesion </minidem/contact/COHESION>`.")):
         records = [module.info(name) for name in module.available()]
         for record in records:
             write(source / kind / f"{record.name}.rst", *record_page(kind, record, rows(record)))
