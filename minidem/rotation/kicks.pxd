@@ -73,11 +73,8 @@ cdef inline double kappa(Invariants v) noexcept nogil:
     All terms together make the discrete free rotation of `dmv` exact. We found these from the Taylor series of exact
     rotations in rational numbers.
     """
-    return (1.0 / 12.0 * v.jt - 1.0 / 6.0 * v.km) \
-        + (7.0 / 720.0 * (v.it * v.jt + v.jm * v.km) + 1.0 / 180.0 * (v.it * v.km - 2.0 * (v.jm * v.jt))
-           - 1.0 / 40.0 * v.ktt) \
-        + (v.it * (v.it * (31.0 / 30240.0 * v.jt - 13.0 / 15120.0 * v.km)
-                   + v.jm * (53.0 / 30240.0 * v.km - 1.0 / 756.0 * v.jt))
-           + v.jm * v.jm * (1.0 / 3024.0 * v.jt - 11.0 / 30240.0 * v.km)
-           + v.ktt * (41.0 / 10080.0 * v.jm - 1.0 / 840.0 * v.it) - 19.0 / 20160.0 * (v.t * v.jt * v.jt)
-           - (1.0 / 315.0 * v.t + 1.0 / 1680.0 * v.im) * (v.km * v.km))
+    return v.jt * (1.0 / 12.0 + v.it * (7.0 / 720.0 + 31.0 / 30240.0 * v.it - 1.0 / 756.0 * v.jm)
+                   + v.jm * (1.0 / 3024.0 * v.jm - 1.0 / 90.0) - 19.0 / 20160.0 * (v.t * v.jt)) \
+        + v.km * (v.it * (1.0 / 180.0 - 13.0 / 15120.0 * v.it + 53.0 / 30240.0 * v.jm) - 1.0 / 6.0
+                  + v.jm * (7.0 / 720.0 - 11.0 / 30240.0 * v.jm) - v.km * (1.0 / 315.0 * v.t + 1.0 / 1680.0 * v.im)) \
+        + v.ktt * (41.0 / 10080.0 * v.jm - 1.0 / 840.0 * v.it - 1.0 / 40.0)

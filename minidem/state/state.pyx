@@ -71,9 +71,8 @@ def constant_blocks(bodies, body, scale):
     square = scale * scale
     cube = square * scale
     mass = cube * np.append(bodies.mass, 1.0).take(body)
-    inertia, turn_bound = (np.append(rows, [last], axis=0).take(body, axis=0) for rows, last in (
-        (bodies.inertia, np.ones(3)), (bodies.turn_bound, np.zeros(4))))
-    inertia *= spread(cube * square, 3)
+    turn_bound = np.append(bodies.turn_bound, np.zeros((1, 4)), axis=0).take(body, axis=0)
+    inertia = bodies.inertia.take(body, axis=0) * spread(cube * square, 3)      # of none: as of the last, no other kind
     return as_blocks(inertia, 1.0 / inertia, mass, np.where(body < 0, 0.0, 1.0 / mass),
                      spread(square, 4) * turn_bound)
 

@@ -67,7 +67,8 @@ def test_stored_values_belong_to_the_stated_instants(name):
 TOPS = {"asymmetric": ((1.0, 2.0, 2.5), (0.7, 1.0, -0.6)),
         # 2T I_2 = L^2 within 2e-6: over the ten radians below w_y reverses.
         "near the separatrix": ((1.0, 2.0, 2.5), (0.6, 1e-6, np.sqrt(0.288))),
-        "symmetric": ((1.0, 1.0, 1.7), (0.5, 0.2, 1.0)), "needle": ((1e-6, 1.0, 1.0), (300.0, 0.2, 1.0))}
+        "symmetric": ((1.0, 1.0, 1.7), (0.5, 0.2, 1.0)), "needle": ((1e-6, 1.0, 1.0), (300.0, 0.2, 1.0)),
+        "flat needle": ((1e-6, 1.0, 1.0 + 1e-6), (300.0, 0.2, 1.0)), "about y": ((1.0, 0.3, 1.0), (0.5, 0.2, 1.0))}
 
 
 @pytest.mark.parametrize("turn", [0.001, 0.02, 0.5, 5.0])
@@ -93,6 +94,28 @@ def test_order_of_discrete_free_rotation(order_of_dmv):
                                     np.zeros(3), 1.0 / n, n)
         found.append((orientation_error(end.orientation, q_exact), rms(end.angular_velocity - w_exact)))
     assert [order(errors) for errors in np.transpose(found)] == pytest.approx([order_of_dmv] * 2, abs=0.2), found
+
+
+@pytest.mark.parametrize("ratio", [1e-6, 0.3, 1.0, 1.0 + 1e-13, 2.0])
+@pytest.mark.parametrize("axis", range(3))
+def test_step_of_a_symmetric_top(axis, ratio):
+    """Against the closed solution, in steps of 1e-4 to 100 rad: a few units in the last place of the angles."""
+    rng, n = np.random.default_rng(4), 400
+    h, spin, q = np.logspace(-4, 2, n), scenes.unit_vectors(rng, n), scenes.unit_vectors(rng, n, 4)
+    inertia = np.roll([ratio, 1.0, 1.0], axis)
+    ends = [md.rotation.integrate("exact", inertia, q[k], spin[k], np.zeros(3), h[k], 1) for k in range(n)]
+    w, half = spin.astype(np.longdouble), 0.5 * h.astype(np.longdouble)
+    momentum, along = inertia * w, w[:, axis]
+    size = half * np.sqrt(np.sum(momentum**2, axis=1))
+    angle, side = half * (np.longdouble(inertia[axis]) - 1.0) * along, np.eye(3)[axis]
+    whole = np.concatenate([np.cos(size)[:, None], (np.sin(size) / size * half)[:, None] * momentum], axis=1)
+    back = np.concatenate([np.cos(angle)[:, None], -np.sin(angle)[:, None] * side], axis=1)
+    turned_spin = w - along[:, None] * side
+    turned_spin = (along[:, None] * side + np.cos(2.0 * angle)[:, None] * turned_spin
+                   + np.sin(2.0 * angle)[:, None] * np.cross(side, turned_spin))
+    bound = 2.0**-53 * (6.0 + 3.0 * h[:, None])
+    assert np.all(np.abs([end.orientation for end in ends] - scenes.product(scenes.product(q, whole), back)) < bound)
+    assert np.all(np.abs([end.angular_velocity for end in ends] - turned_spin) < bound)
 
 
 # The exponential of a rotation: exact for every angle, with the same bits in every lane of a block.
@@ -135,6 +158,24 @@ def test_bits_do_not_depend_on_other_lanes(name):
         assert np.array_equal(turned(axes[mixed], HALF_ANGLES[mixed], name), together[mixed])
     for k in range(len(HALF_ANGLES)):
         assert np.array_equal(turned(axes[k:k + 1], HALF_ANGLES[k:k + 1], name)[0], together[k])
+
+
+@pytest.mark.parametrize("largest", [0.01, 3.0])
+def test_bits_do_not_depend_on_the_moments_of_other_lanes(largest):
+    """Bodies with one, two and three distinct moments, in steps up to so many rad."""
+    rng, n = np.random.default_rng(6), 48
+    kinds = np.array([(1, 1, 1), (0.2, 1, 1), (1, 0.2, 1), (1, 1, 1.7), (1, 2, 2.5), (2.5, 1, 2)])
+    inertia = kinds[rng.integers(len(kinds), size=n)]
+    q, w = scenes.unit_vectors(rng, n, 4), scenes.unit_vectors(rng, n) * np.logspace(-4, 0, n)[:, None] * largest
+    w[::5, 0] = -0.0
+    def bits(which, sync):
+        end = md.rotation.integrate("exact", inertia[which], q[which], w[which], (0.0, 0.0, 0.0), 1.0, 3, sync=sync)
+        return [row.tobytes() for row in np.hstack([end.orientation, end.angular_velocity])]
+    for sync in True, False:
+        together = bits(np.arange(n), sync)
+        assert [bits([k], sync)[0] for k in range(n)] == together
+        for which in (np.lexsort(inertia.T), *(rng.permutation(n) for _ in range(20))):
+            assert bits(which, sync) == [together[k] for k in which]
 
 
 # --- The many-body loop.

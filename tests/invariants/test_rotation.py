@@ -144,6 +144,20 @@ def test_free_tops(name, steps):
     assert name not in ("austin", "simo-wong") or relative(energy(body), energy(body_end)) < 4 * steps * EPS
 
 
+@pytest.mark.parametrize("dt", [1e-3, 0.02, 0.3])
+@pytest.mark.parametrize("steps", TOP_STEPS)
+def test_free_symmetric_tops(steps, dt):
+    """Energy and angular momentum are constant to a small part of eps a step; apart from it, rounding is random."""
+    inertia = np.array([np.roll((ratio, 1.0, 1.0), axis) for axis in range(3) for ratio in (1e-3, 0.2, 1.0, 1.7)])
+    rng = np.random.default_rng(2)
+    q, w = unit_vectors(rng, len(inertia), 4), unit_vectors(rng, len(inertia))
+    end = md.rotation.integrate("exact", inertia, q, w, (0.0, 0.0, 0.0), dt, steps)
+    bound = (10.0 * np.sqrt(steps) + dt * steps) * EPS
+    turned = end.orientation / np.linalg.norm(end.orientation, axis=1, keepdims=True)       # the norm has its own test
+    assert relative(rotate(q, inertia * w), rotate(turned, inertia * end.angular_velocity)) < bound
+    assert relative(*(np.sum(inertia * v * v, axis=1, keepdims=True) for v in (w, end.angular_velocity))) < bound
+
+
 @pytest.mark.parametrize("steps", TOP_STEPS)
 def test_midpoint_rule_of_free_tops(steps):
     """Lie-Newmark conserves energy and the magnitude of the angular momentum at the half steps, not the direction."""

@@ -53,6 +53,28 @@ def test_any_order_of_clumps(contact, materials):
         assert np.array_equal(getattr(first, name), getattr(beside, name)[:15])
 
 
+@pytest.mark.filterwarnings("ignore:dt")                # above the Rayleigh step: nothing touches
+def test_any_order_of_kinds_of_bodies():
+    """Spheres, rods, discs and bodies with three distinct moments: neighbours in memory change no bit of a rotation."""
+    square = [(-0.01, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, -0.01, 0.0), (0.0, 0.01, 0.0)]
+    kinds = [md.ClumpTemplate(centers, [RADIUS] * len(centers), 2500.0) for centers in (
+        [(0.0, 0.0, 0.0)], [(-0.01, 0.0, 0.0), (0.01, 0.0, 0.0)], square, [*square[1:], (0.0, 0.0, 0.005)])]
+    assert [len(set(kind.inertia)) for kind in kinds] == [1, 2, 2, 3]
+    rng = np.random.default_rng(7)
+    kind, q, w = rng.integers(4, size=40), scenes.unit_vectors(rng, 40, 4), rng.normal(size=(40, 3))
+    def after(order):
+        sim = md.Simulation(STEEL, dt=1e-3)
+        sim.add_force(lambda t, x, v, q, w: (0.0 * x, 1e-7 * x - 1e-7 * w))
+        for k in order:
+            sim.add_clumps(kinds[kind[k]], [[k, 0.0, 0.0]], q[k:k + 1], angular_velocity=10.0**(k % 3) * w[k:k + 1])
+        sim.run(20)
+        return np.hstack([sim.orientation, sim.angular_velocity])
+    first = after(range(40))
+    for _ in range(3):
+        order = rng.permutation(40)
+        assert np.array_equal(after(order), first[order])
+
+
 def test_equal_spheres_conserve_momentum():
     """They have the same unit, so that the two forces of a contact are opposite to the last bit."""
     sim = md.Simulation(STEEL, contact="hertz", dt=1e-7)
