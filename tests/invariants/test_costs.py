@@ -11,7 +11,7 @@ from reference_walls import BALL, FRICTION, MATERIAL, MINDLIN, nearest_points, p
 
 import minidem as md
 from minidem.contact.pair_table import PairTable
-from minidem.steering import steering
+from minidem.steering import course
 from minidem.walls import wall_table
 from minidem.walls.motion import Motions
 
@@ -168,7 +168,7 @@ def test_oscillation_is_the_function_that_it_describes(velocity, spin):
 
 
 def test_long_runs_with_many_walls_take_little_memory(monkeypatch):
-    monkeypatch.setattr(steering, "MOST_POSES", 2 ** 13)
+    monkeypatch.setattr(course, "MOST_POSES", 2 ** 13)
     sim = simulation([md.Plane((0, 0, -k), (0, 0, 1), velocity=(0, 0, -0.1)) for k in range(50)], contact="hertz")
     tracemalloc.start()
     sim.run(1000)
