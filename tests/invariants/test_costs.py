@@ -174,4 +174,4 @@ def test_long_runs_with_many_walls_take_little_memory(monkeypatch):
     sim.run(1000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 8 * 192 * steering.MOST_POSES                  # tables and what they are computed of
+    assert peak < 8 * 192 * course.MOST_POSES                  # tables and what they are computed of
