@@ -37,9 +37,10 @@ step's rotation as axis times tangent of half the angle, and the end are
 Here :math:`\kappa`, in place of the elliptic integral of the third kind, depends on energy, angular momentum and step
 alone: :math:`(d_3 + d_5 + \dots) / (1 + s_3 + s_5 + \dots)` of ``dmv`` (E. Hairer and G. Vilmart, 2006).
 
-Everything then is a series, without a division or root. While :math:`\Delta t^2 \omega^2 (1 + a^2 + b^2 + c^2) < 1/1024`,
-what they omit is below rounding. Longer steps are divided into parts that fulfil it, up to 1024, enough for 18 rad.
-In longer ones errors grow unnoticed: 3e-13, 3e-11 and 1e-8 of an orientation at 60, 100 and 200 rad.
+Everything then is a series, without division or root. While
+:math:`\Delta t^2 \omega^2 (1 + a^2 + b^2 + c^2) < 1/1024`, what they omit is below rounding. Longer steps are divided
+into parts that fulfil it, up to 1024, enough for 18 rad. In longer ones errors grow unnoticed: 3e-13, 3e-11 and 1e-8 of
+an orientation at 60, 100 and 200 rad.
 """
 from libc.math cimport sqrt
 
