@@ -180,7 +180,7 @@ class Boundaries(Topic):
                 speed = driven_apart(walls[k])[2]
                 servo_states[k] = 0.0, speed or (np.dot(*same) * speeds[was] if len(same) == 2 else 0.0)
         snapshot = old.snapshot().with_walls(primitives, origin, servo_states)
-        new, touched = self._loop_from(snapshot), np.zeros(old.state.n_clumps, dtype=bool)
+        new, touched = self._loop_from(snapshot.copy()), np.zeros(old.state.n_clumps, dtype=bool)
         refuse_deep_overlaps(Reader(new), old.state.n_clumps, walls=[k for k, was in enumerate(origin) if was < 0])
         for loop, kept in (old, origin), (new, np.flatnonzero(origin >= 0)):
             contacts = loop.contacts()

@@ -175,3 +175,25 @@ def test_strength_in_a_triaxial_test():
         assert [x, y] == pytest.approx([grains.PRESSURE] * 2, rel=0.02)
         found.append((z - 0.5 * (x + y)) * 3.0 / (x + y + z))
     assert np.mean(found) == pytest.approx(0.76, rel=0.08)             # layers at the walls are weaker
+
+
+def test_a_loop_that_is_discarded_changes_no_state_that_is_used(monkeypatch):
+    """Where contacts end with a wall, and another wall carries clumps: a second loop begins as the first one did."""
+    from minidem.engine.snapshot import Snapshot
+    from minidem.simulation import topic
+    loops, begun, driver, begun_again = [], [], topic.Driver, Snapshot.begun_again
+
+    def recorded(settings, snapshot, like=None):
+        loops.append(snapshot.state)
+        return driver(settings, snapshot, like)
+
+    sim = md.Simulation(SMOOTH, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4, gravity=(0, 0, -9.81))
+    sim.add_clumps(BALL, [(0.5, 0.5, 0.00999)])
+    sim.add_clumps(BALL, [(0.0, 0.0, 5.0)], motion=md.Oscillation((0, 0, 0.01), 1.0))
+    sim.run(10)
+    loops.append(sim.loop.state)
+    monkeypatch.setattr(topic, "Driver", recorded)
+    monkeypatch.setattr(Snapshot, "begun_again",
+                        lambda self, *more: begun.append(self.state) or begun_again(self, *more))
+    sim.remove_wall(0)
+    assert len(loops) == 3 and len(begun) == 1 and not any(state is begun[0] for state in loops)
