@@ -119,9 +119,10 @@ def _copies(sim, fields):
     return {"time": sim.time, "box": sim.box, "spheres": reader.spheres(), "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": reader.column("position"), "orientation": reader.column("orientation"),
-            "template_frames": reader.template_frames(), "added": reader.drawn(),
+            "template_frames": reader.template_frames(),
             "rates": reader.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
-            "contact_force": contact_forces(sim) if "contact_force" in fields else None}
+            "contact_force": contact_forces(sim) if "contact_force" in fields else None,
+            "added": reader.drawn()}                    # the last: rates and forces may have to be evaluated
 
 
 def contact_forces(sim):
