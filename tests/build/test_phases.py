@@ -29,3 +29,20 @@ def test_all_options_have_the_phases_of_the_architecture_in_its_order():
         assert sim.phases == tuple(name for name in listed if name in sim.phases)
         found |= set(sim.phases)
     assert found == {name for name in listed if sim.threads > 1 or name != "exchange"}      # not without OpenMP
+
+
+def test_there_is_room_for_all_phases_and_observers():
+    """The loop has them in arrays of fixed length."""
+    package = PAGE.parent
+    text = {path: path.read_text() for suffix in ("pyx", "pxd") for path in package.rglob(f"*.{suffix}")}
+    for call, most in (" add_phase(loop", "MAX_PHASES"), (" add_observer(", "MAX_OBSERVERS"):
+        room, = (int(found) for source in text.values() for found in re.findall(rf"{most} = (\d+)", source))
+        assert 3 < sum(line.startswith("    ") and call in line for source in text.values()
+                       for line in source.splitlines()) <= room
+
+
+def test_the_architecture_names_files_that_are_there():
+    """A file without a folder is in the folder of the one before it, or the only one of its name."""
+    package = PAGE.parent
+    for name in re.findall(r"`([\w/]+\.(?:pyx?|pxd|h|md))`", PAGE.read_text()):
+        assert (package / name).exists() or (package.parent / name).exists() or list(package.rglob(name)), name
