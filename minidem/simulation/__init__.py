@@ -66,8 +66,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
     walls : list of Plane, Cylinder, Cone and MeshWall, optional
         `md.box(low, high)` makes six planes. None or []: unbounded space.
     rotation : str
-        Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names. 'spiral' takes
-        the least time, 'exact' has the smallest errors: see guide/integrators.md.
+        Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names. 'exact' has
+        the smallest errors, 'spiral' takes the least time for asymmetric clumps: see guide/integrators.md.
     contact : str
         Contact law in the same form; `md.contact.available()` lists them. 'hertz:onset=corrected' conserves energy
         much better; 'hertz-mindlin:rolling=epsd' has damping, friction and rolling resistance.
