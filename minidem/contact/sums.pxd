@@ -47,16 +47,33 @@ cdef inline void number_sums(Contacts *contacts, int n_spheres, int *index) noex
     contacts.n_sums = n_sums
 
 
+cdef extern from *:
+    """
+    typedef int minidem_slots __attribute__((vector_size(MINIDEM_LANES * sizeof(int)), aligned(4), may_alias));
+    typedef unsigned minidem_numbers __attribute__((vector_size(MINIDEM_LANES * sizeof(int)), aligned(4), may_alias));
+
+    static inline int minidem_number_own(const int *spheres, int first_slot, int n_slots, int free_slot, int *index) {
+        minidem_slots slots = *(const minidem_slots *) spheres;
+        minidem_numbers own = (minidem_numbers) slots - (unsigned) first_slot;
+        minidem_slots here = own < (unsigned) n_slots, foreign = ~here & (slots < free_slot);
+        *(minidem_slots *) index = ((minidem_slots) own & here) | (n_slots & ~here);
+        int any = 0;
+        for (int l = 0; l < MINIDEM_LANES; l++)
+            any |= foreign[l];
+        return any;
+    }
+    """
+    # The numbers of eight spheres among the own ones, n_slots of others; returns whether one is of another thread.
+    bint number_own "minidem_number_own"(const int *spheres, int first_slot, int n_slots, int free_slot,
+                                         int *index) nogil
+
+
 cdef inline void index_sums(Contacts *contacts, const int *spheres, int n_spheres, int free_slot,
                             int *index) noexcept nogil:
-    """Numbers of the sums of some spheres, which are touched."""
-    cdef unsigned int own, n = contacts.n_slots
+    """Numbers of the sums of the first n_spheres of eight spheres, which are touched."""
     cdef unsigned char *touched = contacts.touched
-    cdef int lane, any_foreign = 0, first_slot = contacts.first_slot
-    for lane in range(n_spheres):
-        own = <unsigned int> (spheres[lane] - first_slot)
-        index[lane] = <int> (own if own < n else n)
-        any_foreign |= (own >= n) & (spheres[lane] < free_slot)
+    cdef bint any_foreign = number_own(spheres, contacts.first_slot, contacts.n_slots, free_slot, index)
+    cdef int lane
     for lane in range(n_spheres):
         touched[row_of(index[lane])] = 1
     if contacts.packed:

@@ -19,7 +19,7 @@ from minidem.core.lanes cimport LANES, row_of
 from minidem.core.prefetch cimport prefetch
 from minidem.core.vectors cimport aligned_memory, reserve
 from minidem.state.pose cimport load_matrices, to_body3
-from minidem.state.state cimport clumps_of, free_slot_of, member
+from minidem.state.state cimport clumps_of, member
 
 cdef enum:
     FEW_ROWS = 16                   # member rows of a block that are looked at one by one
@@ -80,16 +80,17 @@ cdef void take_foreign(Contacts *all, int thread, int n_threads, const StateView
     cdef Contacts *contacts = all + thread
     cdef const Contacts *other
     cdef Py_ssize_t k
-    cdef unsigned int own
-    cdef int t, m, number
+    cdef int t, m, own
     for t in range(n_threads if n_threads > 1 else 0):
         other = all + t
         for k in range(other.foreign.size):
-            own = <unsigned int> (other.foreign.data[k] - contacts.first_slot)
-            if own < <unsigned int> contacts.n_slots:
-                index_sums(contacts, other.foreign.data + k, 1, free_slot_of(state), &number)
+            own = other.foreign.data[k] - contacts.first_slot
+            if 0 <= own < contacts.n_slots:
+                contacts.touched[row_of(own)] = 1
+                if contacts.packed:
+                    number_sums(contacts, 1, &own)
                 for m in range(contacts.width):
-                    contacts.sums[contacts.width * <Py_ssize_t> number + m] += other.sums[
+                    contacts.sums[contacts.width * <Py_ssize_t> own + m] += other.sums[
                         contacts.width * (other.free_sum + 1 + k) + m]
 
 
