@@ -109,7 +109,7 @@ cdef struct Contacts:
     IntVector found_wall_pairs
     FacetVector facets              # the triangles near one sphere
     IntVector changes               # (n, 3): bodies of contacts that begin or end at this pose; 1 + lane, 0 of an end
-    Room rooms[2]                   # the second one for laws without history
+    Room rooms[2]                   # of the block in evaluation, and of the last
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: their contacts were known before the evaluation
     Observer observers[MAX_OBSERVERS]
     int n_observers

@@ -59,7 +59,7 @@ cdef inline void prefetch_bodies(const Contacts *contacts, const StateView *stat
         own = <unsigned int> (bodies[k] - contacts.first_slot)
         prefetch(state.spheres + 4 * <Py_ssize_t> bodies[k])
         prefetch(state.motions + 8 * <Py_ssize_t> bodies[k])
-        prefetch(contacts.sums + contacts.width * <Py_ssize_t> (own if own < <unsigned int> contacts.n_slots else 0))
+        prefetch(contacts.sums + 8 * <Py_ssize_t> min(own, <unsigned int> contacts.n_slots))
 
 
 cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, const Result *result, bint couples,
