@@ -7,8 +7,8 @@
     end         contacts of a law with history that do not go on: their pairs return to the neighbor list
 
 Contacts of a law with history are evaluated in the blocks in which they stay. Contacts of a law without history are
-found anew at each pose, among the pairs of the inner list, and packed into blocks of eight as they are found; a block
-is added after the next has been evaluated.
+found anew at each pose, among the pairs of the inner list, and packed into blocks of eight as they are found. In both,
+a block is added after the next has been evaluated, since what is added waits for roots and divisions.
 """
 from libc.math cimport fabs
 from libc.string cimport memcpy, memmove, memset
@@ -76,15 +76,15 @@ cdef inline void check_ended(Contacts *contacts, const ContactBlock *block, cons
             contacts.force_after_end[k] = result.force[k][lane]
 
 
-cdef void dissipate_held(Contacts *contacts, const ContactBlock *block, int ended) noexcept nogil:
+cdef void dissipate_held(Contacts *contacts, const ContactBlock *block, Room *room, int ended) noexcept nogil:
     """Count what the springs of a user-defined law hold as dissipated, in contacts that have a bit in `ended`.
 
     These are the energies that it describes, of the history that it leaves, without an overlap. A law that has
     dissipated as much in this step has done so itself.
     """
     cdef const Law *law = contacts.law
-    cdef Contact *contact = &contacts.rooms[0].contact
-    cdef const Row *done = contacts.rooms[0].result.dissipated
+    cdef Contact *contact = &room.contact
+    cdef const Row *done = room.result.dissipated
     cdef double history[MAX_RECORDS * 4 * LANES]
     cdef Row held[SUMMED]
     cdef Energies energies
@@ -109,20 +109,20 @@ cdef void dissipate_held(Contacts *contacts, const ContactBlock *block, int ende
     add_energies(held[0], law.per_energy, contacts.ledger.sums, contacts.ledger.energies, contacts.ledger.lost)
 
 
-cdef void end_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, int group, Py_ssize_t b,
+cdef void end_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Room *room,
                        int ended) noexcept nogil:
     """End the contacts of a block that have a bit in `ended`."""
-    cdef const ContactBlock *block = block_at(&contacts.groups[group], b)
+    cdef const ContactBlock *block = block_at(&contacts.groups[room.group], room.block)
     cdef int lane
     for lane in range(LANES):
         if block.first[lane] == free_slot_of(state):
             ended &= ~(1 << lane)
     if ended and contacts.law.parameters.parts[0].forces == NULL:       # a law of the user's
-        dissipate_held(contacts, block, ended)
+        dissipate_held(contacts, block, room, ended)
     for lane in range(LANES):
         if ended >> lane & 1:
-            check_ended(contacts, block, &contacts.rooms[0].result, contacts.law.has_couples, lane)
-            end_contact(contacts, mine, state, group, b * LANES + lane)
+            check_ended(contacts, block, &room.result, contacts.law.has_couples, lane)
+            end_contact(contacts, mine, state, room.group, room.block * LANES + lane)
 
 
 cdef inline void call_law(Contacts *contacts, const Law *law, ContactBlock *block, Contact *contact, Result *result,
@@ -244,13 +244,10 @@ cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int gr
 
 cdef void evaluate_pairs(Contacts *contacts, const StateView *state, int group, const int *pairs, Py_ssize_t n,
                          const Instant *now) noexcept nogil:
-    """Evaluate n ints of contacts of a law without history, two by two.
-
-    A block is added while the next is evaluated, since what is added waits for two roots and a division.
-    """
+    """Evaluate n > 0 ints of contacts of a law without history, two by two."""
     cdef Py_ssize_t k, n_blocks = (n + 2 * LANES - 1) // (2 * LANES)
     cdef Room *room
-    for k in range(n_blocks + 1 if n > 0 else 0):
+    for k in range(n_blocks + 1):
         if k < n_blocks:
             evaluate_few(contacts, state, group, pairs + 2 * LANES * k,
                          <int> min(<Py_ssize_t> LANES, n // 2 - LANES * k), contacts.rooms + k % 2, now)
@@ -280,19 +277,23 @@ cdef void find_contacts(Contacts *contacts, Neighbours *mine, const StateView *s
                                            <unsigned int> contacts.n_slots))
         contacts.n_found += <int> n
         whole = contacts.n_found // (2 * LANES) * (2 * LANES)
-        evaluate_pairs(contacts, state, SPHERES, pairs, whole, now)
-        contacts.n_found -= <int> whole
-        memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
+        if whole > 0:
+            evaluate_pairs(contacts, state, SPHERES, pairs, whole, now)
+            contacts.n_found -= <int> whole
+            memmove(pairs, pairs + whole, contacts.n_found * sizeof(int))
 
 
 cdef void evaluate_found(Contacts *contacts, Neighbours *mine, const StateView *state,
                          const Instant *now) noexcept nogil:
     """Forces of the contacts of a law without history that have not been found yet."""
+    cdef Py_ssize_t n
     find_contacts(contacts, mine, state, mine.pairs.size, now)
-    evaluate_pairs(contacts, state, SPHERES, contacts.found_pairs.data, contacts.n_found, now)
+    if contacts.n_found > 0:
+        evaluate_pairs(contacts, state, SPHERES, contacts.found_pairs.data, contacts.n_found, now)
     if mine.wall_pairs.size > 0 and reserve(&contacts.found_pairs, mine.wall_pairs.size + 2 * LANES):
-        evaluate_pairs(contacts, state, WALLS, contacts.found_pairs.data,
-                       2 * find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, NULL, 0.0), now)
+        n = 2 * find_wall_pairs(contacts, mine, state, contacts.found_pairs.data, NULL, 0.0)
+        if n > 0:
+            evaluate_pairs(contacts, state, WALLS, contacts.found_pairs.data, n, now)
 
 
 cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *state, int group,
@@ -303,17 +304,20 @@ cdef void evaluate_group(Contacts *contacts, Neighbours *mine, const StateView *
     """
     cdef const Blocks *blocks = &contacts.groups[group]
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
-    cdef ContactBlock *block
-    cdef int ended
-    for b in range(n_blocks):
-        block = block_at(blocks, b)
-        prefetch_block(block_at(blocks, b + 2 * <int> CONTACTS_AHEAD), contacts.law)
-        if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> CONTACTS_AHEAD < n_blocks:
-            prefetch_bodies(contacts, state, block_at(blocks, b + CONTACTS_AHEAD).first)
-        ended = evaluate_block(True, contacts, state, group, block, b, LANES, contacts.rooms, now)
-        add_forces(True, contacts, state, group, contacts.rooms, LANES)
-        if ended:
-            end_contacts(contacts, mine, state, group, b, ended)
+    cdef Room *room
+    cdef int ended[2]                                   # of this block and the last
+    for b in range(n_blocks + 1 if n_blocks > 0 else 0):
+        if b < n_blocks:
+            prefetch_block(block_at(blocks, b + 2 * <int> CONTACTS_AHEAD), contacts.law)
+            if group == <int> SPHERES and contacts.n_slots > SPHERES_IN_CACHE and b + <int> CONTACTS_AHEAD < n_blocks:
+                prefetch_bodies(contacts, state, block_at(blocks, b + CONTACTS_AHEAD).first)
+            ended[b % 2] = evaluate_block(True, contacts, state, group, block_at(blocks, b), b, LANES,
+                                          contacts.rooms + b % 2, now)
+        if b > 0:
+            room = contacts.rooms + (b - 1) % 2
+            add_forces(True, contacts, state, group, room, LANES)
+            if ended[(b - 1) % 2]:
+                end_contacts(contacts, mine, state, room, ended[(b - 1) % 2])
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
     fold(contacts.ledger.sums, SUMMED, contacts.ledger.energies)
