@@ -109,6 +109,9 @@ cdef struct Contacts:
     IntVector found_wall_pairs
     FacetVector facets              # the triangles near one sphere
     IntVector changes               # (n, 3): bodies of contacts that begin or end at this pose; 1 + lane, 0 of an end
+    IntVector chains                # with mass=shared, (own clumps,): links to contacts, see shared_mass.pyx
+    IntVector links                 # ... (links,): to the next one
+    IntVector sharing[GROUPS]       # ... (n, 2): bodies of contacts that share their mass with others, or have done so
     Room rooms[2]                   # of the block in evaluation, and of the last
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: their contacts were known before the evaluation
     Observer observers[MAX_OBSERVERS]

@@ -91,6 +91,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
 
 cdef void release_room(Contacts *contacts) noexcept nogil:
     """Free what a rebuild of the lists makes anew: sums, and vectors about the contacts."""
+    cdef int group
     free(contacts.sums)
     contacts.sums, contacts.capacity, contacts.ready = NULL, 0, False
     release(&contacts.row_contacts)
@@ -104,6 +105,10 @@ cdef void release_room(Contacts *contacts) noexcept nogil:
     release(&contacts.found_wall_pairs)
     release(&contacts.facets)
     release(&contacts.changes)
+    release(&contacts.chains)
+    release(&contacts.links)
+    for group in range(<int> GROUPS):
+        release(&contacts.sharing[group])
 
 
 cdef inline int count_on_row(Contacts *contacts, int sphere, int change) noexcept nogil:
