@@ -1,6 +1,8 @@
 """Stability of what has the rates of two steps: dashpots of contacts and bonds, and fields that contacts change."""
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from minidem.analysis.contacts import to_nearest_image
@@ -9,14 +11,15 @@ from minidem.core.quaternions import cross, rotate, rotate_back
 from minidem.fields.rates import FIELD_ROWS
 
 CHANGE = 1e-6                           # of a field, over its largest value, for derivatives
-ITERATIONS, MOST = 40, 50_000           # contacts that are looked at; of more, contacts of the most loaded clumps
+ITERATIONS, MOST = 40, 5000             # contacts that are looked at; of more, those of clumps with the largest bounds
 CALLS = 10                              # of user forces, in the power iteration of their rate
 
 
-def damping_rate(sim) -> tuple[float, int]:
+def damping_rate(sim, least: float = 0.0) -> tuple[float, int]:
     """Largest rate [1/s] at which dashpots slow down a motion, and the clump that moves most in it; else (0, -1).
 
-    The rate is an eigenvalue of M^-1 C, of the masses and inertias M and the dashpots C of all contacts and bonds.
+    (0, -1) also where a bound shows that it is below `least`. The rate is an eigenvalue of M^-1 C, of the masses and
+    inertias M and the dashpots C of all contacts and bonds.
 
     A dashpot has the velocities of the last two steps, extrapolated. A motion that is slowed down at a rate above
     1 / dt alternates from step to step instead, and takes dashpots to the limit of friction: friction vanishes.
@@ -26,10 +29,9 @@ def damping_rate(sim) -> tuple[float, int]:
     parts, bonds = [], damped_bonds(sim)
     if sim.settings.law.dashpots:
         contacts, history = sim.reader.contacts_and_history()
-        chosen = _acting(sim, contacts)
-        if chosen.any():
-            contacts, mass = contacts[chosen], history["mass"][chosen]
-            parts.append(_of_contacts(sim, contacts, *sim.reader.dashpots(contacts, mass)))
+        acting = _acting(sim, contacts)
+        contacts, mass, least = contacts[acting], history["mass"][acting], least if bonds is None else 0.0
+        parts += _of_contacts(sim, contacts, sim.reader.dashpots(contacts, mass), least)
     parts += [] if bonds is None else _of_bonds(sim, *bonds)
     return _largest_rate(sim, parts)
 
@@ -40,9 +42,9 @@ def _largest_rate(sim, parts):
     parts : sparse matrices (k, 6 n_clumps), whose columns are velocities times the root of mass or inertia: blocks
         (m, 3, 6), their columns (m,), and their ends in each row of blocks
     """
-    from scipy.sparse import bsr_array  # not with minidem: it takes a tenth of a second
     if not parts:
         return 0.0, -1
+    from scipy.sparse import bsr_array  # not with minidem: it takes a tenth of a second
     parts = [bsr_array(part, shape=(3 * len(part[2]) - 3, 6 * sim.n_clumps)) for part in parts]
     parts = [(slows, slows.T) for slows in parts]
     motion, rate = np.random.default_rng(1).normal(size=6 * sim.n_clumps), 0.0
@@ -65,28 +67,33 @@ def spring_rate(sim, contacts, least=0.0) -> tuple[float, int]:
     where a contact does not slide, its friction spring. (0, -1) where a bound shows that it is below `least`.
     """
     contacts = contacts[_acting(sim, contacts)]
-    if not len(contacts):
-        return 0.0, -1
-    matrix = blocks, clumps, _ = _of_contacts(sim, contacts, *sim.reader.stiffnesses(contacts))
-    of_clumps = np.bincount(clumps, np.sum(blocks ** 2, axis=(1, 2)))
-    if 2.0 * of_clumps.max() < least ** 2:      # (a + b)^2 <= 2 (a^2 + b^2) for the two blocks in a row
-        return 0.0, -1
-    square, clump = _largest_rate(sim, [matrix])
+    square, clump = _largest_rate(sim, _of_contacts(sim, contacts, sim.reader.stiffnesses(contacts), least ** 2))
     return square ** 0.5, clump
 
 
 def _acting(sim, contacts):
-    """(n,) bool, contacts that are looked at: those that overlap and move a clump, at most about MOST."""
+    """(n,) bool, contacts that overlap and move a clump; of bonds that act across a gap, the bond alone counts."""
     fixed = np.append(sim.reader.immovable(), True)         # the last one for walls
     both = fixed[contacts["clump_i"]] & fixed[np.maximum(contacts["clump_j"], -1)]
-    acting = (contacts["overlap"] > 0.0) & ~both            # of bonds that act across a gap, the bond alone
-    if np.count_nonzero(acting) > MOST:
-        acting &= _of_loaded_clumps(contacts, sim.n_clumps)
-    return acting
+    return (contacts["overlap"] > 0.0) & ~both
 
 
-def _of_contacts(sim, contacts, along, across):
-    """Sparse matrix B of contacts: B^T B is M^-1/2 C M^-1/2 of tensors C, `along` and `across` the normals (n,)."""
+def _of_contacts(sim, contacts, tensors, least):
+    """A list of the sparse matrix B of contacts; empty where the eigenvalues of B^T B are zero, or below `least`.
+
+    B^T B is M^-1/2 C M^-1/2 of tensors C, along and across the normals (n,).
+    """
+    along, across = tensors
+    clumps = [np.where(contacts[f"clump_{side}"] >= 0, contacts[f"clump_{side}"], sim.n_clumps) for side in "ij"]
+    bounds = _bounds(sim, clumps, *tensors)
+    if bounds.max() <= least:
+        return []
+    if len(contacts) > MOST:                                # the motion is local
+        per_clump = 2.0 * len(contacts) / sim.n_clumps
+        chosen = np.zeros(sim.n_clumps + 1, dtype=bool)
+        chosen[np.argsort(bounds)[-max(1, int(MOST / per_clump)):]] = True
+        chosen = chosen[clumps[0]] | chosen[clumps[1]]
+        contacts, along, across = contacts[chosen], along[chosen], across[chosen]
     pairs, normal = contacts["clump_j"] >= 0, contacts["normal"]
     first, second = _Side(sim, contacts, "i", -normal), _Side(sim, contacts[pairs], "j", normal[pairs])
     root = _tensors(np.sqrt(along), np.sqrt(across), normal)
@@ -94,7 +101,27 @@ def _of_contacts(sim, contacts, along, across):
     contact = np.concatenate([np.arange(len(contacts)), np.flatnonzero(pairs)])
     order = np.argsort(contact, kind="stable")
     ends = np.append(0, np.cumsum(1 + pairs))
-    return blocks[order], np.concatenate([first.clump, second.clump])[order], ends
+    return [(blocks[order], np.concatenate([first.clump, second.clump])[order], ends)]
+
+
+def _bounds(sim, clumps, along, across):
+    """(n_clumps + 1,), no eigenvalue of B^T B of `_of_contacts` is above the largest; zero for walls, the last one.
+
+    Twice the sum of the squares of the blocks of a clump, since (a + b)^2 <= 2 (a^2 + b^2) for the two in a row.
+    """
+    per_mass = np.append(~sim.reader.immovable() / sim.mass, 0.0)
+    turning = np.array([_turning(template) for template in sim.reader.templates]).take(sim.reader.template_index)
+    larger, turning = np.maximum(along, across), np.append(turning, 0.0)
+    return sum(np.bincount(clump, 2.0 * per_mass[clump] * (along + 2.0 * across + larger * turning[clump]),
+                           sim.n_clumps + 1) for clump in clumps)
+
+
+@lru_cache(maxsize=1024)
+def _turning(template):
+    """Mass times the sum of d^2 / I over the principal axes; no point of a sphere is farther from an axis than d."""
+    squares = template.offsets ** 2
+    distance = np.sqrt(squares.sum(axis=1, keepdims=True) - squares) + template.radii[:, None]
+    return template.mass * np.sum(distance.max(axis=0) ** 2 / template.inertia)
 
 
 def _tensors(along, across, normal):
@@ -233,17 +260,6 @@ def alternating_rate(sim) -> tuple[float, int, str]:
 def _named(sim, component):
     """Name of the field of a component."""
     return next(name for name, first, size in sim.reader.population.components if first <= component < first + size)
-
-
-def _of_loaded_clumps(contacts, n_clumps):
-    """(n,) bool, all contacts of clumps with the largest sums of sqrt(overlap), about MOST: that motion is local."""
-    i, j, share = contacts["clump_i"], contacts["clump_j"], np.sqrt(np.maximum(contacts["overlap"], 0.0))
-    pairs = j >= 0
-    load = np.bincount(i, share, n_clumps) + np.bincount(j[pairs], share[pairs], n_clumps)
-    per_clump = 1.0 + (len(contacts) + np.count_nonzero(pairs)) / n_clumps
-    chosen = np.zeros(n_clumps, dtype=bool)
-    chosen[np.argsort(load)[-max(1, int(MOST / per_clump)):]] = True
-    return chosen[i] | pairs & chosen[np.maximum(j, 0)]
 
 
 class _Side:

@@ -405,7 +405,7 @@ def _rotation(sim):
 
 
 def _damping(sim):
-    rate, clump = damping_rate(sim)
+    rate, clump = damping_rate(sim, 1.0 / sim.dt)
     if not sim.dt * rate > 1.0:
         return None
     where, then, remedy = ("", "", "") if damped_bonds(sim) is None else (
