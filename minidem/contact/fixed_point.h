@@ -134,6 +134,19 @@ static inline minidem_wide minidem_rounded(double x) {
     return fabs(x) < 0x1p120 ? (minidem_wide) nearbyint(x) : 0;
 }
 
+/* Sum of eight numbers of units, each of which is rounded. */
+static inline __attribute__((always_inline)) minidem_wide minidem_rounded_sum(minidem_eight x) {
+    minidem_eight size = MINIDEM_MAGNITUDE(x);
+    minidem_wide total = 0;
+    if (__builtin_expect(minidem_bits_below((const double *) &size, MINIDEM_LIMIT) == (1 << MINIDEM_LANES) - 1, 1)) {
+        minidem_eight_long fixed = minidem_to_fixed(x, 0);
+        return (fixed[0] + fixed[1] + fixed[2] + fixed[3]) + (fixed[4] + fixed[5] + fixed[6] + fixed[7]);
+    }
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        total += minidem_rounded(x[l]);
+    return total;
+}
+
 /* Energies (4, LANES), added to sums (4, LANES); of blocks with large ones to totals (4,), what is not finite, or
  * beyond MINIDEM_LARGEST, to `lost` (4,). */
 static inline __attribute__((always_inline)) void minidem_add_energies(

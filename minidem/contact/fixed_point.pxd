@@ -22,6 +22,8 @@ Energies have one unit for all (law.pyx).
 """
 from libc.stdint cimport int64_t, uint64_t
 
+from minidem.core.eight cimport Eight
+
 cdef extern from "contact/fixed_point.h" nogil:
     ctypedef long long Wide "minidem_wide"      # of 128 bits, in fact
     const double LARGEST "MINIDEM_LARGEST"
@@ -35,6 +37,7 @@ cdef extern from "contact/fixed_point.h" nogil:
                                              double *lost)
     void fold "minidem_fold"(int64_t *sums, int n, Wide *totals)
     Wide rounded_wide "minidem_rounded"(double x)
+    Wide rounded_sum "minidem_rounded_sum"(Eight x)
     void split_wide "minidem_split_wide"(Wide total, double unit, double *parts)
     Wide join_wide "minidem_join_wide"(const double *parts, double unit)
     # Numbers of any size, such as rates of fields, in SUM_PARTS parts.

@@ -4,7 +4,7 @@ R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 
 """
 from libc.math cimport sqrtf
 
-from minidem.contact.fixed_point cimport Wide, rounded_wide
+from minidem.contact.fixed_point cimport Wide, rounded_sum
 from minidem.core.eight cimport (
     Eight, Eight3, add3, add_scaled3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight,
     store_eight3,
@@ -67,12 +67,8 @@ cdef inline void kick_with_box(ClumpBlock *clumps, Restrict force, const Constan
     """After `kick`: velocities of eight clumps change with the flow of the box; its work is added to `work`."""
     cdef Eight inverse_mass = load_eight(constants.inverse_mass)
     cdef Eight3 v = load_eight3(clumps.velocity), change = flow_change(box, box.kick, clumps), mean
-    cdef double room[LANES]
-    cdef int lane
     mean = add_scaled3(add_scaled3(v, -0.5 * dt * inverse_mass, load_eight3(force)), eight_of(0.5), change)
-    store_eight(room, eight_where(inverse_mass, per_energy * dot3(change, mean) / inverse_mass))
-    for lane in range(LANES):
-        work[0] += rounded_wide(room[lane])
+    work[0] += rounded_sum(eight_where(inverse_mass, per_energy * dot3(change, mean) / inverse_mass))
     change.x, change.y = eight_where(inverse_mass, change.x), eight_where(inverse_mass, change.y)
     change.z = eight_where(inverse_mass, change.z)
     store_eight3(clumps.velocity, add3(v, change))

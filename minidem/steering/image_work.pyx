@@ -2,12 +2,11 @@
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at
 from minidem.contact.contact cimport SideBlock, Contact
 from minidem.contact.contacts cimport SPHERES, Observer, Room, add_observer
-from minidem.contact.fixed_point cimport rounded_wide
+from minidem.contact.fixed_point cimport rounded_sum
 from minidem.contact.gather cimport gather_contacts
+from minidem.core.eight cimport Eight, dot3, eight_where, load_eight, load_eight3
 from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport dot
-from minidem.state.rows cimport load
 from minidem.state.state cimport free_slot_of
 
 
@@ -20,13 +19,14 @@ cdef void clear(Contacts *contacts, void *own) noexcept nogil:
 cdef void add_images(const Contacts *contacts, const ContactBlock *block, int free_slot, const double *force,
                      const double *images, ImageWork *work) noexcept nogil:
     """Add the contacts of a block. force : (3, LANES) [N].  images : (6, LANES), see gather_contacts."""
-    cdef double power
+    cdef double present[LANES]
+    cdef Eight power
     cdef int lane, half
     for lane in range(LANES):
-        if block.first[lane] != free_slot:
-            for half in range(2):
-                power = dot(load(force + lane), load(images + 3 * LANES * half + lane))
-                work.half_steps[half] += rounded_wide(0.5 * contacts.law.dt * power * contacts.law.per_energy)
+        present[lane] = block.first[lane] != free_slot
+    for half in range(2):
+        power = 0.5 * contacts.law.dt * dot3(load_eight3(force), load_eight3(images + 3 * LANES * half))
+        work.half_steps[half] += rounded_sum(eight_where(load_eight(present), power * contacts.law.per_energy))
 
 
 cdef void see(Contacts *contacts, const StateView *state, ContactBlock *block, Room *room, const Instant *now,
