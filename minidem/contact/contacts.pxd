@@ -19,7 +19,7 @@ cdef enum:                          # groups of contacts, evaluated in this orde
 
 cdef enum:
     SUMMED = 4                      # energies that each block dissipates: see Ledger
-    BLOCKS_PER_FOLD = 32            # at most 64: see fold
+    BLOCKS_PER_FOLD = 64            # at most 64: see fold
     PAIRS_AT_ONCE = 1024            # ints of the inner list that are tested at once
     MAX_OBSERVERS = 8
 

@@ -106,7 +106,7 @@ cdef void dissipate_held(Contacts *contacts, const ContactBlock *block, Room *ro
         # Not a number: without an overlap a formula may divide by zero.
         if not (ended >> lane & 1 and contact.step[lane] > 0.0 and fabs(by_law) < fabs(all_held) < FAR):
             held[0][lane] = held[2][lane] = held[3][lane] = 0.0
-    add_energies(held[0], law.per_energy, contacts.ledger.sums, contacts.ledger.energies, contacts.ledger.lost)
+    add_energies(held[0], SUMMED, law.per_energy, contacts.ledger.sums, contacts.ledger.energies, contacts.ledger.lost)
 
 
 cdef void end_contacts(Contacts *contacts, Neighbours *mine, const StateView *state, Room *room,
@@ -133,7 +133,7 @@ cdef inline void call_law(Contacts *contacts, const Law *law, ContactBlock *bloc
         memcpy(block.force, result.force, sizeof(block.force))
     if stores and law.has_couples:
         memcpy(block.couple, result.couple, sizeof(block.couple))
-    add_energies(result.dissipated[0], law.per_energy, contacts.ledger.sums, contacts.ledger.energies,
+    add_energies(result.dissipated[0], SUMMED, law.per_energy, contacts.ledger.sums, contacts.ledger.energies,
                  contacts.ledger.lost)
 
 

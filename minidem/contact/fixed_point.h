@@ -11,6 +11,7 @@
 #include "core/transpose.h"
 
 #define MINIDEM_LIMIT 0x1p55            /* units: larger energies are added one by one */
+#define MINIDEM_MOST_ENERGIES 6
 #define MINIDEM_SMALL 0x1p51            /* units: below it, one addition converts a number */
 #define MINIDEM_LARGEST 0x1p95          /* units: what exceeds it counts as infinite */
 #define MINIDEM_BOUND_UNIT 0x1p40       /* of the fourth number of a sum: a bound of the sum of the magnitudes */
@@ -147,22 +148,22 @@ static inline __attribute__((always_inline)) minidem_wide minidem_rounded_sum(mi
     return total;
 }
 
-/* Energies (4, LANES), added to sums (4, LANES); of blocks with large ones to totals (4,), what is not finite, or
- * beyond MINIDEM_LARGEST, to `lost` (4,). */
+/* Energies (n, LANES), added to sums (n, LANES); of blocks with large ones to totals (n,), what is not finite, or
+ * beyond MINIDEM_LARGEST, to `lost` (n,). n : a constant, at most MINIDEM_MOST_ENERGIES. */
 static inline __attribute__((always_inline)) void minidem_add_energies(
-        const double *energies, double per_energy, int64_t *restrict sums, minidem_wide *totals,
+        const double *energies, int n, double per_energy, int64_t *restrict sums, minidem_wide *totals,
         double *restrict lost) {
-    minidem_eight rows[4], all = {0.0};
-    for (int k = 0; k < 4; k++) {
+    minidem_eight rows[MINIDEM_MOST_ENERGIES], all = {0.0};
+    for (int k = 0; k < n; k++) {
         rows[k] = per_energy * MINIDEM_EIGHT(energies + k * MINIDEM_LANES);
         all += MINIDEM_MAGNITUDE(rows[k]);
     }
     if (__builtin_expect(minidem_bits_below((const double *) &all, MINIDEM_LIMIT) == (1 << MINIDEM_LANES) - 1, 1)) {
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < n; k++)
             MINIDEM_EIGHT_LONG(sums + k * MINIDEM_LANES) += minidem_to_fixed(rows[k], 0);
         return;
     }
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < n; k++)
         for (int l = 0; l < MINIDEM_LANES; l++)
             if (fabs(rows[k][l]) < MINIDEM_LARGEST)
                 totals[k] += minidem_rounded(rows[k][l]);

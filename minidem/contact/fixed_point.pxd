@@ -33,8 +33,8 @@ cdef extern from "contact/fixed_point.h" nogil:
                                        const double *radii, double *force, double *moment)
     void take_sums "minidem_take_sums"(int64_t *sums, const uint64_t *keys, int shift, const double *radii,
                                        double *force, double *moment)
-    void add_energies "minidem_add_energies"(const double *energies, double per_energy, int64_t *sums, Wide *totals,
-                                             double *lost)
+    void add_energies "minidem_add_energies"(const double *energies, int n, double per_energy, int64_t *sums,
+                                             Wide *totals, double *lost)
     void fold "minidem_fold"(int64_t *sums, int n, Wide *totals)
     Wide rounded_wide "minidem_rounded"(double x)
     Wide rounded_sum "minidem_rounded_sum"(Eight x)

@@ -16,6 +16,17 @@ typedef int64_t minidem_eight_long __attribute__((vector_size(MINIDEM_LANES * si
 #define MINIDEM_EIGHT_OF(number) ((number) - (minidem_eight) {0.0})        /* plus zero would change -0.0 */
 #define MINIDEM_MAGNITUDE(eight) ((minidem_eight) ((minidem_eight_long) (eight) & INT64_MAX))
 
+/* Eight ints as doubles. */
+static inline __attribute__((always_inline)) minidem_eight minidem_eight_of_ints(const int *row) {
+    typedef int ints __attribute__((vector_size(MINIDEM_LANES * sizeof(int)), aligned(4), may_alias));
+    return __builtin_convertvector(*(const ints *) row, minidem_eight);
+}
+
+/* Item k behind each of eight addresses. Eight stores and a load would wait for each other. */
+static inline __attribute__((always_inline)) minidem_eight minidem_eight_at(const double *const *a, int k) {
+    return (minidem_eight) {a[0][k], a[1][k], a[2][k], a[3][k], a[4][k], a[5][k], a[6][k], a[7][k]};
+}
+
 /* Bits 1 << lane of the lanes whose number is below a limit; a NaN is not. */
 static inline __attribute__((always_inline)) int minidem_bits_below(const double *row, double limit) {
 #if defined(__AVX512F__)

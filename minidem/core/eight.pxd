@@ -8,6 +8,8 @@ cdef extern from "core/eight.h" nogil:
     ctypedef double Eight "minidem_eight"
     Eight load_eight "MINIDEM_EIGHT"(const double *row)
     Eight eight_of "MINIDEM_EIGHT_OF"(double x)
+    Eight eight_at "minidem_eight_at"(const double *const *addresses, int k)
+    Eight eight_of_ints "minidem_eight_of_ints"(const int *row)
     Eight eight_where "minidem_eight_where"(Eight other, Eight x)       # x where the other one is positive, else 0
     int bits_below "minidem_bits_below"(const double *row, double limit)
 
@@ -47,6 +49,18 @@ cdef inline Eight3 sub3(Eight3 a, Eight3 b) noexcept nogil:
 
 cdef inline Eight3 scale3(Eight s, Eight3 a) noexcept nogil:
     a.x, a.y, a.z = s * a.x, s * a.y, s * a.z
+    return a
+
+
+cdef inline Eight3 by_axis3(Eight3 a, Eight3 b) noexcept nogil:
+    """Products of components."""
+    a.x, a.y, a.z = a.x * b.x, a.y * b.y, a.z * b.z
+    return a
+
+
+cdef inline Eight3 eight3_where(Eight other, Eight3 a) noexcept nogil:
+    """a where the other one is positive, else 0."""
+    a.x, a.y, a.z = eight_where(other, a.x), eight_where(other, a.y), eight_where(other, a.z)
     return a
 
 

@@ -20,8 +20,8 @@ from minidem.steering.box cimport (
     MOST_STRAIN, BoxInstant, BoxSpec, BoxState, MovingBox, advance_box, begin_box, expect_kick, instant_of,
     write_gradient,
 )
-from minidem.steering.image_work cimport ImageWork, observe_images
-from minidem.steering.pressure cimport BOX_SUMS, accelerate_box, virial_of
+from minidem.steering.box_sums cimport BoxSums, observe_box
+from minidem.steering.pressure cimport STEERING_SUMS, accelerate_box, virial_of
 from minidem.steering.servo cimport Servos, ServoState, ServoWall, accelerated, area_of, place_servo
 from minidem.steering.steer cimport join_sums, sum_forces
 from minidem.walls.surface cimport WallPose
@@ -76,20 +76,21 @@ cdef class Steering:
             course.boxes, self.own.box.presses = self.own.box.spec.moves, bool(self.box.servos)
         radii = self.clumps.scale * self.clumps.bodies.smallest.take(self.clumps.template_index)
         servos.top_speed = MOST_RADII * radii.min(initial=np.inf) / settings.dt
-        self.own.n_sums = 4 * servos.n + (<int> BOX_SUMS if self.own.box.presses else 0)
+        self.own.n_sums = 4 * servos.n + (<int> STEERING_SUMS if self.own.box.presses else 0)
         self.steered, self.arrays = self.own.n_sums > 0, [servo_walls]
 
     cdef object attach(self, Loop *loop):
         """Take part in a loop."""
         cdef int t
-        sums, images = (aligned((loop.n_threads * size,), np.uint8)
-                        for size in (self.own.n_sums * sizeof(Wide), sizeof(ImageWork)))
-        self.own.sums, self.arrays = <Wide *> pointer_to(sums), [*self.arrays, sums, images]
-        self.own.images = <ImageWork *> pointer_to(images) if self.course.boxes else NULL
+        sums, box_sums = (aligned((loop.n_threads * size,), np.uint8)
+                          for size in (self.own.n_sums * sizeof(Wide), sizeof(BoxSums)))
+        self.own.sums, self.arrays = <Wide *> pointer_to(sums), [*self.arrays, sums, box_sums]
+        self.own.box_sums = <BoxSums *> pointer_to(box_sums) if self.course.boxes else NULL
         for t in range(loop.n_threads):
-            loop.contacts[t].stores_forces = self.steered
+            loop.contacts[t].stores_forces = self.own.servos.n > 0
             if self.course.boxes:
-                observe_images(loop.contacts + t, self.own.images + t)
+                self.own.box_sums[t].presses = self.own.box.presses
+                observe_box(loop.contacts + t, self.own.box_sums + t)
         loop.course = &self.course
         self.prepare(loop, 0)
 

@@ -4,140 +4,66 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.blocks cimport ContactBlock, block_at
-from minidem.contact.contacts cimport BLOCKS_PER_FOLD, SPHERES, Contacts
+from minidem.contact.contacts cimport BLOCKS_PER_FOLD
 from minidem.contact.fixed_point cimport add_energies, fold, rounded_wide
-from minidem.contact.law cimport Law
 from minidem.core.eight cimport (
-    Eight, Eight3, add3, dot3, eight_of, eight_where, load_eight, load_eight3, scale3, store_eight, store_eight3,
-    sub3,
+    Eight3, by_axis3, eight3_where, eight_of, eight_of_ints, load_eight, load_eight3, scale3, store_eight3, sub3,
 )
-from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch_rows
-from minidem.core.transpose cimport rows_from_records
-from minidem.state.periodic_box cimport times_gradient, from_center, nearest_differences
-from minidem.state.rows cimport ClumpBlock, load, store
-from minidem.state.state cimport StateView, clump_of, clumps_of, constants_of, free_slot_of
-from minidem.steering.resistance cimport LEAST_LENGTH, RESISTANCE_UNIT, find_resistances, magnitude, root
-
-cdef enum:                          # sums for a pressure, of three axes, times the volume
-    STRESS                          # by contacts
-    RESISTANCE                      # to strain rates, see md.Pressure
-    IMAGES                          # part of the stress by displacements of images; behind it the one of the shear
-    KINETIC                         # stress by velocities
-    N_TOTALS
+from minidem.state.periodic_box cimport from_center, times_gradient
+from minidem.state.rows cimport ClumpBlock
+from minidem.state.state cimport clumps_of, constants_of
+from minidem.steering.box_sums cimport (
+    BOX_SUMS, IMAGES, RESISTANCE, SHEARED, STRESS, STRESS_UNIT, fold_sums,
+)
+from minidem.steering.resistance cimport RESISTANCE_UNIT
 
 cdef enum:
-    STRESS_UNIT = 1 << 14           # unit of the sums of stresses / unit of energies
-    ROWS_OF_VIRIAL = 14             # of a ContactBlock, up to the contact radius
-
-cdef struct Totals:                 # of four quantities, see add_energies
-    int64_t sums[4 * LANES]         # of the last few blocks
-    Wide totals[4]
-    double lost[4]
-    int n                           # blocks
+    KINETIC = BOX_SUMS              # stress of three axes by velocities, behind the sums over contacts
+    ROWS_OF_POSITION = 6            # and of the velocity
 
 
-cdef inline Eight3 by_axis(Eight3 a, Eight3 b) noexcept nogil:
-    a.x, a.y, a.z = a.x * b.x, a.y * b.y, a.z * b.z
-    return a
-
-
-cdef inline void add_rows(Eight present, Eight3 rows, Eight last, double per_unit, Totals *totals) noexcept nogil:
-    """Add four rows, where `present` is 1 and not 0."""
-    cdef double room[4 * LANES]
-    rows.x, rows.y, rows.z = eight_where(present, rows.x), eight_where(present, rows.y), eight_where(present, rows.z)
-    store_eight3(room, rows)
-    store_eight(room + 3 * LANES, eight_where(present, last))
-    add_energies(room, per_unit, totals.sums, totals.totals, totals.lost)
-    totals.n += 1
-    if totals.n % BLOCKS_PER_FOLD == 0:
-        fold(totals.sums, 4, totals.totals)
-
-
-cdef inline Eight3 centres_of(const StateView *state, const int *spheres, const double *bodies) noexcept nogil:
-    """Centres of mass of the clumps of eight spheres. bodies : (4, LANES) the spheres."""
-    cdef double centres[3 * LANES]
-    cdef int lane, clump
-    if state.n_members == state.n_blocks:               # one sphere each
-        return load_eight3(bodies)
-    for lane in range(LANES):
-        clump = clump_of(state, spheres[lane]) if spheres[lane] < free_slot_of(state) else 0
-        store(centres + lane, load(clumps_of(state, row_of(clump)).position + lane_of(clump)))
-    return load_eight3(centres)
-
-
-cdef inline void add_virial(const Loop *loop, const Law *law, const ContactBlock *block,
-                            Totals *totals) noexcept nogil:
-    """Add the parts of eight contacts between spheres to STRESS, RESISTANCE and IMAGES."""
-    cdef const BoxPose *box = law.box
-    cdef double a[4 * LANES], b[4 * LANES], room[3 * LANES], present[LANES]
-    cdef Eight distance, straight, along, across
-    cdef Eight3 nearest, n, image, branch, moved, force = load_eight3(block.force[0]), by_strain
-    cdef int lane
-    rows_from_records(loop.state.spheres, block.first, a)
-    rows_from_records(loop.state.spheres, block.second, b)
-    nearest_differences(box, a, b, room)
-    for lane in range(LANES):
-        present[lane] = 1.0 if block.first[lane] != free_slot_of(&loop.state) else 0.0
-    nearest = load_eight3(room)
-    distance = root(dot3(nearest, nearest))
-    find_resistances(law, block, load_eight(a + 3 * LANES) + load_eight(b + 3 * LANES) - distance, &along, &across)
-    n = scale3(eight_of(1.0) / (distance + eight_of(LEAST_LENGTH)), nearest)
-    image = sub3(nearest, sub3(load_eight3(a), load_eight3(b)))
-    branch = add3(sub3(centres_of(&loop.state, block.first, a), centres_of(&loop.state, block.second, b)), image)
-    moved = branch if box.affine else image             # displacement of i beside j per strain
-    straight = magnitude(along - across) * (
-        magnitude(n.x * moved.x) + magnitude(n.y * moved.y) + magnitude(n.z * moved.z))
-    by_strain.x = magnitude((straight * magnitude(n.x) + across * magnitude(moved.x)) * branch.x)
-    by_strain.y = magnitude((straight * magnitude(n.y) + across * magnitude(moved.y)) * branch.y)
-    by_strain.z = magnitude((straight * magnitude(n.z) + across * magnitude(moved.z)) * branch.z)
-    add_rows(load_eight(present), by_axis(force, branch), eight_of(0.0), law.per_energy / STRESS_UNIT, totals + STRESS)
-    add_rows(load_eight(present), by_strain, eight_of(0.0), law.per_energy / RESISTANCE_UNIT, totals + RESISTANCE)
-    store_eight3(room, image)
-    add_rows(load_eight(present), by_axis(force, image), load_eight(block.force[box.flow_axis]) * load_eight(
-        room + LANES * box.gradient_axis), law.per_energy / STRESS_UNIT, totals + IMAGES)
-
-
-cdef inline void add_kinetic(const Loop *loop, const BoxPose *box, Py_ssize_t b, Totals *totals) noexcept nogil:
-    """Stress by velocities of the clumps of a block beside the flow; half a step behind, as the flow is."""
-    cdef const ClumpBlock *clumps = clumps_of(&loop.state, b)
-    cdef double mass[LANES]
-    cdef Eight3 u = load_eight3(clumps.velocity)
-    cdef int lane
-    for lane in range(LANES):
-        mass[lane] = constants_of(&loop.state, b).mass[lane] if loop.state.clump_number[b * LANES + lane] >= 0 else 0.0
-    u = sub3(u, times_gradient(box.flow, from_center(box, load_eight3(clumps.position))))
-    add_rows(load_eight(mass), scale3(load_eight(mass), by_axis(u, u)), eight_of(0.0),
-             loop.law.per_energy / STRESS_UNIT, totals)
-
-
-cdef void add_stress(const Loop *loop, int thread, Wide *sums) noexcept nogil:
-    """Sum over own contacts and clumps what moves the axes of the box; sums : (N_TOTALS, 4)."""
-    cdef const Contacts *contacts = loop.contacts + thread
+cdef void add_kinetic(const Loop *loop, int thread, Wide *totals) noexcept nogil:
+    """Add the stress by velocities of own clumps beside the flow to totals (3,); half a step behind, as the flow is."""
     cdef const Neighbours *mine = loop.broad.threads + thread
-    cdef Totals totals[N_TOTALS]
-    cdef Py_ssize_t k
-    cdef int m
-    memset(totals, 0, sizeof(totals))
-    for k in range(contacts.groups[SPHERES].n_blocks):
-        prefetch_rows(<const double *> block_at(&contacts.groups[SPHERES], k + BLOCKS_AHEAD), ROWS_OF_VIRIAL)
-        add_virial(loop, contacts.law, block_at(&contacts.groups[SPHERES], k), totals)
-    for k in range(mine.first_block, mine.last_block):
-        add_kinetic(loop, contacts.law.box, k, totals + KINETIC)
-    for m in range(N_TOTALS):
-        fold(totals[m].sums, 4, totals[m].totals)
-        memcpy(sums + 4 * m, totals[m].totals, 4 * sizeof(Wide))
+    cdef const BoxPose *box = loop.contacts[thread].law.box
+    cdef const ClumpBlock *clumps
+    cdef double per_unit = loop.law.per_energy / STRESS_UNIT
+    cdef double rows[3 * LANES]
+    cdef double lost[3]
+    cdef int64_t sums[3 * LANES]
+    cdef Py_ssize_t b
+    cdef Eight3 u
+    memset(sums, 0, sizeof(sums))
+    for b in range(mine.first_block, mine.last_block):
+        clumps = clumps_of(&loop.state, b)
+        prefetch_rows(clumps_of(&loop.state, b + BLOCKS_AHEAD).position, ROWS_OF_POSITION)
+        u = sub3(load_eight3(clumps.velocity), times_gradient(box.flow, from_center(
+            box, load_eight3(clumps.position))))
+        u = scale3(eight_of(per_unit) * load_eight(constants_of(&loop.state, b).mass), by_axis3(u, u))
+        store_eight3(rows, eight3_where(eight_of_ints(loop.state.clump_number + b * LANES) + eight_of(1.0), u))
+        add_energies(rows, 3, 1.0, sums, totals, lost)
+        if (b + 1) % BLOCKS_PER_FOLD == 0:
+            fold(sums, 3, totals)
+    fold(sums, 3, totals)
+
+
+cdef void sum_stress(const Loop *loop, int thread, BoxSums *own, Wide *sums) noexcept nogil:
+    """Sum over own contacts and clumps what moves the axes of the box; sums : (STEERING_SUMS,), zeros."""
+    fold_sums(own)
+    memcpy(sums, own.totals, sizeof(own.totals))
+    add_kinetic(loop, thread, sums + <int> KINETIC)
 
 
 cdef void virial_of(const Loop *loop, const Wide *sums, double *virial) noexcept nogil:
-    """Stress (3,) and resistance (3,), see above, times the volume [J]. sums : (N_TOTALS, 4)"""
+    """Stress (3,) and resistance (3,), see above, times the volume [J]. sums : (STEERING_SUMS,)"""
     cdef double unit = loop.law.energy_unit * STRESS_UNIT, kinetic
     cdef int axis
     for axis in range(3):                               # strains of all axes change it by less than five times itself
-        kinetic = sums[4 * <int> KINETIC + axis] * unit
-        virial[axis] = sums[4 * <int> STRESS + axis] * unit + kinetic
-        virial[3 + axis] = sums[4 * <int> RESISTANCE + axis] * (RESISTANCE_UNIT * loop.law.energy_unit) + 1.25 * kinetic
+        kinetic = sums[<int> KINETIC + axis] * unit
+        virial[axis] = sums[<int> STRESS + axis] * unit + kinetic
+        virial[3 + axis] = sums[<int> RESISTANCE + axis] * (RESISTANCE_UNIT * loop.law.energy_unit) + 1.25 * kinetic
 
 
 cdef void accelerate_box(const BoxSpec *spec, const BoxState *state, const double *virial, bint begins,
@@ -170,8 +96,8 @@ cdef Wide work_of_images(const Loop *loop, const Wide *sums, const BoxPose *box)
     sums : see virial_of; the sums of IMAGES use -1 times the image displacement.
     """
     cdef int axis, f = box.flow_axis, g = box.gradient_axis
-    cdef double power = sums[4 * <int> IMAGES + 3] * (
+    cdef double power = sums[<int> SHEARED] * (
         box.lattice_ahead[f] - box.ahead[f] * box.inverse[f] * box.lattice[f]) * box.across[g]
     for axis in range(3):
-        power += sums[4 * <int> IMAGES + axis] * (box.ahead[axis] * box.inverse[axis])
+        power += sums[<int> IMAGES + axis] * (box.ahead[axis] * box.inverse[axis])
     return rounded_wide(-0.5 * loop.step.dt * STRESS_UNIT * power)

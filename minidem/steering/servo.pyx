@@ -7,7 +7,7 @@ from minidem.contact.contact cimport SideBlock, Contact
 from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts
 from minidem.contact.fixed_point cimport rounded_wide
 from minidem.contact.gather cimport gather_contacts
-from minidem.core.eight cimport Eight, load_eight, store_eight
+from minidem.core.eight cimport Eight, load_eight, load_eight3, store_eight
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Matrix, exponential, matrix, rotate
 from minidem.core.vec3 cimport Vec3, add, cross, scale, sub
@@ -42,7 +42,7 @@ cdef void add_contacts(const Loop *loop, const Contacts *contacts, const Servos 
     cdef double resistance[2 * LANES]
     cdef int lane, m, side, body, wall
     gather_contacts(False, contacts.law, &loop.state, block.first, block.second, walls, LANES, &contact, sides, NULL)
-    find_resistances(contacts.law, block, load_eight(contact.overlap), &along, &across)
+    find_resistances(contacts.law, block, load_eight3(block.force[0]), load_eight(contact.overlap), &along, &across)
     store_eight(resistance, along)
     store_eight(resistance + LANES, across)
     for lane in range(LANES):

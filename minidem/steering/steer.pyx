@@ -10,7 +10,8 @@ from minidem.contact.contacts cimport WALL_POWER
 from minidem.contact.fixed_point cimport Wide
 from minidem.loop.loop cimport Course, reduce
 from minidem.steering.box cimport MovingBox, advance_box, expect_kick
-from minidem.steering.pressure cimport accelerate_box, add_stress, virial_of, work_of_images
+from minidem.steering.box_sums cimport WORK_AHEAD
+from minidem.steering.pressure cimport accelerate_box, sum_stress, virial_of, work_of_images
 from minidem.steering.servo cimport add_loads, advance_servos
 from minidem.steering.work cimport moving_work
 
@@ -22,7 +23,7 @@ cdef void sum_forces(const Loop *loop, int thread, const Moving *own) noexcept n
     if own.servos.n > 0:
         add_loads(loop, thread, &own.servos, sums)
     if own.box.presses:
-        add_stress(loop, thread, sums + 4 * own.servos.n)
+        sum_stress(loop, thread, own.box_sums + thread, sums + 4 * own.servos.n)
 
 
 cdef void join_sums(const Loop *loop, const Moving *own) noexcept nogil:
@@ -52,8 +53,8 @@ cdef bint advance(Loop *loop, Moving *own, long long n) noexcept nogil:
     expect_kick(&box.spec, box.rates + 4 * (n + 1), box.states + n, box.states + n + 1, course.box_poses + 2 * n + 4,
                 course.first + n + 1)
     for t in range(loop.n_threads):
-        own.images[t].half_steps[1] = 0
-    own.images[0].half_steps[1] = work_of_images(loop, of_box, course.box_poses + 2 * n)
+        own.box_sums[t].totals[<int> WORK_AHEAD] = 0
+    own.box_sums[0].totals[<int> WORK_AHEAD] = work_of_images(loop, of_box, course.box_poses + 2 * n)
     return fine
 
 
@@ -72,5 +73,5 @@ cdef bint steer(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
             reduce(loop, thread, now, NULL)
         return False
     loop.contacts[thread].ledger.energies[<int> WALL_POWER] = moving_work(loop, thread) + (
-        moving.images[thread].half_steps[1] if moving.images != NULL else 0)
+        moving.box_sums[thread].totals[<int> WORK_AHEAD] if moving.box_sums != NULL else 0)
     return True

@@ -15,7 +15,7 @@ from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, times, vec3
 from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat
 from minidem.state.state cimport clumps_of, hold_of, wrench_of
 from minidem.steering.arm cimport arm_of
-from minidem.steering.image_work cimport ImageWork, sum_again
+from minidem.steering.box_sums cimport WORK_AHEAD, WORK_BEHIND, BoxSums, fold_sums, sum_again
 from minidem.walls.surface cimport Sliding, WallPose, Walls, sliding_at, vector, velocity_with
 
 
@@ -92,15 +92,17 @@ cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil:
 cdef void add_wall_work(Loop *loop, int thread, const Moving *own, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef Ledger *ledger = &loop.contacts[thread].ledger
-    cdef ImageWork no_images
-    cdef ImageWork *images = own.images + thread if own.images != NULL else &no_images
-    cdef Wide work = moving_work(loop, thread)
-    no_images.half_steps[0] = no_images.half_steps[1] = 0
-    if own.images != NULL and own.corrected:
-        sum_again(loop.contacts + thread, &loop.state, images)
+    cdef BoxSums *of_box = own.box_sums + thread
+    cdef Wide behind = moving_work(loop, thread), ahead = behind
+    if own.box_sums != NULL:
+        if own.corrected:
+            sum_again(loop.contacts + thread, &loop.state, of_box)
+        fold_sums(of_box)
+        behind += of_box.totals[<int> WORK_BEHIND]
+        ahead += of_box.totals[<int> WORK_AHEAD]
     if not between:
-        ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + work + images.half_steps[0]
-    ledger.energies[<int> WALL_POWER] = work + images.half_steps[1]
+        ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + behind
+    ledger.energies[<int> WALL_POWER] = ahead
 
 
 cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
@@ -109,6 +111,6 @@ cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept no
     if now.purpose != STAGE:
         if loop.broad.threads[thread].failure == NO_FAILURE:
             add_wall_work(loop, thread, moving, now.purpose == BETWEEN)
-        if moving.images != NULL and moving.corrected:
+        if moving.box_sums != NULL and moving.corrected:
             wait(&loop.broad, thread, 0)                # spheres of other threads are read until here
     return True
