@@ -160,3 +160,42 @@ def test_on_a_mesh_as_on_a_plane():
         found.append([len(contacts), damping_rate(sim)[0], *np.bincount(contacts["clump_i"], history["mass"])])
         assert warnings_of(lambda: sim.run(2))[0] == []
     assert found[0] == pytest.approx(found[1], rel=1e-9) and found[0][0] == 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restitution", [0.9, 0.5])
+def test_cooling_gas_of_rods(restitution):
+    """Haff's law: one over the root of the kinetic energy grows evenly, within 5 % as fast as with mass=contact."""
+    def rate(mass):
+        sim = md.Simulation(md.Material(1e8, 0.25, restitution=restitution), dt=4e-6,
+                            contact=f"hertz-mindlin:mass={mass}", periodic=((0, 0, 0), (0.13,) * 3, (True,) * 3))
+        rng, energies = np.random.default_rng(4), []
+        places = 0.013 * (0.5 + np.array(list(np.ndindex(10, 10, 10))))
+        sim.add_clumps(md.shapes.rod(0.01, RADIUS, 5, 2500.0), places, unit_vectors(rng, 1000, 4),
+                       rng.normal(0.0, 0.7, (1000, 3)))
+        for _ in range(60):
+            sim.run(500)
+            energies.append(sim.energy().translational + sim.energy().rotational)
+        assert np.all(np.diff(energies) < 0.0)
+        time, root = np.arange(60), 1.0 / np.sqrt(energies)
+        line = np.polyfit(time[15:], root[15:], 1)
+        assert np.abs(root - np.polyval(line, time))[15:].max() < 0.01 * root[-1]
+        return line[0] / root[0]
+    assert rate("shared") == pytest.approx(rate("contact"), rel=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restitution", [0.5, 0.1])
+def test_rods_that_fall_into_a_box_come_to_rest(restitution):
+    sim = md.Simulation(md.Material(1e7, 0.25, restitution=restitution, friction=0.4), dt=1e-5, gravity=(0, 0, -9.81),
+                        walls=md.box((0, 0, 0), (0.0425, 0.0425, 0.2)), contact="hertz-mindlin:mass=shared")
+    places = 0.0085 * (0.5 + np.array(list(np.ndindex(5, 5, 16))))
+    sim.add_clumps(md.shapes.rod(0.008, RADIUS, 4, 2500.0), places, unit_vectors(np.random.default_rng(3), 400, 4))
+    moving = []
+    for _ in range(50):
+        sim.run(1000)
+        moving.append(sim.energy().translational + sim.energy().rotational)
+    assert moving[-1] < 1e-7 * max(moving)
+    contacts = sim.contacts()
+    pairs = list(zip(contacts["clump_i"].tolist(), contacts["clump_j"].tolist()))
+    assert len(pairs) - len(set(pairs)) > 100           # rods that share masses
