@@ -25,13 +25,15 @@ from minidem.contact.gather cimport gather_contacts
 from minidem.contact.law cimport Law
 from minidem.core.eight cimport bits_below
 from minidem.core.instant cimport BETWEEN
-from minidem.core.lanes cimport LANES, lane_of
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, add, dot, vec3
 from minidem.core.vectors cimport IntVector, grow, push_pair, release, reserve
 from minidem.state.state cimport StateView, clump_of, free_slot_of
+from minidem.walls.surface cimport Walls
 
 cdef extern from *:
     const double LEAST_OVERLAP "5e-324"     # [m]
+    const double WEIGHT "0x1p40"            # 1 in a sum of weights
 
 cdef struct Member:                 # a contact of a group in which one begins, has parted or has ended
     int64_t bodies, spheres         # the group, and the place of the contact in it; negative if it has parted
@@ -46,7 +48,7 @@ cdef struct Members:
 
 
 cdef int in_order(const void *a, const void *b) noexcept nogil:
-    """For qsort: groups, in each first what has parted, all in the user's order, so that sums have an order."""
+    """For qsort: groups, in each first what has parted, by places in the clumps, so that sums have an order."""
     cdef const Member *x = <const Member *> a
     cdef const Member *y = <const Member *> b
     if x.bodies != y.bodies:
@@ -64,6 +66,15 @@ cdef inline int64_t pair_of_numbers(int first, int second) noexcept nogil:
 cdef inline int64_t bodies_of(const Law *law, const StateView *state, int i, int j) noexcept nogil:
     """A number of the group of a contact of the sphere i with the sphere or primitive j."""
     return pair_of_numbers(clump_of(state, i), clump_of(state, j) if j >= 0 else -1 - <int> law.walls.wall_of[-1 - j])
+
+
+cdef inline int64_t spheres_of(const StateView *state, int i, int j) noexcept nogil:
+    """A number of a contact in its group, the same if its bodies were exchanged, except for the last bit."""
+    cdef int p = row_of(i) - <int> state.first_member[row_of(clump_of(state, i))], q
+    if j < 0:
+        return pair_of_numbers(p, 2 * j)
+    q = row_of(j) - <int> state.first_member[row_of(clump_of(state, j))]
+    return pair_of_numbers(min(p, q), 2 * max(p, q) + (p > q))
 
 
 cdef inline ContactBlock *linked_block(const Contacts *contacts, int link) noexcept nogil:
@@ -174,7 +185,7 @@ cdef void add_group(Contacts *contacts, const StateView *state, int i, int j, bi
     while member.link > 0:
         a, b = linked_pair(contacts, member.link)
         found |= a == i and b == j
-        member.spheres = pair_of_numbers(state.sphere_number[a], state.sphere_number[b] if b >= 0 else b)
+        member.spheres = spheres_of(state, a, b)
         member.weight = changes and a == i and b == j
         if grow(members, members.size + 1, sizeof(Member)):
             members.data[members.size] = member
@@ -239,30 +250,34 @@ cdef void find_members(Contacts *contacts, const StateView *state, bint weighs, 
 
 
 cdef void find_masses(Contacts *contacts, const StateView *state, Member *members, Py_ssize_t n) noexcept nogil:
-    """Effective masses of the n contacts of a group: the formula of FRICTION.md."""
-    cdef Vec3 normal, turning, push = vec3(0.0, 0.0, 0.0)
-    cdef Vec3[2] torques
+    """Effective masses of the n contacts of a group: the formula of FRICTION.md.
+
+    Sums add two contacts that would change places if their bodies were exchanged to each other first.
+    """
+    cdef const Walls *walls = contacts.law.walls
+    cdef Vec3 normal
+    cdef Vec3[3] terms, total, part                     # turning of the bodies i and j, normal
     cdef double together, alone
-    cdef bint summed
-    cdef int side, i, j, body
+    cdef int side, i, j
     cdef Py_ssize_t k
-    torques[0] = torques[1] = push
-    for summed in range(2):
-        for k in range(n):
+    for side in range(3):
+        total[side] = part[side] = vec3(0.0, 0.0, 0.0)
+    for k in range(n + 1):
+        if k < n:
             i, j = linked_pair(contacts, members[k].link)
-            normal, together = normal_of(contacts.law, state, i, j), 0.0
-            for side in range(2):
-                body = j if side else i
-                turning = turning_in(contacts.law.walls, state, i, body, normal)
-                if summed:
-                    together += response_in(contacts.law.walls, state, body, normal, turning, push, torques[side])
-                else:
-                    torques[side] = add(torques[side], turning)
-            if not summed:
-                push = add(push, normal)
-                continue
-            alone = own_mobility(contacts.law, state, i, j, normal)
-            members[k].mass = 1.0 / (max(together, 0.5 * alone) if n > 1 else alone)
+            terms[2] = normal = normal_of(contacts.law, state, i, j)
+            terms[0], terms[1] = turning_in(walls, state, i, i, normal), turning_in(walls, state, i, j, normal)
+        for side in range(3):
+            if k > 0 and (k == n or members[k].spheres >> 1 != members[k - 1].spheres >> 1):
+                total[side], part[side] = add(total[side], part[side]), vec3(0.0, 0.0, 0.0)
+            part[side] = add(part[side], terms[side])
+    for k in range(n):
+        i, j = linked_pair(contacts, members[k].link)
+        normal = normal_of(contacts.law, state, i, j)
+        alone = own_mobility(contacts.law, state, i, j, normal)
+        together = response_in(walls, state, i, normal, turning_in(walls, state, i, i, normal), total[2], total[0]) \
+            + response_in(walls, state, j, normal, turning_in(walls, state, i, j, normal), total[2], total[1])
+        members[k].mass = 1.0 / (max(together, 0.5 * alone) if n > 1 else alone)
 
 
 cdef void set_masses(Contacts *contacts, const StateView *state, bint weighs) noexcept nogil:
@@ -274,15 +289,17 @@ cdef void set_masses(Contacts *contacts, const StateView *state, bint weighs) no
     cdef Member *first
     cdef double *mass
     cdef double weight, old, new
+    cdef int64_t sum_of_weights                         # a multiple of 2^-40, so that it has no order
     cdef Py_ssize_t k = 0, n, m, weights
     find_members(contacts, state, weighs, &members)
     while k < members.size:
-        first, n, weight, weights = members.data + k, 0, 0.0, 0
+        first, n, sum_of_weights, weights = members.data + k, 0, 0, 0
         while k < members.size and members.data[k].bodies == first.bodies:
-            weight, weights = weight + members.data[k].weight, weights + (members.data[k].weight > 0.0)
+            sum_of_weights += <int64_t> (members.data[k].weight * WEIGHT)
+            weights += members.data[k].weight > 0.0
             n += members.data[k].spheres > 0
             k += 1
-        weight = weight / weights if weights > 0 else 1.0
+        weight = sum_of_weights / (WEIGHT * weights) if weights > 0 else 1.0
         find_masses(contacts, state, members.data + k - n, n)
         for m in range(k - n, k):
             mass = linked_block(contacts, members.data[m].link).mass + linked_lane(members.data[m].link)

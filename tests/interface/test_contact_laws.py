@@ -55,7 +55,8 @@ COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={
                 for name in LAWS
                 for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("contact", "clump"))]
 COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")]
-COMBINATIONS.append("hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude")
+COMBINATIONS += ["hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude",
+                 "hertz-mindlin:mass=shared", "hertz-mindlin:rolling=epsd,cohesion=jkr,mass=shared"]
 CLUMP = md.ClumpTemplate([(-0.008, 0.0, 0.0), (0.008, 0.0, 0.0), (0.0, 0.009, 0.004)], [0.01, 0.01, 0.008],
                          density=2500.0)
 N = 24
