@@ -173,7 +173,7 @@ def load(path, make, threads=None, motions=None):
     settings, arrays = npz_checksum.read(path)
     motions = dict(motions or {})
     try:
-        return unpack(settings, arrays, make, threads, motions), settings.get("notes")
+        return _unpack(settings, arrays, make, threads, motions), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else \
             error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
@@ -189,10 +189,15 @@ def _python_work(rows, state):
 
 def unpack(settings, arrays, make, threads=None, motions=None):
     """The inverse of `pack`. The user forces must be added again before the first step."""
+    return _unpack(settings, dict(arrays), make, threads, motions)
+
+
+def _unpack(settings, arrays, make, threads, motions):
+    """The same. It empties the dict `arrays`, so that each is freed after its use."""
     if settings["format"] == 13:                        # without fields and the energy of fracture
         settings = settings | {"fields": []}
         if "dissipated" in arrays:
-            arrays = arrays | {"dissipated": np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)}
+            arrays["dissipated"] = np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)
     records, materials = settings["walls"], [Material(**material) for material in settings["materials"]]
     has_meshes = any(record["kind"] == MeshWall.__name__ for record in records)
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())
@@ -221,15 +226,17 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
         if box is not None:
             box.start.refuse_large(template, scale[index == k])
-    state = State.restore(known["blocks"], known["loads"], templates, index, scale, known["material_index"], box,
-                          known.get("shift"), known["hold"].view(HOLD).reshape(-1) if "hold" in known else None,
-                          in_blocks).with_columns(in_blocks | {one.name: one.width for one in COLUMNS})
+    state = State.restore(known.pop("blocks"), known.pop("loads"), templates, index, scale, known["material_index"],
+                          box, known.get("shift"), known["hold"].view(HOLD).reshape(-1) if "hold" in known else None,
+                          in_blocks)
     outflow = {name: (whole(f"outflow of {name}", count, 0), non_negative(f"outflow of {name}", mass))
                for name, (count, mass) in settings.get("outflow", {}).items()}         # newer than the format
     population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields, outflow)
     if "work" in known:
-        known["force_work"] += _python_work(known["work"], state)
-    for one in COLUMNS:                                 # the loop keeps those that it has
+        known["force_work"] = known["force_work"] + _python_work(known["work"], state)
+    columns = [one for one in COLUMNS if known[one.name].any()]     # the loop keeps those that it has, others are zero
+    state = state.with_columns(in_blocks | {one.name: one.width for one in columns})
+    for one in columns:
         state.set_column(one.name, known[one.name])
     history = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}
     snapshot = Snapshot(

@@ -160,11 +160,14 @@ def not_finite(arrays):
 
 
 def validated(arrays, known, conditions):
-    """Copies of the arrays that a file has under these conditions, and `known` with all dimensions; ValueError else."""
+    """Take from `arrays` those that a file has under these conditions, and all dimensions into `known`, a dict.
+
+    ValueError else. They are no copies, as a file may have as much as the memory.
+    """
     known = dict(known)
     for one in (one for one in all_arrays() if one.when in conditions):
         wanted = [length(name, known) for name in one.shape]
-        array = arrays.get(one.name)
+        array = arrays.pop(one.name, None)
         if array is None:
             if one.missing is None and 0 not in wanted:
                 raise ValueError(f"{one.name!r} is missing: {one.text}")
@@ -176,7 +179,7 @@ def validated(arrays, known, conditions):
             raise ValueError(f"{one.name} ({one.text}) is {array.dtype} of shape {array.shape}: give "
                              f"{np.dtype(one.dtype)} of shape ({lengths})")
         known |= {name: size for name, size in zip(one.shape, array.shape) if name != size}
-        known[one.name] = array = np.array(array, order="C")
+        known[one.name] = array = np.ascontiguousarray(array)
         if one.finite and one.dtype is np.float64:
             refuse(one.name, array, ~np.isfinite(array), "give finite numbers only")
         if one.check is not None:
