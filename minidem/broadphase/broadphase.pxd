@@ -8,7 +8,7 @@ from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
 cdef enum:
-    REFERENCE_ROWS = 7                  # of a pose: position and orientation
+    REFERENCE_ROWS = 7                  # of a pose: position, and orientation where a rotation moves spheres
     STEPS_OF_FIRST_SKINS = 100
 
 cdef enum Failure:
@@ -39,7 +39,8 @@ cdef struct Broadphase:
     Levels levels
     Exclusions exclusions
     unsigned char *marks                # (n_members, 2): see mark_rows of neighbours.pyx
-    double *reference_poses             # (n_blocks, REFERENCE_ROWS, LANES): at the last outer rebuild
+    double *reference_poses             # (n_blocks, reference_rows, LANES): at the last outer rebuild
+    int reference_rows                  # REFERENCE_ROWS, or 3
     BoxPose reference_box               # that moves, at the last outer rebuild
     double largest_sphere               # diameter [m]
     double largest_clump                # diameter of the largest bounding sphere [m]
@@ -95,5 +96,6 @@ cdef inline bint chooses_skins(const Broadphase *broad, int own) noexcept nogil:
 
 
 cdef dict list_statistics(const Broadphase *broad)
+cdef Py_ssize_t list_memory(const Broadphase *broad)
 cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
                   const BoxPose *box) noexcept nogil

@@ -12,13 +12,13 @@ other. Results do not depend on the owner of a clump (contact/sums.pyx).
 from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, reserve_levels, sort_by_size
+from minidem.broadphase.cell_grid cimport empty_levels, fill_levels, reserve_levels, sort_by_size
 from minidem.broadphase.neighbours cimport collect_active, prune, search_pairs, search_walls
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.vec3 cimport Vec3, norm, sub
-from minidem.core.vectors cimport release
+from minidem.core.vectors cimport release, release_large
 from minidem.state.periodic_box cimport across_lengths, box_moves, displacement_with
 from minidem.state.pose cimport motions_range, pose_range, turn_squared
 from minidem.state.rows cimport ClumpBlock, ConstantBlock, load
@@ -100,8 +100,7 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
     cdef Neighbours *mine
     cdef int t, other
     broad.valid = False
-    for t in range(broad.levels.count):
-        empty_grid(&broad.levels.grid[t])
+    empty_levels(&broad.levels)
     for t in range(broad.n_threads):
         mine = broad.threads + t
         for other in range(broad.n_threads):
@@ -264,23 +263,25 @@ def rebalanced_shares(parts, busy):
     return [shares[t].fraction for t in range(n)]
 
 
-cdef inline int measure_block(ClumpBlock *clumps, const double *reference, const ConstantBlock *constants, double limit,
-                              const BoxPose *before, const BoxPose *box, double *longest) noexcept nogil:
+cdef inline int measure_block(ClumpBlock *clumps, const double *reference, bint turns, const ConstantBlock *constants,
+                              double limit, const BoxPose *before, const BoxPose *box, double *longest) noexcept nogil:
     """Bits of lanes: 1 << lane if a sphere moved by more than `limit`, 256 << lane if the pose is not finite.
 
-    reference : pose (REFERENCE_ROWS, LANES) at the last outer rebuild.
+    reference : pose at the last outer rebuild;  turns : with the orientation
     before, box : poses of a box that moves, then and now; displacements are relative to it. NULL: at rest.
     longest : the largest `path` so far, which is set to zero.
     """
-    cdef double total
+    cdef double total, turned = 0.0
     cdef Vec3 moved
     cdef int lane, k, exceeded[LANES], not_finite[LANES], bits = 0
     for lane in range(LANES):
         moved = sub(load(clumps.position + lane), load(reference + lane))
         if before != NULL:
             moved = sub(moved, displacement_with(before, box, reference + lane, LANES))
-        exceeded[lane] = not norm(moved) + sqrt(turn_squared(
-            reference + 3 * LANES + lane, clumps.orientation + lane, constants.turn_bound + lane)) <= limit
+        if turns:
+            turned = sqrt(turn_squared(reference + 3 * LANES + lane, clumps.orientation + lane,
+                                       constants.turn_bound + lane))
+        exceeded[lane] = not norm(moved) + turned <= limit
         total = 0.0
         for k in range(3):
             total += clumps.position[k * LANES + lane]
@@ -320,8 +321,8 @@ cdef int measure_displacement(Broadphase *broad, int thread, StateView *state, c
             prefetch_rows(clumps_of(state, b + BLOCKS_AHEAD).orientation, 4)
             prefetch_rows(clumps_of(state, b + BLOCKS_AHEAD).position, 3)
             prefetch_rows(clumps_of(state, b + BLOCKS_AHEAD).path, 1)
-        bits = measure_block(clumps_of(state, b), broad.reference_poses + b * REFERENCE_ROWS * LANES,
-                             constants_of(state, b), limit,
+        bits = measure_block(clumps_of(state, b), broad.reference_poses + b * broad.reference_rows * LANES,
+                             broad.reference_rows == REFERENCE_ROWS, constants_of(state, b), limit,
                              &broad.reference_box if box_moves(box) else NULL, box, &longest)
         all_bits |= bits
         for lane in range(LANES):
@@ -340,9 +341,10 @@ cdef void store_reference_poses(Broadphase *broad, int thread, const StateView *
     cdef const ClumpBlock *clumps
     cdef double *reference
     for b in range(broad.threads[thread].first_block, broad.threads[thread].last_block):
-        clumps, reference = clumps_of(state, b), broad.reference_poses + b * REFERENCE_ROWS * LANES
+        clumps, reference = clumps_of(state, b), broad.reference_poses + b * broad.reference_rows * LANES
         memcpy(reference, clumps.position, sizeof(clumps.position))
-        memcpy(reference + 3 * LANES, clumps.orientation, sizeof(clumps.orientation))
+        if broad.reference_rows == REFERENCE_ROWS:
+            memcpy(reference + 3 * LANES, clumps.orientation, sizeof(clumps.orientation))
 
 
 cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -360,6 +362,7 @@ cdef bint rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
                         const BoxPose *box) noexcept nogil:
     """Rebuild the outer lists. Called by all threads together. False, for all: memory was refused."""
     cdef const Neighbours *mine = broad.threads + thread
+    cdef int level
     if thread == 0:
         set_skins(broad, state, walls.n_meshes > 0)
         limit_skins(broad, box)
@@ -382,7 +385,12 @@ cdef bint rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
     store_reference_poses(broad, thread, state)
     if thread == 0:
         broad.valid = True
-    return not wait(broad, thread, 0) & <int> FAILED
+    if wait(broad, thread, 0) & <int> FAILED:
+        return False
+    for level in range(broad.levels.count if thread == 0 else 0):
+        release_large(&broad.levels.grid[level].cell)
+        release_large(&broad.levels.grid[level].entries)
+    return True
 
 
 cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
@@ -430,3 +438,19 @@ cdef dict list_statistics(const Broadphase *broad):
             "inner_lists": broad.n_inner, "outer_pairs": outer, "inner_pairs": pairs,
             "active_slots": active * LANES, "threads": broad.n_threads,
             "shares": [broad.shares[t].fraction for t in range(broad.n_threads)]}
+
+
+cdef Py_ssize_t list_memory(const Broadphase *broad):
+    """Memory of the neighbor lists and of the items of the grids [bytes]; what is only reserved does not count."""
+    cdef const Neighbours *mine
+    cdef Py_ssize_t total = 0
+    cdef int t, other
+    for t in range(broad.n_threads):
+        mine = broad.threads + t
+        total += mine.pairs.size + mine.outer_wall_pairs.size + mine.wall_pairs.size + mine.active.size \
+            + mine.border.size
+        for other in range(broad.n_threads):
+            total += mine.found[other].size
+    for t in range(broad.levels.count):
+        total += broad.levels.grid[t].items.size
+    return total * <Py_ssize_t> sizeof(int)

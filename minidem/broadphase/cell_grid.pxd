@@ -39,7 +39,7 @@ cdef struct Levels:
     CellGrid grid[MOST_LEVELS]      # from the smallest spheres to the largest
 
 cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil
-cdef void empty_grid(CellGrid *grid) noexcept nogil
+cdef void empty_levels(Levels *levels) noexcept nogil
 cdef void sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil
 cdef void reserve_levels(Levels *levels, double skin, const BoxPose *box) noexcept nogil
 cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,

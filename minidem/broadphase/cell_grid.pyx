@@ -140,11 +140,13 @@ cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
     return min(<Py_ssize_t> ((k + (part * total - below) / work[k]) * n / ENTRIES), n)
 
 
-cdef void empty_grid(CellGrid *grid) noexcept nogil:
+cdef void empty_levels(Levels *levels) noexcept nogil:
     """Free the memory of the cells."""
-    release(&grid.cell)
-    release(&grid.start)
-    release(&grid.entries)
+    cdef int level
+    for level in range(levels.count):
+        release(&levels.grid[level].cell)
+        release(&levels.grid[level].start)
+        release(&levels.grid[level].entries)
 
 
 cdef void sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:
@@ -190,6 +192,6 @@ cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, i
 
 cdef void free_levels(Levels *levels) noexcept nogil:
     cdef int level
+    empty_levels(levels)
     for level in range(levels.count):
-        empty_grid(&levels.grid[level])
         release(&levels.grid[level].items)

@@ -26,7 +26,7 @@ from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.openmp cimport set_flag
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, vec3
-from minidem.core.vectors cimport push_pair, release, reserve
+from minidem.core.vectors cimport push_pair, release, release_large, reserve, shrink
 from minidem.state.periodic_box cimport across_lengths, box_moves, nearest_image, rounded, wrap_position
 from minidem.state.state cimport clump_of
 from minidem.walls.surface cimport PLANE, Shape, find_triangles, simple_height, touch_wall
@@ -152,6 +152,7 @@ cdef void sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
         ends[slab] += 2
     mine.spare.size = mine.pairs.size
     mine.pairs, mine.spare = mine.spare, mine.pairs
+    release_large(&mine.spare)
 
 
 cdef inline Py_ssize_t slab_of(const Neighbours *mine, const int *pair, int first_slot, int n_own_slots,
@@ -546,3 +547,4 @@ cdef void search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
         release(&near_cells[level].entries)
     for owner in range(n_threads):
         reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)
+        shrink(search.mine.found + owner, search.mine.found[owner].size + PADDING)

@@ -7,10 +7,10 @@ always evaluated whole. A new contact takes a free lane; a rebuild closes the ga
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from minidem.core.vectors cimport IntVector, aligned_memory, release, reserve
+from minidem.core.vectors cimport KEPT, IntVector, aligned_memory, release, reserve
 from minidem.core.lanes cimport LANES, LOG_LANES, lane_of
 
-cdef struct ContactBlock:           # eight contacts; behind it their history, see history_of
+cdef struct ContactBlock:           # eight contacts; behind it their history and couples (gather.pxd)
     int first[LANES]                # sphere
     int second[LANES]               # sphere, or -1 - primitive of a wall
     int wall_pair[LANES]            # of a contact with a wall: index of the pair in the neighbor list; else -1
@@ -18,7 +18,6 @@ cdef struct ContactBlock:           # eight contacts; behind it their history, s
     double mass[LANES]              # effective, when the contact began, see contacts.pyx [kg]
     double rolling_inertia[LANES]   # effective, when the contact began [kg m2]
     double force[3][LANES]          # on the first body, lab [N]; written where something reads it, see stores_forces
-    double couple[3][LANES]         # on the first body, lab [N m]; written where the force is
 
 cdef struct Blocks:
     double *data                    # (n_blocks, stride)
@@ -44,8 +43,10 @@ cdef inline double *history_of(const ContactBlock *block) noexcept nogil:
     return <double *> (block + 1)
 
 
-cdef inline void set_stride(Blocks *blocks, int n_records, int free_slot, int free_second) noexcept nogil:
-    blocks.stride = <Py_ssize_t> (sizeof(ContactBlock) // sizeof(double)) + 4 * n_records * <Py_ssize_t> LANES
+cdef inline void set_stride(Blocks *blocks, int n_records, bint couples, int free_slot,
+                            int free_second) noexcept nogil:
+    """couples : whether there is room for them."""
+    blocks.stride = <Py_ssize_t> (sizeof(ContactBlock) // sizeof(double)) + (4 * n_records + 3 * couples) * LANES
     blocks.free_slot, blocks.free_second = free_slot, free_second
 
 
@@ -73,12 +74,12 @@ cdef inline void set_bodies(const Blocks *blocks, Py_ssize_t lane, int first, in
 
 
 cdef inline int count_rows(const Blocks *blocks) noexcept nogil:
-    """Rows of a block from `mass` on: masses, forces and history."""
+    """Rows of a block from `mass` on: masses, force, history and couple."""
     return <int> (blocks.stride // LANES) - 2           # four rows of ints take the place of two
 
 
 cdef inline void copy_numbers(const Blocks *source, Py_ssize_t lane, Blocks *to, Py_ssize_t to_lane) noexcept nogil:
-    """Masses, forces and history of a contact to another lane."""
+    """Masses, force, history and couple of a contact to another lane."""
     cdef const double *old = block_of(source, lane).mass + lane_of(lane)
     cdef double *new = block_of(to, to_lane).mass + lane_of(to_lane)
     cdef int row
@@ -130,7 +131,6 @@ cdef inline void clear_blocks(Blocks *blocks) noexcept nogil:
 cdef inline bint copy_blocks(Blocks *to, const Blocks *source) noexcept nogil:
     """Whether there was memory for it."""
     clear_blocks(to)
-    to.stride, to.free_slot, to.free_second = source.stride, source.free_slot, source.free_second
     if not (reserve_blocks(to, source.n_blocks) and reserve(&to.free_lanes, LANES * source.n_blocks)):
         return False
     to.n_blocks, to.free_lanes.size = source.n_blocks, source.free_lanes.size
@@ -146,3 +146,14 @@ cdef inline void release_blocks(Blocks *blocks) noexcept nogil:
     blocks.data, blocks.capacity = NULL, 0
     clear_blocks(blocks)
     release(&blocks.free_lanes)
+
+
+cdef inline Py_ssize_t bytes_of(const Blocks *blocks) noexcept nogil:
+    """Of the blocks in use."""
+    return blocks.n_blocks * blocks.stride * <Py_ssize_t> sizeof(double)
+
+
+cdef inline void release_large_blocks(Blocks *blocks) noexcept nogil:
+    """As release_large of vectors; contacts are most of what a bed has."""
+    if bytes_of(blocks) > 4 * <Py_ssize_t> KEPT:
+        release_blocks(blocks)

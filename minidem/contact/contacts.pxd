@@ -80,7 +80,8 @@ cdef struct Contacts:
     # before the next evaluation, else one block after the other in the same place.
     Blocks groups[GROUPS]
     Blocks spare[GROUPS]            # the contacts while they are brought into the order of new lists
-    Blocks saved[GROUPS]            # a copy, see save_contacts ...
+    Blocks saved[GROUPS]            # a copy, or the contacts of before the last rebuild: see save_contacts ...
+    bint keeps_old                  # the next rebuild makes these
     bint stores_forces              # in each step, not in the last one alone, the blocks get the forces
     Py_ssize_t list_cursor          # of a law without history: ints of the inner list that have been tested
     int n_found                     # ints of found_pairs that have not been evaluated
@@ -101,8 +102,8 @@ cdef struct Contacts:
     IntVector foreign               # slots of spheres of other threads, which add the sums behind the own ones
     IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
-    IntVector entries               # (contacts, 2): the other body; lane, of walls
-    IntVector order                 # room: (contacts, 4), see find_own; for triangles
+    IntVector entries               # (contacts, 2): the other body, lane; both only in a rebuild
+    IntVector order                 # room for triangles
     IntVector contact_at            # (neighbor pairs of walls,): 1 + lane; 0: no contact
     IntVector seen                  # (lanes of walls,): whether the contact was found at this pose
     IntVector found_pairs           # room
@@ -122,7 +123,7 @@ cdef struct Contacts:
     char padding[LINE_PAIR]
 
 
-cdef void save_contacts(Contacts *contacts, bint history) noexcept nogil
+cdef void save_contacts(Contacts *contacts, bint history, bint rebuilds) noexcept nogil
 cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil
 cdef void release_copy(Contacts *contacts) noexcept nogil
 cdef void release_room(Contacts *contacts) noexcept nogil

@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 from minidem.broadphase.neighbours cimport PADDING, select_near
 from minidem.contact.blocks cimport (
     ContactBlock, block_of, clear_blocks, clear_numbers, copy_blocks, copy_numbers, free_lane, release_blocks,
-    reserve_blocks, set_bodies, take_lane,
+    release_large_blocks, reserve_blocks, set_bodies, take_lane,
 )
 from minidem.contact.effective_mass cimport find_inertia, normal_of
 from minidem.contact.law cimport pair_of
@@ -24,16 +24,19 @@ from minidem.contact.wall_pairs cimport find_wall_pairs
 from minidem.core.instant cimport BETWEEN
 from minidem.core.lanes cimport lane_of, row_of
 from minidem.core.prefetch cimport BLOCKS_AHEAD, prefetch
-from minidem.core.vectors cimport release, reserve
+from minidem.core.vectors cimport release, release_large, reserve
 from minidem.state.pose cimport write_motions
 from minidem.walls.surface cimport touch_wall
 
 
-cdef void save_contacts(Contacts *contacts, bint history) noexcept nogil:
-    """Copy the energies, and contacts with a history."""
+cdef void save_contacts(Contacts *contacts, bint history, bint rebuilds) noexcept nogil:
+    """Copy the energies, and contacts with a history.
+
+    rebuilds : a rebuild of the lists comes before any change of contacts; it keeps those that it replaces, not a copy
+    """
     cdef int group
-    contacts.saved_ledger = contacts.ledger
-    for group in range(<int> GROUPS if history else 0):
+    contacts.saved_ledger, contacts.keeps_old = contacts.ledger, history and rebuilds
+    for group in range(<int> GROUPS if history and not rebuilds else 0):
         if not copy_blocks(&contacts.saved[group], &contacts.groups[group]):
             return
 
@@ -43,9 +46,10 @@ cdef void restore_contacts(Contacts *contacts, bint history) noexcept nogil:
     cdef Blocks blocks
     cdef int group
     contacts.ledger = contacts.saved_ledger
-    for group in range(<int> GROUPS if history else 0):
+    for group in range(<int> GROUPS if history and not contacts.keeps_old else 0):      # else they are as they were
         blocks = contacts.groups[group]
         contacts.groups[group], contacts.saved[group] = contacts.saved[group], blocks
+    contacts.keeps_old = False
 
 
 cdef void release_copy(Contacts *contacts) noexcept nogil:
@@ -261,29 +265,30 @@ cdef void end_contact(Contacts *contacts, Neighbours *mine, const StateView *sta
     free_lane(&contacts.groups[group], lane)
 
 
-cdef Py_ssize_t find_own(Contacts *contacts, const Contacts *all, int n_threads) noexcept nogil:
-    """List own contacts of all threads in `order`, (n, 4): own slot, thread, group, lane. Returns n.
+cdef Py_ssize_t find_own(Contacts *contacts, const Contacts *all, int n_threads, bint lists) noexcept nogil:
+    """Count own contacts of all threads, of slot k in start[k + 2]; returns their number.
 
-    Contacts of slot k are counted in start[k + 2].
+    lists : list them in `entries` instead, sorted by slots: group (of all threads), lane. start[k + 1], the beginning
+        of slot k, moves to its end.
     """
     cdef const Blocks *blocks
     cdef const ContactBlock *block
-    cdef int *found
+    cdef int *place
     cdef Py_ssize_t lane, count = 0
-    cdef int t, group, i, j, lower
-    for t in range(n_threads):
-        for group in range(<int> GROUPS):
-            blocks = &all[t].groups[group]
-            for lane in range(LANES * blocks.n_blocks):
-                block = block_of(blocks, lane)
-                prefetch(block_of(blocks, lane + BLOCKS_AHEAD * LANES))
-                i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
-                lower = (min(i, j) if j >= 0 else i) - contacts.first_slot
-                if 0 <= lower < contacts.n_slots and reserve(&contacts.order, 4 * (count + 1)):       # no free lane
-                    found = contacts.order.data + 4 * count
-                    found[0], found[1], found[2], found[3] = lower, t, group, <int> lane
-                    contacts.start.data[lower + 2] += 1
-                    count += 1
+    cdef int group, i, j, lower
+    for group in range(n_threads * <int> GROUPS):
+        blocks = &all[group // <int> GROUPS].groups[group % <int> GROUPS]
+        for lane in range(LANES * blocks.n_blocks):
+            block = block_of(blocks, lane)
+            prefetch(block_of(blocks, lane + BLOCKS_AHEAD * LANES))
+            i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
+            lower = (min(i, j) if j >= 0 else i) - contacts.first_slot
+            if 0 <= lower < contacts.n_slots:           # no free lane
+                place = contacts.start.data + lower + 2 - lists
+                if lists:
+                    contacts.entries.data[2 * place[0]], contacts.entries.data[2 * place[0] + 1] = group, <int> lane
+                place[0] += 1
+                count += 1
     return count
 
 
@@ -309,8 +314,6 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     """The own contacts, from all threads, into `spare`."""
     cdef Contacts *contacts = all + thread
     cdef Py_ssize_t k, n_rows = contacts.n_slots // LANES, count
-    cdef const int *source
-    cdef int *place
     cdef int group
     contacts.n_crossing = 0
     if not (reserve(&contacts.row_contacts, n_rows + 1) and reserve(&contacts.start, contacts.n_slots + 2)):
@@ -319,20 +322,18 @@ cdef void collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     for k in range(mine.border.size):
         contacts.row_contacts.data[mine.border.data[k] - row_of(contacts.first_slot)] = 1
     memset(contacts.start.data, 0, (contacts.n_slots + 2) * sizeof(int))
-    count = find_own(contacts, all, n_threads)
+    count = find_own(contacts, all, n_threads, False)
     for k in range(contacts.n_slots):
         contacts.start.data[k + 2] += contacts.start.data[k + 1]
     for group in range(<int> GROUPS):
         clear_blocks(&contacts.spare[group])
     if not (reserve(&contacts.entries, 2 * count) and reserve_blocks(&contacts.spare[SPHERES], count // LANES + 1)):
         return
-    for k in range(count):                              # sorted by slots: start[k + 1] moves to the end of slot k
-        place = contacts.start.data + contacts.order.data[4 * k] + 1
-        contacts.entries.data[2 * place[0]] = <int> k
-        place[0] += 1
+    find_own(contacts, all, n_threads, True)
     for k in range(count):
-        source = contacts.order.data + 4 * <Py_ssize_t> contacts.entries.data[2 * k]
-        copy_contact(contacts, &all[source[1]].groups[source[2]], source[3], k)
+        group = contacts.entries.data[2 * k]
+        copy_contact(contacts, &all[group // <int> GROUPS].groups[group % <int> GROUPS],
+                     contacts.entries.data[2 * k + 1], k)
 
 
 cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
@@ -343,8 +344,11 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
     for group in range(<int> GROUPS):
         blocks = contacts.groups[group]
         contacts.groups[group], contacts.spare[group] = contacts.spare[group], blocks
-        release_blocks(&contacts.spare[group])          # of large beds most of the memory
+        if contacts.keeps_old:
+            contacts.saved[group], contacts.spare[group] = blocks, contacts.saved[group]
+        release_large_blocks(&contacts.spare[group])    # of large beds most of the memory
         n_contacts += LANES * contacts.groups[group].n_blocks
+    contacts.keeps_old = False
     # A contact, or a pair of the list that becomes one, writes down at most one force on a sphere of another thread.
     if not (reserve(&contacts.contact_at, n_walls)
             and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
@@ -358,3 +362,5 @@ cdef void take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
     for k in range(mine.pairs.size - 2, -1, -2):        # also those that have just parted
         if find_known(contacts, mine.pairs.data[k], mine.pairs.data[k + 1]):
             remove_pair(mine, k)
+    release_large(&contacts.entries)
+    release_large(&contacts.start)

@@ -20,7 +20,7 @@ from minidem.contact.contacts cimport (
     BLOCKS_PER_FOLD, PAIRS_AT_ONCE, SPHERES, SUMMED, WALLS, Room, clear_observers, end_contact,
 )
 from minidem.contact.fixed_point cimport add_energies, fold
-from minidem.contact.gather cimport call_central, load_block, load_known_results, load_only_pair
+from minidem.contact.gather cimport call_central, couples_of, load_block, load_known_results, load_only_pair
 from minidem.contact.law cimport Law, pair_of
 from minidem.contact.sums cimport add_to_side, clear_foreign, load_keys
 from minidem.contact.wall_pairs cimport find_wall_pairs
@@ -132,7 +132,7 @@ cdef inline void call_law(Contacts *contacts, const Law *law, ContactBlock *bloc
     if stores:
         memcpy(block.force, result.force, sizeof(block.force))
     if stores and law.has_couples:
-        memcpy(block.couple, result.couple, sizeof(block.couple))
+        memcpy(couples_of(law, block), result.couple, sizeof(result.couple))
     add_energies(result.dissipated[0], SUMMED, law.per_energy, contacts.ledger.sums, contacts.ledger.energies,
                  contacts.ledger.lost)
 
@@ -176,7 +176,7 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
         if stores_block(contacts, walls, now):
             memcpy(block.force, result.force, sizeof(block.force))
     elif room.known:
-        load_known_results(block, result)
+        load_known_results(law, block, result)
     else:
         preset(contacts, law, b, walls, contact, result)
         call_law(contacts, law, block, contact, result, stores_block(contacts, walls, now))
@@ -229,9 +229,7 @@ cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int gr
         return
     room.n = n
     block = block_at(blocks, b)
-    if stores:
-        memset(block.couple, 0, sizeof(block.couple))
-        blocks.n_blocks += 1
+    blocks.n_blocks += stores
     for lane in range(LANES):
         block.first[lane] = pairs[2 * lane] if lane < n else blocks.free_slot
         block.second[lane] = pairs[2 * lane + 1] if lane < n else blocks.free_second

@@ -1,10 +1,13 @@
 """Eight contacts at the present pose, as laws and fluxes see them (contact.h)."""
 from libc.string cimport memcpy
 
-from minidem.contact.blocks cimport ContactBlock
+from minidem.contact.blocks cimport ContactBlock, history_of
 from minidem.contact.contact cimport SideBlock, Contact, Result
 from minidem.contact.law cimport Law
+from minidem.core.lanes cimport LANES
 from minidem.core.eight cimport load_eight, load_eight3, scale3, store_eight3
+from minidem.core.vec3 cimport Vec3, vec3
+from minidem.state.rows cimport load
 from minidem.state.state cimport StateView
 
 
@@ -12,7 +15,17 @@ cdef bint gather_contacts(bint moves, const Law *law, const StateView *state, co
                           int n, Contact *contact, SideBlock *sides, double *images) noexcept nogil
 cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil
 cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil
-cdef void load_known_results(const ContactBlock *block, Result *result) noexcept nogil
+cdef void load_known_results(const Law *law, const ContactBlock *block, Result *result) noexcept nogil
+
+
+cdef inline double *couples_of(const Law *law, const ContactBlock *block) noexcept nogil:
+    """Couples (3, LANES) on the first bodies, lab [N m], written where the force is; only of a law that has couples."""
+    return history_of(block) + 4 * law.n_records * LANES
+
+
+cdef inline Vec3 couple_of(const Law *law, const ContactBlock *block, int lane) noexcept nogil:
+    """Of one contact, zero without couples."""
+    return load(couples_of(law, block) + lane) if law.has_couples else vec3(0.0, 0.0, 0.0)
 
 
 cdef inline bint load_block(const Law *law, const StateView *state, const ContactBlock *block, bint walls, int n,

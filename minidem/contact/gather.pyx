@@ -188,9 +188,10 @@ cdef void load_coefficients(const Law *law, const int *pairs, Contact *contact) 
         rows_from_records(law.coefficients, records, contact.coefficients[4 * k])
 
 
-cdef void load_known_results(const ContactBlock *block, Result *result) noexcept nogil:
+cdef void load_known_results(const Law *law, const ContactBlock *block, Result *result) noexcept nogil:
     """Results of contacts whose forces are known, all but the rates."""
     memset(result, 0, <size_t> (<char *> result.rates - <char *> result))
     memcpy(result.force, block.force, sizeof(block.force))
-    memcpy(result.couple, block.couple, sizeof(block.couple))
+    if law.has_couples:
+        memcpy(result.couple, couples_of(law, block), sizeof(result.couple))
     store_eight(result.goes_on, eight_of(1.0))

@@ -9,10 +9,10 @@ import numpy as np
 from minidem.state.state import rows_of
 
 from minidem.contact.blocks cimport (
-    Blocks, ContactBlock, block_of, count_rows, reserve_blocks, set_bodies, take_lane,
+    Blocks, ContactBlock, block_of, copy_numbers, reserve_blocks, set_bodies, take_lane,
 )
 from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS
-from minidem.contact.law cimport pair_of
+from minidem.contact.law cimport Law, pair_of
 from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vectors cimport require_memory
 from minidem.state.rows cimport number_rows
@@ -21,9 +21,15 @@ cdef ContactBlock a_block
 number_rows(&a_block, sizeof(a_block))
 ROWS = rows_of({name: numbers for name, numbers in dict(a_block).items() if not isinstance(numbers[0], int)})
 FIRST = ROWS["mass"][0]             # before it are numbers of spheres
-COLUMNS = {name: first - FIRST if width == 1 else slice(first - FIRST, first - FIRST + width)
-           for name, (first, width) in ROWS.items()}
-HISTORY = sum(width for _, width in ROWS.values())          # the first row of the history behind them
+HISTORY = sum(width for _, width in ROWS.values())          # from `mass` on, the first row of the history
+
+
+cdef list rows_of_arrays(const Law *law, dict arrays):
+    """(first row from `mass` on, (n, width) array) of all that the blocks hold, of the arrays of a history."""
+    couple = HISTORY + 4 * law.n_records
+    return [(first - FIRST, arrays[name].reshape(-1, width)) for name, (first, width) in ROWS.items()] + [
+        (HISTORY + 4 * k, record) for k, record in enumerate(arrays["records"])] + [
+        (couple, arrays["couple"])] * law.has_couples
 
 
 cdef object read_history(State state, const Contacts *contacts, int n_threads):
@@ -41,7 +47,7 @@ cdef object read_history(State state, const Contacts *contacts, int n_threads):
     cdef size_t[::1] places
     cdef double[:, ::1] numbers
     cdef Py_ssize_t n = 0, lane, k
-    cdef int t, group, at, row
+    cdef int t, group, at, row, first
     if contacts.law.history == NULL:
         return None
     for t in range(n_threads):
@@ -60,38 +66,70 @@ cdef object read_history(State state, const Contacts *contacts, int n_threads):
                     places[n] = <size_t> (block.mass + at)
                     n += 1
     order = np.lexsort((spheres[:n, 1], spheres[:n, 0]))
-    values, places = np.empty((n, count_rows(&contacts.groups[0]))), addresses.take(order)
-    numbers = values
-    for k in range(n):
-        source = <const double *> places[k]
-        for row in range(numbers.shape[1]):
-            numbers[k, row] = source[row * LANES] + 0.0
-    return {"spheres": spheres.take(order, axis=0), **{name: values[:, place] for name, place in COLUMNS.items()},
-            "records": values[:, HISTORY:].reshape(n, contacts.law.n_records, 4).swapaxes(0, 1)}
+    found, places = {"spheres": spheres[:n].take(order, axis=0)}, addresses.take(order)
+    del spheres, addresses, order, pairs
+    found |= {"mass": np.empty(n), "rolling_inertia": np.empty(n), "force": np.empty((n, 3)),
+              "couple": np.zeros((n, 3)), "records": np.empty((contacts.law.n_records, n, 4))}
+    for first, numbers in rows_of_arrays(contacts.law, found):
+        for k in range(n):
+            source = <const double *> places[k]
+            for row in range(numbers.shape[1]):
+                numbers[k, row] = source[(first + row) * LANES] + 0.0
+    return found
 
 
 cdef object write_history(history, State state, Contacts *contacts):
     """The inverse: new contacts, all of one thread. The first rebuild of the lists gives them to their owners."""
-    cdef Py_ssize_t n = len(history["spheres"]), k, lane
+    cdef Py_ssize_t n = len(history["spheres"]), k
     cdef Blocks *blocks
     cdef const int[:] first, second
+    cdef const double[:, :] numbers
+    cdef int[::1] lanes = np.empty(n, dtype=np.int32)
     cdef double *to
-    cdef int row
+    cdef int row, start
     # `take`: indexing with other than intp crashes in NumPy where there is no memory
     (i_spheres, j_spheres), slot = history["spheres"].T, np.append(state.sphere_slot, np.int32(0))
     first = slot.take(i_spheres)
     second = np.where(j_spheres < 0, j_spheres, slot.take(np.maximum(j_spheres, 0)))
-    values = np.empty((n, count_rows(&contacts.groups[0])))
-    for name, place in COLUMNS.items():
-        values[:, place] = history[name]
-    values[:, HISTORY:] = history["records"].swapaxes(0, 1).reshape(n, values.shape[1] - HISTORY)
-    cdef const double[:, ::1] numbers = values
     reserve_blocks(&contacts.groups[SPHERES], n // LANES + 1)       # growth would take twice
     for k in range(n):
         blocks = &contacts.groups[<int> WALLS if second[k] < 0 else <int> SPHERES]
-        lane = take_lane(blocks)
+        lanes[k] = <int> take_lane(blocks)
         require_memory("the contacts of the time loop")
-        set_bodies(blocks, lane, first[k], second[k], pair_of(contacts.law, &state.view, first[k], second[k]))
-        to = block_of(blocks, lane).mass + lane_of(lane)
-        for row in range(numbers.shape[1]):
-            to[row * LANES] = numbers[k, row]
+        set_bodies(blocks, lanes[k], first[k], second[k], pair_of(contacts.law, &state.view, first[k], second[k]))
+    for start, numbers in rows_of_arrays(contacts.law, history):
+        for k in range(n):
+            blocks = &contacts.groups[<int> WALLS if second[k] < 0 else <int> SPHERES]
+            to = block_of(blocks, lanes[k]).mass + lane_of(lanes[k])
+            for row in range(numbers.shape[1]):
+                to[(start + row) * LANES] = numbers[k, row]
+
+
+cdef object copy_contacts(State state, Contacts *contacts, State old_state, const Contacts *old, int n_threads):
+    """The contacts of all threads of another loop of the same clumps, in another order in memory, as of write_history.
+
+    Arrays of a history would take as much memory again.
+    """
+    cdef const int[::1] slot = state.sphere_slot
+    cdef const int *number = old_state.view.sphere_number
+    cdef const Blocks *source
+    cdef Blocks *to
+    cdef const ContactBlock *block
+    cdef Py_ssize_t n_blocks, k, lane
+    cdef int group, t, at, second
+    for group in range(<int> GROUPS):
+        to, n_blocks = &contacts.groups[group], 0
+        for t in range(n_threads):
+            n_blocks += old[t].groups[group].n_blocks
+        reserve_blocks(to, n_blocks)
+        for t in range(n_threads):
+            source = &old[t].groups[group]
+            for k in range(LANES * source.n_blocks):
+                block, at = block_of(source, k), lane_of(k)
+                if block.first[at] == source.free_slot:
+                    continue
+                lane, second = take_lane(to), block.second[at]
+                require_memory("the contacts of the time loop")
+                set_bodies(to, lane, slot[number[block.first[at]]],
+                           slot[number[second]] if group == <int> SPHERES else second, block.materials[at])
+                copy_numbers(source, k, to, lane)

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memmove, memset
 from minidem.contact.blocks cimport block_at, history_of
 from minidem.contact.contact cimport MAX_RECORDS, Contact, Energies, load3
 from minidem.contact.contacts cimport GROUPS, WALLS
-from minidem.contact.gather cimport call_central, gather_contacts, load_block, load_only_pair
+from minidem.contact.gather cimport call_central, couple_of, gather_contacts, load_block, load_only_pair
 from minidem.contact.law cimport LawKernels
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
@@ -98,7 +98,7 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
         if not walls:
             row.clump_j, row.sphere_j = state.clump_number[clump_of(state, j)], state.sphere_number[j]
         row.overlap, row.normal = contact.overlap[lane], scale(sign, load3(contact.normal, lane))
-        row.force, row.couple = signed(sign, load(block.force[0] + lane)), signed(sign, load(block.couple[0] + lane))
+        row.force, row.couple = signed(sign, load(block.force[0] + lane)), signed(sign, couple_of(law, block, lane))
         row.point = add_scaled(load(room.sides[side].sphere + lane), (1.0 if walls else 0.5) * row.overlap
                                - room.sides[side].sphere[3 * LANES + lane], row.normal)
         if law.history != NULL:

@@ -21,6 +21,7 @@ ctypedef fused Vector:              # others have the same members, and call `gr
 
 cdef enum:
     LINE_PAIR = 128             # bytes between data of two threads: cache lines are fetched in pairs
+    KEPT = 1 << 23              # bytes of a vector that it keeps for its next use: to get them anew takes time
 
 cdef bint *memory_refused() noexcept nogil
 cdef int require_memory(str purpose) except -1
@@ -28,11 +29,18 @@ cdef void *aligned_memory(size_t size) noexcept nogil
 cdef void *zeroed_memory(size_t size) noexcept nogil
 cdef bint grow(void *vector, Py_ssize_t wanted, size_t item) noexcept nogil
 cdef void release(void *vector) noexcept nogil
+cdef void shrink(IntVector *a, Py_ssize_t wanted) noexcept nogil
 
 
 cdef inline bint reserve(Vector *a, Py_ssize_t wanted) noexcept nogil:
     """Room for `wanted` entries; contents are kept. Whether there is."""
     return wanted <= a.capacity or grow(a, wanted, sizeof(a.data[0]))
+
+
+cdef inline void release_large(IntVector *a) noexcept nogil:
+    """Free the memory of a vector that is not read before it is filled again, if it is much."""
+    if a.capacity * <Py_ssize_t> sizeof(int) > KEPT:
+        release(a)
 
 
 cdef inline void push(IntVector *a, int value) noexcept nogil:

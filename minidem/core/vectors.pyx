@@ -1,6 +1,5 @@
 """Memory of the time loop: growing arrays, and the flag of a thread to which memory was refused."""
 from libc.stdlib cimport free, realloc
-from libc.string cimport memset
 
 cdef extern from *:
     """
@@ -13,6 +12,7 @@ cdef extern from "stdlib.h" nogil:
 
 cdef extern from *:
     """
+    #include <string.h>
     #ifdef __linux__
     #include <sys/mman.h>
     #include <unistd.h>
@@ -25,8 +25,40 @@ cdef extern from *:
             madvise((void *) inside, (size_t) data + size - inside, MADV_HUGEPAGE);
     #endif
     }
+    /* Zeros. Whole pages of large memory are given back to Linux, which takes zeros where they are used. */
+    static void minidem_set_zero(void *data, size_t size) {
+    #ifdef __linux__
+        const size_t page = (size_t) sysconf(_SC_PAGESIZE), inside = ((size_t) data + page - 1) / page * page;
+        const size_t end = ((size_t) data + size) / page * page;
+        if (size >= (size_t) 1 << 22 && madvise((void *) inside, end - inside, MADV_DONTNEED) == 0) {
+            memset(data, 0, inside - (size_t) data);
+            memset((void *) end, 0, (size_t) data + size - end);
+            return;
+        }
+    #endif
+        memset(data, 0, size);
+    }
     """
     void use_large_pages "minidem_use_large_pages"(void *data, size_t size) nogil
+    void set_zero "minidem_set_zero"(void *data, size_t size) nogil
+
+cdef extern from *:
+    """
+    /* Give large memory back to the system as it is freed. By default the GNU C library keeps pieces of up to 32 MB,
+       between others that are in use: of a bed of a million spheres a fifth of all memory. */
+    #ifdef __GLIBC__
+    #include <malloc.h>
+    static void minidem_return_large_memory(void) {
+        mallopt(M_MMAP_THRESHOLD, 1 << 22);
+        mallopt(M_TRIM_THRESHOLD, 1 << 23);
+    }
+    #else
+    static void minidem_return_large_memory(void) {}
+    #endif
+    """
+    void return_large_memory "minidem_return_large_memory"()
+
+return_large_memory()
 
 cdef enum:
     CACHE_LINE = 64                 # bytes
@@ -65,7 +97,7 @@ cdef void *zeroed_memory(size_t size) noexcept nogil:
     """The same, of zeros."""
     cdef void *memory = aligned_memory(size)
     if memory != NULL:
-        memset(memory, 0, size)
+        set_zero(memory, size)
     return memory
 
 
@@ -90,3 +122,12 @@ cdef void release(void *vector) noexcept nogil:
     free(a.data)
     a.data = NULL
     a.size = a.capacity = 0
+
+
+cdef void shrink(IntVector *a, Py_ssize_t wanted) noexcept nogil:
+    """Free what a vector has beyond `wanted` entries, if it is much."""
+    cdef void *data = NULL
+    if (a.capacity - wanted) * <Py_ssize_t> sizeof(int) > KEPT:
+        data = realloc(a.data, wanted * sizeof(int))
+    if data != NULL:
+        a.data, a.capacity = <int *> data, wanted

@@ -15,10 +15,11 @@ from minidem.fields.field import field_rows, keep_rates
 from minidem.holds.hold import immovable
 from minidem.state.state import row_major
 
-from minidem.broadphase.broadphase cimport drop_lists, list_statistics, take_over
-from minidem.contact.contacts cimport release_room
+from minidem.broadphase.broadphase cimport drop_lists, list_memory, list_statistics, take_over
+from minidem.contact.blocks cimport bytes_of
+from minidem.contact.contacts cimport GROUPS, release_room
 from minidem.contact.effective_mass cimport effective_inertia
-from minidem.contact.history cimport read_history
+from minidem.contact.history cimport copy_contacts, read_history
 from minidem.contact.listing cimport deepest_overlap, list_contacts
 from minidem.core.guard cimport Guard
 from minidem.engine.failures cimport raise_failure
@@ -57,7 +58,8 @@ cdef class Driver:
     snapshot : Snapshot
         At which it begins; from now on the loop owns its state.
     like : Driver, optional
-        A loop of the same clumps at the same instant, whose skins, shares and counters this one takes over.
+        A loop of the same clumps at the same instant, whose skins, shares and counters this one takes over, and its
+        contacts with history, which the snapshot then has not.
     """
     cdef BareLoop bare
     cdef Loop *loop                     # of it
@@ -99,6 +101,8 @@ cdef class Driver:
         self.set_fields(snapshot.user_forces.fluxes)
         if like is not None:                            # the clumps have been sorted
             take_over(&self.loop.broad, &like.loop.broad)
+            if self.loop.law.history != NULL:
+                copy_contacts(state, self.loop.contacts, like.state, like.loop.contacts, like.loop.n_threads)
             self.next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
         if settings.law is None or state.view.n_blocks <= MIN_SORTED_BLOCKS:
             self.next_sort = 2 ** 62
@@ -143,10 +147,10 @@ cdef class Driver:
         if self.field_rates.own.n > 0:
             self.options.fields = &self.field_rates.own
 
-    cdef object keep(self):
-        """Copy all that steps change, for `go_back`."""
+    cdef object keep(self, bint rebuilds=False):
+        """Copy all that steps change, for `go_back`; rebuilds : as of save_contacts."""
         self.undo.keep(self.loop, (self.loop.steps_done, self.forces_known, self.keep_onsets(), self.broken_bonds(),
-                                   self.steering.states(self.step_count)))
+                                   self.steering.states(self.step_count)), rebuilds)
 
     cdef object go_back(self):
         """Restore what `keep` has copied. Contacts are then unknown."""
@@ -260,7 +264,7 @@ cdef class Driver:
         cdef bint calls_forces = has_forces and not self.forces_known
         self.steering.prepare(self.loop, 0)
         rates = field_rows(self.state)
-        self.keep()
+        self.keep(True)
         self.contacts_known = self.loop.broad.valid = False
         try:
             if calls_forces:
@@ -327,7 +331,7 @@ cdef class Driver:
         Lists and copies of this loop are freed, as another one of the snapshot needs much memory.
         """
         cdef int t
-        position, snapshot = self.state.in_slot_order("position"), self.snapshot()
+        position, snapshot = self.state.in_slot_order("position"), self.snapshot(False)
         order = row_major(position if self.state.box is None else self.box.wrapped(position))
         self.undo.forget(self.loop)
         for t in range(self.loop.n_threads):
@@ -383,8 +387,17 @@ cdef class Driver:
 
     @property
     def statistics(self):
-        """Sizes of the neighbor lists and numbers of their rebuilds, a dict."""
-        return list_statistics(&self.loop.broad)
+        """Sizes of the neighbor lists and numbers of their rebuilds, and memory in use [bytes] by topic, a dict."""
+        cdef Py_ssize_t sums = 0, contacts = 0, copies = sum([array.nbytes for array in self.undo.copies])
+        cdef int t, group
+        for t in range(self.loop.n_threads):
+            sums += self.loop.contacts[t].capacity
+            for group in range(<int> GROUPS):
+                contacts += bytes_of(&self.loop.contacts[t].groups[group])
+                copies += bytes_of(&self.loop.contacts[t].saved[group])
+        return list_statistics(&self.loop.broad) | {"memory": {
+            "state": self.state.nbytes, "loop": self.bare.size, "lists": list_memory(&self.loop.broad),
+            "contacts": contacts, "sums": sums, "copies": copies}}
 
     def effective_inertia(self, pairs, normals):
         """(mass, rolling inertia), (n,) each, of contacts between spheres (n, 2); normals : (n, 3) unit vectors."""
@@ -413,11 +426,15 @@ cdef class Driver:
             self.onsets = self.onset_correction.listed()
         return self.onsets
 
-    def snapshot(self):
-        """The simulation at this instant. It shares the state of the loop, which the next step changes."""
+    def snapshot(self, bint history=True):
+        """The simulation at this instant. It shares the state of the loop, which the next step changes.
+
+        history : with the contacts of laws with a history
+        """
         return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
-                        self.due == self.step_count, self.population, self.user_forces, self.history(),
-                        self.keep_onsets(), walls=self.walls, **self.ledger(), **self.steering.states(self.step_count))
+                        self.due == self.step_count, self.population, self.user_forces,
+                        self.history() if history else None, self.keep_onsets(), walls=self.walls, **self.ledger(),
+                        **self.steering.states(self.step_count))
 
     def pose(self):
         """Compute the positions of all spheres."""

@@ -9,6 +9,6 @@ cdef class Undo:
     cdef bint is_small
     cdef double due                     # when a run makes the next copies [s]
     cdef bint is_due(self)
-    cdef object keep(self, Loop *loop, tuple values)
+    cdef object keep(self, Loop *loop, tuple values, bint rebuilds)
     cdef tuple go_back(self, Loop *loop)
     cdef object forget(self, Loop *loop)

@@ -24,8 +24,8 @@ cdef class Undo:
         """Whether a run that does not call Python makes copies now."""
         return self.is_small and (self.values is None or perf_counter() >= self.due)
 
-    cdef object keep(self, Loop *loop, tuple values):
-        """Copy arrays and contacts, and keep what else `go_back` returns."""
+    cdef object keep(self, Loop *loop, tuple values, bint rebuilds):
+        """Copy arrays and contacts, and keep what else `go_back` returns; rebuilds : as of save_contacts."""
         cdef int t
         cdef double began = perf_counter()
         self.values = None
@@ -34,7 +34,7 @@ cdef class Undo:
         for copy, array in zip(self.copies, self.arrays):
             copy[...] = array
         for t in range(loop.n_threads):
-            save_contacts(loop.contacts + t, loop.law.history != NULL)
+            save_contacts(loop.contacts + t, loop.law.history != NULL, rebuilds)
         require_memory("a copy of the contacts")
         self.values = values
         self.due = perf_counter() + BETWEEN_COPIES * (perf_counter() - began)

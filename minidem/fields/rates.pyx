@@ -110,7 +110,7 @@ cdef void find_rates_of_law(const FieldPass *fields, const ContactBlock *block, 
     if fields.law_writes:
         memcpy(records, history_of(block), fields.law.n_records * 4 * LANES * sizeof(double))
         fields.law.history(contact, records, result, &fields.law.parameters)
-    load_known_results(block, result)
+    load_known_results(fields.law, block, result)
 
 
 cdef void forget_transfers(const FieldPass *fields, ContactBlock *block, const Result *result) noexcept nogil:

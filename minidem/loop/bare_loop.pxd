@@ -15,6 +15,7 @@ cdef class BareLoop:
     cdef LawKernels law_kernels         # None: free bodies
     cdef list arrays                    # of NumPy, which the loop points to
     cdef void **memory                  # see `zeros`
+    cdef size_t size                    # of it [bytes]
     cdef void *own(self, array) except NULL
     cdef void *zeros(self, size_t size) except NULL
     cdef object set_body_force(self, gravity)

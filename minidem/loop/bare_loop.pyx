@@ -19,7 +19,7 @@ from minidem.contact.blocks cimport set_stride
 from minidem.contact.contacts cimport GROUPS, WALLS, Contacts, own_slots, release_contacts
 from minidem.contact.evaluate cimport prepare_room
 from minidem.contact.history cimport write_history
-from minidem.contact.law cimport set_properties, set_units
+from minidem.contact.law cimport Law, set_properties, set_units
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR, IntVector, require_memory, zeroed_memory
@@ -68,7 +68,7 @@ cdef class BareLoop:
         cdef void **link
         link = <void **> zeroed_memory(LINE_PAIR + size)
         require_memory("the time loop")
-        link[0], self.memory = self.memory, link
+        link[0], self.memory, self.size = self.memory, link, self.size + size
         return <char *> link + LINE_PAIR
 
     cdef void *own(self, array) except NULL:
@@ -139,12 +139,16 @@ cdef class BareLoop:
         cdef const StateView *state = &self.loop.state
         cdef Broadphase *broad = &self.loop.broad
         cdef Contacts *contacts
+        cdef const Law *law = &self.loop.law
         cdef int t, group, other, free_slot = free_slot_of(state)
         measure_spheres(broad, state)
         broad.shares = <Share *> self.zeros(n_threads * sizeof(Share))
         broad.threads = <Neighbours *> self.zeros(n_threads * sizeof(Neighbours))
         broad.marks = <unsigned char *> self.zeros(2 * state.n_members)
-        broad.reference_poses = <double *> self.zeros(state.n_blocks * REFERENCE_ROWS * LANES * sizeof(double))
+        row, width = CONSTANTS["turn_bound"]
+        broad.reference_rows = REFERENCE_ROWS if self.state.constants[:, row:row + width].any() else 3
+        broad.reference_poses = <double *> self.zeros(
+            state.n_blocks * broad.reference_rows * LANES * sizeof(double))
         if broad.clumps_first:
             broad.bounds = <double *> self.zeros(state.n_blocks * LANES * 4 * sizeof(double))
         for t in range(n_threads):
@@ -164,6 +168,7 @@ cdef class BareLoop:
                 prepare_room(contacts)
             for group in range(<int> GROUPS):
                 other = -1 if group == <int> WALLS else free_slot + 1
-                set_stride(&contacts.groups[group], self.loop.law.n_records, free_slot, other)
-                set_stride(&contacts.spare[group], self.loop.law.n_records, free_slot, other)
+                set_stride(&contacts.groups[group], law.n_records, law.has_couples, free_slot, other)
+                set_stride(&contacts.spare[group], law.n_records, law.has_couples, free_slot, other)
+                set_stride(&contacts.saved[group], law.n_records, law.has_couples, free_slot, other)
             own_slots(contacts, broad.threads + t, state)

@@ -197,7 +197,12 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
     @property
     @exclusive
     def statistics(self) -> dict:
-        """Skins, sizes and rebuilds of the Verlet lists since clumps were last added or removed."""
+        """Skins, sizes and rebuilds of the Verlet lists since clumps were last added or removed, and memory.
+
+        "memory" is a dict, bytes by topic: "state", the clumps and spheres; "loop", what the time loop has of each;
+        "lists" of neighbors; "contacts"; "sums" of forces; "copies" to go back to after a failure. What exists in a
+        rebuild of the lists alone does not count: the contacts once more.
+        """
         return self.loop.statistics
 
     @exclusive

@@ -97,7 +97,7 @@ cdef class State:
     cdef readonly object clump_slot, sphere_slot
     cdef readonly Py_ssize_t n_clumps, n_spheres
     cdef readonly object templates
-    cdef readonly object box, shift     # PeriodicBox or None; (n_clumps, 3) int64, see wrap
+    cdef readonly object box, shift     # PeriodicBox or None; (n_clumps, 3) int64, see wrap, (0, 3) without a box
     cdef readonly dict optional         # widths of the columns of `blocks` after the rows of rows.pxd, by name
     cdef readonly dict columns          # (first row, width) of all of them
     cdef object members                 # other arrays that the view points to

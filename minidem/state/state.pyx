@@ -130,14 +130,14 @@ cdef class State:
     def __init__(self, box=None):
         none = np.zeros(0, dtype=np.int32)
         self.fill(aligned((0, CLUMP_ROWS, LANES)), aligned((0, WRENCH_ROWS, LANES)), BodyTable(), none, np.zeros(0),
-                  none, none, box, np.zeros((0, 3), dtype=np.int64), None, {})
+                  none, none, box, None, None, {})
 
     def fill(self, blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift, hold,
              optional):
         """Set the arrays, which are not copied, and lay out the spheres.
 
         clump_number : (n_clumps,) the user's number of the clump in each slot
-        template_index, scale, material_index, shift, hold : (n_clumps, ...) by the user's number
+        template_index, scale, material_index, shift, hold : (n_clumps, ...) by the user's number; shift None: zeros
         optional : widths of the last columns of `blocks`, by name
         """
         cdef Py_ssize_t n = len(template_index)
@@ -145,7 +145,8 @@ cdef class State:
         self.blocks, self.wrench, self.optional = blocks, wrench, optional
         self.columns = COLUMNS | dict(zip(optional, zip(ends, optional.values())))
         self.bodies, self.templates, self.template_index, self.scale = bodies, bodies.templates, template_index, scale
-        self.material_index, self.box, self.shift, self.n_clumps = material_index, box, shift, n
+        self.material_index, self.box, self.n_clumps = material_index, box, n
+        self.shift = np.zeros((0 if box is None else n, 3), dtype=np.int64) if shift is None else shift
         self.hold = None if hold is None or np.all(as_numbers(hold) == as_numbers(FREE_HOLD)) else hold
         self.clump_number, self.clump_slot = np.full(len(blocks) * LANES, -1, np.int32), np.empty(n, np.int32)
         self.clump_number[:n] = clump_number[:n]
@@ -207,6 +208,13 @@ cdef class State:
         view.spheres = <double *> pointer_to(spheres)
         view.clump_number = <const int *> pointer_to(self.clump_number)
         view.sphere_number = <const int *> pointer_to(self.sphere_number)
+
+    @property
+    def nbytes(self):
+        """Memory of all arrays [bytes]."""
+        return sum([array.nbytes for array in (
+            self.blocks, self.wrench, self.spheres, self.template_index, self.scale, self.material_index, self.shift,
+            self.clump_number, self.clump_slot, self.sphere_number, self.sphere_slot, *self.members[:4])])
 
     def column(self, name):
         """Copy of a quantity of all clumps (columns, WRENCH, CONSTANTS), as (n_clumps, width); (n_clumps,) for width 1.
@@ -285,7 +293,7 @@ cdef class State:
         `fill`, where they differ from this state."""
         same = {"bodies": self.bodies, "template_index": self.template_index, "scale": self.scale,
                 "material_index": self.material_index, "clump_number": self.clump_number, "box": self.box,
-                "shift": self.shift.copy(), "hold": self.hold, "optional": self.optional}
+                "shift": None if self.box is None else self.shift.copy(), "hold": self.hold, "optional": self.optional}
         cdef State state = State.__new__(State)
         state.fill(blocks, wrench, **(same | others))
         return state
@@ -304,7 +312,7 @@ cdef class State:
         """A new state with clumps appended; numbers (n,) of their bodies, index of their material."""
         first, count = self.n_clumps, len(numbers)
         slots = np.arange(first, first + count, dtype=np.int32)
-        blocks, wrench = self.blank(first + count)
+        blocks, wrench = self.blank(first + count, self.blocks.shape[1])
         blocks[:len(self.blocks)], wrench[:len(self.wrench)] = self.blocks, self.wrench
         write_rows(blocks, CLUMP_ROWS, slots, np.zeros((1, blocks.shape[1] - CLUMP_ROWS)))      # of empty lanes so far
         for name, values in columns.items():
@@ -315,7 +323,7 @@ cdef class State:
             scale=np.append(self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)),
             material_index=np.append(self.material_index, np.full(count, material, dtype=np.int32)),
             clump_number=np.append(self.clump_number[:first], slots),
-            shift=np.append(self.shift, np.zeros((count, 3), dtype=np.int64), axis=0),
+            shift=None if self.box is None else np.append(self.shift, np.zeros((count, 3), dtype=np.int64), axis=0),
             hold=None if self.hold is None else np.append(self.hold, FREE_HOLD.repeat(count)))
 
     def without(self, gone):
@@ -324,8 +332,8 @@ cdef class State:
         slots, number = np.flatnonzero(~gone[kept]), np.cumsum(~gone, dtype=np.int32) - 1
         return self.replaced(
             *self.in_order(slots), template_index=self.template_index[~gone], scale=self.scale[~gone],
-            material_index=self.material_index[~gone], clump_number=number[kept[slots]], shift=self.shift[~gone],
-            hold=None if self.hold is None else self.hold[~gone])
+            material_index=self.material_index[~gone], clump_number=number[kept[slots]],
+            shift=None if self.box is None else self.shift[~gone], hold=None if self.hold is None else self.hold[~gone])
 
     def copy(self, **others):
         """Deep copy in the same order; others : see `replaced`."""
@@ -365,27 +373,31 @@ cdef class State:
     def with_box(self, box):
         """A copy in a box with other axes at rest: stored positions are in unbounded space along the others."""
         if self.box is None:
-            return self.copy(box=box)
+            return self.copy(box=box, shift=None)
         state = self.copy(box=box, shift=self.shift - np.where(box.moving, self.shift, 0))
         state.set_column("position", self.column("position") - state.shift * box.start.length)
         return state
 
-    def blank(self, n):
-        """Blocks and wrenches of n clumps: zeros, and the orientation (1, 0, 0, 0)."""
+    def blank(self, n, rows):
+        """Blocks of so many rows and wrenches of n clumps: zeros, and the orientation (1, 0, 0, 0)."""
         n_blocks = (n + LANES - 1) // LANES
-        blocks = aligned((n_blocks, self.blocks.shape[1], LANES))
+        blocks = aligned((n_blocks, rows, LANES))
         blocks[:, COLUMNS["orientation"][0]] = 1.0
         return blocks, aligned((n_blocks, WRENCH_ROWS, LANES))
 
-    def in_order(self, slots):
-        """Copies of blocks and wrenches of the clumps in these slots (n,), in their order."""
+    def in_order(self, slots, *arrays):
+        """Copies of blocks and wrenches of the clumps in these slots (n,), in their order.
+
+        arrays : blocks and wrenches; default: those of the state
+        """
         slots, order, values = slots.astype(np.int32), np.arange(len(slots), dtype=np.int32), np.empty((len(slots), 1))
-        blocks, wrench = self.blank(len(slots))
-        for new, old in (blocks, self.blocks), (wrench, self.wrench):
+        arrays = arrays or (self.blocks, self.wrench)
+        copies = self.blank(len(slots), arrays[0].shape[1])
+        for new, old in zip(copies, arrays):
             for row in range(old.shape[1]):             # one by one, which takes little memory
                 read_rows(old, row, slots, values)
                 write_rows(new, row, order, values)
-        return blocks, wrench
+        return copies
 
     def in_user_order(self):
         """Copies of blocks and wrenches in the user's order, with PATH set to zero."""
@@ -409,13 +421,12 @@ cdef class State:
         template_index, scale, material_index, hold : (n_clumps,) arrays of the clumps
         box : PeriodicBox, optional;  shift : (n_clumps, 3) as in `wrap`; default: 0;  optional : as of `fill`
         """
-        n = len(template_index)
-        state = State().replaced(
-            copied(blocks), copied(wrench), bodies=BodyTable().with_templates(templates), template_index=template_index,
-            scale=scale, material_index=material_index, clump_number=np.arange(n, dtype=np.int32), box=box,
-            shift=np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift), hold=hold,
+        order, none = np.arange(len(template_index), dtype=np.int32), State()
+        return none.replaced(                           # free lanes hold what they must, whatever was saved
+            *none.in_order(order, blocks, wrench), bodies=BodyTable().with_templates(templates),
+            template_index=template_index, scale=scale, material_index=material_index, clump_number=order, box=box,
+            shift=None if shift is None else np.array(shift), hold=hold,
             optional=optional or {})
-        return state.sorted(np.arange(n))               # whose free lanes hold what they must, whatever was saved
 
 
 cdef void read_rows(const double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,

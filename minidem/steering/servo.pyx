@@ -6,7 +6,7 @@ from minidem.contact.blocks cimport ContactBlock, block_at
 from minidem.contact.contact cimport SideBlock, Contact
 from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts
 from minidem.contact.fixed_point cimport rounded_wide
-from minidem.contact.gather cimport gather_contacts
+from minidem.contact.gather cimport couple_of, gather_contacts
 from minidem.core.eight cimport Eight, load_eight, load_eight3, store_eight
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Matrix, exponential, matrix, rotate
@@ -54,8 +54,8 @@ cdef void add_contacts(const Loop *loop, const Contacts *contacts, const Servos 
                     continue
                 if body < 0:
                     add_load(loop, servos.walls + m, arm_of(contacts.law.walls, -1 - body, &contact, sides, lane),
-                             scale(-1.0, load(block.force[0] + lane)), scale(-1.0, load(block.couple[0] + lane)),
-                             sums + 4 * m)
+                             scale(-1.0, load(block.force[0] + lane)),
+                             scale(-1.0, couple_of(contacts.law, block, lane)), sums + 4 * m)
                 sums[4 * m + 3] += rounded_wide(fmax(resistance[lane], resistance[LANES + lane])
                                                 * (contacts.law.per_energy / RESISTANCE_UNIT))
 

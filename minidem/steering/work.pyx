@@ -7,7 +7,7 @@ from minidem.contact.blocks cimport Blocks, ContactBlock, block_at
 from minidem.contact.contact cimport SideBlock, Contact, load3
 from minidem.contact.contacts cimport WALL_POWER, WALL_WORK, WALLS, Contacts, Ledger
 from minidem.contact.fixed_point cimport rounded_wide
-from minidem.contact.gather cimport gather_contacts
+from minidem.contact.gather cimport couple_of, gather_contacts
 from minidem.core.instant cimport BETWEEN, STAGE
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport rotate_back
@@ -41,7 +41,7 @@ cdef inline Wide walls_work(const Loop *loop, int thread) noexcept nogil:
             wall = walls.wall_of[-1 - block.second[lane]]
             if block.first[lane] == blocks.free_slot or not walls.moves[wall]:
                 continue
-            pose, force, couple = walls.now + wall, load(block.force[0] + lane), load(block.couple[0] + lane)
+            pose, force, couple = walls.now + wall, load(block.force[0] + lane), couple_of(contacts.law, block, lane)
             arm = arm_of(walls, -1 - block.second[lane], &contact, sides, lane)
             power = dot(force, vector(pose.velocity_now)) \
                 + dot(vector(pose.turning_now), add(cross(arm, force), couple))

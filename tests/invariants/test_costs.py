@@ -175,3 +175,18 @@ def test_long_runs_with_many_walls_take_little_memory(monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * 192 * course.MOST_POSES                  # tables and what they are computed of
+
+
+@pytest.mark.parametrize("rolling, bytes_of_contact", [("none", 152), ("epsd", 152 + 96 + 24)])
+def test_memory_by_topic(rolling, bytes_of_contact):
+    """A law has room for what it keeps: couples only with rolling resistance."""
+    ball = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.5], 1000.0)
+    sim = md.Simulation(replace(FRICTION, rolling_friction=0.05 * (rolling == "epsd")), dt=1e-4,
+                        contact=f"hertz-mindlin:rolling={rolling}")
+    sim.add_clumps(ball, 0.999 * np.stack(np.mgrid[:4, :4, :4], axis=-1).reshape(-1, 3))
+    sim.run(1)
+    memory = sim.statistics["memory"]
+    assert list(memory) == ["state", "loop", "lists", "contacts", "sums", "copies"]
+    assert memory["contacts"] == 3 * 4 * 4 * 3 * bytes_of_contact
+    assert memory["copies"] > memory["contacts"] and 64 * 250 < memory["state"] < 64 * 400
+    assert memory["loop"] > 64 * 100 and memory["lists"] > 0 and memory["sums"] >= 64 * 64
