@@ -249,8 +249,8 @@ cdef void evaluate_pairs(Contacts *contacts, const StateView *state, int group, 
         if k < n_blocks:
             evaluate_few(contacts, state, group, pairs + 2 * LANES * k,
                          <int> min(<Py_ssize_t> LANES, n // 2 - LANES * k), contacts.rooms + k % 2, now)
-        if k > 0:
-            room = contacts.rooms + (k - 1) % 2
+        room = contacts.rooms + (k - 1) % 2
+        if k > 0 and room.n > 0:                        # else memory for the block was refused
             add_forces(False, contacts, state, group, room, room.n)
 
 
