@@ -73,6 +73,7 @@ def built(folder):
     shutil.copytree(ROOT / "minidem", folder / "minidem", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
         shutil.copy(ROOT / name, folder)
+    (folder / "scenarios").symlink_to(ROOT / "scenarios")
     done = processes.python("setup.py", "build_ext", "--inplace", cwd=folder, env={**CLEAN, "MINIDEM_ARCH": "levels"})
     assert "alone" not in done.stderr
     return folder

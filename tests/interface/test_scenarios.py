@@ -167,13 +167,14 @@ def test_steps_for_low_restitutions():
 @pytest.mark.parametrize("state", ["dense", pytest.param("loose", marks=pytest.mark.slow)])
 def test_a_triaxial_test(state, monkeypatch):
     monkeypatch.setattr(triaxial, "INERTIAL", 0.04)
-    row = triaxial.compress(1.0, state, 120, 1, ".")
-    ratio, volume = (triaxial.curve([row], name)[0] for name in ("ratio", "volume"))
+    rows = [triaxial.compress(1.0, state, 120, seed, ".") for seed in (1, 2, 3)]
+    ratio, volume = (triaxial.curve(rows, name).mean(axis=0) for name in ("ratio", "volume"))
+    consolidated = [row["consolidated"] for row in rows]
     assert 0.5 < ratio[15:].mean() < 1.1
     if state == "dense":
-        assert ratio.max() > 1.3 * ratio[15:].mean() and volume[-1] > 0.05 and row["consolidated"] > 0.63
+        assert ratio.max() > 1.3 * ratio[15:].mean() and volume[-1] > 0.05 and min(consolidated) > 0.63
     else:
-        assert volume.min() < 0.01 and row["consolidated"] < 0.6
+        assert volume.min() < 0.01 and max(consolidated) < 0.6
 
 
 def test_a_rheology_run_is_kept_and_read(tmp_path, monkeypatch):
