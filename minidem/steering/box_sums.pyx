@@ -136,7 +136,7 @@ cdef void observe_box(Contacts *contacts, BoxSums *sums) noexcept nogil:
 
 
 cdef void sum_again(Contacts *contacts, const StateView *state, BoxSums *sums) noexcept nogil:
-    """Sum with the forces that the blocks of contacts hold, which onset corrections have changed."""
+    """Sum with what the blocks of contacts hold: onset corrections or shared masses have changed it."""
     cdef const Blocks *blocks = &contacts.groups[SPHERES]
     cdef const ContactBlock *block
     cdef Contact contact

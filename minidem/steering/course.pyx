@@ -86,8 +86,9 @@ cdef class Steering:
                           for size in (self.own.n_sums * sizeof(Wide), sizeof(BoxSums)))
         self.own.sums, self.arrays = <Wide *> pointer_to(sums), [*self.arrays, sums, box_sums]
         self.own.box_sums = <BoxSums *> pointer_to(box_sums) if self.course.boxes else NULL
+        self.own.corrected = self.own.box.presses and loop.law.shares_mass      # resistances depend on masses
         for t in range(loop.n_threads):
-            loop.contacts[t].stores_forces = self.own.servos.n > 0
+            loop.contacts[t].stores_forces = self.own.servos.n > 0 or self.own.corrected
             if self.course.boxes:
                 self.own.box_sums[t].presses = self.own.box.presses
                 observe_box(loop.contacts + t, self.own.box_sums + t)

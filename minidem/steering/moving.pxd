@@ -10,4 +10,4 @@ cdef struct Moving:
     int n_sums                      # 0: forces move none of this
     Wide *sums                      # (threads, n_sums): of servos, see add_loads; of the box, see sum_stress
     BoxSums *box_sums               # (threads,); NULL: no box moves
-    bint corrected                  # onset corrections change forces after the evaluation of contacts
+    bint corrected                  # onset corrections or shared masses change contacts after their evaluation
