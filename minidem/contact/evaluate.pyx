@@ -150,10 +150,9 @@ cdef inline void preset(const Contacts *contacts, const Law *law, Py_ssize_t b, 
     store_eight(result.goes_on, eight_where(load_eight(overlap), eight_of(1.0)))
 
 
-cdef inline bint stores_block(const Contacts *contacts, bint walls, const Instant *now) noexcept nogil:
+cdef inline bint stores_block(const Contacts *contacts, const Instant *now) noexcept nogil:
     """Whether something reads the forces in blocks before the next evaluation, without history the contacts, too."""
-    return now.purpose in (LAST_STEP, BETWEEN) or contacts.stores_forces \
-        or walls and contacts.walls.any_moves
+    return now.purpose in (LAST_STEP, BETWEEN) or contacts.stores_forces
 
 
 cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView *state, int group, ContactBlock *block,
@@ -174,13 +173,13 @@ cdef inline int evaluate_block(bint history, Contacts *contacts, const StateView
     room.crosses = load_block(law, state, block, walls, n, contact, room.sides, room.images[0])
     if not history:
         call_central(law, contact, magnitude, result.force[0])
-        if stores_block(contacts, walls, now):
+        if stores_block(contacts, now):
             memcpy(block.force, result.force, sizeof(block.force))
     elif room.known:
         load_known_results(law, block, result)
     else:
         preset(contacts, law, b, walls, contact, result)
-        call_law(contacts, law, block, contact, result, stores_block(contacts, walls, now))
+        call_law(contacts, law, block, contact, result, stores_block(contacts, now))
         # No contact persists beyond the range for which pairs are listed.
         store_eight(result.goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach),
                                                 load_eight(result.goes_on)))
@@ -221,7 +220,7 @@ cdef inline void evaluate_few(Contacts *contacts, const StateView *state, int gr
     """Pack n <= LANES contacts (n, 2) of a law without history into a block, and evaluate it."""
     cdef Blocks *blocks = &contacts.groups[group]
     cdef const Law *law = contacts.law
-    cdef bint walls = group == <int> WALLS, stores = stores_block(contacts, walls, now)
+    cdef bint stores = stores_block(contacts, now)
     cdef Py_ssize_t b = blocks.n_blocks if stores else room - contacts.rooms
     cdef ContactBlock *block
     cdef int lane

@@ -1,11 +1,10 @@
 """Sums over contacts that a periodic box needs which moves: its work, and under a Pressure its stress."""
 from libc.stdint cimport int64_t
 
-from minidem.contact.contacts cimport Contacts
+from minidem.contact.contacts cimport Observer
 from minidem.contact.fixed_point cimport Wide
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport LINE_PAIR
-from minidem.state.state cimport StateView
 
 cdef enum:                          # sums over contacts
     WORK_BEHIND                     # of images, in the half steps that end at the pose ...
@@ -28,5 +27,4 @@ cdef struct BoxSums:                # over own contacts of a thread, at a pose: 
     char padding[LINE_PAIR]
 
 cdef void fold_sums(BoxSums *sums) noexcept nogil
-cdef void observe_box(Contacts *contacts, BoxSums *sums) noexcept nogil
-cdef void sum_again(Contacts *contacts, const StateView *state, BoxSums *sums) noexcept nogil
+cdef Observer box_observer(BoxSums *sums) noexcept nogil

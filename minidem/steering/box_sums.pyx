@@ -5,11 +5,10 @@ resistance of all contacts are summed as well.
 """
 from libc.string cimport memset
 
-from minidem.contact.blocks cimport Blocks, ContactBlock, block_at
+from minidem.contact.blocks cimport ContactBlock
 from minidem.contact.contact cimport SideBlock, Contact
-from minidem.contact.contacts cimport BLOCKS_PER_FOLD, SPHERES, Observer, Room, add_observer
+from minidem.contact.contacts cimport BLOCKS_PER_FOLD, SPHERES, Contacts, Room
 from minidem.contact.fixed_point cimport add_energies, fold
-from minidem.contact.gather cimport gather_contacts
 from minidem.contact.law cimport Law
 from minidem.core.eight cimport (
     Eight, Eight3, add3, by_axis3, dot3, eight3_where, eight_at, eight_of, eight_of_ints, eight_where, load_eight,
@@ -18,7 +17,7 @@ from minidem.core.eight cimport (
 from minidem.core.instant cimport Instant
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.periodic_box cimport BoxPose, nearest_differences
-from minidem.state.state cimport clump_of, clumps_of, free_slot_of
+from minidem.state.state cimport StateView, clump_of, clumps_of, free_slot_of
 from minidem.steering.resistance cimport RESISTANCE_UNIT, find_resistances, magnitude
 
 
@@ -56,7 +55,10 @@ cdef inline Eight3 centres_of(const StateView *state, const int *spheres) noexce
 cdef inline void add_stress(const Law *law, const StateView *state, const ContactBlock *block, Eight present,
                             Eight3 force, const Contact *contact, const SideBlock *sides, bint crosses,
                             BoxSums *sums) noexcept nogil:
-    """Add stress and resistance of eight contacts, see add_contacts. crosses : one of them is with an image."""
+    """Add stress and resistance of eight contacts.
+
+    present : positive where there is a contact.  crosses : one of them is with an image.
+    """
     cdef const BoxPose *box = law.box
     cdef const double *a = sides[0].sphere
     cdef const double *b = sides[1].sphere
@@ -89,65 +91,31 @@ cdef inline void add_stress(const Law *law, const StateView *state, const Contac
     add_rows(rows, 6, STRESS, sums)
 
 
-cdef inline void add_contacts(const Law *law, const StateView *state, const ContactBlock *block, Eight present,
-                              const double *force, const Contact *contact, const SideBlock *sides,
-                              const double *images, BoxSums *sums) noexcept nogil:
-    """Add eight contacts.
-
-    present : positive where there is a contact.  force : (3, LANES) [N].
-    images : (6, LANES) velocities, see gather_contacts; NULL: all are zero.
-    """
+cdef void see(Contacts *contacts, const StateView *state, ContactBlock *block, Room *room, const Instant *now,
+              void *own) noexcept nogil:
+    """Observer: add the contacts of a block that do not end."""
+    cdef const Law *law = contacts.law
+    cdef BoxSums *sums = <BoxSums *> own
     cdef double work[2 * LANES]
-    cdef Eight3 f = load_eight3(force)
+    cdef Eight present = eight_of(free_slot_of(state)) - eight_of_ints(block.first)     # positive: there is a contact
+    cdef Eight3 force = load_eight3(room.result.force[0])
     cdef int half
-    if images != NULL:
+    if room.group != <int> SPHERES or not (sums.presses or room.crosses):
+        return
+    if law.history != NULL:
+        present = eight_where(load_eight(room.result.goes_on) - eight_of(0.5), present)
+    if room.crosses:
         for half in range(2):
-            store_eight(work + half * LANES, eight_where(present, 0.5 * law.dt * dot3(f, load_eight3(
-                images + 3 * LANES * half)) * law.per_energy))
+            store_eight(work + half * LANES, eight_where(present, 0.5 * law.dt * dot3(force, load_eight3(
+                room.images[3 * half])) * law.per_energy))
         add_rows(work, 2, WORK_BEHIND, sums)
     if sums.presses:
-        add_stress(law, state, block, present, f, contact, sides, images != NULL, sums)
+        add_stress(law, state, block, present, force, &room.contact, room.sides, room.crosses, sums)
     sums.n_blocks += 1
     if sums.n_blocks == <int> BLOCKS_PER_FOLD:
         fold_sums(sums)
 
 
-cdef inline Eight present_in(const ContactBlock *block, int free_slot) noexcept nogil:
-    """Positive where there is a contact."""
-    return eight_of(free_slot) - eight_of_ints(block.first)
-
-
-cdef void see(Contacts *contacts, const StateView *state, ContactBlock *block, Room *room, const Instant *now,
-              void *own) noexcept nogil:
-    """Observer: add the contacts of a block that do not end."""
-    cdef BoxSums *sums = <BoxSums *> own
-    cdef Eight present
-    if sums.presses or room.crosses:
-        present = present_in(block, free_slot_of(state))
-        if contacts.law.history != NULL:
-            present = eight_where(load_eight(room.result.goes_on) - eight_of(0.5), present)
-        add_contacts(contacts.law, state, block, present, room.result.force[0], &room.contact, room.sides,
-                     room.images[0] if room.crosses else NULL, sums)
-
-
-cdef void observe_box(Contacts *contacts, BoxSums *sums) noexcept nogil:
-    """Sum over own contacts from now on."""
-    add_observer(contacts, Observer(clear, see, sums))
-
-
-cdef void sum_again(Contacts *contacts, const StateView *state, BoxSums *sums) noexcept nogil:
-    """Sum with what the blocks of contacts hold: onset corrections or shared masses have changed it."""
-    cdef const Blocks *blocks = &contacts.groups[SPHERES]
-    cdef const ContactBlock *block
-    cdef Contact contact
-    cdef SideBlock sides[2]
-    cdef double images[6 * LANES]
-    cdef bint crosses
-    cdef Py_ssize_t b
-    clear(contacts, sums)
-    for b in range(blocks.n_blocks):
-        block = block_at(blocks, b)
-        crosses = gather_contacts(False, contacts.law, state, block.first, block.second, False, LANES, &contact, sides,
-                                  images)
-        add_contacts(contacts.law, state, block, present_in(block, blocks.free_slot), block.force[0], &contact, sides,
-                     images if crosses else NULL, sums)
+cdef Observer box_observer(BoxSums *sums) noexcept nogil:
+    """It sums over the contacts of a thread."""
+    return Observer(clear, see, sums)

@@ -12,6 +12,7 @@ from minidem.state.state import aligned
 from minidem.walls.motion import Driven, beside, driven_apart
 from minidem.walls.periodic_box import Box
 
+from minidem.contact.contacts cimport add_observer
 from minidem.contact.fixed_point cimport Wide
 from minidem.loop.loop cimport place
 from minidem.state.periodic_box cimport BoxPose
@@ -20,10 +21,11 @@ from minidem.steering.box cimport (
     MOST_STRAIN, BoxInstant, BoxSpec, BoxState, MovingBox, advance_box, begin_box, expect_kick, instant_of,
     write_gradient,
 )
-from minidem.steering.box_sums cimport BoxSums, observe_box
+from minidem.steering.box_sums cimport BoxSums, box_observer
 from minidem.steering.pressure cimport STEERING_SUMS, accelerate_box, virial_of
-from minidem.steering.servo cimport Servos, ServoState, ServoWall, accelerated, area_of, place_servo
+from minidem.steering.servo cimport SERVO_SUMS, Servos, ServoState, ServoWall, accelerated, area_of, place_servo
 from minidem.steering.steer cimport join_sums, sum_forces
+from minidem.steering.wall_sums cimport WallSums, wall_observer
 from minidem.walls.surface cimport WallPose
 
 TABLE_STEPS = 1000                  # at most, in one table
@@ -76,22 +78,29 @@ cdef class Steering:
             course.boxes, self.own.box.presses = self.own.box.spec.moves, bool(self.box.servos)
         radii = self.clumps.scale * self.clumps.bodies.smallest.take(self.clumps.template_index)
         servos.top_speed = MOST_RADII * radii.min(initial=np.inf) / settings.dt
-        self.own.n_sums = 4 * servos.n + (<int> STEERING_SUMS if self.own.box.presses else 0)
+        self.own.n_sums = <int> SERVO_SUMS * servos.n + (<int> STEERING_SUMS if self.own.box.presses else 0)
         self.steered, self.arrays = self.own.n_sums > 0, [servo_walls]
 
     cdef object attach(self, Loop *loop):
         """Take part in a loop."""
+        cdef Py_ssize_t n_loads = <int> SERVO_SUMS * self.own.servos.n
+        cdef Wide *of_servos
         cdef int t
-        sums, box_sums = (aligned((loop.n_threads * size,), np.uint8)
-                          for size in (self.own.n_sums * sizeof(Wide), sizeof(BoxSums)))
-        self.own.sums, self.arrays = <Wide *> pointer_to(sums), [*self.arrays, sums, box_sums]
+        sums, loads, box_sums, wall_sums = (aligned((loop.n_threads * size,), np.uint8) for size in (
+            self.own.n_sums * sizeof(Wide), n_loads * sizeof(Wide), sizeof(BoxSums), sizeof(WallSums)))
+        self.own.sums, of_servos = <Wide *> pointer_to(sums), <Wide *> pointer_to(loads)
         self.own.box_sums = <BoxSums *> pointer_to(box_sums) if self.course.boxes else NULL
-        self.own.corrected = self.own.box.presses and loop.law.shares_mass      # resistances depend on masses
+        self.own.wall_sums = <WallSums *> pointer_to(wall_sums) if self.course.walls else NULL
+        self.arrays = [*self.arrays, sums, loads, box_sums, wall_sums]
+        self.own.corrected = self.steered and loop.law.shares_mass              # resistances depend on masses
         for t in range(loop.n_threads):
-            loop.contacts[t].stores_forces = self.own.servos.n > 0 or self.own.corrected
+            loop.contacts[t].stores_forces = self.own.corrected
             if self.course.boxes:
                 self.own.box_sums[t].presses = self.own.box.presses
-                observe_box(loop.contacts + t, self.own.box_sums + t)
+                add_observer(loop.contacts + t, box_observer(self.own.box_sums + t))
+            if self.course.walls:
+                self.own.wall_sums[t].servos, self.own.wall_sums[t].loads = &self.own.servos, of_servos + t * n_loads
+                add_observer(loop.contacts + t, wall_observer(self.own.wall_sums + t))
         loop.course = &self.course
         self.prepare(loop, 0)
 
@@ -191,12 +200,12 @@ cdef class Steering:
             if step > servos.walls[m].first:
                 load = self.walls.walls[wall].motion.loads(times)[0] * area_of(&self.course, servos, 0, m)
                 speeds[wall] = 0.5 * (speeds[wall] + accelerated(
-                    loop, servos, m, self.own.sums + 4 * m, speeds[wall], load, self.dt))
+                    loop, servos, m, self.own.sums, speeds[wall], load, self.dt))
         if not self.course.boxes or step == moving.spec.first:
             return speeds, np.array(moving.spec.begins)
         rates = self.box.rates_at(times)[0, :3]
         if moving.presses:
-            virial_of(loop, self.own.sums + 4 * servos.n, virial)
+            virial_of(loop, self.own.sums + <int> SERVO_SUMS * servos.n, virial)
             accelerate_box(&moving.spec, moving.states, virial, False, ahead)
             for m in self.box.servos:
                 rates[m] = 0.5 * (moving.states.rate[m] + ahead[m])

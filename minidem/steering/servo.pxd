@@ -1,7 +1,15 @@
 """Walls that forces move: with a Servo or a Driven."""
-from minidem.contact.fixed_point cimport Wide
+from minidem.contact.fixed_point cimport Wide, rounded_wide
+from minidem.core.vec3 cimport Vec3
 from minidem.loop.loop cimport Course, Loop
 from minidem.walls.surface cimport WallPose
+
+cdef enum:                          # sums for each wall that a force moves
+    FORCE = 0                       # on clumps, by contacts with the wall
+    MOMENT = 3                      # about the centre of the wall
+    RESISTS = 6                     # of contacts with the wall and with clumps that it carries
+    CARRIED_LOAD = 7                # minus forces, or moments where it turns, on clumps that it carries
+    SERVO_SUMS = 10
 
 cdef struct ServoWall:              # a wall that a force moves
     long long wall
@@ -30,9 +38,26 @@ cdef struct Servos:
     double path                     # bound of the distance that they have moved since the first step of the course [m]
 
 
+cdef inline int servo_of(const Servos *servos, int wall) noexcept nogil:
+    """Number of the servo that moves a wall; -1: none."""
+    cdef int m
+    for m in range(servos.n):
+        if servos.walls[m].wall == wall:
+            return m
+    return -1
+
+
+cdef inline void add_vector(Vec3 v, double unit, Wide *sums) noexcept nogil:
+    """Add a vector to three sums."""
+    sums[0] += rounded_wide(v.x / unit)
+    sums[1] += rounded_wide(v.y / unit)
+    sums[2] += rounded_wide(v.z / unit)
+
+
 cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil
 cdef double area_of(const Course *course, const Servos *servos, long long n, int m) noexcept nogil
 cdef double accelerated(const Loop *loop, const Servos *servos, int m, const Wide *sums, double speed, double force,
                         double span) noexcept nogil
-cdef void add_loads(const Loop *loop, int thread, const Servos *servos, Wide *sums) noexcept nogil
+cdef void add_carried(const Loop *loop, int thread, const Servos *servos, Wide *sums) noexcept nogil
+cdef Wide work_of_servos(const Loop *loop, const Servos *servos, const Wide *sums, long long n) noexcept nogil
 cdef void advance_servos(Loop *loop, Servos *servos, const Wide *sums, long long n) noexcept nogil

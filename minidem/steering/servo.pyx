@@ -2,96 +2,41 @@
 from libc.math cimport fmax, fmin
 
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.blocks cimport ContactBlock, block_at
-from minidem.contact.contact cimport SideBlock, Contact
-from minidem.contact.contacts cimport GROUPS, SPHERES, WALLS, Contacts
 from minidem.contact.fixed_point cimport rounded_wide
-from minidem.contact.gather cimport couple_of, gather_contacts
-from minidem.core.eight cimport Eight, load_eight, load_eight3, store_eight
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Matrix, exponential, matrix, rotate
-from minidem.core.vec3 cimport Vec3, add, cross, scale, sub
-from minidem.state.mobility cimport carrier_of
+from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
 from minidem.state.rows cimport CARRIED, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat
-from minidem.state.state cimport clumps_of, free_slot_of, hold_of, wrench_of
-from minidem.steering.arm cimport arm_of
-from minidem.steering.resistance cimport RESISTANCE_UNIT, find_resistances
+from minidem.state.state cimport clumps_of, hold_of, wrench_of
+from minidem.steering.resistance cimport RESISTANCE_UNIT
 from minidem.walls.surface cimport vector
 
 
-cdef inline void add_load(const Loop *loop, const ServoWall *servo, Vec3 arm, Vec3 force, Vec3 couple,
-                          Wide *sums) noexcept nogil:
-    """Add minus a force on the wall of a servo, or minus the moment about its centre where it turns."""
-    cdef double unit = loop.law.force_unit
-    if servo.turns:
-        force, unit = add(cross(arm, force), couple), loop.law.energy_unit
-    sums[0] += rounded_wide(-force.x / unit)
-    sums[1] += rounded_wide(-force.y / unit)
-    sums[2] += rounded_wide(-force.z / unit)
+cdef void add_carried(const Loop *loop, int thread, const Servos *servos, Wide *sums) noexcept nogil:
+    """Add the loads of walls by own clumps that they carry: all forces on them, which are in the stored wrenches.
 
-
-cdef void add_contacts(const Loop *loop, const Contacts *contacts, const Servos *servos, bint walls,
-                       const ContactBlock *block, Wide *sums) noexcept nogil:
-    """Add eight contacts to the sums of the walls that a force moves.
-
-    Contacts with a wall give a load and a resistance, contacts with clumps that it carries a resistance only.
+    sums : (servos, SERVO_SUMS)
     """
-    cdef Contact contact
-    cdef SideBlock sides[2]
-    cdef Eight along, across
-    cdef double resistance[2 * LANES]
-    cdef int lane, m, side, body, wall
-    gather_contacts(False, contacts.law, &loop.state, block.first, block.second, walls, LANES, &contact, sides, NULL)
-    find_resistances(contacts.law, block, load_eight3(block.force[0]), load_eight(contact.overlap), &along, &across)
-    store_eight(resistance, along)
-    store_eight(resistance + LANES, across)
-    for lane in range(LANES):
-        for side in range(2 if block.first[lane] != free_slot_of(&loop.state) else 0):
-            body = block.second[lane] if side else block.first[lane]
-            wall = contacts.law.walls.wall_of[-1 - body] if body < 0 else carrier_of(&loop.state, body)
-            for m in range(servos.n if wall >= 0 else 0):
-                if servos.walls[m].wall != wall:
-                    continue
-                if body < 0:
-                    add_load(loop, servos.walls + m, arm_of(contacts.law.walls, -1 - body, &contact, sides, lane),
-                             scale(-1.0, load(block.force[0] + lane)),
-                             scale(-1.0, couple_of(contacts.law, block, lane)), sums + 4 * m)
-                sums[4 * m + 3] += rounded_wide(fmax(resistance[lane], resistance[LANES + lane])
-                                                * (contacts.law.per_energy / RESISTANCE_UNIT))
-
-
-cdef void add_carried(const Loop *loop, const Contacts *contacts, const Servos *servos, Py_ssize_t b,
-                      Wide *sums) noexcept nogil:
-    """Add the loads by the clumps of a block that walls carry: all forces on them, which are in the stored wrenches."""
-    cdef const HoldBlock *hold = hold_of(&loop.state, b)
-    cdef const ClumpBlock *clumps = clumps_of(&loop.state, b)
-    cdef const WrenchBlock *wrench = wrench_of(&loop.state, b)
-    cdef Vec3 arm
-    cdef int lane, m
-    for lane in range(LANES):
-        for m in range(servos.n if hold.kind[lane] == CARRIED else 0):
-            if servos.walls[m].wall == <int> hold.wall[lane]:
-                arm = sub(load(clumps.position + lane), vector(
-                    contacts.law.walls.now[<int> hold.wall[lane]].position))
-                add_load(loop, servos.walls + m, arm, load(wrench.force + lane), rotate(
-                    load_quat(clumps.orientation + lane), load(wrench.torque + lane)), sums + 4 * m)
-
-
-cdef void add_loads(const Loop *loop, int thread, const Servos *servos, Wide *sums) noexcept nogil:
-    """Add loads of walls by own contacts and clumps, and resistances of own contacts.
-
-    sums : (n, 4) minus forces, or moments where a wall turns; resistances
-    """
-    cdef const Contacts *contacts = loop.contacts + thread
     cdef const Neighbours *mine = loop.broad.threads + thread
-    cdef bint holds = loop.state.holds != NULL
-    cdef Py_ssize_t k
-    cdef int group
-    for group in range(<int> SPHERES if holds else <int> WALLS, <int> GROUPS):
-        for k in range(contacts.groups[group].n_blocks):
-            add_contacts(loop, contacts, servos, group == <int> WALLS, block_at(&contacts.groups[group], k), sums)
-    for k in range(mine.first_block, mine.last_block if holds else mine.first_block):
-        add_carried(loop, contacts, servos, k, sums)
+    cdef const HoldBlock *hold
+    cdef const ClumpBlock *clumps
+    cdef const WrenchBlock *wrench
+    cdef Vec3 arm, acts
+    cdef double unit
+    cdef Py_ssize_t b
+    cdef int lane, m
+    for b in range(mine.first_block, mine.last_block if loop.state.holds != NULL else mine.first_block):
+        hold, clumps, wrench = hold_of(&loop.state, b), clumps_of(&loop.state, b), wrench_of(&loop.state, b)
+        for lane in range(LANES):
+            m = servo_of(servos, <int> hold.wall[lane]) if hold.kind[lane] == CARRIED else -1
+            if m < 0:
+                continue
+            acts, unit = load(wrench.force + lane), loop.law.force_unit
+            if servos.walls[m].turns:
+                arm = sub(load(clumps.position + lane), vector(loop.walls.now[<int> hold.wall[lane]].position))
+                acts, unit = add(cross(arm, acts), rotate(
+                    load_quat(clumps.orientation + lane), load(wrench.torque + lane))), loop.law.energy_unit
+            add_vector(acts, -unit, sums + m * <int> SERVO_SUMS + <int> CARRIED_LOAD)
 
 
 cdef void place_servo(const ServoWall *servo, double time, double along, double speed, WallPose *pose) noexcept nogil:
@@ -124,16 +69,19 @@ cdef double accelerated(const Loop *loop, const Servos *servos, int m, const Wid
                         double span) noexcept nogil:
     """Speed or rate of a wall after `span`, a step or half of one, under the forces in the sums [m/s or rad/s].
 
-    m, sums : number of the servo, and its sums (4,), see add_loads.  force : force or moment besides [N or N m].
+    m : number of the servo.  sums : (servos, SERVO_SUMS).  force : force or moment besides [N or N m].
     """
     cdef const ServoWall *servo = servos.walls + m
+    cdef const Wide *own = sums + m * <int> SERVO_SUMS
+    cdef const Wide *loads = own + (<int> MOMENT if servo.turns else <int> FORCE)
     cdef double unit = loop.law.energy_unit if servo.turns else loop.law.force_unit, dt = loop.step.dt
-    cdef double resistance = sums[3] * (RESISTANCE_UNIT * loop.law.energy_unit)         # bound of c / dt + k / 4
+    cdef double resistance = own[<int> RESISTS] * (RESISTANCE_UNIT * loop.law.energy_unit)  # bound of c / dt + k / 4
     cdef double mass = servo.mass if servo.driven else fmax(
         servo.mass, fmax(2.0 * dt * dt * resistance, 0.5 * dt * servo.damping))
     cdef double drag = 0.5 * span * servo.damping / mass
-    force -= (sums[0] * unit * servo.direction[0] + sums[1] * unit * servo.direction[1]
-              + sums[2] * unit * servo.direction[2])
+    own += <int> CARRIED_LOAD
+    force -= ((loads[0] + own[0]) * unit * servo.direction[0] + (loads[1] + own[1]) * unit * servo.direction[1]
+              + (loads[2] + own[2]) * unit * servo.direction[2])
     speed = ((1.0 - drag) * speed + span / mass * force) / (1.0 + drag)
     return speed if servo.driven else fmax(-servos.top_speed, fmin(speed, servos.top_speed))
 
@@ -151,7 +99,7 @@ cdef void advance_servos(Loop *loop, Servos *servos, const Wide *sums, long long
         old = servos.states + n * loop.walls.count + servo.wall
         new = old + loop.walls.count
         new.velocity = accelerated(
-            loop, servos, m, sums + 4 * m, old.velocity, servos.loads[n * servos.n + m] * area_of(course, servos, n, m),
+            loop, servos, m, sums, old.velocity, servos.loads[n * servos.n + m] * area_of(course, servos, n, m),
             0.5 * dt if course.first + n == servo.first else dt)
         new.displacement = old.displacement + new.velocity * dt
         fastest = max(fastest, servo.reach * new.velocity, -servo.reach * new.velocity)
@@ -161,3 +109,20 @@ cdef void advance_servos(Loop *loop, Servos *servos, const Wide *sums, long long
     servos.path += fastest * dt
     for k in range(1, 3):
         course.path[2 * n + k] += servos.path
+
+
+cdef Wide work_of_servos(const Loop *loop, const Servos *servos, const Wide *sums, long long n) noexcept nogil:
+    """Work on clumps in the half step that begins with step n of the course, in which the walls have new speeds."""
+    cdef const Wide *own
+    cdef const WallPose *pose
+    cdef Vec3 force, moment
+    cdef Wide work = 0
+    cdef int m
+    for m in range(servos.n):
+        own = sums + m * <int> SERVO_SUMS
+        pose = loop.course.wall_poses + 2 * n * loop.course.walls + servos.walls[m].wall
+        force = scale(loop.law.force_unit, vec3(own[<int> FORCE], own[<int> FORCE + 1], own[<int> FORCE + 2]))
+        moment = scale(loop.law.energy_unit, vec3(own[<int> MOMENT], own[<int> MOMENT + 1], own[<int> MOMENT + 2]))
+        work += rounded_wide(0.5 * loop.step.dt * loop.law.per_energy * (
+            dot(force, vector(pose.velocity_now)) + dot(moment, vector(pose.turning_now))))
+    return work

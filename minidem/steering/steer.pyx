@@ -3,7 +3,7 @@
 All threads sum the forces; the first one gives the present poses their new velocities, and writes those of the next
 two half steps.
 """
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from minidem.broadphase.broadphase cimport FAILED, wait
 from minidem.contact.contacts cimport WALL_POWER
@@ -12,8 +12,8 @@ from minidem.loop.loop cimport Course, reduce
 from minidem.steering.box cimport MovingBox, advance_box, expect_kick
 from minidem.steering.box_sums cimport WORK_AHEAD
 from minidem.steering.pressure cimport accelerate_box, sum_stress, virial_of, work_of_images
-from minidem.steering.servo cimport add_loads, advance_servos
-from minidem.steering.work cimport moving_work
+from minidem.steering.servo cimport SERVO_SUMS, add_carried, advance_servos, work_of_servos
+from minidem.steering.work cimport held_work
 
 
 cdef void sum_forces(const Loop *loop, int thread, const Moving *own) noexcept nogil:
@@ -21,9 +21,10 @@ cdef void sum_forces(const Loop *loop, int thread, const Moving *own) noexcept n
     cdef Wide *sums = own.sums + thread * own.n_sums
     memset(sums, 0, own.n_sums * sizeof(Wide))
     if own.servos.n > 0:
-        add_loads(loop, thread, &own.servos, sums)
+        memcpy(sums, own.wall_sums[thread].loads, own.servos.n * <int> SERVO_SUMS * sizeof(Wide))
+        add_carried(loop, thread, &own.servos, sums)
     if own.box.presses:
-        sum_stress(loop, thread, own.box_sums + thread, sums + 4 * own.servos.n)
+        sum_stress(loop, thread, own.box_sums + thread, sums + <int> SERVO_SUMS * own.servos.n)
 
 
 cdef void join_sums(const Loop *loop, const Moving *own) noexcept nogil:
@@ -38,13 +39,14 @@ cdef bint advance(Loop *loop, Moving *own, long long n) noexcept nogil:
     """New speeds of what forces move, and its poses in step n of the course. False: the box will not be sound."""
     cdef const Course *course = loop.course
     cdef MovingBox *box = &own.box
-    cdef const Wide *of_box = own.sums + 4 * own.servos.n
+    cdef const Wide *of_box = own.sums + <int> SERVO_SUMS * own.servos.n
     cdef double virial[6]
     cdef bint fine
     cdef int t
     join_sums(loop, own)
     if own.servos.n > 0:
         advance_servos(loop, &own.servos, own.sums, n)
+        own.wall_sums[0].steered = work_of_servos(loop, &own.servos, own.sums, n)
     if not box.presses:
         return True
     virial_of(loop, of_box, virial)
@@ -61,6 +63,7 @@ cdef bint advance(Loop *loop, Moving *own, long long n) noexcept nogil:
 cdef bint steer(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
     """Phase: let the forces at the last whole step move walls and box in this one. False: the box will not be sound."""
     cdef Moving *moving = <Moving *> own
+    cdef Wide work
     cdef bint fine = True
     if now.stage > 0:
         return True
@@ -72,6 +75,10 @@ cdef bint steer(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
         if not now.wrench_stored:
             reduce(loop, thread, now, NULL)
         return False
-    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = moving_work(loop, thread) + (
-        moving.box_sums[thread].totals[<int> WORK_AHEAD] if moving.box_sums != NULL else 0)
+    work = held_work(loop, thread)
+    if moving.wall_sums != NULL:
+        work += moving.wall_sums[thread].given + moving.wall_sums[thread].steered
+    if moving.box_sums != NULL:
+        work += moving.box_sums[thread].totals[<int> WORK_AHEAD]
+    loop.contacts[thread].ledger.energies[<int> WALL_POWER] = work
     return True

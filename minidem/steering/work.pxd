@@ -4,6 +4,6 @@ from minidem.core.instant cimport Instant
 from minidem.loop.loop cimport Loop
 from minidem.steering.moving cimport Moving
 
-cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil
+cdef Wide held_work(const Loop *loop, int thread) noexcept nogil
 cdef void add_wall_work(Loop *loop, int thread, const Moving *own, bint between) noexcept nogil
 cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept nogil

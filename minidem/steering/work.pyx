@@ -3,56 +3,22 @@
 Work is the integral of the power by the trapezoidal rule over each step.
 """
 from minidem.broadphase.broadphase cimport NO_FAILURE, wait
-from minidem.contact.blocks cimport Blocks, ContactBlock, block_at
-from minidem.contact.contact cimport SideBlock, Contact, load3
-from minidem.contact.contacts cimport WALL_POWER, WALL_WORK, WALLS, Contacts, Ledger
+from minidem.contact.blocks cimport ContactBlock, block_at
+from minidem.contact.contacts cimport GROUPS, WALL_POWER, WALL_WORK, WALLS, Contacts, Observer, Room
 from minidem.contact.fixed_point cimport rounded_wide
-from minidem.contact.gather cimport couple_of, gather_contacts
+from minidem.contact.gather cimport gather_contacts, load_known_results
 from minidem.core.instant cimport BETWEEN, STAGE
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport Vec3, add, cross, dot, sub, times, vec3
 from minidem.state.rows cimport CARRIED, FREE, HELD, ClumpBlock, HoldBlock, WrenchBlock, load, load_quat
-from minidem.state.state cimport clumps_of, hold_of, wrench_of
-from minidem.steering.arm cimport arm_of
-from minidem.steering.box_sums cimport WORK_AHEAD, WORK_BEHIND, BoxSums, fold_sums, sum_again
-from minidem.walls.surface cimport Sliding, WallPose, Walls, sliding_at, vector, velocity_with
+from minidem.state.state cimport StateView, clumps_of, hold_of, wrench_of
+from minidem.steering.box_sums cimport WORK_AHEAD, WORK_BEHIND, BoxSums, box_observer, fold_sums
+from minidem.steering.wall_sums cimport WallSums, wall_observer
+from minidem.walls.surface cimport WallPose, vector, velocity_with
 
 
-cdef inline Wide walls_work(const Loop *loop, int thread) noexcept nogil:
-    """Work of the walls that move on own clumps in half a step, by the forces that the blocks of contacts hold."""
-    cdef const Contacts *contacts = loop.contacts + thread
-    cdef const Blocks *blocks = &contacts.groups[WALLS]
-    cdef const Walls *walls = contacts.law.walls
-    cdef const WallPose *pose
-    cdef const ContactBlock *block
-    cdef Contact contact
-    cdef SideBlock sides[2]
-    cdef Sliding sliding
-    cdef Vec3 force, couple, arm
-    cdef double power
-    cdef Wide work = 0
-    cdef Py_ssize_t b
-    cdef int lane, wall
-    for b in range(blocks.n_blocks if walls.any_moves else 0):
-        block = block_at(blocks, b)
-        gather_contacts(False, contacts.law, &loop.state, block.first, block.second, True, LANES, &contact, sides, NULL)
-        for lane in range(LANES):
-            wall = walls.wall_of[-1 - block.second[lane]]
-            if block.first[lane] == blocks.free_slot or not walls.moves[wall]:
-                continue
-            pose, force, couple = walls.now + wall, load(block.force[0] + lane), couple_of(contacts.law, block, lane)
-            arm = arm_of(walls, -1 - block.second[lane], &contact, sides, lane)
-            power = dot(force, vector(pose.velocity_now)) \
-                + dot(vector(pose.turning_now), add(cross(arm, force), couple))
-            if walls.any_slides:
-                sliding = sliding_at(walls, wall, arm, load3(contact.normal, lane), 0.0)
-                power += dot(force, sliding.velocity) + dot(couple, sliding.turning)
-            work += rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
-    return work
-
-
-cdef inline Wide held_work(const Loop *loop, int thread) noexcept nogil:
+cdef Wide held_work(const Loop *loop, int thread) noexcept nogil:
     """Work of own clumps that move as no force changes it, in half a step, by the forces in the stored wrenches."""
     cdef const HoldBlock *hold
     cdef const ClumpBlock *clumps
@@ -84,25 +50,42 @@ cdef inline Wide held_work(const Loop *loop, int thread) noexcept nogil:
     return work
 
 
-cdef Wide moving_work(const Loop *loop, int thread) noexcept nogil:
-    """Work of walls and of held clumps in half a step, by the present forces."""
-    return walls_work(loop, thread) + held_work(loop, thread)
+cdef void sum_again(Contacts *contacts, const StateView *state, Observer observer) noexcept nogil:
+    """Sum with what the blocks of contacts hold: onset corrections or shared masses have changed it."""
+    cdef ContactBlock *block
+    cdef Room room
+    cdef Py_ssize_t b
+    observer.clear(contacts, observer.own)
+    for room.group in range(<int> GROUPS):
+        for b in range(contacts.groups[room.group].n_blocks):
+            block = block_at(&contacts.groups[room.group], b)
+            room.crosses = gather_contacts(False, contacts.law, state, block.first, block.second,
+                                           room.group == <int> WALLS, LANES, &room.contact, room.sides, room.images[0])
+            load_known_results(contacts.law, block, &room.result)
+            observer.see(contacts, state, block, &room, NULL, observer.own)
 
 
 cdef void add_wall_work(Loop *loop, int thread, const Moving *own, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
-    cdef Ledger *ledger = &loop.contacts[thread].ledger
-    cdef BoxSums *of_box = own.box_sums + thread
-    cdef Wide behind = moving_work(loop, thread), ahead = behind
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef Wide *energies = contacts.ledger.energies
+    cdef WallSums *walls = own.wall_sums + thread
+    cdef BoxSums *box = own.box_sums + thread
+    cdef Wide behind = held_work(loop, thread), ahead
+    if own.wall_sums != NULL:
+        if own.corrected:
+            sum_again(contacts, &loop.state, wall_observer(walls))
+        behind += walls.work
+    ahead = behind
     if own.box_sums != NULL:
         if own.corrected:
-            sum_again(loop.contacts + thread, &loop.state, of_box)
-        fold_sums(of_box)
-        behind += of_box.totals[<int> WORK_BEHIND]
-        ahead += of_box.totals[<int> WORK_AHEAD]
+            sum_again(contacts, &loop.state, box_observer(box))
+        fold_sums(box)
+        behind += box.totals[<int> WORK_BEHIND]
+        ahead += box.totals[<int> WORK_AHEAD]
     if not between:
-        ledger.energies[<int> WALL_WORK] += ledger.energies[<int> WALL_POWER] + behind
-    ledger.energies[<int> WALL_POWER] = ahead
+        energies[<int> WALL_WORK] += energies[<int> WALL_POWER] + behind
+    energies[<int> WALL_POWER] = ahead
 
 
 cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept nogil:
@@ -111,6 +94,6 @@ cdef bint find_work(Loop *loop, int thread, Instant *now, void *own) noexcept no
     if now.purpose != STAGE:
         if loop.broad.threads[thread].failure == NO_FAILURE:
             add_wall_work(loop, thread, moving, now.purpose == BETWEEN)
-        if moving.box_sums != NULL and moving.corrected:
+        if moving.corrected:
             wait(&loop.broad, thread, 0)                # spheres of other threads are read until here
     return True

@@ -85,7 +85,6 @@ cdef struct Walls:
     const TriangleGrid *grids       # (n_meshes,)
     const double *materials         # (count,): numbers of their materials
     const unsigned char *moves      # (count,)
-    bint any_moves
     const Drive *drives             # (count,); NULL: no wall is a `Driven` one
     const double *surfaces          # (count, 6): velocities and angular velocities beside the wall, in its frame
     bint any_slides                 # one of them is not zero

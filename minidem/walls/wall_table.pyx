@@ -60,7 +60,6 @@ cdef class WallPrimitives:
         self.view.count, self.view.n_simple = len(walls), len(simple)
         self.view.n_primitives, self.view.wall_of = len(self.wall_of), <int *> self.kept(self.wall_of, np.int32)
         self.view.moves = <unsigned char *> self.kept([wall.moves for wall in walls], np.uint8)
-        self.view.any_moves = len(self.moving) > 0
         self._fill_drives()
         surfaces = [(*wall.surface_velocity, *wall.surface_angular_velocity) for wall in walls]
         self.view.surfaces, self.view.any_slides = <double *> self.kept(surfaces), np.any(surfaces)
