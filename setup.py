@@ -121,12 +121,14 @@ class BuildKernels(build_ext):
         flags = self.choose_flags(arch) + self.openmp
         command = " ".join(self.compiler.compiler_so + flags)
         made_by = [command, self.macros(flags), *self.compiler.linker_so, str(DIRECTIVES), Cython.__version__]
-        macros = {"MINIDEM_COMMAND": command, "MINIDEM_LEVELS": " ".join(arch[-2:] for arch in archs)}
+        macros = {"MINIDEM_COMMAND": command, "MINIDEM_DIRECTIVES": ",".join(f"{k}={v}" for k, v in DIRECTIVES.items())}
+        if len(archs) > 1:
+            macros["MINIDEM_LEVELS"] = " ".join(arch[-2:] for arch in archs)
         for extension in map(copy.copy, self.extensions):
             if package == "minidem" or not extension.extra_compile_args:
                 extension.name = extension._full_name = extension.name.replace("minidem", package, 1)
                 extension.extra_compile_args = [*flags, *extension.extra_compile_args, "-MMD"]
-                extension.define_macros = [(name, json.dumps(text)) for name, text in macros.items()][:len(archs)]
+                extension.define_macros = [(name, json.dumps(text)) for name, text in macros.items()]
                 extension.made_by = made_by
                 yield extension
 

@@ -21,8 +21,8 @@ import numpy as np
 
 import minidem as md
 from minidem.core.atomic import replace_text
-from minidem.core.own_code import add_import_option, import_own
 from minidem.core.quaternions import rotate
+from minidem.ensemble.own_code import add_import_option, import_own
 from minidem.initial import place_densely
 from minidem.scenario import random_directions
 from minidem.scenarios import dense_rods, rods_in_box

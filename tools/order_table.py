@@ -21,7 +21,7 @@ import numpy as np
 
 import minidem as md
 from minidem.core.atomic import replace_text
-from minidem.core.own_code import add_import_option, import_own
+from minidem.ensemble.own_code import add_import_option, import_own
 from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
 
 TABLE = Path(md.rotation.__file__).with_name("ORDERS.md")

@@ -11,6 +11,7 @@ cdef extern from *:
     """
     #ifndef MINIDEM_COMMAND             /* setup.py gives it */
     #define MINIDEM_COMMAND ""
+    #define MINIDEM_DIRECTIVES ""
     #endif
     #ifndef __VERSION__                 /* gcc and clang have it */
     #define __VERSION__ "unknown"
@@ -40,6 +41,7 @@ cdef extern from *:
     #endif
     """
     const char *command "MINIDEM_COMMAND"
+    const char *directives "MINIDEM_DIRECTIVES"
     const char *version "__VERSION__"
     const char *vectors "MINIDEM_VECTORS"
     const char *level "MINIDEM_LEVEL"
@@ -48,8 +50,10 @@ cdef extern from *:
 
 
 def build_record():
-    """{"command": compiler and flags, "compiler": its version, "vectors": widest vector instructions used}"""
-    return {"command": command.decode(), "compiler": version.decode(), "vectors": vectors.decode()}
+    """{"command": compiler and flags, "compiler": its version, "vectors": widest vector instructions used,
+    "directives": of Cython}"""
+    return {"command": command.decode(), "compiler": version.decode(), "vectors": vectors.decode(),
+            "directives": directives.decode()}
 
 
 def build_info():

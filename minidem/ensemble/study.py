@@ -11,9 +11,9 @@ from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers, replace_text
 from minidem.core.checks import check_call, flag, positive, short_repr, whole
-from minidem.core.own_code import NotRegistered, absolute, loading
 from minidem.core.processors import available_processors
 from minidem.core.progress import Line
+from minidem.ensemble.own_code import NotRegistered, absolute, loading
 from minidem.ensemble.worker import OWN_COLUMNS, REGISTERED, cluster, load, local, make, own_names, plain, reference_to
 from minidem.output.table import write_table
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from minidem.contact import registry as contact_laws
 from minidem.core.checks import short_repr
-from minidem.core.own_code import absolute, import_own
+from minidem.ensemble.own_code import absolute, import_own
 from minidem.rotation import registry as rotation_schemes
 
 ATTEMPTS = 2            # of a run whose process dies, which may have been killed by chance

@@ -11,12 +11,13 @@ A module of this folder holds one scheme or a family of them and is discovered w
     print(end.orientation, end.angular_velocity)
 
 `register(name, move)` adds a user's scheme; what a compiled one reads and writes is in scheme.h, and by names in
-`md.rotation.columns`. ORDERS.md lists the measured order and cost of every scheme.
+`md.rotation.columns`. `compile("mine.pyx")` compiles one that is written like the modules of this folder. ORDERS.md
+lists the measured order and cost of every scheme.
 """
 import minidem.rotation.columns as columns
-from minidem.rotation.registry import available, info, register
+from minidem.rotation.registry import available, compile, info, register
 
-__all__ = ["available", "columns", "info", "integrate", "register"]
+__all__ = ["available", "columns", "compile", "info", "integrate", "register"]
 
 
 def __getattr__(name):

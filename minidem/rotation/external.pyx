@@ -5,6 +5,7 @@
 """
 from minidem.core.checks import short_repr
 from minidem.core.external import Assignable, resolve
+from minidem.rotation.scheme import ROLES
 
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
 
@@ -12,7 +13,6 @@ from minidem.core.external cimport array_at
 from minidem.rotation.scheme cimport N_ROLES, BlockFunction, BodyBlock, Kernels
 from minidem.state.rows cimport scratch_of
 
-ROLES = "start", "move", "finish", "sync", "predict"          # as the enum Role
 SIGNATURE = "void (double *bodies, const double *wrench, const double *constants, const double *step)"
 
 

@@ -2,11 +2,13 @@
 discovered."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
-from minidem.core.checks import number
+from minidem.core.checks import number, short_repr
+from minidem.core.cython_file import import_cython
 from minidem.core.registry import Description, Registry
-from minidem.rotation.scheme import Limits
+from minidem.rotation.scheme import Kernels, Limits
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
 
@@ -89,13 +91,45 @@ _registry: Registry[Scheme] = Registry(Scheme, "minidem.rotation", "SCHEMES")
 available, info, select, own_names = _registry.available, _registry.info, _registry.select, _registry.own_names
 
 
-def register(name: str, move: Function, start: Function | None = None, finish: Function | None = None,
-             sync: Function | None = None, predict: Function | None = None, **further: object) -> Scheme:
+def compile(path: str | Path) -> list[Scheme]:
+    """Compile a Cython file that has rotation schemes in the form of the built-in ones, which then are as fast.
+
+    Parameters
+    ----------
+    path : path
+        A file like minidem/rotation/no_squish.pyx, in any folder: formulas, and a list SCHEMES. It cimports from the
+        minidem that is installed. Needs Cython and a C compiler.
+
+    Returns
+    -------
+    list of Scheme
+        Those of its SCHEMES, for `register`.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be compiled, with what Cython or the compiler says, or has no SCHEMES.
+
+    Notes
+    -----
+    The compiled module is kept in the folder ``__pycache__`` beside the file, until the file or minidem changes.
+    """
+    module = import_cython(path, "path")
+    schemes = getattr(module, "SCHEMES", None)
+    if not (isinstance(schemes, list) and schemes and all(isinstance(one, Scheme) for one in schemes)):
+        raise ValueError(f"path: {path} has SCHEMES = {short_repr(schemes)}; end it with SCHEMES = [Scheme(...)]")
+    return [one if one.doc else replace(one, doc=module.__doc__ or "") for one in schemes]
+
+
+def register(name: str | Scheme, move: Function | None = None, start: Function | None = None,
+             finish: Function | None = None, sync: Function | None = None, predict: Function | None = None,
+             **further: object) -> Scheme:
     """Add a rotation scheme; it then works wherever a name does.
 
     Parameters
     ----------
-    name : str
+    name : str or Scheme
+        A name, with the functions and fields that follow; or a whole description, alone, as from `compile`.
     move : function
         Takes stored state and torque to the pose of the next stage (minidem/rotation/scheme.pxd).
     start, finish, sync, predict : function, optional
@@ -132,16 +166,29 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
       step[1] the stage, step[2:] the parameters, all as doubles. Cython code may use the structs of scheme.pxd.
     """
     from minidem.rotation.external import make_kernels
-    _registry.check_new(name, further, reserved=("name", "kernels"))
-    given: dict[str, Any] = {"title": name} | further
     functions = {"start": start, "move": move, "finish": finish, "sync": sync, "predict": predict}
-    if move is None:
-        raise ValueError("move = None: a scheme needs the function that moves a body by a step")
-    scheme = Scheme(name=name, **given)
+    if isinstance(name, Scheme):
+        scheme = name
+        others = [*(role for role, function in functions.items() if function is not None), *further]
+        if others:
+            raise ValueError(f"{others[0]}: name is a Scheme, which has all; change it by dataclasses.replace")
+        if not isinstance(scheme.kernels, Kernels):
+            scheme.refuse("kernels", "give Kernels(<size_t> FUNCTION) of a .pyx file, see `compile`, or register a "
+                                     "name with functions")
+        _registry.check_new(scheme.name, {}, ())
+    else:
+        _registry.check_new(name, further, reserved=("name", "kernels"))
+        given: dict[str, Any] = {"title": name} | further
+        scheme = Scheme(name=name, **given)
+        if move is None:
+            raise ValueError("move = None: a scheme needs the function that moves a body by a step")
+        scheme = replace(scheme, kernels=make_kernels(functions, scheme.n_scratch, scheme.parameters))
+    missing = [role for role in ("start", "sync") if not scheme.kernels.has(role)]
     for field_name in ("orientation_offset", "angular_velocity_offset"):
-        missing = [role for role in ("start", "sync") if functions[role] is None]
         offset = getattr(scheme, field_name)
         if offset != 0.0 and missing:
             raise ValueError(f"{field_name} = {offset}: a scheme that stores it at another instant than the pose needs "
                              f"{' and '.join(missing)}, too; start takes it there, sync brings it back")
-    return _registry.add(replace(scheme, kernels=make_kernels(functions, scheme.n_scratch, scheme.parameters)))
+    if not scheme.kernels.has("move"):
+        scheme.refuse("kernels", "the function of the block lacks role(MOVE, move, b)")
+    return _registry.add(scheme)

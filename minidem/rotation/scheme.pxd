@@ -82,7 +82,7 @@ ctypedef int (*SchemeFunction)(const BodyBlock *b) noexcept nogil
 
 cdef class Kernels(External):
     cdef SchemeFunction function
-    cdef int roles                          # bits 1 << role of those that it has
+    cdef int roles                          # bits 1 << role of those that it has; `has` for Python
     cdef BlockFunction of_user[N_ROLES]     # see Step
     cdef public int n_scratch               # of a user's scheme
     cdef object set_parameters(self, Step *step, values)

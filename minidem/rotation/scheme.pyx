@@ -1,6 +1,8 @@
 """The compiled function of a rotation scheme as a Python object (interface: scheme.pxd)."""
 from libc.string cimport memcpy, memset
 
+ROLES = "start", "move", "finish", "sync", "predict"          # as the enum Role
+
 
 cdef class Kernels(External):
     """A scheme's function of a block, by address.  roles : roles of a user's scheme, which cannot be asked."""
@@ -13,6 +15,10 @@ cdef class Kernels(External):
         nothing.wanted, nothing.step = N_ROLES, &step
         self.function = <SchemeFunction> function
         self.roles = roles or self.function(&nothing)
+
+    def has(self, name):
+        """Whether there is a function of the role of this name."""
+        return bool(self.roles >> ROLES.index(name) & 1)
 
     def own(self):
         """A copy for one time loop, so that an error of a Python function is raised by that loop alone."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from minidem import contact, rotation
 from minidem.core.checks import did_you_mean
 from minidem.core.interpreter import scenario_command, with_scenario_commands
-from minidem.core.own_code import add_import_option
 from minidem.core.progress import pipe_may_close
+from minidem.ensemble.own_code import add_import_option
 from minidem.output import vtu
 
 ALL = -1                                # clumps in the trajectory

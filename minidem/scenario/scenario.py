@@ -8,8 +8,8 @@ from pathlib import Path
 
 from minidem.core.checks import flag
 from minidem.core.interpreter import this_python
-from minidem.core.own_code import NotRegistered, import_given, import_own
 from minidem.core.progress import Line, Signals, say
+from minidem.ensemble.own_code import NotRegistered, import_given, import_own
 from minidem.initial import kept_bed
 from minidem.scenario import plot
 from minidem.scenario.options import Parser, check_folder, make_parser

@@ -43,6 +43,10 @@ how = dict(inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(1, 2, 
 own, euler = (md.rotation.integrate(name, **how) for name in ("own", "euler"))
 assert np.allclose(own.orientation, euler.orientation, rtol=0, atol=99 * 1e-15), (own, euler)    # a rounding a step
 assert md.__file__.startswith(__import__("sys").prefix), md.__file__
+for scheme in md.rotation.compile("mine.pyx"):
+    md.rotation.register(scheme)
+mine, built = (md.rotation.integrate(name, **how) for name in ("mine", "no-squish"))
+assert np.array_equal(mine.orientation, built.orientation)
 """
 pytestmark = pytest.mark.slow
 
@@ -149,9 +153,11 @@ def test_the_command_line_has_the_scenarios(environment, tmp_path):
 
 
 def test_others_can_cimport(environment, tmp_path):
-    """A rotation scheme in a Cython module of its own, from the .pxd files that the wheel installs."""
+    """Rotation schemes in Cython modules of their own, from the .pxd files and headers that the wheel installs."""
     run(environment, "-m", "pip", "install", "Cython", "setuptools")
     (tmp_path / "own_scheme.pyx").write_text(SCHEME)
+    text = (ROOT / "minidem" / "rotation" / "no_squish.pyx").read_text(encoding="utf-8")
+    (tmp_path / "mine.pyx").write_text(text.replace('name="no-squish"', 'name="mine"'))
     run(environment, "-m", "Cython.Build.Cythonize", "-3", "-i", "own_scheme.pyx", cwd=tmp_path)
     run(environment, "-c", USE, cwd=tmp_path)
 

@@ -3,6 +3,7 @@ import csv
 import importlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 from processes import python
 
-from minidem.core.own_code import import_own
+import minidem as md
 from minidem.ensemble import run_ensemble, worker
+from minidem.ensemble.own_code import import_own
 from minidem.ensemble.worker import reference_to
 from minidem.rotation import registry
 from minidem.scenarios.energy import energy_pareto
@@ -337,6 +339,18 @@ def test_import_of_a_scenario(own_scheme, here, capsys):
     assert energy_pareto.main([*words.split(), "--import", own_scheme]) == 0
     [row] = csv.DictReader(Path("out", "curves.csv").open(newline=""))
     assert row["integrator"] == "mine" and row["failed"] == "0" and row["error"]
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_runs_import_a_cython_file(own, here):
+    """Its schemes are registered, here and in the processes of the runs, which are in other folders."""
+    source = Path(md.rotation.__file__).with_name("euler.pyx").read_text(encoding="utf-8")
+    Path("mine.pyx").write_text(source.replace('name="euler"', 'name="mine"'), encoding="utf-8")
+    Path("uses.py").write_text(USES)
+    import_own("mine.pyx", "--import mine.pyx")
+    one, other = run_ensemble("uses.py:study", {"rotation": ["euler", "mine"]}, "out", workers=1, progress=False,
+                              imports=["mine.pyx"])
+    assert one["error"] is None and one["w"] == other["w"]
 
 
 def test_functions(tmp_path, monkeypatch):

@@ -1,7 +1,10 @@
 """User-defined contact laws, rotation schemes and forces: interfaces, what functions receive and must keep to."""
 import ctypes
+import dataclasses
 import functools
+import shutil
 import types
+from pathlib import Path
 
 import custom_integrator
 import custom_law as example
@@ -455,6 +458,81 @@ def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
         np.testing.assert_allclose(one, other, rtol=0, atol=10 * 32 * np.finfo(float).eps)
     end = md.rotation.integrate("my-leapfrog", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.1, 3, sync=False)
     assert (end.orientation_time, end.angular_velocity_time) == pytest.approx((0.3, 0.25), rel=1e-15)
+
+
+@pytest.fixture
+def cython_file(here):
+    """A .pyx file with the source of a built-in scheme under the name "mine"."""
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler")
+    source = Path(md.rotation.__file__).with_name("no_squish.pyx").read_text(encoding="utf-8")
+    (here / "mine.pyx").write_text(source.replace('name="no-squish"', 'name="mine"'), encoding="utf-8")
+    return here / "mine.pyx"
+
+
+def made(path):
+    return set(path.parent.glob(f"__pycache__/{path.stem}-*"))
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_a_cython_file_gives_the_bits_of_the_tree(own, cython_file):
+    """On any number of threads, and after a restart by name. It is compiled once, and again after a change."""
+    [scheme] = md.rotation.compile("mine.pyx")
+    assert own(scheme) is md.rotation.info("mine") and "NO_SQUISH" in scheme.doc
+    assert equal(turned("mine", bodies=9), turned("no-squish", bodies=9))
+    [library] = made(cython_file)
+    date = library.stat().st_mtime_ns
+    one, half = (rods("hertz-mindlin", rotation="no-squish", threads=1, steps=steps) for steps in (120, 60))
+    assert same(one, rods("hertz-mindlin", rotation="mine", threads=3, steps=120)) and not same(one, half)
+    half = rods("hertz-mindlin", rotation="mine", threads=1, steps=60)
+    half.save("half.npz")
+    own(*md.rotation.compile(cython_file))
+    half = md.Simulation.load("half.npz", threads=2)
+    half.run(60)
+    assert same(one, half) and made(cython_file) == {library} and library.stat().st_mtime_ns == date
+    cython_file.write_text(cython_file.read_text(encoding="utf-8").replace("-versine", "-2.0 * versine"))
+    own(*md.rotation.compile("mine.pyx"))
+    assert not equal(turned("mine"), turned("no-squish")) and len(made(cython_file)) == 2
+
+
+@pytest.mark.parametrize("text, told", [
+    ("x = 1", "has SCHEMES = None; end it with SCHEMES"),
+    ("cdef int f(:", r"cannot be compiled; Cython says:(?s:.*)1:11"),
+    ('cdef extern from "none.h":\n    int f()\nx = f()', "cannot be compiled; .* says:(?s:.*)none.h")])
+def test_a_cython_file_that_cannot_be_used(here, text, told):
+    (here / "mine.pyx").write_text(text)
+    with pytest.raises(ValueError, match=f"path: .*mine.pyx {told}"):
+        md.rotation.compile("mine.pyx")
+
+
+def test_what_is_missing_for_a_cython_file_is_named(cython_file, monkeypatch):
+    for wrong, told in (("none.pyx", "no such file"), ("mine.py", "give a file .pyx"), (".", "give a file .pyx")):
+        with pytest.raises(ValueError, match=f"path: .*: .*{told}"):
+            md.rotation.compile(wrong)
+    cython_file.rename("my-own.pyx")
+    with pytest.raises(ValueError, match="rename the file"):
+        md.rotation.compile("my-own.pyx")
+    Path("my-own.pyx").rename("mine.pyx")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ValueError, match="needs a C compiler; .*apt-get install"):
+        md.rotation.compile("mine.pyx")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="needs Cython; .* -m pip install 'Cython"):
+        md.rotation.compile("mine.pyx")
+    assert not made(cython_file)
+
+
+def test_a_description_that_cannot_be_registered(own):
+    spiral = md.rotation.info("spiral")
+    mine = functools.partial(dataclasses.replace, spiral, name="mine")
+    assert own(mine()).name == "mine" and equal(turned("mine"), turned("spiral"))
+    for given, told in (((spiral,), "name = 'spiral': this name is built-in"),
+                        ((mine(kernels=None),), "kernels = None: give Kernels"),
+                        ((mine(), abs), "move: name is a Scheme, which has all"),
+                        ((mine(kernels=md.rotation.info("euler").kernels),), "angular_velocity_offset = -0.5: .*start"),
+                        (([mine()],), "name = .*: give a name of letters")):
+        with pytest.raises(ValueError, match=told):
+            own(*given)
 
 
 @pytest.mark.parametrize("in_c", [False, True])

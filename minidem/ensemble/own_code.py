@@ -4,6 +4,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from minidem import rotation
+
 loading: list = []      # what is being imported
 
 
@@ -13,16 +15,18 @@ class NotRegistered(ValueError):
 
 def absolute(where):
     """The name of a module, or the absolute path of a script, which other processes find."""
-    return str(Path(where).absolute()) if str(where).endswith(".py") else str(where)
+    return str(Path(where).absolute()) if str(where).endswith((".py", ".pyx")) else str(where)
 
 
 def import_own(where, argument):
     """Import a module by its name, or a script by its path; ValueError if it fails, with the `argument` that names it.
 
-    A script can import from its folder, as when it is run.
+    A script can import from its folder, as when it is run. The rotation schemes of a .pyx file are registered.
     """
     loading.append(where)
     try:
+        if where.endswith(".pyx"):
+            return [rotation.register(scheme) for scheme in rotation.compile(where)]
         if not where.endswith(".py"):
             return importlib.import_module(where)
         sys.path.insert(0, str(Path(where).absolute().parent))
@@ -39,8 +43,8 @@ def import_own(where, argument):
 def add_import_option(parser):
     """Add --import to an argparse parser, whose options have `imports` then; see `import_given`."""
     parser.add_argument("--import", action="append", default=[], dest="imports", metavar="FILE",
-                        help="Python file, or name of a module, that registers schemes or laws of your own; again for "
-                             "another one")
+                        help="Python file, or name of a module, that registers schemes or laws of your own, or .pyx "
+                             "file with SCHEMES; again for another one")
 
 
 def import_given(words, parser):
