@@ -3,6 +3,7 @@
     scenarios               list the scenarios
     run NAME [options]      run a scenario; --help after NAME lists its options
     movie FOLDER [options]  make a movie of the frames of a run; --help lists the options
+    bench SCHEME [options]  measure a rotation scheme, also a file with one of yours, beside all others; --help
     selftest                check this installation, a few seconds; exit status 1 if a check fails
     version                 version, instruction set, OpenMP and compiler
 """
@@ -56,8 +57,13 @@ def print_version(_):
     return DONE
 
 
-COMMANDS = {"scenarios": list_scenarios, "run": scenario_script, "movie": movie.main, "selftest": run_selftest,
-            "version": print_version}
+def bench(words):
+    from minidem.scenarios.rotating_bodies.scheme_bench import BENCH
+    return BENCH.main(words)
+
+
+COMMANDS = {"scenarios": list_scenarios, "run": scenario_script, "movie": movie.main, "bench": bench,
+            "selftest": run_selftest, "version": print_version}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if command not in COMMANDS:
             raise ValueError(f"there is no command {command!r}; known are {', '.join(COMMANDS)}"
                              + did_you_mean(command, COMMANDS))
-        if others and command not in ("run", "movie"):
+        if others and command not in ("run", "movie", "bench"):
             raise ValueError(f"{command}: {others[0]!r} is unknown; this command has no options")
         result = COMMANDS[command](others)
     except ValueError as error:

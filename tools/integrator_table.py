@@ -10,7 +10,6 @@ tables is written by hand.
 """
 import argparse
 import sys
-import warnings
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from multiprocessing import get_context
@@ -21,22 +20,15 @@ import numpy as np
 
 import minidem as md
 from minidem.core.atomic import replace_text
-from minidem.core.quaternions import rotate
 from minidem.ensemble.own_code import add_import_option, import_own
-from minidem.initial import place_densely
-from minidem.scenario import random_directions
 from minidem.scenarios import dense_rods, rods_in_box
-from minidem.scenarios.energy.energy_pareto import CLUMP, SYSTEMS
-from minidem.scenarios.rotating_bodies.driven_bodies import INERTIA, ORIENTATION, SPIN, of_orientation, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import rms
+from minidem.scenarios.rotating_bodies.scheme_bench import SEEDS, SIMULATIONS, largest_turn, of_free_bodies, of_run
 
 PAGE = Path(md.__file__).with_name("guide") / "integrators.md"
 BEGIN = "<!-- written by tools/integrator_table.py -->\n"
-STEP, STEPS, THERE = 0.05, 1_000_000, 200       # of bodies that turn by about 0.05 in a step; steps, steps there
-SEEDS = range(1, 9)
-GRAINS, FRACTION = 200, 0.15
 FREE = {"energy": "energy", "drift": "its drift", "momentum": "angular momentum", "size": "its magnitude",
         "back": "there and back", "turn": "largest turn"}
-ANGLES = np.geomspace(0.05, 20.0, 121)          # [rad]
 
 
 def second_order():
@@ -44,80 +36,6 @@ def second_order():
     records = {name: md.rotation.info(name) for name in (*md.rotation.available(), "dmv:order=2", "spiral:inner=rk4")}
     return [name for name, record in records.items() if len(record.stages) == 1
             and min(record.order_q_varying, record.order_w_varying) >= 2]
-
-
-def of_free_bodies(name):
-    """Six asymmetric tops: relative errors in a million free steps; error of the pose under gravity, there and back."""
-    run = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, (0, 0, 0), STEP, STEPS,
-                                record_every=STEPS // 1000)
-    energy = np.sum(INERTIA * run.angular_velocity ** 2, axis=-1) / np.sum(INERTIA * SPIN ** 2, axis=-1) - 1.0
-    start, momentum = rotate(ORIENTATION, INERTIA * SPIN), rotate(run.orientation, INERTIA * run.angular_velocity)
-    size = np.linalg.norm(start, axis=-1)
-    there = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, of_orientation, STEP, THERE)
-    back = md.rotation.integrate(name, INERTIA, there.orientation, -there.angular_velocity, of_orientation, STEP, THERE)
-    return {"turn": largest_turn(name), "energy": rms(np.max(np.abs(energy), axis=0)),
-            "drift": rms(np.mean(energy[-100:], axis=0) - np.mean(energy[:100], axis=0)),
-            "momentum": rms(np.max(np.linalg.norm(momentum - start, axis=-1), axis=0) / size),
-            "size": rms(np.max(np.abs(np.linalg.norm(momentum, axis=-1) - size), axis=0) / size),
-            "back": rms(np.minimum(*(np.linalg.norm(back.orientation - sign * ORIENTATION, axis=-1)
-                                     for sign in (1, -1))))}
-
-
-def largest_turn(name):
-    """The largest angle per step [rad] at which each body errs by less than 0.1 rad in a revolution: see `_rotation`
-    of minidem/analysis/monitor.py, which warns of it."""
-    spin = SPIN / np.linalg.norm(SPIN, axis=1, keepdims=True)
-    for k, angle in enumerate(ANGLES):
-        steps, parts = int(np.ceil(2.0 * np.pi / angle)), int(np.ceil(angle))
-        ends = [md.rotation.integrate(scheme, INERTIA, ORIENTATION, spin, (0, 0, 0), angle / n, n * steps).orientation
-                for scheme, n in ((name, 1), ("exact", parts))]
-        if not 2.0 * np.minimum(*(np.linalg.norm(ends[0] - sign * ends[1], axis=1) for sign in (1, -1))).max() < 0.1:
-            return ANGLES[k - 1]
-    return ANGLES[-1]
-
-
-def elastic(system, name, seed):
-    """Simulation and time [s] of a system of energy_pareto.py, with onset correction."""
-    dt = SYSTEMS[system].steps[3]
-    return SYSTEMS[system].simulation(name, "hertz:onset=corrected", dt, seed), 0.5 * SYSTEMS[system].time
-
-
-def grains(name, seed, friction, speed, **options):
-    """Asymmetric clumps in a cube, with dashpots; options : functions of its edge, for options of Simulation."""
-    rng, edge = np.random.default_rng(seed), (GRAINS * CLUMP.volume / FRACTION) ** (1 / 3)
-    [(position, orientation)] = place_densely([CLUMP], [GRAINS], (0, 0, 0), (edge,) * 3, rng)
-    material = md.Material(young=1e8, poisson=0.2, restitution=0.6, friction=friction)
-    sim = md.Simulation(material, contact="hertz-mindlin", rotation=name, dt=10e-6, threads=1,
-                        **{key: value(edge) for key, value in options.items()})
-    sim.add_clumps(CLUMP, position, orientation, speed * random_directions(GRAINS, rng),
-                   30.0 * speed * random_directions(GRAINS, rng))
-    return sim, 0.3
-
-
-def bed(name, seed):
-    """Grains with friction fall into a box."""
-    return grains(name, seed, 0.5, 1.0, gravity=lambda edge: (0, 0, -9.81),
-                  walls=lambda edge: md.box((0, 0, 0), (edge,) * 3))
-
-
-def sheared_gas(name, seed):
-    """Grains without friction in a sheared periodic box."""
-    return grains(name, seed, 0.0, 0.5, periodic=lambda edge: md.PeriodicBox(
-        (0, 0, 0), (edge,) * 3, (True,) * 3, shear=("x", "y", 20.0)))
-
-
-SIMULATIONS = {"rods": lambda *given: elastic("rods", *given), "clumps": lambda *given: elastic("clumps", *given),
-               "chess": lambda *given: elastic("chess", *given), "bed": bed, "gas": sheared_gas}
-
-
-def of_run(system, name, seed):
-    """Largest relative error of the energy balance of a run, without its oscillation in elastic contacts, at a hundred
-    instants."""
-    warnings.filterwarnings("ignore", ".* overlap by ")         # of soft clumps, up to 0.4 radii
-    sim, time = SIMULATIONS[system](name, seed)
-    quantity, found, steps = "lasting" if system in SYSTEMS else "balance", [], round(time / sim.dt)
-    sim.run(steps, steps // 100, lambda sim: found.append(getattr(sim.energy(shadow=system in SYSTEMS), quantity)))
-    return np.max(np.abs(np.array(found) / found[0] - 1.0))
 
 
 def costs(script, number, steps, names):
@@ -134,12 +52,11 @@ def costs(script, number, steps, names):
 
 
 def measured(task):
-    """Infinite errors of a scheme that fails."""
+    """The errors of a scheme, by name of free bodies; infinite if it fails."""
     system, name, seed = task
-    try:
-        return of_free_bodies(name) if system is None else of_run(system, name, seed)
-    except FloatingPointError:
-        return np.inf if system else dict.fromkeys(FREE, np.inf) | {"turn": largest_turn(name)}
+    if system:
+        return of_run(system, name, seed)
+    return {key: rms(values) for key, values in of_free_bodies(name).items()} | {"turn": largest_turn(name)}
 
 
 def import_all(names):

@@ -15,14 +15,14 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
 import minidem as md
 from minidem.core.atomic import replace_text
 from minidem.ensemble.own_code import add_import_option, import_own
-from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
+from minidem.scenarios.rotating_bodies import scheme_bench
+from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES
 
 TABLE = Path(md.rotation.__file__).with_name("ORDERS.md")
 NUMBERED = [path for path in (Path(__file__).parents[1] / name for name in (     # texts with "thirty-three schemes"
@@ -115,12 +115,10 @@ torques.
   momentum, but turns bodies with the angular acceleration of half a step ago: the energy of rods
   that collide grew 66-fold in ten million steps.
 """
-ORDERS = tuple({"constant": "constant", "time": "of time", "orientation": "of orientation",
-                "spin": "of velocity"}[kind] for kind in TORQUES)
+ORDERS = tuple(scheme_bench.LABELS[kind] for kind in TORQUES)
 HEADINGS = ("scheme", "q, w stored at", "forces", *ORDERS, "ns", "DOI", "used in")
 # The same scheme with parameters that are worth a row of their own.
 VARIANTS = ("dmv:order=2", "dmv:order=6", "omelyan:iterations=20", "spiral:inner=rk4", "spiral-sync:form=sum")
-BODIES, STEPS, REPEATS = 8000, 1000, 5                   # of the timings
 
 
 def counted(text):
@@ -152,30 +150,8 @@ def instant(offset):
 
 def measured_orders(name):
     """Global orders of q and w by heading of the torque, as 'q / w'."""
-    record = md.rotation.info(name)
-    found = {}
-    for heading, (kind, torque) in zip(ORDERS, TORQUES.items()):
-        declared = (record.order_q, record.order_w) if kind == "constant" else (
-            record.order_q_varying, record.order_w_varying)
-        q, w = (order(e) for e in errors(name, torque, halvings(max(declared))))
-        found[heading] = f"{q:.2f} / {w:.2f}"
-    return found
-
-
-def nanoseconds(name):
-    """Processor time per body and step, one thread, constant torque: the least of REPEATS."""
-    rng = np.random.default_rng(1)
-    inertia = rng.uniform(1.0, 1.9, (BODIES, 3))         # obeys the triangle inequality
-    orientation = rng.normal(size=(BODIES, 4))
-    orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
-    rate, torque = rng.normal(size=(2, BODIES, 3))
-
-    def seconds(steps):
-        begun = process_time()
-        md.rotation.integrate(name, inertia, orientation, rate, torque, 1e-3, steps)
-        return process_time() - begun
-
-    return min((seconds(STEPS) - seconds(0)) / (STEPS * BODIES) for _ in range(REPEATS)) * 1e9
+    return {heading: " / ".join(f"{order:.2f}" for order, _ in both)
+            for heading, both in zip(ORDERS, scheme_bench.measured_orders(name).values())}
 
 
 def page(rows):
@@ -225,7 +201,7 @@ def main(argv=None):
         row = facts(name) | measured_orders(name)
         if not options.check:
             known = written.get(row["scheme"]) if options.no_cost else None
-            row["ns"] = known["ns"] if known else f"{nanoseconds(name):.1f}"
+            row["ns"] = known["ns"] if known else f"{min(scheme_bench.nanoseconds([name])[name]):.1f}"
             print(name, *(row[heading] for heading in ORDERS), row["ns"], sep="   ", flush=True)
         rows.append(row)
     if options.imports:

@@ -37,7 +37,7 @@ from minidem.scenario.plot import COLOURS
 from minidem.scenarios import rods_in_box
 from minidem.scenarios.energy.energy_run import energy_run
 from minidem.scenarios.energy.rods_energy_study import check_names
-from minidem.scenarios.rotating_bodies.driven_bodies import rms
+from minidem.scenarios.rotating_bodies.driven_bodies import rms, rms_error
 from minidem.scenarios.spiral import chess_box
 from minidem.scenarios.spiral.chess_energy_study import steps_list
 
@@ -177,10 +177,8 @@ def average(rows):
     if point["failed"]:
         return dict.fromkeys(COLUMNS) | point
     errors = np.array([row["lasting_error"] for row in rows])
-    error = rms(errors)
-    deviation = np.std(errors**2, ddof=1) / np.sqrt(len(rows)) / (2.0 * error) if len(rows) > 1 else None
-    return point | {"rows": "/".join(sorted({row["rows"] for row in rows})), "error": error,
-                    "error_deviation": deviation,
+    return point | {"rows": "/".join(sorted({row["rows"] for row in rows})), "error": rms(errors),
+                    "error_deviation": rms_error(errors) if len(rows) > 1 else None,
                     **{name: np.median([row[name] for row in rows]) for name in ("cpu_seconds", "us_per_step")}}
 
 

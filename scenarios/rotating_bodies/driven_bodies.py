@@ -101,9 +101,19 @@ def order(errors: np.ndarray) -> float:
     return -np.polyfit(np.arange(len(errors)), np.log2(errors), 1)[0]
 
 
+def order_error(errors: np.ndarray) -> float:
+    """Standard error of `order`, from the scatter of the errors about the line."""
+    return np.sqrt(np.polyfit(np.arange(len(errors)), np.log2(errors), 1, cov=True)[1][0, 0])
+
+
 def rms(values: np.ndarray) -> float:
     """Root mean square."""
     return np.sqrt(np.mean(np.square(values)))
+
+
+def rms_error(values: np.ndarray) -> float:
+    """Standard error of `rms`, of independent values."""
+    return np.std(np.square(values), ddof=1) / np.sqrt(len(values)) / (2.0 * rms(values)) if np.any(values) else 0.0
 
 
 def orientation_error(q: np.ndarray, reference: np.ndarray) -> float:
