@@ -45,7 +45,7 @@ cdef struct MovingBox:
 cdef BoxInstant instant_of(const BoxSpec *spec, const BoxState *state) noexcept nogil
 cdef void write_gradient(const BoxSpec *spec, const double *length, double offset, const double *velocity,
                          double slip, double *gradient) noexcept nogil
-cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxPose *pose) noexcept nogil
+cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxInstant now, BoxPose *pose) noexcept nogil
 cdef bint advance_box(const BoxSpec *spec, const double *rates, BoxState *states, BoxPose *poses,
                       long long step) noexcept nogil
 cdef void expect_kick(const BoxSpec *spec, const double *rates, const BoxState *before, const BoxState *now,

@@ -12,19 +12,28 @@ from minidem.core.checks import LARGEST
 cdef double FARTHEST = LARGEST      # length [m]
 
 
-cdef BoxInstant instant_of(const BoxSpec *spec, const BoxState *state) noexcept nogil:
-    cdef BoxInstant now
-    cdef double ratio, step
+cdef void find_lengths(const BoxSpec *spec, const BoxState *state, BoxInstant *now) noexcept nogil:
+    cdef double step
     cdef int axis
     for axis in range(3):
         step = spec.dt * state.rate[axis]
         now.length[axis] = spec.start[axis] * exp(state.strain[axis])
         now.middle[axis] = now.length[axis] * (0.5 + 0.5 * exp(-step))
         now.velocity[axis] = -now.length[axis] * expm1(-step) / spec.dt
-    ratio = spec.dt * state.shear_rate * now.middle[spec.across] / now.middle[spec.flow]
+
+
+cdef void find_offset(const BoxSpec *spec, const BoxState *state, BoxInstant *now) noexcept nogil:
+    """Displacement of the image across, with the lengths."""
+    cdef double ratio = spec.dt * state.shear_rate * now.middle[spec.across] / now.middle[spec.flow]
     now.slip = state.shear_rate * now.middle[spec.across] + (state.shift - 0.5 * ratio) * now.velocity[spec.flow]
     now.offset = state.shift * now.length[spec.flow]
     now.middle_offset = now.offset - 0.5 * spec.dt * now.slip
+
+
+cdef BoxInstant instant_of(const BoxSpec *spec, const BoxState *state) noexcept nogil:
+    cdef BoxInstant now
+    find_lengths(spec, state, &now)
+    find_offset(spec, state, &now)
     return now
 
 
@@ -71,24 +80,21 @@ cdef void write_geometry(const BoxSpec *spec, const double *length, double offse
     write_rates(spec, turns, step, pose.ahead, pose.lattice_ahead)
 
 
-cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxPose *pose) noexcept nogil:
+cdef void begin_box(const BoxSpec *spec, const BoxState *state, BoxInstant now, BoxPose *pose) noexcept nogil:
     """Write the pose at a whole step. Entries that look ahead one step keep the values of the previous step."""
-    cdef BoxInstant now = instant_of(spec, state)
     memset(pose, 0, sizeof(BoxPose))
     write_geometry(spec, now.length, now.offset, &now, pose)
     write_gradient(spec, now.middle, now.middle_offset, now.velocity, now.slip, pose.flow)
     pose.path = state.path
 
 
-cdef bint is_sound(const BoxSpec *spec, const BoxState *state) noexcept nogil:
+cdef bint is_sound(const BoxSpec *spec, const BoxState *state, const double *lengths) noexcept nogil:
     """Whether the step before this state resolves the strain, and the box is long enough for the clumps."""
     cdef bint fine = fabs(state.shear_rate) * spec.dt <= MOST_STRAIN
-    cdef double length
     cdef int axis
     for axis in range(3):
-        length = spec.start[axis] * exp(state.strain[axis])
-        fine &= fabs(state.rate[axis]) * spec.dt <= MOST_STRAIN and 1.0 / FARTHEST <= length <= FARTHEST \
-            and not (spec.stretches[axis] and length <= spec.least[axis])
+        fine &= fabs(state.rate[axis]) * spec.dt <= MOST_STRAIN and 1.0 / FARTHEST <= lengths[axis] <= FARTHEST \
+            and not (spec.stretches[axis] and lengths[axis] <= spec.least[axis])
     return fine
 
 
@@ -105,27 +111,27 @@ cdef bint advance_box(const BoxSpec *spec, const double *rates, BoxState *states
     cdef const BoxState *old = states
     cdef BoxState *new = states + 1
     cdef BoxInstant before = instant_of(spec, old), now
-    cdef double middle[3], change[3]
+    cdef double change[3]
     cdef double shear = rates[3], squares = shear * shear
     cdef int axis
     for axis in range(3):
         new.strain[axis], new.rate[axis] = old.strain[axis] + spec.dt * rates[axis], rates[axis]
-        middle[axis] = spec.start[axis] * exp(new.strain[axis]) * (0.5 + 0.5 * exp(-spec.dt * rates[axis]))
         squares += rates[axis] * rates[axis]
-    new.shift = old.shift + spec.dt * shear * middle[spec.across] / middle[spec.flow]
+    find_lengths(spec, new, &now)
+    new.shift = old.shift + spec.dt * shear * now.middle[spec.across] / now.middle[spec.flow]
     new.shear, new.shear_rate = old.shear + spec.dt * shear, shear
     new.path = old.path + spec.dt * sqrt(squares)
-    now = instant_of(spec, new)
+    find_offset(spec, new, &now)
     for axis in range(3):
         change[axis] = now.velocity[axis] - before.velocity[axis]
     write_rates(spec, rint(before.offset / before.length[spec.flow]), &now, poses[0].ahead, poses[0].lattice_ahead)
-    begin_box(spec, new, poses + 2)
+    begin_box(spec, new, now, poses + 2)
     if spec.affine or step > 0:
         write_gradient(spec, before.length, before.offset, change, now.slip - before.slip, poses[2].kick)
     poses[1] = poses[2]
     write_geometry(spec, now.middle, now.middle_offset, &now, poses + 1)
     poses[1].path = 0.5 * (old.path + new.path)
-    return is_sound(spec, new)
+    return is_sound(spec, new, now.length)
 
 
 cdef void expect_kick(const BoxSpec *spec, const double *rates, const BoxState *before, const BoxState *now,

@@ -158,14 +158,14 @@ cdef class Steering:
                 (self.servo_state(step)[None], steps if servos.n else 0)))
         boxes = np.zeros((2 * len(states) + 1) * sizeof(BoxPose), np.uint8)
         # Nothing fails from here on.
+        moving.rates, moving.states = <double *> pointer_to(rates), <BoxState *> pointer_to(states)
         if self.box is not None:
             course.box_poses = <BoxPose *> pointer_to(boxes)
-            begin_box(spec, <BoxState *> pointer_to(states), course.box_poses)
+            begin_box(spec, moving.states, instant_of(spec, moving.states), course.box_poses)
         if self.walls is not None:
             course.wall_poses, course.path = <WallPose *> pointer_to(table), <double *> pointer_to(moved)
         course.first, servos.path = step, 0.0
         servos.loads, servos.states = <const double *> pointer_to(loads), <ServoState *> pointer_to(servo_states)
-        moving.rates, moving.states = <double *> pointer_to(rates), <BoxState *> pointer_to(states)
         self.n_known = steps if course.walls or course.boxes else 2 ** 62
         for k in range(steps + 1 if course.boxes and not moving.presses else 0):
             if not advance_box(spec, moving.rates + 4 * k, moving.states + k, course.box_poses + 2 * k, step + k):
@@ -253,7 +253,7 @@ cdef class Steering:
             return self.box and self.box.start
         state = <const BoxState *> pointer_to(self.box_state(step))
         now = instant_of(spec, state)
-        begin_box(spec, state, &pose)
+        begin_box(spec, state, now, &pose)
         write_gradient(spec, now.length, now.offset, now.velocity, now.slip, &gradient[0])
         low, tilt, start = np.array(pose.low), np.zeros((3, 3)), self.box.start
         if self.box.shear is not None:
