@@ -31,9 +31,10 @@ def test_a_file_beside_built_in_schemes(own, here, short, capsys):
     orders = {name: round(float(row["order_spin_w"])) for name, row in rows.items()}
     assert orders == {"mine": 0, "exact": 2, "cf4": 4}
     assert rows["exact"]["contacts_rank"] == "1 of 2" and rows["cf4"]["contacts"] == ""
-    assert float(rows["mine"]["momentum"]) == 0.0 < float(rows["exact"]["momentum"]) < 1e-13
+    assert max(float(rows[name]["momentum"]) for name in ("mine", "exact")) < 1e-13       # both to rounding
     assert rows["mine"]["cost_rank"] == "3 of 3" and float(rows["mine"]["cost"]) > 2.0
-    assert "> cf4    4.0" in text and "cheaper with smaller errors in contacts: exact" in text
+    assert re.search(r"^> cf4 +(3\.9|4\.0)\d+ ± \S+ +-  ", text, re.M)
+    assert text.count("cheaper with smaller errors in contacts: exact\n") == 1 and "none, so it is on the front" in text
 
 
 @pytest.mark.parametrize("words, told", [
