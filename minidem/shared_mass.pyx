@@ -292,6 +292,7 @@ cdef void set_masses(Contacts *contacts, const StateView *state, bint weighs) no
     cdef int64_t sum_of_weights                         # a multiple of 2^-40, so that it has no order
     cdef Py_ssize_t k = 0, n, m, weights
     find_members(contacts, state, weighs, &members)
+    contacts.masses_changed = False
     while k < members.size:
         first, n, sum_of_weights, weights = members.data + k, 0, 0, 0
         while k < members.size and members.data[k].bodies == first.bodies:
@@ -305,7 +306,9 @@ cdef void set_masses(Contacts *contacts, const StateView *state, bint weighs) no
             mass = linked_block(contacts, members.data[m].link).mass + linked_lane(members.data[m].link)
             old, new = sqrt(mass[0]), sqrt(members.data[m].mass)
             old = max(old + weight * (new - old), 0.5 * new)
-            mass[0] = old * old if weight != 1.0 and members.data[m].weight == 0.0 else members.data[m].mass
+            new = old * old if weight != 1.0 and members.data[m].weight == 0.0 else members.data[m].mass
+            contacts.masses_changed |= new != mass[0]
+            mass[0] = new
     release(&members)
 
 

@@ -112,6 +112,7 @@ cdef struct Contacts:
     IntVector changes               # (n, 3): bodies of contacts that begin or end at this pose; 1 + lane, 0 of an end
     IntVector chains                # with mass=shared, (own clumps,): links to contacts, see shared_mass.pyx
     IntVector links                 # ... (links,): to the next one
+    bint masses_changed             # ... after the evaluation, at this pose
     IntVector sharing[GROUPS]       # ... (n, 2): bodies of contacts that share their mass with others, or have done so
     Room rooms[2]                   # of the block in evaluation, and of the last
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: their contacts were known before the evaluation

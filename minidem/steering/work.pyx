@@ -72,13 +72,14 @@ cdef void add_wall_work(Loop *loop, int thread, const Moving *own, bint between)
     cdef WallSums *walls = own.wall_sums + thread
     cdef BoxSums *box = own.box_sums + thread
     cdef Wide behind = held_work(loop, thread), ahead
+    cdef bint again = own.corrected and (contacts.masses_changed or not loop.law.shares_mass)
     if own.wall_sums != NULL:
-        if own.corrected:
+        if again:
             sum_again(contacts, &loop.state, wall_observer(walls))
         behind += walls.work
     ahead = behind
     if own.box_sums != NULL:
-        if own.corrected:
+        if again:
             sum_again(contacts, &loop.state, box_observer(box))
         fold_sums(box)
         behind += box.totals[<int> WORK_BEHIND]
