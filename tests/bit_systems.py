@@ -22,7 +22,7 @@ from minidem.initial import place_densely
 
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
 ONSET = "hertz:onset=corrected"
-SHARED = "hertz-mindlin:rolling=epsd,mass=shared"
+SINGLE = "hertz-mindlin:rolling=epsd,mass=single"
 WRAP = 64                   # steps between wraps of periodic positions, of the fixture many_threads_and_sorts
 SCHEMES = md.rotation.available()
 SINGLE_STAGE = [name for name in SCHEMES if len(md.rotation.info(name).stages) == 1]
@@ -396,14 +396,14 @@ SYSTEMS = {
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
     "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
                    place=(0.5, 0.1, 0.55)),
-    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING, SHARED), 150, 2500, {3: shaken, 5: shaken},
+    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING, SINGLE), 150, 2500, {3: shaken, 5: shaken},
                     place=(5.0, 5.0, 0.0)),
     "gas": System(gas, BALANCED, 400),
     "gas between walls": System(partial(gas, axes=(True, False, True)), BALANCED, 400),
     **{f"{name} box": System(partial(scenes.gas, motion, n=64, speed=3.0), BALANCED, 300)
        for name, motion in scenes.MOTIONS.items()},
     "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
-    "press": System(press, ("hertz", MINDLIN, SHARED), 400, 500),
+    "press": System(press, ("hertz", MINDLIN, SINGLE), 400, 500),
     "carried": System(carried, ("hertz", MINDLIN), 300, 500, {6: stirring}),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
     "sizes and materials": System(sizes_and_materials, ("hertz", ONSET), 200),

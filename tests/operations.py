@@ -59,7 +59,7 @@ def machine(threads):
              md.Plane((0, 0, 0.0302), (0, 0, -1), name="lid", motion=md.Driven(mass=0.02, force=20.0)),
              md.Plane((-0.0099, 0, 0), (1, 0, 0), motion=md.Servo(pressure=1e3, mass=0.02, area=1e-3))]
     sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.3), walls, dt=5e-6, threads=threads,
-                        contact="hertz-mindlin:bonds=parallel,mass=shared")
+                        contact="hertz-mindlin:bonds=parallel")
     places = np.argwhere(np.ones((4, 4, 2))) * (0.0199, 0.0199, 0.0203)
     sim.add_clumps(BALL, places, velocity=np.random.default_rng(1).normal(0.0, 0.5, places.shape))
     sim.add_bonds(3e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05)

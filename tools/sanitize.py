@@ -153,7 +153,7 @@ def loop():
         bare_loop.SLOTS_IN_CACHE, bare_loop.LOG_SLAB = (1000, 9) if name == "slabs" else defaults
         for scheme, contact in (("spiral", "hertz"), ("rk4", "hertz"), ("improved-pcdm", "hertz"),
                                 ("spiral", "hertz:onset=corrected"), ("spiral", "hertz-mindlin:rolling=epsd"),
-                                ("exact", "hertz-mindlin:mass=shared")):
+                                ("exact", "hertz-mindlin:mass=single")):
             sim = scene.simulation(rotation=scheme, contact=contact, threads=2)
             if scheme == "exact":
                 sim.set_motion(sim.ids[::5], turns="x")

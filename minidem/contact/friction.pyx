@@ -3,7 +3,7 @@ import numpy as np
 
 from minidem.contact.parts import bond, jkr
 from minidem.contact.parts.springs import MODELS, ROLLING
-from minidem.contact.registry import ContactLaw
+from minidem.contact.registry import MASSES, ContactLaw
 from minidem.core.parameters import NonNegative, Positive
 
 from libc.string cimport memset
@@ -32,7 +32,7 @@ READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=pa
 FRICTION_PARAMETERS = {         # the first three in the order of part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
     "tangential": tuple(MODELS), "tangential_damping": ("stiffness-ratio", NonNegative),
-    "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump", "shared"),
+    "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": MASSES,
     "bonds": tuple(PARTS["bonds"]),
 }
 for model in MODELS.values():

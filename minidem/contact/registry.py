@@ -1,4 +1,5 @@
 """Contact laws: what describes one, and all of them by name; every module of laws/ that has LAWS is discovered."""
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -12,6 +13,8 @@ from minidem.core.registry import Description, Registry
 from minidem.material import PAIR_PROPERTIES
 
 __all__ = ["ContactLaw", "available", "info", "register"]
+
+MASSES = "shared", "single", "clump"    # words of the option of laws with dashpots
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
 
@@ -182,6 +185,9 @@ def select(specification, scheme=None):
 
     ValueError if there is none such, or if it cannot be combined with a rotation scheme.
     """
+    if "mass=contact" in str(specification) and info(specification).parameters.get("mass") == MASSES:
+        warnings.warn(f"contact = {specification!r}: mass=contact is now mass=single", DeprecationWarning, stacklevel=4)
+        specification = specification.replace("mass=contact", "mass=single")
     law, values = _registry.select(specification)
     corrects = law.corrects_onsets(values)
     if scheme is not None and len(scheme.stages) > 1 and (corrects or law.needs_velocity):
@@ -189,6 +195,13 @@ def select(specification, scheme=None):
                          f"needs a rotation scheme with one force evaluation per step, and {scheme.name!r} has "
                          f"{len(scheme.stages)}; take another scheme{', or onset=plain' if corrects else ''}")
     return law, values
+
+
+def with_mass(specification, word="shared"):
+    """The specification with mass=`word`, if its law has this option and it is not given."""
+    if info(specification).parameters.get("mass") != MASSES or "mass=" in specification:
+        return specification
+    return f"{specification}{',' if ':' in specification else ':'}mass={word}"
 
 
 def readers(names, contact):

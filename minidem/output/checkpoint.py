@@ -10,6 +10,7 @@ import numpy as np
 
 from minidem.contact.law import MOST_COMPONENTS
 from minidem.contact.pair_table import PairTable
+from minidem.contact.registry import with_mass
 from minidem.core.checks import existing_file, file_path, non_negative, short_repr, whole
 from minidem.core.quaternions import rotate
 from minidem.engine.columns import COLUMNS
@@ -59,7 +60,7 @@ def pack(sim, snapshot=None):
     walls, meshes = pack_walls(snapshot.walls.walls)
     settings = {
         "format": npz_checksum.FORMAT if state.hold is not None else npz_checksum.UNHELD,
-        "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
+        "rotation": sim.rotation, "contact": with_mass(sim.contact), "dt": sim.dt,
         "gravity": sim.gravity, "periodic": state.box and state.box.record,
         "materials": [vars(one) for one in snapshot.pair_table.materials],
         "pairs": [without_new(vars(pair)) | {"a": vars(pair.a), "b": vars(pair.b)} for pair in sim.pairs],
@@ -173,6 +174,7 @@ def load(path, make, threads=None, motions=None):
     settings, arrays = npz_checksum.read(path)
     motions = dict(motions or {})
     try:
+        settings["contact"] = with_mass(settings["contact"], "single")  # the default before 0.25
         return _unpack(settings, arrays, make, threads, motions), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else \

@@ -57,7 +57,7 @@ def test_restitution_without_attraction(restitution, found):
     sphere, speed, n = ball(RADIUS).template, 0.01, 16
     dt = duration(sphere.mass, RADIUS, MODULUS, speed) / 100
     place = np.column_stack([0.01 * np.arange(n), np.zeros(n), RADIUS + (np.arange(n) + 0.5) / n * speed * dt])
-    sim = on_plane(sphere, restitution, dt, "contact,limit_damping=yes", position=place, velocity=(0.0, 0.0, -speed))
+    sim = on_plane(sphere, restitution, dt, "single,limit_damping=yes", position=place, velocity=(0.0, 0.0, -speed))
     after = as_contacts_end(sim, lambda sim: sim.velocity[:, 2])
     assert np.mean(after) / speed == pytest.approx(found, abs=6e-4)
 
@@ -183,7 +183,7 @@ def normal_speed(sim, contact):
 @pytest.mark.slow                       # by default two rods, and clumps on a plane
 def test_restitution_of_any_clump():
     """Mean within 0.3 % of that of the material, all within 1.5 %; with the masses of the clumps 0.33 to 0.47."""
-    found = rebounds("contact", 0.5)
+    found = rebounds("shared", 0.5)
     assert len(found) > 50 and np.mean(found) == pytest.approx(0.5, rel=3e-3)
     np.testing.assert_allclose(found, 0.5, rtol=1.5e-2)
     found = rebounds("clump", 0.5)
@@ -230,7 +230,7 @@ def mobility(axes, clump, arms):
     return 1.0 / clump.mass + np.einsum("ni,ij,nj->n", cross, axes / clump.inertia @ axes.T, cross)
 
 
-def falls_flat(numbers, restitution, mass_of="contact", speed=0.02):
+def falls_flat(numbers, restitution, mass_of="single", speed=0.02):
     """Rebound of a lattice of touching spheres that falls flat on a wall, and by the formula of FRICTION.md."""
     lattice = 2.0 * RADIUS * np.array(list(np.ndindex(*numbers)))
     clump = md.ClumpTemplate(lattice, [RADIUS] * len(lattice), density=2500.0)
@@ -242,7 +242,7 @@ def falls_flat(numbers, restitution, mass_of="contact", speed=0.02):
     assert len(sim.contacts()) == n
     sim.run(2400)
     arms = (lattice - clump.center_of_mass)[lattice[:, 2] == 0.0] - (0.0, 0.0, RADIUS)
-    masses = 1.0 / mobility(clump.axes, clump, arms) if mass_of == "contact" else np.full(n, clump.mass)
+    masses = 1.0 / mobility(clump.axes, clump, arms) if mass_of == "single" else np.full(n, clump.mass)
     beta = -log(restitution) / sqrt(pi**2 + log(restitution)**2) * np.sum(np.sqrt(masses)) / sqrt(n * clump.mass)
     return sim.velocity[0, 2] / speed, exp(-pi * beta / sqrt(1.0 - beta**2)) if beta < 1.0 else 0.0
 
@@ -265,7 +265,8 @@ def test_flat_clumps_elsewhere_in_the_documents():
     assert f"rod of five with {falls_flat((5, 1, 1), 0.5, 'clump')[0]:.3f}" in in_one_line("guide/friction.md")
     rod, speed = md.shapes.rod(10.0 * RADIUS, RADIUS, 5, 2500.0), 0.02
     dt = duration(0.5 * rod.mass, RADIUS, 5 * STIFF / sqrt(2.0), speed) / 200
-    sim = md.Simulation(md.Material(1e9, 0.25, restitution=0.5), contact="hertz-mindlin", dt=dt, threads=1)
+    sim = md.Simulation(md.Material(1e9, 0.25, restitution=0.5), contact="hertz-mindlin:mass=single", dt=dt,
+                        threads=1)
     sim.add_clumps(rod, [(0, 0, 0), (2.001 * RADIUS, 0, 0)], velocity=[(0.5 * speed, 0, 0), (-0.5 * speed, 0, 0)])
     sim.run(2000)
     assert (sim.velocity[1, 0] - sim.velocity[0, 0]) / speed == pytest.approx(falls_flat((5, 1, 1), 0.5)[0], abs=1e-3)
@@ -295,7 +296,7 @@ def restitutions_of_single_impacts(clump, overlap, n=150, restitution=0.5):
             rows.append((turn.as_quat()[[3, 0, 1, 2]], velocity, spin, rng.uniform() * approach * dt - low[first],
                          mobility(turn.as_matrix() @ clump.axes, clump, arm[None])[0] * clump.mass / approach))
     turns, velocities, spins, heights, per_speed = map(np.array, zip(*rows))
-    sim = on_plane(clump, restitution, dt, "contact", velocity=velocities, angular_velocity=spins, orientation=turns,
+    sim = on_plane(clump, restitution, dt, "shared", velocity=velocities, angular_velocity=spins, orientation=turns,
                    position=np.column_stack([12 * RADIUS * np.arange(n), np.zeros(n), heights]))
     return as_contacts_end(sim, lambda sim: (sim.velocity - velocities)[:, 2] * per_speed - 1.0)
 

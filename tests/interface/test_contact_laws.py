@@ -14,6 +14,7 @@ from minidem.contact import columns
 from minidem.contact.law import MOST_COEFFICIENTS
 from minidem.contact.pair_table import PROPERTIES, PairTable
 from minidem.core.checks import unit_quaternions
+from minidem.core.parameters import named_values
 
 SPHERE = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
 
@@ -53,10 +54,10 @@ TANGENTIAL = {"hertz-mindlin": ("rescale", "mindlin", "linear,tangential_stiffne
               "hooke-coulomb": ("rescale", "mindlin", "linear")}
 COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={rolling}", f"mass={mass}", LAWS[name])))
                 for name in LAWS
-                for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("contact", "clump"))]
+                for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("shared", "clump"))]
 COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")]
 COMBINATIONS += ["hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude",
-                 "hertz-mindlin:mass=shared", "hertz-mindlin:rolling=epsd,cohesion=jkr,mass=shared"]
+                 "hertz-mindlin:mass=single", "hertz-mindlin:rolling=epsd,cohesion=jkr,mass=single"]
 CLUMP = md.ClumpTemplate([(-0.008, 0.0, 0.0), (0.008, 0.0, 0.0), (0.0, 0.009, 0.004)], [0.01, 0.01, 0.008],
                          density=2500.0)
 N = 24
@@ -99,6 +100,16 @@ def test_every_combination(contact):
     assert abs(end.balance - start.balance) < 1e-3 * start.kinetic
     assert (end.dissipated_rolling != 0.0) == ("epsd" in contact)
     assert {md.contact.info(contact).mass_of_clumps(md.contact.registry.select(contact)[1])} == {"clump" in contact}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_mass_is_shared_by_default(name):
+    def mass(given):
+        law, values = md.contact.registry.select(",".join(filter(None, (f"{name}:{given}", LAWS[name]))))
+        return named_values(law.parameters, values)["mass"]
+    assert mass("") == "shared"
+    with pytest.warns(DeprecationWarning, match="mass=contact is now mass=single"):
+        assert mass("mass=contact") == "single"
 
 
 # --- materials, pairs, templates and walls in every form ---

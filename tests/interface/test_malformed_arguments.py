@@ -639,7 +639,7 @@ MESSAGES = [        # (call, what its message says)
         ("hertz-mindlin:tangential=linear", "spiral", "tangential_stiffness=none", "tangential_stiffness=NUMBER"),
         ("hertz-mindlin:tangential=mindlin,tangential_stiffness=1e5", "spiral", "tangential=mindlin", "=linear needs"),
         ("hertz-mindlin:tangential=spring", "spiral", "rescale, mindlin, linear"),
-        ("hertz-mindlin:mass=bodies", "spiral", "contact, clump"),
+        ("hertz-mindlin:mass=bodies", "spiral", "shared, single, clump"),
         ("hertz-mindlin:tangential_stiffness=-1", "spiral", "positive number"),
         ("hertz-mindlin:cohesion=jkr,limit_damping=yes", "spiral", "limit_damping = yes", "leave one out"),
         ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "spiral", "cohesion"),

@@ -170,8 +170,8 @@ def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
 @pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
 @pytest.mark.parametrize("contact, template, words", [
     ("hertz-mindlin:mass=clump", ROD, ["friction_limit=magnitude"]), ("hertz", BALL, []), (FRICTION, ROD, []),
-    ("hertz-mindlin:friction_limit=magnitude,mass=contact", ROD, ["mass=clump"]),
-    ("hertz-mindlin:friction_limit=magnitude,mass=contact", BALL, []), ("hertz-mindlin:limit_damping=yes", BALL, [])])
+    ("hertz-mindlin:friction_limit=magnitude", ROD, ["mass=clump"]),
+    ("hertz-mindlin:friction_limit=magnitude", BALL, []), ("hertz-mindlin:limit_damping=yes", BALL, [])])
 def test_what_differs_in_lammps_is_warned_of(contact, template, words, tmp_path):
     sim = simulation(contact=contact)
     sim.add_clumps(template, [(0.1, 0.1, 0.1)])

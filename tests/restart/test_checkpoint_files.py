@@ -172,6 +172,21 @@ def test_format_13(tmp_path):
     assert len(end.broken_bonds()) == 0 and end.position.tobytes() == sim.position.tobytes()
 
 
+def test_masses_of_earlier_versions(tmp_path):
+    """Files name the mass of a contact; one that does not is from before 0.25, when the default was mass=single."""
+    sim, path = settling(contact=f"{MINDLIN}:mass=single"), tmp_path / "state.npz"
+    sim.run(650)
+    settings, arrays = checkpoint.pack(sim)
+    npz_checksum.write(path, settings | {"contact": MINDLIN}, arrays)
+    old = md.Simulation.load(path)
+    new = settling(contact=MINDLIN)
+    assert checkpoint.pack(new)[0]["contact"] == f"{MINDLIN}:mass=shared" and new.contact == MINDLIN
+    for one in sim, old:
+        one.run(350)
+    new.run(1000)
+    assert old.contact == sim.contact and old.position.tobytes() == sim.position.tobytes() != new.position.tobytes()
+
+
 def test_a_checkpoint_needs_its_law(own_law, tmp_path):
     own_law("mine", **custom_law.numpy_interface(), **custom_law.RECORD)
     rods(steps=100).save(tmp_path / "here.npz")

@@ -48,14 +48,14 @@ The elastic constants [Pa]:
 :math:`\boldsymbol\theta`: relative rotation.
 
 ``tangential`` is the model. ``tangential_damping`` is :math:`x`, or "stiffness-ratio": :math:`\sqrt{4 G^* / E^*}`, as
-in EDEM and LIGGGHTS. ``mass=contact`` has the :math:`m^*` that a push at the contact point feels when the contact
-begins, so that a single contact of clumps rebounds with :math:`e`, and several at once with less. With ``mass=shared``
-the contacts of two bodies share it, so that several at once rebound with :math:`e` as well (FRICTION.md);
-``mass=clump`` takes the clumps' masses without rotation, as in LAMMPS. ``limit_damping=yes`` clips attraction before
-lift-off; the restitution is then larger than :math:`e`. ``friction_limit=magnitude`` has :math:`L = \left|F\right|`,
-so that friction acts while the damped force attracts, as in LAMMPS. ``rolling=epsd`` adds rolling resistance, the
-elastic-plastic spring-dashpot model C of Ai et al., with the damping :math:`\eta` = ``rolling_damping``; without it
-``rolling_friction`` is not read. FRICTION.md has the time levels and the energy.
+in EDEM and LIGGGHTS. :math:`m^*` is the mass that a push at the contact point feels when the contact begins, so that a
+single contact of clumps rebounds with :math:`e`. The contacts of two bodies share it (``mass=shared``), so that several
+at once rebound with :math:`e` as well (FRICTION.md). With ``mass=single`` each takes it alone, and they rebound with
+less; ``mass=clump`` takes the clumps' masses without rotation, as in LAMMPS. ``limit_damping=yes`` clips attraction
+before lift-off; the restitution is then larger than :math:`e`. ``friction_limit=magnitude`` has
+:math:`L = \left|F\right|`, so that friction acts while the damped force attracts, as in LAMMPS. ``rolling=epsd`` adds
+rolling resistance, the elastic-plastic spring-dashpot model C of Ai et al., with the damping :math:`\eta` =
+``rolling_damping``; without it ``rolling_friction`` is not read. FRICTION.md has the time levels and the energy.
 
 ``cohesion=jkr`` has the elastic adhesive contact of Johnson, Kendall and Roberts with the ``adhesion`` :math:`w` of
 materials and pairs,
