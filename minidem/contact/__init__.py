@@ -5,11 +5,26 @@ A module of the folder laws holds one law and is discovered without further edit
     import minidem as md
 
     print(md.contact.available())                   # names
+    print(md.contact.table())                       # with what they have
     print(md.contact.info("hertz").doc)             # description, sources, parameters
 
 `register(name, force)` adds a user's law; `columns` names the rows that a compiled one reads and writes.
 """
 import minidem.contact.columns as columns
 from minidem.contact.registry import available, info, register
+from minidem.core.listing import Listing
 
-__all__ = ["available", "columns", "info", "register"]
+__all__ = ["available", "columns", "info", "register", "table"]
+
+
+def table() -> Listing:
+    """All contact laws beside each other; printed as text, and in a notebook as a table.
+
+    Returns
+    -------
+    list of dict
+        A row for each: name; power, of the overlap in the normal force; history, whether the force depends on the past
+        of a contact; conservative, whether it has a potential; parameters, their names.
+    """
+    return Listing({"name": one.name, "power": one.power, "history": one.has_history, "conservative": one.conservative,
+                    "parameters": ", ".join(one.parameters)} for one in map(info, available()))

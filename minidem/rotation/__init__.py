@@ -5,6 +5,7 @@ A module of this folder holds one scheme or a family of them and is discovered w
     import minidem as md
 
     print(md.rotation.available())                  # names
+    print(md.rotation.table())                      # with orders, costs and codes that use them
     print(md.rotation.info("spiral").doc)           # description, title, DOI, orders, parameters
     end = md.rotation.integrate("spiral", inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(1, 2, 3),
                                 torque=(0, 0, 0), dt=1e-3, steps=1000)      # free bodies, by the many-body loop
@@ -15,9 +16,9 @@ A module of this folder holds one scheme or a family of them and is discovered w
 lists the measured order and cost of every scheme.
 """
 import minidem.rotation.columns as columns
-from minidem.rotation.registry import available, compile, info, register
+from minidem.rotation.registry import available, compile, info, register, table
 
-__all__ = ["available", "columns", "compile", "info", "integrate", "register"]
+__all__ = ["available", "columns", "compile", "info", "integrate", "register", "table"]
 
 
 def __getattr__(name):

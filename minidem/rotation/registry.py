@@ -1,5 +1,6 @@
 """Rotation schemes: what describes one, and all of them by name; every module of this folder that has SCHEMES is
 discovered."""
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any, ClassVar
 
 from minidem.core.checks import number, short_repr
 from minidem.core.cython_file import import_cython
+from minidem.core.listing import Listing
 from minidem.core.registry import Description, Registry
 from minidem.rotation.scheme import Kernels, Limits
 
@@ -89,6 +91,23 @@ LEAPFROG = SECOND_ORDER | {"angular_velocity_offset": -0.5}
 
 _registry: Registry[Scheme] = Registry(Scheme, "minidem.rotation", "SCHEMES")
 available, info, select, own_names = _registry.available, _registry.info, _registry.select, _registry.own_names
+
+
+def table() -> Listing:
+    """All rotation schemes beside each other; printed as text, and in a notebook as a table.
+
+    Returns
+    -------
+    list of dict
+        A row for each: name; order, the lowest under torques that vary; symplectic; forces, their evaluations per step;
+        cost, the time of a step relative to `spiral` as ORDERS.md has it, None for one of your own; used in, codes.
+    """
+    text = Path(__file__).with_name("ORDERS.md").read_text(encoding="utf-8")
+    ns = {name: float(cost) for name, cost in re.findall(r"^\| `([^`]+)` \|(?:[^|]*\|){6} ([\d.]+) \|", text, re.M)}
+    return Listing({"name": one.name, "order": min(one.order_q_varying, one.order_w_varying),
+                    "symplectic": one.symplectic, "forces": len(one.stages),
+                    "cost": ns[one.name] / ns["spiral"] if one.name in ns else None, "used in": one.used_in}
+                   for one in map(info, available()))
 
 
 def compile(path: str | Path) -> list[Scheme]:

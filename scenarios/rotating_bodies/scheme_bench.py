@@ -29,6 +29,7 @@ from time import process_time
 import numpy as np
 
 import minidem as md
+from minidem.core.listing import Listing
 from minidem.core.quaternions import rotate
 from minidem.ensemble.own_code import import_own
 from minidem.initial import place_densely
@@ -261,12 +262,11 @@ def lowest_order(row):
 
 def text_table(rows, names):
     """The rows, from the smallest error in contacts on; those of `names` are marked."""
-    lines = [("", "scheme", "order", "contacts", "free energy", "free momentum", "cost"), *(
-        (">" if name in names else "", name, lowest_order(row), with_deviation(row, "contacts"),
-         with_deviation(row, "energy"), with_deviation(row, "momentum"), with_deviation(row, "cost", ".2f"))
-        for name, row in sorted(rows.items(), key=lambda item: item[1].get("contacts") or np.inf))]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    return "\n".join(" ".join(f"{cell:{width}}" for cell, width in zip(line, widths)).rstrip() for line in lines)
+    return str(Listing({
+        "": ">" if name in names else "", "scheme": name, "order": lowest_order(row),
+        "contacts": with_deviation(row, "contacts"), "free energy": with_deviation(row, "energy"),
+        "free momentum": with_deviation(row, "momentum"), "cost": with_deviation(row, "cost", ".2f")}
+        for name, row in sorted(rows.items(), key=lambda item: item[1].get("contacts") or np.inf)))
 
 
 def summary(name, rows):

@@ -2,6 +2,7 @@
 import ctypes
 import dataclasses
 import functools
+import re
 import shutil
 import types
 from pathlib import Path
@@ -458,6 +459,20 @@ def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
         np.testing.assert_allclose(one, other, rtol=0, atol=10 * 32 * np.finfo(float).eps)
     end = md.rotation.integrate("my-leapfrog", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.1, 3, sync=False)
     assert (end.orientation_time, end.angular_velocity_time) == pytest.approx((0.3, 0.25), rel=1e-15)
+
+
+def test_tables_of_schemes_and_laws(own):
+    own("mine", lambda bodies, dt, stage: None, order_q_varying=2, order_w_varying=3, used_in="a < b")
+    rows = {row["name"]: row for row in md.rotation.table()}
+    assert list(rows) == md.rotation.available() and rows["spiral"]["cost"] == 1.0 < rows["rk4"]["cost"]
+    assert [rows["mine"][name] for name in ("order", "symplectic", "forces", "cost")] == [2, False, 1, None]
+    assert all(row["cost"] for name, row in rows.items() if name != "mine") and rows["cf4"]["forces"] == 4
+    heading, *lines = str(md.rotation.table()).splitlines()
+    assert heading.split() == ["name", "order", "symplectic", "forces", "cost", "used", "in"]
+    assert len(lines) == len(rows) and re.search(r"^exact +2 +yes +1 +[1-3]", "\n".join(lines), re.M)
+    assert "<td>a &lt; b</td></tr>" in md.rotation.table()._repr_html_()
+    laws = {row["name"]: row for row in md.contact.table()}
+    assert list(laws) == md.contact.available() and laws["hertz-mindlin"]["history"] and laws["hertz"]["power"] == 1.5
 
 
 @pytest.fixture
