@@ -148,6 +148,7 @@ def test_the_command_line_has_the_scenarios(environment, tmp_path):
     assert sorted(path.name for path in (package / "scenarios").glob("*.c")) == [
         "capillary_bridge.c", "custom_integrator.c", "custom_law.c"]
     assert "8 of 8 checks passed" in run(minidem, "selftest", cwd=tmp_path)
+    assert "> exact" in run(minidem, "bench", "exact", "--quick", cwd=tmp_path)
     run(environment, "-c", "from minidem.scenarios.spiral import chess; list(map(chess.piece, chess.HEIGHTS))",
         cwd=tmp_path)
 
