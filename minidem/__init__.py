@@ -6,7 +6,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
     md.Material             elastic constants, restitution, friction
     md.Pair                 restitution and friction between two materials
-    md.Plane, md.box, md.Cylinder, md.Cone, md.MeshWall     walls; md.box makes the six of a box
+    md.Plane, md.Cylinder, md.Cone, md.MeshWall, md.box_walls   walls; box_walls: six planes
     md.Oscillation, md.Servo, md.Driven    motions of walls
     md.PeriodicBox, md.Pressure            a periodic box that is sheared, stretched, or held under a pressure
     md.read_particles       the spheres of a state of LAMMPS, LIGGGHTS, exaDEM, ... as a start
@@ -34,7 +34,7 @@ Two rods that meet::
 
     import minidem as md
     rod = md.ClumpTemplate(centers=[(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], radii=[0.03] * 3, density=2500.0)
-    sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box((0, 0, 0), (1, 1, 1)), dt=1e-5)
+    sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box_walls((0, 0, 0), (1, 1, 1)), dt=1e-5)
     sim.add_clumps(rod, position=[(0.3, 0.5, 0.5), (0.7, 0.52, 0.5)], velocity=[(1, 0, 0), (-1, 0, 0)])
     sim.run(50_000)
     print(sim.time, sim.energy().total, sim.position)
@@ -44,6 +44,7 @@ ARCHITECTURE.md in this folder describes the data flow, one step of the time loo
 SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame.
 """
 import sys as _sys
+import warnings as _warnings
 from pathlib import Path as _Path
 
 from minidem import isa as _isa
@@ -75,12 +76,12 @@ from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, Servo, box
+from minidem.walls import Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, Servo, box_walls
 from minidem.walls.periodic_box import PeriodicBox, Pressure
 
-__version__ = "0.24.0"
+__version__ = "0.25.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Material", "MeshWall", "Oscillation",
-           "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box",
+           "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box_walls",
            "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include",
            "mesh_report", "read_particles", "rotation", "shapes", "show", "view"]
 
@@ -102,6 +103,20 @@ def get_include() -> str:
 # `import minidem.shapes` and the like: these modules have a public name beside the name in their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in
                  {"mesh_report": mesh_report, "shapes": shapes}.items()}
+
+
+
+def __getattr__(name):
+    if name == "box":
+        _warnings.warn("md.box is now md.box_walls; the old name ends with minidem 1.0", DeprecationWarning,
+                       stacklevel=2)
+        return box_walls
+    raise AttributeError(f"module 'minidem' has no attribute {name!r}")
+
+
+def __dir__():
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+
 
 for _kind in [globals()[_name] for _name in __all__]:
     if isinstance(_kind, type):

@@ -137,7 +137,7 @@ class Pair:
     restitution, friction, rolling_friction, adhesion : float, optional
         As of a `Material`. Default: the value of both materials if they have the same one, else None: a contact law
         that reads this property then refuses the pair.
-    contact : bool
+    interacts : bool
         False: clumps of a and b, or clumps of one and walls of the other, pass through each other.
 
     Raises
@@ -148,15 +148,16 @@ class Pair:
 
     a: Material
     b: Material
+    _: KW_ONLY
     restitution: float | None = None
     friction: float | None = None
     rolling_friction: float | None = None
     adhesion: float | None = None
-    contact: bool = True
+    interacts: bool = True
 
     def __post_init__(self):
         require_materials(a=self.a, b=self.b)
-        object.__setattr__(self, "contact", flag("contact", self.contact))
+        object.__setattr__(self, "interacts", flag("interacts", self.interacts))
         if self.a == self.b:
             raise ValueError(f"b = {short_repr(self.b)}: equals a; give {', '.join(PAIR_PROPERTIES)} of contacts "
                              "of a material with itself to the Material")

@@ -13,7 +13,7 @@ from minidem.initial import place_densely, random_directions
 from minidem.material import Material, effective_modulus
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import box
+from minidem.walls import box_walls
 
 STEP, RESTITUTION = 2e-5, 0.5
 HARD = Material(young=1e9, poisson=0.1)
@@ -28,9 +28,10 @@ def gas(count, contact="hertz", walls=True, threads=1, material=HARD, solid=0.05
     rng = np.random.default_rng(1)
     edge = (count * ROD.volume / solid) ** (1.0 / 3.0)
     low, high = np.zeros(3), np.full(3, edge)
-    sim = Simulation(material, box(low, high) if walls else None, contact=contact, dt=STEP, threads=threads)
+    sim = Simulation(material, box_walls(low, high) if walls else None, contact=contact, dt=STEP, threads=threads)
     [(position, orientation)] = place_densely([ROD], [count], low, high, rng)
-    sim.add_clumps(ROD, position, orientation, 4.0 * random_directions(count, rng), rng.normal(size=(count, 3)))
+    sim.add_clumps(ROD, position, orientation, velocity=4.0 * random_directions(count, rng),
+                   angular_velocity=rng.normal(size=(count, 3)))
     return sim
 
 

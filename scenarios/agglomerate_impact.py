@@ -46,9 +46,9 @@ def impact(position, speed, frames=None, seconds=0.003):
     """The simulation at the end, number of bonds at the start, change of the balance over the kinetic energy."""
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1))], contact="hertz-mindlin:bonds=parallel", dt=STEP)
     sim.add_clumps(BALL, position, velocity=(0, 0, -speed))
-    bonds = sim.add_bonds(GAP * RADIUS, YOUNG, tensile=STRENGTH, shear=STRENGTH, damping=DAMPING)
+    bonds = sim.bonds.add(GAP * RADIUS, young=YOUNG, tensile=STRENGTH, shear=STRENGTH, damping=DAMPING)
     start, rows = sim.energy().balance, []
-    sim.run_until(seconds, 200, lambda sim: (rows.append(sim.energy().balance), frames and frames(sim)))
+    sim.run_until(seconds, every=200, callback=lambda sim: (rows.append(sim.energy().balance), frames and frames(sim)))
     return sim, bonds, np.abs(np.array(rows) - start).max() / start
 
 

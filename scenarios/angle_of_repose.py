@@ -57,8 +57,8 @@ def materials(options):
 def walls(options, smooth):
     """The back and the smooth sides."""
     half = 0.5 * width(options)
-    return [md.Plane((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), md.Plane((0.0, -half, 0.0), (0.0, 1.0, 0.0), smooth),
-            md.Plane((0.0, half, 0.0), (0.0, -1.0, 0.0), smooth)]
+    return [md.Plane((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), md.Plane((0.0, -half, 0.0), (0.0, 1.0, 0.0), material=smooth),
+            md.Plane((0.0, half, 0.0), (0.0, -1.0, 0.0), material=smooth)]
 
 
 def floor(options):
@@ -92,7 +92,8 @@ def bed_between(options, *further_walls):
                         pairs=pairs)
     name = f"repose-{options.clump}-{options.count}-{width(options)}-mu-{options.friction:g}-seed-{options.seed}"
     bed = settled(name, lambda report: fall_and_settle(options, report), options.quiet)
-    sim.add_clumps(bed.templates[0], bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
+    sim.add_clumps(bed.templates[0], bed.position, bed.orientation, velocity=bed.velocity,
+                   angular_velocity=bed.angular_velocity)
     return sim
 
 
@@ -103,7 +104,7 @@ def exchange(options):
 
 def heights(sim):
     """Heights of the highest spheres above the strips, (n,) [m]; 0 without any."""
-    centre, radius = sim.sphere_centers(), np.asarray(sim.sphere_radii)
+    centre, radius = sim.sphere_centers, np.asarray(sim.sphere_radii)
     strip = np.digitize(centre[:, 0] / LENGTH, STRIPS) - 1
     return [np.max(centre[:, 2] + radius, where=strip == k, initial=0.0) for k in range(len(STRIPS) - 1)]
 
@@ -147,7 +148,7 @@ def draw(figure, sim, time, angle, late):
     history.plot(time[late], np.full(len(time[late]), mean), "--", color=COLOURS[1], linewidth=2.0,
                  label=f"angle of repose {mean:.1f}°, mean of the last tenth")
     history.set(xlabel="time (s)", ylabel="inclination (degrees)")
-    centre, surface = sim.sphere_centers(), heights(sim)
+    centre, surface = sim.sphere_centers, heights(sim)
     points = profile(surface)
     slope, height = straight_line(points)
     side.plot(1e3 * centre[:, 0], 1e3 * centre[:, 2], ".", color="0.7", markersize=2, label="centres of spheres")

@@ -48,10 +48,10 @@ def beam(bonds, step, contact="hertz-mindlin:bonds=parallel"):
     sim = md.Simulation(material, contact=contact, dt=step * math.sqrt(BALL.mass / stiffness))
     sim.add_clumps(CLAMP, [(0, 0, 0)])
     sim.add_clumps(BALL, [(k * SPACING, 0, 0) for k in range(1, bonds + 1)])
-    sim.add_bonds([(k, k + 1) for k in range(bonds)], YOUNG, stiffness_ratio=RATIO)
+    sim.bonds.add([(k, k + 1) for k in range(bonds)], young=YOUNG, stiffness_ratio=RATIO)
     force, none = np.zeros((2, bonds + 1, 3))
     force[-1, 2] = -LOAD
-    sim.add_force(lambda t, x, v, q, w: (force, none))
+    sim.forces.add(lambda t, x, v, q, w: (force, none))
     return sim
 
 
@@ -59,8 +59,8 @@ def measured(bonds, step):
     """Deflection and frequency over theory, largest change of the balance of energy over the load's work, curve."""
     sim, (deflection, slowest) = beam(bonds, step), theory(bonds)
     start, rows = sim.energy().balance, []
-    sim.run_until(PERIODS * 2 * math.pi / slowest, 40,
-                  lambda sim: rows.append((sim.time, -sim.position[-1, 2], sim.energy().balance - start)))
+    sim.run_until(PERIODS * 2 * math.pi / slowest, every=40,
+                  callback=lambda sim: rows.append((sim.time, -sim.position[-1, 2], sim.energy().balance - start)))
     time, down, change = np.transpose(rows)
     fit, _ = curve_fit(lambda t, mean, size, rate, phase: mean + size * np.cos(rate * t + phase), time, down,
                        p0=(deflection, -deflection, slowest, 0.0))

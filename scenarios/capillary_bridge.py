@@ -175,7 +175,7 @@ def collide(law, speed):
 
     sim.add_clumps(SPHERE, [(0.0, 0.0, 0.0), ((2.0 + 1e-6) * RADIUS, 0.0, 0.0)],
                    velocity=[(0.5 * speed, 0.0, 0.0), (-0.5 * speed, 0.0, 0.0)])
-    sim.run(round(8.0 * VOLUME ** (1.0 / 3.0) / (STICKING * STEP)), 1, note)
+    sim.run(round(8.0 * VOLUME ** (1.0 / 3.0) / (STICKING * STEP)), every=1, callback=note)
     apart = sim.velocity[1, 0] - sim.velocity[0, 0]
     return (0.0 if len(sim.contacts()) else apart / speed), np.array(rows)
 
@@ -195,7 +195,7 @@ def clusters(sim):
 def cloud(law, **settings):
     """64 spheres in a box."""
     spacing = 2.4 * RADIUS
-    sim = simulation(law, md.box(np.zeros(3), np.full(3, 4.0 * spacing)), **settings)
+    sim = simulation(law, md.box_walls(np.zeros(3), np.full(3, 4.0 * spacing)), **settings)
     places = spacing * (0.5 + np.stack(np.meshgrid(*3 * [np.arange(4)]), axis=-1).reshape(-1, 3))
     sim.add_clumps(SPHERE, places, velocity=0.4 * STICKING * np.random.default_rng(1).normal(size=(len(places), 3)))
     return sim
@@ -203,18 +203,18 @@ def cloud(law, **settings):
 
 def liquid(sim):
     """Liquid on the spheres, and in bridges [m3]."""
-    return sim.field("liquid").sum(), sim.contacts()["history"][:, 0, 3].sum()
+    return sim.fields["liquid"].sum(), sim.contacts()["history"][:, 0, 3].sum()
 
 
 def share(steps):
     """64 spheres of which half are dry: rows (time, liquid on spheres, in bridges, spheres with liquid)."""
     md.contact.register("capillary-shared", shared_force, shared_describe, **SHARED)
     sim = cloud("capillary-shared", options=f"reach={RADIUS / 5.0}")
-    sim.add_field("liquid", 10.0 * VOLUME * (np.arange(sim.n_clumps) % 2))
-    rows = [(0.0, *liquid(sim), np.count_nonzero(sim.field("liquid")))]
+    sim.fields.add("liquid", 10.0 * VOLUME * (np.arange(sim.n_clumps) % 2))
+    rows = [(0.0, *liquid(sim), np.count_nonzero(sim.fields["liquid"]))]
     for _ in range(25):
         sim.run(steps // 25)
-        rows.append((sim.time, *liquid(sim), np.count_nonzero(sim.field("liquid"))))
+        rows.append((sim.time, *liquid(sim), np.count_nonzero(sim.fields["liquid"])))
     return np.array(rows)
 
 

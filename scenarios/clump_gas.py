@@ -51,13 +51,13 @@ def build(options):
     material = md.Material(YOUNG, POISSON, restitution=options.restitution, friction=options.friction, name="clump")
     high = np.full(3, (n * clump.volume / options.fraction) ** (1 / 3))
     [(position, orientation)] = place([clump], [n], np.zeros(3), high, rng)
-    sim = md.Simulation(material, walls=md.box(np.zeros(3), high, material=WALL), rotation=options.integrator,
+    sim = md.Simulation(material, walls=md.box_walls(np.zeros(3), high, material=WALL), rotation=options.integrator,
                         contact=options.contact, dt=options.dt, threads=options.threads,
                         pairs=[md.Pair(material, WALL, restitution=1.0, friction=0.0)])
     velocity = SPEED * rng.standard_normal((n, 3))
     spin = SPEED * np.sqrt(clump.mass / clump.inertia) * rng.standard_normal((n, 3)) * (options.friction > 0.0)
-    sim.add_clumps(clump, position, orientation, velocity - np.mean(velocity, axis=0),
-                   rotate(orientation, spin @ clump.axes.T))
+    sim.add_clumps(clump, position, orientation, velocity=velocity - np.mean(velocity, axis=0),
+                   angular_velocity=rotate(orientation, spin @ clump.axes.T))
     return sim
 
 

@@ -81,10 +81,12 @@ def bed(bond, length, walls, state):
     """A simulation of the powder between the back, the smooth sides and further walls; state : of its clumps."""
     rough, smooth, pairs = powder(bond)
     half = 0.5 * WIDTH * RADIUS
-    sides = [md.Plane((0.0, -half, 0.0), (0.0, 1.0, 0.0), smooth), md.Plane((0.0, half, 0.0), (0.0, -1.0, 0.0), smooth)]
+    sides = [md.Plane((0.0, -half, 0.0), (0.0, 1.0, 0.0), material=smooth),
+             md.Plane((0.0, half, 0.0), (0.0, -1.0, 0.0), material=smooth)]
     sim = md.Simulation(rough, [md.Plane((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), *sides, *walls], dt=STEP, pairs=pairs,
                         contact=f"{LAW},rolling=epsd", gravity=(0.0, 0.0, -G))
-    sim.add_clumps(SPHERE, *state)
+    position, orientation, velocity, spin = state
+    sim.add_clumps(SPHERE, position, orientation, velocity=velocity, angular_velocity=spin)
     return sim
 
 

@@ -83,7 +83,7 @@ def compress(aspect, count, seed, out):
                   f"rattlers_{name}": float(np.mean(rattlers(sim)))}
     folder = Path(out, "packings")
     folder.mkdir(exist_ok=True)
-    sim.write_vtu(folder / f"aspect_{aspect:g}_seed_{seed}.vtu")
+    sim.io.write_vtu(folder / f"aspect_{aspect:g}_seed_{seed}.vtu")
     return found | {"steps": sim.step_count}
 
 

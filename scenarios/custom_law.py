@@ -138,7 +138,7 @@ def collide(law, restitution, dt=2e-6):
             rows.append((contact["overlap"], np.linalg.norm(contact["force"])))
 
     sim.add_clumps(SPHERE, [(-0.05, 0, 0), (0.05, 0, 0)], velocity=[(1.0, 0, 0), (-1.0, 0, 0)])
-    sim.run(round(SECONDS / dt), 1, note)
+    sim.run(round(SECONDS / dt), every=1, callback=note)
     return np.array(rows), 0.5 * (sim.velocity[1, 0] - sim.velocity[0, 0])
 
 
@@ -146,7 +146,7 @@ def cool(law, steps):
     """A gas of 64 rods in a box. Returns rows (time, kinetic energy, error of the energy balance) of 50 samples, the
     final state as bytes, and the CPU time per step [us]."""
     spacing = np.array([0.22, 0.1, 0.1])
-    sim = simulation(law, RESTITUTION, md.box(np.zeros(3), 4.0 * spacing), 2e-5)
+    sim = simulation(law, RESTITUTION, md.box_walls(np.zeros(3), 4.0 * spacing), 2e-5)
     places = spacing * (0.5 + np.stack(np.meshgrid(*3 * [np.arange(4)]), axis=-1).reshape(-1, 3))
     velocity, spin = np.random.default_rng(1).normal(size=(2, len(places), 3))
     sim.add_clumps(ROD, places, velocity=5.0 * velocity, angular_velocity=50.0 * spin)

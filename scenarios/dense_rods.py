@@ -59,9 +59,9 @@ def build(options):
     spin = rotate(orientation, (deviation * rng.standard_normal((options.rods, 3))) @ rod.axes.T)
 
     def gas(integrator, contact, dt, position, orientation, velocity, spin):
-        sim = md.Simulation(material=rods.MATERIAL, walls=md.box(low, high), rotation=integrator, contact=contact,
+        sim = md.Simulation(material=rods.MATERIAL, walls=md.box_walls(low, high), rotation=integrator, contact=contact,
                             dt=dt, threads=options.threads)
-        sim.add_clumps(rod, position, orientation, velocity, spin)
+        sim.add_clumps(rod, position, orientation, velocity=velocity, angular_velocity=spin)
         return sim
 
     before = gas(INTEGRATOR, "hertz", STEP, position, orientation, velocity / SLOWER, spin / SLOWER)

@@ -86,8 +86,8 @@ def add_bed(sim, options, materials, pairs):
                   lambda report: fall_and_settle(options, materials, pairs, report), options.quiet)
     for k, name in enumerate(GRAINS):
         mine = bed.template_index == k
-        sim.add_clumps(bed.templates[k], bed.position[mine], bed.orientation[mine], bed.velocity[mine],
-                       bed.angular_velocity[mine], material=materials[name])
+        sim.add_clumps(bed.templates[k], bed.position[mine], bed.orientation[mine], velocity=bed.velocity[mine],
+                       angular_velocity=bed.angular_velocity[mine], material=materials[name])
 
 
 def add_file(sim, path, materials):

@@ -56,8 +56,8 @@ def conduction(contacts, conductivity):
 
 def heated(sim, walls):
     """Give a simulation a temperature, COLD at first. walls : temperatures of the walls; NaN: adiabatic."""
-    sim.add_field("temperature", COLD, capacity=CAPACITY, per_mass=True, walls=walls)
-    sim.add_flux(conduction, [CONDUCTIVITY])
+    sim.fields.add("temperature", COLD, capacity=CAPACITY, per_mass=True, walls=walls)
+    sim.fields.add_flux(conduction, [CONDUCTIVITY])
     return sim
 
 
@@ -85,7 +85,7 @@ def measured(sim, contacts, walls, steps, frames=None):
     start, found = sim.time, []
     for count in (0, *steps):
         sim.run_until(start + count * sim.dt)
-        found.append(sim.field("temperature"))
+        found.append(sim.fields["temperature"])
         frames and frames(sim)
     times = sim.dt * np.array(steps)
     return times, np.array(found[1:]), exact(*contacts, walls, sim.mass * CAPACITY, times)
@@ -147,11 +147,11 @@ def packing(count, part=lambda done: None, rest=REST):
     side = (count * DIMER.volume / FRACTION) ** (1 / 3)
     (position, orientation), = place_densely([DIMER], [count], (0, 0, 0), (side,) * 3, np.random.default_rng(1))
     for scale in GROWTH:
-        sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (side,) * 3), contact="hertz-mindlin", dt=STEP,
+        sim = md.Simulation(MATERIAL, md.box_walls((0, 0, 0), (side,) * 3), contact="hertz-mindlin", dt=STEP,
                             gravity=(0, 0, -9.81), threads=1)
         sim.add_clumps(DIMER, position, orientation, scale=scale)
         drag, spin = DRAG * sim.mass[0], DRAG * sim.mass[0] * 0.4 * RADIUS ** 2
-        sim.add_force(lambda t, x, v, q, w: (-drag * v, -spin * w))
+        sim.forces.add(lambda t, x, v, q, w: (-drag * v, -spin * w))
         sim.run(4 * PAUSE)
         position, orientation = sim.position, sim.orientation
     for k in range(PAUSES):

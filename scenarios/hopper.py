@@ -82,7 +82,8 @@ def discharge(options, report, bed, ratio, with_frames):
     write_bottom(file, ratio * DIAMETER)
     sim = md.Simulation(GRAINS, [cylinder(), md.MeshWall(file)], contact=bed.contact, dt=options.dt,
                         gravity=(0.0, 0.0, -dosta.G), threads=options.threads)
-    sim.add_clumps(bed.templates[0], bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
+    sim.add_clumps(bed.templates[0], bed.position, bed.orientation, velocity=bed.velocity,
+                   angular_velocity=bed.angular_velocity)
     outlet, series, rows = Outlet((-1.0, -1.0, -1e3), (1.0, 1.0, -BELOW)), vtu.Pvd(folder / "flow.pvd"), []
     mass = bed.templates[0].mass
     while not rows or rows[-1][1] < END * options.count * mass and sim.time < LONGEST:
@@ -91,7 +92,7 @@ def discharge(options, report, bed, ratio, with_frames):
         report.part(f"orifice of {ratio:g} grains", below / (END * options.count))
         if with_frames and len(rows) % FRAMES == 1:
             frame = folder / f"flow_{len(rows):06d}.vtu"
-            sim.write_vtu(frame)
+            sim.io.write_vtu(frame)
             series.add(sim.time, frame)
         outlet(sim)
         sim.run(round(INTERVAL / options.dt))

@@ -74,13 +74,14 @@ def add_bed(sim, options):
                   lambda report: settled_bed(template, options.count, (-width[0], -width[1], BOTTOM), width, M1,
                                              BED_STEP, wall=STEEL, pairs=PAIRS, seed=options.seed,
                                              threads=options.threads, report=report), options.quiet)
-    sim.add_clumps(template, bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
+    sim.add_clumps(template, bed.position, bed.orientation, velocity=bed.velocity,
+                   angular_velocity=bed.angular_velocity)
 
 
 def build(options):
     """The bed, and the ball above it."""
     half, ball, height, *_ = setup(options)
-    walls = md.box((-half[0], -half[1], BOTTOM), (*half, TOP), material=STEEL)
+    walls = md.box_walls((-half[0], -half[1], BOTTOM), (*half, TOP), material=STEEL)
     sim = md.Simulation(M1, walls, rotation=options.integrator, contact=options.contact, dt=options.dt,
                         gravity=(0.0, 0.0, -dosta.G), threads=options.threads, pairs=PAIRS)
     if options.particles:

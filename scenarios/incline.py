@@ -92,8 +92,8 @@ def begin_to_roll(options, friction):
     sim, rows = sphere(options, 0.0, friction, SPEED), []
     for end, every in ((0.99, 0.01), (1.01, 0.0), (1.5, 0.01)):
         duration = transition(friction)
-        sim.run(round(end * duration / options.dt) - sim.step_count, max(1, round(every * duration / options.dt)),
-                lambda sim: rows.append((sim.time, sim.velocity[0, 0] / SPEED,
+        sim.run(round(end * duration / options.dt) - sim.step_count, every=max(1, round(every * duration / options.dt)),
+                callback=lambda sim: rows.append((sim.time, sim.velocity[0, 0] / SPEED,
                                          RADIUS * sim.angular_velocity[0, 1] / SPEED, is_sliding(sim))))
     return np.array(rows)
 

@@ -94,7 +94,7 @@ class Sample(NamedTuple):
 
     def simulation(self, material, dt, motion, **options):
         """Simulate these grains; motion : arguments of md.PeriodicBox;  options : of md.Simulation."""
-        box = md.PeriodicBox(self.low, self.high, (True, True, True), **motion)
+        box = md.PeriodicBox(self.low, self.high, axes=(True, True, True), **motion)
         sim = md.Simulation(material, dt=dt, periodic=box, **options)
         sim.add_clumps(self.template, self.position, self.orientation, scale=self.scale)
         return sim

@@ -47,17 +47,17 @@ def build(options, rod=None, material=MATERIAL):
     rng = np.random.default_rng(options.seed)
     rod = rod or md.ClumpTemplate(CENTERS, [RADIUS] * 3, density=DENSITY)
     low, high = np.zeros(3), np.full(3, options.box)
-    sim = md.Simulation(material=material, walls=md.box(low, high), rotation=options.integrator,
+    sim = md.Simulation(material=material, walls=md.box_walls(low, high), rotation=options.integrator,
                         contact=options.contact, dt=options.dt, threads=options.threads)
     [(position, orientation)] = place([rod], [options.rods], low, high, rng)
     direction = random_directions(options.rods, rng)
-    sim.add_clumps(rod, position, orientation, SPEED * direction, ANGULAR_SPEED * direction)
+    sim.add_clumps(rod, position, orientation, velocity=SPEED * direction, angular_velocity=ANGULAR_SPEED * direction)
     return sim
 
 
 def axes(sim):
     """Unit vectors (n, 3) along the rods, lab frame."""
-    centers = sim.sphere_centers().reshape(-1, 3, 3)
+    centers = sim.sphere_centers.reshape(-1, 3, 3)
     axis = centers[:, 2] - centers[:, 0]
     return axis / np.linalg.norm(axis, axis=1, keepdims=True)
 

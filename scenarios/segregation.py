@@ -87,7 +87,7 @@ def measured(ratio, options, times, frames=None):
 
     look(sim)
     for time in times:
-        sim.run_until(time, 1000, look)
+        sim.run_until(time, every=1000, callback=look)
         profiles.append((time, *profile(sim, small, 1.5 * SMALL)))
     return np.array(history), profiles, sim.velocity[:, 0].mean()
 

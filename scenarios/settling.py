@@ -69,7 +69,7 @@ def build(options):
     edge = max(least, np.sqrt(options.count * clump.volume / (HEAP * HEIGHT)))
     low, high = np.zeros(3), np.array([edge, edge, max(least, options.count * clump.volume / (RAIN * edge**2))])
     [(position, orientation)] = place_densely([clump], [options.count], low, high, np.random.default_rng(options.seed))
-    sim = md.Simulation(material, walls=md.box(low, high), rotation=options.integrator, contact=options.contact,
+    sim = md.Simulation(material, walls=md.box_walls(low, high), rotation=options.integrator, contact=options.contact,
                         dt=options.dt, gravity=(0.0, 0.0, -G), threads=options.threads)
     sim.add_clumps(clump, position, orientation)
     return sim

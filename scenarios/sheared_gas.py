@@ -110,10 +110,10 @@ def simulation(restitution, count, seed, contact="hertz-mindlin", threads=1):
     [(position, orientation)] = place_densely([ball], [count], low, high, rng)
     material = md.Material(YOUNG, 0.3, restitution=restitution)
     sim = md.Simulation(material, contact=contact, dt=STEP * material.rayleigh_step(0.5 * DIAMETER, DENSITY),
-                        threads=threads, periodic=md.PeriodicBox(low, high, (True,) * 3, shear=("x", "y", RATE)))
+                        threads=threads, periodic=md.PeriodicBox(low, high, axes=(True,) * 3, shear=("x", "y", RATE)))
     speed = math.sqrt(gaussian_theory(FRACTION, restitution)[0]) * RATE * DIAMETER
     velocity = rng.normal(0.0, speed, (count, 3))
-    sim.add_clumps(ball, position, orientation, velocity - velocity.mean(axis=0))
+    sim.add_clumps(ball, position, orientation, velocity=velocity - velocity.mean(axis=0))
     return sim
 
 

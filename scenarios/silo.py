@@ -86,7 +86,7 @@ def fall_and_settle(options, report):
     high = low + max(options.count * template.volume / (FRACTION * (2.0 * HALF_WIDTH) ** 2), 0.02)
     [(position, orientation)] = place_densely([template], [options.count], (-HALF_WIDTH, -HALF_WIDTH, low),
                                               (HALF_WIDTH, HALF_WIDTH, high), np.random.default_rng(options.seed))
-    closed = [*walls(options, steel), md.Plane((0.0, 0.0, bottom), (0.0, 0.0, 1.0), steel)]
+    closed = [*walls(options, steel), md.Plane((0.0, 0.0, bottom), (0.0, 0.0, 1.0), material=steel)]
     stage = {"softer": 1.0, "slower": 1.0} if options.quick else {}
     return settle([Group(template, position, orientation, material)], closed, options.dt, pairs,
                   threads=options.threads, report=report, **stage)
@@ -109,7 +109,8 @@ def build(options):
     name = (f"silo-{options.clump}-{options.material}-{options.orifice}-{kind}-{options.count}-dt-{options.dt:g}-seed-"
             f"{options.seed}{'' if options.funnel == 'mesh' else '-cone'}")
     bed = settled(name, lambda report: fall_and_settle(options, report), options.quiet)
-    sim.add_clumps(bed.templates[0], bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
+    sim.add_clumps(bed.templates[0], bed.position, bed.orientation, velocity=bed.velocity,
+                   angular_velocity=bed.angular_velocity)
     return sim
 
 

@@ -89,7 +89,7 @@ def compress(aspect, state, count, seed, out):
         found |= {f"{name}_{k}": float(value) for name, value in zip(QUANTITIES, part.mean(axis=0))}
     folder = Path(out, "samples")
     folder.mkdir(exist_ok=True)
-    sim.write_vtu(folder / f"aspect_{aspect:g}_{state}_seed_{seed}.vtu")
+    sim.io.write_vtu(folder / f"aspect_{aspect:g}_{state}_seed_{seed}.vtu")
     return found | {"consolidated": before, "steps": sim.step_count}
 
 

@@ -71,12 +71,12 @@ class System:
         if sim.box is not None and sim.loop.state.box.functions:
             motions = {"periodic": sim.periodic}
         loaded = through_a_file(sim, folder, threads=threads, motions=motions)
-        for function in sim.user_forces if self.functions is None else ():
-            loaded.add_force(function, corrections=sim.loop.user_forces.corrections)
+        for function in sim.forces.functions if self.functions is None else ():
+            loaded.forces.add(function, corrections=sim.loop.user_forces.corrections)
         if self.functions is not None:
             self.functions(loaded)
-            for function in sim.user_forces[len(loaded.user_forces):]:
-                loaded.add_force(function)
+            for function in sim.forces.functions[len(loaded.forces.functions):]:
+                loaded.forces.add(function)
         return loaded
 
 
@@ -93,11 +93,11 @@ def values_of(sim, n=None):
     everywhere = sim.box is not None and np.all(sim.box.axes)
     found["stress"] = sim.stress(kinetic=True, **{} if everywhere else {"volume": 1.0} if sim.box else {
         "low": [0.0] * 3, "high": [0.5] * 3})
-    found["walls"] = [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]
-    found["planes"] = [wall.point for wall in sim.walls_at_rest if isinstance(wall, md.Plane)]
+    found["walls"] = [np.append(sim.walls.force(k), sim.walls.torque(k)) for k in range(len(sim.walls))]
+    found["planes"] = [wall.point for wall in sim.walls.at_rest if isinstance(wall, md.Plane)]
     found |= sim.loop.ledger()
     found |= {one.name: sim.reader.column(one.name) for one in COLUMNS if sim.reader.has_column(one.name)}
-    found |= {"bonds": sim.bonds(), "broken": sim.broken_bonds(),
+    found |= {"bonds": sim.bonds(), "broken": sim.bonds.broken(),
               "fields": field_rows(sim.loop.state)}
     if sim.periodic:
         found["shift"] = np.array(sim.loop.state.shift)
@@ -129,7 +129,7 @@ def of_scene(make, dt=2e-4, forces=(), corrections=0, **changes):
     def build(contact, rotation="exact", threads=1):
         sim = make().changed(**changes).simulation(dt, contact=contact, rotation=rotation, threads=threads)
         for function in forces:
-            sim.add_force(function, corrections=corrections)
+            sim.forces.add(function, corrections=corrections)
         return sim
     return build
 
@@ -197,7 +197,7 @@ def mixer(contact, rotation="exact", threads=1):
                     & (np.linalg.norm(places - (-0.28, 0, -0.24), axis=1) > 0.19)]
     n = len(places)
     turns, velocity, spin = scenes.unit_vectors(rng, n, 4), rng.normal(size=(n, 3)), 5.0 * rng.normal(size=(n, 3))
-    sim.add_clumps(MIXED, places, turns, velocity, spin)
+    sim.add_clumps(MIXED, places, turns, velocity=velocity, angular_velocity=spin)
     return sim
 
 
@@ -217,7 +217,8 @@ def shaken_floor(contact, rotation="exact", threads=1, dt=1e-4):
     sim = simulation([floor], contact, dt=dt, gravity=(0, 0, -9.81), periodic=(low, high, (True, True, False)),
                      threads=threads, rotation=rotation)
     places = [(x, y, z) for x in (0.1, 0.35, 0.6, 0.85) for y in (0.1, 0.3, 0.5) for z in (0.12, 0.25, 0.4)]
-    sim.add_clumps(md.shapes.rod(0.16, 0.04, 3, density=2500.0), places, (0.5**0.5, 0, 0.5**0.5, 0), (0.5, -0.8, 0.0))
+    sim.add_clumps(md.shapes.rod(0.16, 0.04, 3, density=2500.0), places, (0.5**0.5, 0, 0.5**0.5, 0),
+                   velocity=(0.5, -0.8, 0.0))
     return sim
 
 
@@ -225,21 +226,22 @@ def gas(contact, rotation="exact", threads=1, axes=(True, True, True), order=sli
     """75 rods that drift through several lengths of a periodic box; friction between soft ones."""
     scene = scenes.packed_rods(3, (3, 5, 5), walls=False)
     side = scenes.ROD_RADIUS * np.array([6.2, 3.2, 3.2]) * (3, 5, 5)
-    walls = [plane for plane in md.box((0, 0, 0), side) if not np.any(np.array(plane.normal)[list(axes)])]
+    walls = [plane for plane in md.box_walls((0, 0, 0), side) if not np.any(np.array(plane.normal)[list(axes)])]
     material = MATERIAL if "mindlin" in contact else md.Material(young=1e8, poisson=0.1)
     sim = md.Simulation(material, walls, contact=contact, dt=38e-6, threads=threads, rotation=rotation,
                         periodic=((0, 0, 0), side, axes))
     x, q, v, w = (values[order] for values in scene.state)
-    sim.add_clumps(scene.shapes[0].template, x, q, v + np.where(axes, (120.0, 0.0, -60.0), 0.0), w)
+    sim.add_clumps(scene.shapes[0].template, x, q, velocity=v + np.where(axes, (120.0, 0.0, -60.0), 0.0),
+                   angular_velocity=w)
     return sim
 
 
 def press(contact="hertz-mindlin", rotation="exact", threads=1, dt=4e-5, **servo):
-    servo = md.Servo((0, 0, -1), **{"force": 20.0, "mass": 0.02, "damping": 0.5} | servo)
+    servo = md.Servo(direction=(0, 0, -1), **{"force": 20.0, "mass": 0.02, "damping": 0.5} | servo)
     edge, rod = 0.06, md.ClumpTemplate([(0, 0, 0), (0.006, 0, 0)], [0.005] * 2, density=2500.0)
     lid = md.Plane((0, 0, 0.09), (0, 0, -1), motion=servo)
     sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.4, friction=0.4),
-                        [*md.box((0, 0, 0), (edge, edge, 1.0))[:5], lid], contact=contact, dt=dt,
+                        [*md.box_walls((0, 0, 0), (edge, edge, 1.0))[:5], lid], contact=contact, dt=dt,
                         gravity=(0, 0, -9.81), threads=threads, rotation=rotation)
     x = np.arange(0.012, edge - 0.01, 0.018)
     place = np.array([(a, b, c) for c in 0.012 + 0.0185 * np.arange(4) for a in x for b in x])
@@ -266,7 +268,7 @@ STICKY = "rolling=epsd", "rolling=epsd,tangential=mindlin,mass=clump", "rolling=
 def sticky(contact, rotation="exact", threads=1):
     radius, material = 2e-3, md.Material(1e7, 0.3, restitution=0.95, friction=0.4, rolling_friction=0.1, adhesion=5.0)
     low, high = np.zeros(3), np.full(3, 8.2 * 2 * radius)
-    sim = md.Simulation(material, md.box(low, high), contact=contact, dt=5e-6, threads=threads, rotation=rotation)
+    sim = md.Simulation(material, md.box_walls(low, high), contact=contact, dt=5e-6, threads=threads, rotation=rotation)
     random = np.random.default_rng(5)
     places = 4.1 * radius * (0.5 + np.stack(np.meshgrid(*3 * [np.arange(4)]), axis=-1).reshape(-1, 3))
     speeds = 0.3 * random.normal(size=(64, 3))
@@ -287,8 +289,8 @@ def sizes_and_materials(contact, rotation="exact", threads=1):
     for start, end in (0, rods), (rods, n):
         for k, material in enumerate((glass, soft)):
             part = slice(start + k, end, 2)
-            sim.add_clumps(scene.shapes[start].template, *(rows[part] for rows in scene.state), scale=scale[part],
-                           material=material)
+            sim.add_clumps(scene.shapes[start].template, **scenes.motion(rows[part] for rows in scene.state),
+                           scale=scale[part], material=material)
     return sim
 
 
@@ -336,7 +338,7 @@ def agglomerates(contact=BONDED, rotation="exact", threads=1, n=3, speed=6.0):
     for k in range(n):
         sim.add_clumps(GRAIN, cube + np.array([k % 4, k // 4 % 3, k // 12]) * 0.1 + 0.05,
                        velocity=rng.normal(0, 1, 3) - (0, 0, speed))
-    assert sim.add_bonds(5e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05) == 54 * n
+    assert sim.bonds.add(5e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05) == 54 * n
     return sim
 
 
@@ -351,8 +353,8 @@ def stir(t, x, v, q, w, *, fields, random):
 
 
 def stirred(sim):
-    sim.add_flux(trapped_conduction, [1e6])
-    sim.add_force(stir, random=6, seed=5)
+    sim.fields.add_flux(trapped_conduction, [1e6])
+    sim.forces.add(stir, random=6, seed=5)
 
 
 def rods_with_fields(contact, rotation="exact", threads=1):
@@ -367,7 +369,7 @@ def wet_grains(contact, rotation="exact", threads=1):
                         periodic=((0, 0, 0), (0.0095,) * 3, (True,) * 3), threads=threads)
     [(place, _)] = place_densely([bridge.SPHERE], [32], (0, 0, 0), (0.0095,) * 3, np.random.default_rng(1))
     sim.add_clumps(bridge.SPHERE, place, velocity=np.random.default_rng(2).normal(0.0, 2.0, place.shape))
-    sim.add_field("liquid", 1e-12 * (np.arange(32) % 2), capacity=2.0)
+    sim.fields.add("liquid", 1e-12 * (np.arange(32) % 2), capacity=2.0)
     return sim
 
 
@@ -464,7 +466,7 @@ def is_correcting(sim):
 @cache
 def corrected(name, rotation="exact"):
     sim, steps = begun(name, ONSET, rotation), []
-    sim.run(SYSTEMS[name].steps, 1, lambda sim: is_correcting(sim) and steps.append(sim.step_count))
+    sim.run(SYSTEMS[name].steps, every=1, callback=lambda sim: is_correcting(sim) and steps.append(sim.step_count))
     return steps
 
 
@@ -477,7 +479,7 @@ def assert_eventful(name, law, rotation):
     """Contacts begin and end in the steps that are compared, also those with walls; clumps have collided."""
     system, sim = SYSTEMS[name], begun(name, law, rotation)
     before, seen, velocity = pairs_of(sim), set(), np.array(sim.velocity)
-    sim.run(system.steps, max(1, system.steps // 40), lambda sim: seen.update(pairs_of(sim)))
+    sim.run(system.steps, every=max(1, system.steps // 40), callback=lambda sim: seen.update(pairs_of(sim)))
     after = pairs_of(sim)
     assert seen - before and seen - after and np.mean(np.any(sim.velocity != velocity, axis=1)) > 0.15
     if system.before:
@@ -485,7 +487,7 @@ def assert_eventful(name, law, rotation):
     if name == "heap" and material_for(law) is MATERIAL:
         assert len(after) > 100 and sim.contacts()["sliding"].any()
     if name == "bonds":
-        assert len(sim.broken_bonds()) > 2 and len(sim.bonds()) > 100
+        assert len(sim.bonds.broken()) > 2 and len(sim.bonds()) > 100
     if name == "mixer":
         assert {-1} <= {j for _, j in before | seen if j < 0}
     if law == ONSET and not system.before:

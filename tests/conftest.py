@@ -22,7 +22,7 @@ from minidem.templates import fit_mesh
 @pytest.fixture
 def dimers_on_floor():
     dimer = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0.3, 0, 0)], radii=[0.5, 0.5], density=1000.0)
-    sim = md.Simulation(md.Material(1e7, 0.2, restitution=0.5, friction=0.3), walls=md.box((0, 0, 0), (9, 9, 9)),
+    sim = md.Simulation(md.Material(1e7, 0.2, restitution=0.5, friction=0.3), walls=md.box_walls((0, 0, 0), (9, 9, 9)),
                         dt=1e-4, gravity=(0, 0, -9.81), contact="hertz-mindlin")
     sim.add_clumps(dimer, [(3, 3, 0.499), (3.1, 3, 1.48)], velocity=[(0.1, 0, 0), (0, 0, -0.1)])
     sim.run(20)
@@ -33,11 +33,12 @@ def dimers_on_floor():
 def sim():
     """Six clumps of three templates and two sizes that fly and spin in a large box, without contacts."""
     rng = np.random.default_rng(3)
-    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5)
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box_walls((0, 0, 0), (9, 8, 7)), dt=5e-5)
     sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
     for k, template in enumerate((scenes.rod().template, sphere, scenes.lumpy().template)):
         sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)], scenes.unit_vectors(rng, 2, 4),
-                       rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
+                       velocity=rng.standard_normal((2, 3)), angular_velocity=5.0 * rng.standard_normal((2, 3)),
+                       scale=[1.0, 0.5])
     return sim
 
 
@@ -51,8 +52,8 @@ def bonded():
     for k, template in enumerate((pair, ball, pair, ball)):
         sim.add_clumps(template, [(0.17 + 0.019 * k, 0.1, 0.1)], velocity=(5.0 * (k == 3), 0, 0),
                        angular_velocity=(30.0 * k, 0, 0))
-    sim.add_bonds([(0, 2), (2, 4)], young=1e7, tensile=2e5)
-    sim.add_bonds([(4, 5), (3, 5)], young=1e7, tensile=1e5)
+    sim.bonds.add([(0, 2), (2, 4)], young=1e7, tensile=2e5)
+    sim.bonds.add([(4, 5), (3, 5)], young=1e7, tensile=1e5)
     return sim
 
 

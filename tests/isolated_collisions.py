@@ -48,7 +48,7 @@ def on_wall(seed, n, shape):
     height = -lowest - rng.uniform(3.0, 4.0, n) * STEP * (velocity @ normal)
     position = APART * shape.reach * lattice(n, 2) @ axes[1:] + np.outer(height, normal)
     return Scene([shape] * n, position, orientation, velocity, SPIN * unit_vectors(rng, n),
-                 [md.Plane([0.0] * 3, normal, md.Material(young=1e10, poisson=0.3))])
+                 [md.Plane([0.0] * 3, normal, material=md.Material(young=1e10, poisson=0.3))])
 
 
 def lattice(n, dimensions):

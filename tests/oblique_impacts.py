@@ -88,7 +88,7 @@ class Impact:
         for k, shape in enumerate(self.shapes):
             x = self.position[k] + early[:, None] * self.velocity[k] + site
             q, w = free_rotation(shape.body, self.orientation[k], self.angular_velocity[k], early)
-            sim.add_clumps(shape.template, x, q, self.velocity[k], w)
+            sim.add_clumps(shape.template, x, q, velocity=self.velocity[k], angular_velocity=w)
         sim.run(int(self.lasts * steps) + 2)
         assert len(sim.contacts()) == 0
         _, q, v, w = (part.reshape(len(self.shapes), phases, -1) for part in state_of(sim))
@@ -175,7 +175,7 @@ class Spheres:
 
     def simulation(self, law, dt, wall=None, **options):
         """wall : material of the plane, None: that of the spheres."""
-        walls = [md.Plane([0.0, 0.0, 0.0], [0.0, 0.0, 1.0], wall)] if self.radii.shape[1] == 1 else []
+        walls = [md.Plane([0.0, 0.0, 0.0], [0.0, 0.0, 1.0], material=wall)] if self.radii.shape[1] == 1 else []
         sim = simulation(law, dt, walls, **options)
         sim.add_clumps(self.shape.template, self.position.reshape(-1, 3), velocity=self.velocity.reshape(-1, 3),
                        angular_velocity=self.angular_velocity.reshape(-1, 3), scale=self.radii.ravel())

@@ -30,7 +30,7 @@ def mean(contacts):
 
 def driven(threads):
     sim = FEW.part(range(6)).simulation(DT, threads=threads)
-    sim.add_force(drag)
+    sim.forces.add(drag)
     sim.run(3)
     return sim
 
@@ -62,14 +62,14 @@ def machine(threads):
                         contact="hertz-mindlin:bonds=parallel")
     places = np.argwhere(np.ones((4, 4, 2))) * (0.0199, 0.0199, 0.0203)
     sim.add_clumps(BALL, places, velocity=np.random.default_rng(1).normal(0.0, 0.5, places.shape))
-    sim.add_bonds(3e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05)
+    sim.bonds.add(3e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05)
     sim.run(BEGUN)
-    assert 0 < len(sim.broken_bonds()) and 0 < len(sim.bonds())
+    assert 0 < len(sim.bonds.broken()) and 0 < len(sim.bonds())
     return sim
 
 
 def pressed_box(threads):
-    box = md.PeriodicBox((0, 0, 0), (0.081, 0.081, 0.042), (True,) * 3, shear=("x", "y", 20.0),
+    box = md.PeriodicBox((0, 0, 0), (0.081, 0.081, 0.042), axes=(True,) * 3, shear=("x", "y", 20.0),
                          rates=(md.Pressure(1e3, 1e-3), 0.0, -5.0))
     sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.3), dt=5e-6, threads=threads,
                         contact="hertz-mindlin", periodic=box)
@@ -90,24 +90,24 @@ def many_runs(sim, path):
 
 def add(sim, path):
     if sim.n_clumps == 6:
-        sim.add_clumps(FEW.shapes[0].template, *(values[6:] for values in FEW.state))
+        sim.add_clumps(FEW.shapes[0].template, **scenes.motion(values[6:] for values in FEW.state))
 
 
 def add_force(sim, path):
-    if len(sim.user_forces) == 1:
-        sim.add_force(drag)
+    if len(sim.forces.functions) == 1:
+        sim.forces.add(drag)
 
 
 def continued(sim, path):
     sim.save(path)
     other = md.Simulation.load(path, threads=1)
-    other.add_force(drag)
+    other.forces.add(drag)
     other.run(10)
 
 
 def bond(sim, path):
     if not len(sim.bonds()):
-        sim.add_bonds(1e-3, young=1e6)
+        sim.bonds.add(1e-3, young=1e6)
     one_step(sim)
 
 
@@ -125,11 +125,11 @@ def remove(sim, path):
 
 def conduct(sim, path):
     if not sim.fields:
-        sim.add_field("T", np.arange(32.0))
+        sim.fields.add("T", np.arange(32.0))
     if not sim.loop.user_forces.fluxes:
-        sim.add_flux(mean)
-    if not sim.user_forces:
-        sim.add_force(drag)
+        sim.fields.add_flux(mean)
+    if not sim.forces.functions:
+        sim.forces.add(drag)
     one_step(sim)
 
 
@@ -144,9 +144,9 @@ def hold(sim, path):
     if not (sim.loop.state.hold["wall"] == 2).any():
         sim.set_motion([7, 9], motion="lid")
     if len(sim.walls) == 4:
-        sim.add_wall(md.Plane((0, -0.0099, 0), (0, 1, 0), motion=md.Driven(mass=0.02, force=5.0)))
+        sim.walls.add(md.Plane((0, -0.0099, 0), (0, 1, 0), motion=md.Driven(mass=0.02, force=5.0)))
     if any(sim.walls[0].surface_velocity):
-        sim.move_wall(0)
+        sim.walls.move(0)
     one_step(sim)
 
 
@@ -195,7 +195,7 @@ def interrupted(act, after, errors=KeyboardInterrupt):
 
 def bits(sim):
     return [sim.step_count, *(values.tobytes() for values in (
-        *scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim.bonds(), *map(sim.field, sim.fields)))]
+        *scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim.bonds(), *sim.fields.values()))]
 
 
 def finished(sim, act, path):

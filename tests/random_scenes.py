@@ -169,14 +169,14 @@ class RandomScene:
     def boundaries(self):
         """Arguments of Simulation: walls, or a periodic box."""
         (x, y, z), (s, a, b, c) = self.high, self.rates
-        walls, middle, half = list(md.box((0, 0, 0), self.high)), 0.5 * self.high, 0.5 * np.hypot(x, y)
+        walls, middle, half = list(md.box_walls((0, 0, 0), self.high)), 0.5 * self.high, 0.5 * np.hypot(x, y)
         lid = {"shaken": {"motion": md.Oscillation((0, 0, 0.2 * RADIUS), 300.0)},
                "stirred": {"motion": Shaking(1e-3 * a, turns=True)},
-               "servo": {"motion": md.Servo(tuple(walls[-1].normal), force=20.0, mass=0.02, damping=0.5)},
+               "servo": {"motion": md.Servo(direction=tuple(walls[-1].normal), force=20.0, mass=0.02, damping=0.5)},
                "driven": {"motion": md.Driven(mass=0.02, force=Wave(20.0 * s))},
                "belt": {"surface_velocity": (0.1 * b, 0.1 * c, 0), "surface_angular_velocity": (0, 0, a)}}
         if self.box in lid:
-            walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, self.materials[-1], **lid[self.box])
+            walls[-1] = md.Plane(walls[-1].point, walls[-1].normal, material=self.materials[-1], **lid[self.box])
         if self.box == "driven":
             walls[0] = md.Plane(walls[0].point, walls[0].normal, motion=md.Driven(inertia=1e-4, moment=0.01 * a))
             walls[2] = md.Plane(walls[2].point, walls[2].normal, surface_velocity=(0.1 * b, 0, 0.1 * c))
@@ -197,7 +197,7 @@ class RandomScene:
             return {"periodic": ((0, 0, 0), self.high, (True, True, False)), "walls": walls[-2:]}
         if self.box not in boxes:
             return {"walls": walls}
-        return {"periodic": md.PeriodicBox((0, 0, 0), self.high, (True, True, True), **boxes[self.box])}
+        return {"periodic": md.PeriodicBox((0, 0, 0), self.high, axes=(True, True, True), **boxes[self.box])}
 
     def start(self, threads):
         pairs = [md.Pair(*self.materials, restitution=0.7, friction=0.2, rolling_friction=0.1, adhesion=2.0,
@@ -207,11 +207,12 @@ class RandomScene:
         rng = np.random.default_rng([self.seed, 2])
         placed = place_densely(self.shapes, self.counts, (0, 0, 0), self.high, rng)
         for shape, (x, q), scale, material in zip(self.shapes, placed, self.scales, self.materials * 2):
-            sim.add_clumps(shape, x, q, rng.normal(0.0, 1.5, size=x.shape), rng.normal(0.0, 40.0, size=x.shape),
-                           scale, material, overlap=0.5)    # smaller about their centres of mass, they may overlap
+            sim.add_clumps(shape, x, q, velocity=rng.normal(0.0, 1.5, size=x.shape),
+                           angular_velocity=rng.normal(0.0, 40.0, size=x.shape), scale=scale, material=material,
+                           overlap=0.5)     # smaller about their centres of mass, they may overlap
         for k, (name, n) in enumerate(self.fields):
             values = rng.uniform(0.0, 2.0, size=(sim.n_clumps, n)[:2 if n > 1 else 1])
-            sim.add_field(name, values, n, capacity=0.3, per_mass=k > 0, new=0.5 if n == 1 else [0.5] * n,
+            sim.fields.add(name, values, components=n, capacity=0.3, per_mass=k > 0, new=0.5 if n == 1 else [0.5] * n,
                           walls=[1.0] * n if n > 1 and sim.walls else None)
         self.add_functions(sim)
         return sim
@@ -219,9 +220,9 @@ class RandomScene:
     def add_functions(self, sim, others=()):
         """Those that the scene has from its start, and `others` that were added later."""
         for flux in self.fluxes:
-            sim.add_flux(flux, [30.0] if flux is exchange else [self.components])
+            sim.fields.add_flux(flux, [30.0] if flux is exchange else [self.components])
         for force in [*self.forces, *others]:
-            sim.add_force(force, [self.components] if force is spring else (), random=4 if force is stir else 0,
+            sim.forces.add(force, [self.components] if force is spring else (), random=4 if force is stir else 0,
                           corrections=self.corrections)
 
     def flow(self):
@@ -252,18 +253,18 @@ class RandomScene:
         sim.remove_clumps(sim.ids)
 
     def _force(self, sim, rng):
-        sim.add_force(drag, corrections=self.corrections)
+        sim.forces.add(drag, corrections=self.corrections)
 
     def _field(self, sim, rng):
-        sim.add_field("late", rng.uniform(size=sim.n_clumps), new=0.5)
+        sim.fields.add("late", rng.uniform(size=sim.n_clumps), new=0.5)
 
     def _set(self, sim, rng):
         name = self.fields[rng.integers(len(self.fields))][0]
-        sim.set_field(name, 0.9 * sim.field(name) + 0.05)
+        sim.fields[name] = 0.9 * sim.fields[name] + 0.05
 
     def _bond(self, sim, rng):
         strength = 10.0 ** rng.uniform(3.0, 6.0)
-        sim.add_bonds(rng.uniform(0.02, 0.07) * RADIUS, young=1e7, tensile=strength, shear=strength, damping=0.05)
+        sim.bonds.add(rng.uniform(0.02, 0.07) * RADIUS, young=1e7, tensile=strength, shear=strength, damping=0.05)
 
     def _deform(self, sim, rng):
         axes = {"pressed": ("x", "z"), "waving": ("y", "z")}.get(self.box, ("x", "y"))
@@ -280,7 +281,7 @@ class RandomScene:
                 {"pin": pin, "turns": "", "angular_velocity": 20.0 * axis},
                 {"motion": md.Oscillation(0.1 * RADIUS * axis, 200.0)}, {"motion": Shaking(1e-2, turns=True)},
                 {"motion": md.Driven(mass=0.05, axis=axis, force=1.0)},
-                {"motion": md.Servo(axis, force=1.0, mass=0.05)},
+                {"motion": md.Servo(direction=axis, force=1.0, mass=0.05)},
                 {"motion": md.Driven(inertia=1e-5, axis=axis, moment=0.01)}] + [
                 {"motion": len(sim.walls) - 1}] * 4 * bool(sim.walls)
         way = ways[rng.integers(len(ways))]
@@ -291,9 +292,9 @@ class RandomScene:
         (x, y, z), (a, b, c) = self.high, self.rates[1:]
         names = [wall.name for wall in sim.walls]
         if "lid" in names:
-            sim.remove_wall("lid")
+            sim.walls.remove("lid")
         elif rng.random() < 0.3:
-            sim.add_wall([md.Plane(self.high, (0, 0, -1), name="lid"), md.Cone(
+            sim.walls.add([md.Plane(self.high, (0, 0, -1), name="lid"), md.Cone(
                 (0.5 * x, 0.5 * y, 0.0), (0, 0, 1), (2 * x, 2 * x), z, name="lid", angular_velocity=(0, 0, a))][
                     rng.integers(2)])
         else:
@@ -301,13 +302,13 @@ class RandomScene:
                     {"motion": md.Servo(pressure=1e3, mass=0.02, area=0.01)}, {"motion": Shaking(0.1)},
                     {"motion": md.Servo(pressure=1e3, mass=0.02)}, {"motion": md.Driven(mass=0.05, force=Wave(9.0))},
                     {"surface_velocity": (0, 0.1 * b, 0.1 * c)}]
-            sim.move_wall(int(rng.integers(len(sim.walls))), **ways[rng.integers(len(ways))])
+            sim.walls.move(int(rng.integers(len(sim.walls))), **ways[rng.integers(len(ways))])
 
     def disturbed(self, sim, rng, folder, left):
         """Something that must change nothing.  left : steps that may be done in it"""
         how = rng.choice(["file", "copy", "pickle", "look", "sort", "shares", "undo", "taken back"])
         if how == "file":
-            functions, others = functions_of(sim), sim.user_forces[len(self.forces):]
+            functions, others = functions_of(sim), sim.forces.functions[len(self.forces):]
             sim.save(folder / "state.npz")
             sim = md.Simulation.load(folder / "state.npz", threads=int(rng.integers(1, 4)), motions=functions)
             self.add_functions(sim, others)
@@ -317,12 +318,12 @@ class RandomScene:
             sim = pickle.loads(pickle.dumps(sim))
         elif how == "look":
             bits(sim)
-            sim.write_vtu(folder / "frame.vtu")
+            sim.io.write_vtu(folder / "frame.vtu")
         elif how == "sort" and sim.n_clumps:
             sim.continue_from(sim.loop.sorted(), sim.loop)
         elif how == "shares":
             sim.loop.set_shares(rng.dirichlet([3.0] * sim.threads).tolist())
-        elif how == "undo" and drag in sim.user_forces and sim.loop.started.all():      # else: half a step back
+        elif how == "undo" and drag in sim.forces.functions and sim.loop.started.all():      # else: half a step back
             trap.set(1, KeyboardInterrupt)
             with suppress(KeyboardInterrupt):
                 sim.run(1)
@@ -338,7 +339,7 @@ class RandomScene:
             raise KeyError("said by the callback")
         action = str(rng.choice(["add", "remove", "hold", "walls", "force", "clear"]))
         with suppress(KeyError):
-            sim.run(1, 1, call)
+            sim.run(1, every=1, callback=call)
 
     def run(self, threads=1, seed=None, folder=None):
         """Bits before and after each action and at the end. seed : of what disturbs the run, None: nothing.
@@ -350,7 +351,7 @@ class RandomScene:
             while sim.step_count < last:
                 most = last - sim.step_count
                 steps = most if seed is None else min(most, int(rng.choice([1, 2, 7, 20])))
-                sim.run(steps, *([Flow.every, flow] if flow else []))
+                sim.run(steps, **({"every": Flow.every, "callback": flow} if flow else {}))
                 if seed is not None and rng.random() < 0.35:
                     sim = self.disturbed(sim, rng, folder, last - sim.step_count)
             found.append(bits(copy.deepcopy(sim) if seed is None else sim))

@@ -35,16 +35,16 @@ def compiled_conduction():
 def box_of_rods(n=60, flux=None, conductivity=1e6, threads=1, **changes):
     layers = -(-n // 16)
     settings = dict(contact="hertz-mindlin", dt=2e-5, gravity=(0, 0, -9.81), threads=threads)
-    sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.13, 0.13, 0.034 * layers + 0.4)), **settings | changes)
+    sim = md.Simulation(MATERIAL, md.box_walls((0, 0, 0), (0.13, 0.13, 0.034 * layers + 0.4)), **settings | changes)
     rng = np.random.default_rng(3)
     places = np.stack(np.meshgrid(*2 * [0.032 * np.arange(4)], 0.034 * np.arange(layers), indexing="ij"),
                       axis=-1).reshape(-1, 3)[:n] + 0.0165
     sim.add_clumps(ROD, places, velocity=rng.normal(0.0, 1.0, places.shape))
-    sim.add_field("temperature", rng.uniform(300.0, 400.0, len(places)), capacity=800.0, per_mass=True, new=350.0)
+    sim.fields.add("temperature", rng.uniform(300.0, 400.0, len(places)), capacity=800.0, per_mass=True, new=350.0)
     if flux is not None:
-        sim.add_flux(flux, [conductivity])
+        sim.fields.add_flux(flux, [conductivity])
     return sim
 
 
 def same(a, b):
-    return np.array_equal(a.field("temperature"), b.field("temperature")) and np.array_equal(a.position, b.position)
+    return np.array_equal(a.fields["temperature"], b.fields["temperature"]) and np.array_equal(a.position, b.position)

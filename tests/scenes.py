@@ -71,7 +71,7 @@ class Scene:
                             **{"contact": self.contact} | options)
         for _, run in groupby(range(len(self.shapes)), key=lambda k: (id(self.shapes[k]), materials[k])):
             run = list(run)
-            sim.add_clumps(self.shapes[run[0]].template, *(state[run] for state in self.state),
+            sim.add_clumps(self.shapes[run[0]].template, **motion(state[run] for state in self.state),
                            material=materials[run[0]])
         return sim
 
@@ -104,6 +104,11 @@ def drag(t, x, v, q, w):
 
 def state_of(sim):
     return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
+
+
+def motion(state):
+    """Arguments of `add_clumps` out of position, orientation, velocity and angular velocity."""
+    return dict(zip(("position", "orientation", "velocity", "angular_velocity"), state))
 
 
 def warnings_of(call, file=None):
@@ -149,7 +154,7 @@ def rods_in_box(seed, n=30, side=1.0, speed=4.0, spin=4.0, shape=None, walls=Tru
         if np.all(((position - new)**2).sum(1) > (2 * shape.reach)**2):
             position = np.vstack([position, new])
     return Scene([shape] * n, position, unit_vectors(rng, n, 4), speed * unit_vectors(rng, n),
-                 spin * unit_vectors(rng, n), md.box([0.0] * 3, [side] * 3) if walls else [])
+                 spin * unit_vectors(rng, n), md.box_walls([0.0] * 3, [side] * 3) if walls else [])
 
 
 def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
@@ -165,7 +170,7 @@ def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
     about_x = quaternion(np.tile([1.0, 0.0, 0.0], (n, 1)), rng.uniform(0.0, 2 * np.pi, n))
     orientation = product(quaternion(unit_vectors(rng, n), rng.uniform(0.0, 0.15, n)), product(about_x, along_x))
     return Scene([shape] * n, position, orientation, speed * unit_vectors(rng, n),
-                 spin * unit_vectors(rng, n), md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])
+                 spin * unit_vectors(rng, n), md.box_walls([0.0] * 3, cell * shape_of_lattice) if walls else [])
 
 
 def packed_mixture(seed, shape_of_lattice, **options):
@@ -182,7 +187,7 @@ def packed_bunches(seed, side):
     cell, n = 2.02 * shape.reach, side**3
     position = cell * (0.5 + np.argwhere(np.ones((side, side, side))))
     return Scene([shape] * n, position, unit_vectors(rng, n, 4), 4.0 * unit_vectors(rng, n),
-                 20.0 * unit_vectors(rng, n), md.box([0.0] * 3, [cell * side] * 3))
+                 20.0 * unit_vectors(rng, n), md.box_walls([0.0] * 3, [cell * side] * 3))
 
 
 def rescaled(box, length, modulus):
@@ -229,7 +234,7 @@ def scattered(seed, shapes, n, low, length, axes, speed=2.0, spin=4.0, tries=1, 
 
 def smallest_gap(sim, box=None, first=0):
     """Of spheres of the clumps from `first` on to walls, to other clumps, and to images up to two boxes away."""
-    x, r, clump = sim.sphere_centers(), np.asarray(sim.sphere_radii), np.asarray(sim.sphere_clump)
+    x, r, clump = sim.sphere_centers, np.asarray(sim.sphere_radii), np.asarray(sim.sphere_clump)
     new, smallest = clump >= first, np.min([(x - wall.point) @ wall.normal - r for wall in sim.walls], initial=np.inf)
     axes, lattice = (box.axes, box.lattice) if box else ((False,) * 3, np.eye(3))
     for count in combinations_of(*(range(-2, 3) if periodic else [0] for periodic in axes)):
@@ -247,11 +252,12 @@ def material_for(contact):
 
 def settling(dt=1e-4, contact=ROLLING, template=CLUMP, gravity=(0.0, 0.0, -9.81), material=None, **options):
     """A hundred clumps of three spheres that fall into a box and lose their energy."""
-    sim = md.Simulation(material or material_for(contact), md.box((0.0, 0.0, 0.0), (0.6, 0.6, 0.6)), contact=contact,
+    sim = md.Simulation(material or material_for(contact), md.box_walls((0.0, 0.0, 0.0), (0.6, 0.6, 0.6)),
+                        contact=contact,
                         dt=dt, gravity=gravity, **options)
     rng, place = np.random.default_rng(1), 0.07 + 0.115 * np.argwhere(np.ones((5, 5, 4)))
-    sim.add_clumps(template, place, unit_vectors(rng, 100, 4), rng.normal(size=(100, 3)),
-                   5.0 * rng.normal(size=(100, 3)))
+    sim.add_clumps(template, place, unit_vectors(rng, 100, 4), velocity=rng.normal(size=(100, 3)),
+                   angular_velocity=5.0 * rng.normal(size=(100, 3)))
     return sim
 
 
@@ -286,6 +292,6 @@ def gas(motion, contact="hertz", n=200, solid_fraction=0.25, dt=2e-5, seed=1, te
     edge = (n * template.volume / solid_fraction) ** (1 / 3)
     position, orientation, velocity, spin = _start(n, edge, seed, template)
     sim = md.Simulation(sheared_material(contact), dt=dt, contact=contact,
-                        periodic=md.PeriodicBox((0.0,) * 3, (edge,) * 3, (True,) * 3, **motion), **options)
-    sim.add_clumps(template, position, orientation, speed * velocity, speed / 0.05 * spin)
+                        periodic=md.PeriodicBox((0.0,) * 3, (edge,) * 3, axes=(True,) * 3, **motion), **options)
+    sim.add_clumps(template, position, orientation, velocity=speed * velocity, angular_velocity=speed / 0.05 * spin)
     return sim

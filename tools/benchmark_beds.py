@@ -42,7 +42,8 @@ def without_history(sim):
     """New simulation of the same clumps, on one thread; its contacts have no history, as in other programs."""
     new = md.Simulation(sim.material, walls=sim.walls, rotation="spiral", contact=CONTACT, dt=STEP, gravity=GRAVITY,
                         threads=1)
-    new.add_clumps(sim.templates[0], sim.position, sim.orientation, sim.velocity, sim.angular_velocity)
+    new.add_clumps(sim.templates[0], sim.position, sim.orientation, velocity=sim.velocity,
+                   angular_velocity=sim.angular_velocity)
     return new
 
 

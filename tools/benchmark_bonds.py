@@ -32,7 +32,7 @@ def lattice(kind, side):
     ball = md.ClumpTemplate([(0, 0, 0)], [RADIUS], density=1000.0)
     sim.add_clumps(ball, spacing * places, velocity=np.random.default_rng(0).normal(0.0, 1e-3, (len(places), 3)))
     if law == BONDS:
-        sim.add_bonds(GAP, young=1e7, damping=0.1 if kind == "damped bonds" else 0.0)
+        sim.bonds.add(GAP, young=1e7, damping=0.1 if kind == "damped bonds" else 0.0)
     sim.run(20)
     return sim
 

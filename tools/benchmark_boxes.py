@@ -31,11 +31,11 @@ def squeezed(sample, fraction, dt, steps):
     """The same grains at this solid fraction, in a periodic box, and between six planes of which one has moved."""
     sim = sample.simulation(material(0.0, 0.5), dt, {"rates": (-1.0,) * 3}, contact="hertz-mindlin", threads=1)
     sim.run(steps)
-    planes = md.Simulation(material(0.0, 0.5), md.box(sample.low, sample.high), dt=dt, contact="hertz-mindlin",
+    planes = md.Simulation(material(0.0, 0.5), md.box_walls(sample.low, sample.high), dt=dt, contact="hertz-mindlin",
                            threads=1)
     planes.add_clumps(sample.template, sample.position, sample.orientation, scale=sample.scale)
     fall = (1.0 - LOOSE / fraction) * (sample.high - sample.low)[2]
-    planes.move_wall(LID, velocity=(0.0, 0.0, -fall / (steps * dt)))
+    planes.walls.move(LID, velocity=(0.0, 0.0, -fall / (steps * dt)))
     planes.run(steps)
     return sample.moved(sim), sample._replace(position=planes.position, orientation=planes.orientation,
                                               high=sample.high - [0.0, 0.0, fall])
@@ -46,7 +46,7 @@ def started(sample, friction, dt, **around):
     sim = md.Simulation(material(friction, 0.98) if friction else md.Material(YOUNG, POISSON), dt=dt,
                         contact="hertz-mindlin" if friction else "hertz", threads=1, **around)
     velocity = np.random.default_rng(1).normal(0.0, SPEED, (COUNT, 3))
-    sim.add_clumps(sample.template, sample.position, sample.orientation, velocity, scale=sample.scale)
+    sim.add_clumps(sample.template, sample.position, sample.orientation, velocity=velocity, scale=sample.scale)
     sim.run(START)
     return sim
 
@@ -55,14 +55,14 @@ def simulations(aspect, fraction, friction):
     """Copies, each behind that at rest to which it is compared: (box, planes)."""
     dt = step_of(aspect)
     sample, between = squeezed(placed(aspect, COUNT, 1), fraction, dt, round(np.log(fraction / LOOSE) / 3.0 / dt))
-    boxes = [started(sample, friction, dt, periodic=md.PeriodicBox(sample.low, sample.high, (True,) * 3))]
+    boxes = [started(sample, friction, dt, periodic=md.PeriodicBox(sample.low, sample.high, axes=(True,) * 3))]
     held = tuple(md.Pressure(stress, SLOW) for stress in np.diag(boxes[0].stress(kinetic=True)))
     for motion in {"shear": ("x", "y", 1.0)}, {"rates": (0.0, 0.0, -1e-3)}, {"rates": held}:
         boxes.append(copy.deepcopy(boxes[0]))
         boxes[-1].deform(**motion)
-    planes = [started(between, friction, dt, walls=md.box(between.low, between.high))]
+    planes = [started(between, friction, dt, walls=md.box_walls(between.low, between.high))]
     planes.append(copy.deepcopy(planes[0]))
-    planes[1].move_wall(LID, md.Servo(force=np.linalg.norm(planes[0].wall_force(LID)), mass=HEAVY))
+    planes[1].walls.move(LID, md.Servo(force=np.linalg.norm(planes[0].walls.force(LID)), mass=HEAVY))
     return boxes, planes
 
 

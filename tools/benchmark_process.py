@@ -47,9 +47,9 @@ def measure(sim, warmup, steps, repeats):
     first_step, peak = sim.step_count, None
     sys.stdin.readline()
     sim.run(warmup)
-    while sim.statistics["outer_lists"] < WARMUP_LISTS:
+    while sim.diagnostics.statistics["outer_lists"] < WARMUP_LISTS:
         sim.run(warmup)
-    warmup, before = sim.step_count - first_step, sim.statistics
+    warmup, before = sim.step_count - first_step, sim.diagnostics.statistics
     times, contacts, samples = [], [], []
     for _ in range(repeats):
         print(flush=True)
@@ -57,7 +57,7 @@ def measure(sim, warmup, steps, repeats):
         times.append(seconds(sim, steps))
         peak = peak or peak_memory()
         contacts.append(len(sim.contacts()))
-        samples.append(sim.statistics)
+        samples.append(sim.diagnostics.statistics)
     elapsed, processor = zip(*times)
     lists = {name: fmean(sample[name] for sample in samples) for name in LISTS}
     lists |= {f"{kind}_lists_per_step": (samples[-1][f"{kind}_lists"] - before[f"{kind}_lists"]) / (repeats * steps)

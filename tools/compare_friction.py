@@ -172,10 +172,11 @@ def simulation(collision, speed, dt, model="rescale"):
     glass, other = materials(collision)
     if collision.adhesion:
         glass = other = replace(glass, adhesion=work_of_adhesion(collision, speed))
-    pairs = [md.Pair(glass, other, collision.restitution, collision.friction)] if collision.steel else []
+    pairs = [md.Pair(glass, other, restitution=collision.restitution,
+                     friction=collision.friction)] if collision.steel else []
     wall = collision.bodies == "wall"
     normal, tangent, side = np.eye(3)[[2, 0, 1]] if wall else (NORMAL, TANGENT, SIDE)
-    walls = md.box((-RADIUS * 10, -RADIUS * 10, 0.0), (RADIUS * 10,) * 3, other) if wall else []
+    walls = md.box_walls((-RADIUS * 10, -RADIUS * 10, 0.0), (RADIUS * 10,) * 3, material=other) if wall else []
     contact = (f"hertz-mindlin:tangential={model},tangential_damping={collision.damping!r},friction_limit=magnitude,"
                "mass=clump")
     sim = md.Simulation(glass, walls=walls, dt=dt, threads=1, pairs=pairs,
@@ -184,8 +185,9 @@ def simulation(collision, speed, dt, model="rescale"):
     velocity, spin = np.zeros((2, len(templates), 3))
     velocity[0] = speed * (tan(radians(collision.angle)) * tangent - normal)
     spin[0] = speed / RADIUS * (np.array(collision.spin) @ [normal, tangent, side])
-    for row, material in zip(zip(templates, position, orientation, velocity, spin), (glass, other, glass)):
-        sim.add_clumps(*row, material=material)
+    for k, (template, material) in enumerate(zip(templates, (glass, other, glass))):
+        sim.add_clumps(template, position[k], orientation[k], velocity=velocity[k], angular_velocity=spin[k],
+                       material=material)
     return sim
 
 

@@ -44,7 +44,7 @@ sim = minidem.Simulation.load(path, threads=threads)
 if sys.argv[4] == "zero-force":
     import numba
     signature = "void(" + ", ".join(["CPointer(float64)"] * 4) + ")"
-    sim.add_force(numba.cfunc(signature)(lambda time, clumps, wrenches, parameters: None))
+    sim.forces.add(numba.cfunc(signature)(lambda time, clumps, wrenches, parameters: None))
 clock = time.process_time if threads == 1 else time.perf_counter
 sim.run(2 * steps)
 print(minidem.__file__, flush=True)

@@ -157,9 +157,9 @@ def loop():
             sim = scene.simulation(rotation=scheme, contact=contact, threads=2)
             if scheme == "exact":
                 sim.set_motion(sim.ids[::5], turns="x")
-                sim.set_motion(sim.ids[1::5], motion=md.Servo((0, 0, 1), force=1.0, mass=1.0))
+                sim.set_motion(sim.ids[1::5], motion=md.Servo(direction=(0, 0, 1), force=1.0, mass=1.0))
             sim.run(150)
-            sim.run(50, 10, lambda sim: (sim.energy(), sim.contacts()))
+            sim.run(50, every=10, callback=lambda sim: (sim.energy(), sim.contacts()))
             if sim.threads < 2:
                 sys.exit(f"{name}: ran on {sim.threads} thread; data races need two")
             print(f"{name}, {scheme}, {contact}: {sim.step_count} steps, {len(sim.contacts())} contacts", flush=True)

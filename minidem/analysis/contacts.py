@@ -27,7 +27,7 @@ def image_shifts(sim, pairs):
     """
     box, real, shifts = sim.box, pairs["sphere_j"] >= 0, np.zeros((len(pairs), 3))
     if box is not None:
-        centers = sim.sphere_centers()
+        centers = sim.sphere_centers
         i, j = (pairs[name][real] for name in ("sphere_i", "sphere_j"))
         shifts[real] = box.displacement(box.lengths_in(centers[i] - centers[j]))
     return shifts
@@ -97,7 +97,7 @@ def wall_wrenches(sim, contacts, about=None):
 
     A wall that carries clumps takes all forces on them.
     """
-    walls, box, found = sim.walls_at_rest, sim.box, contacts[contacts["clump_j"] < 0]
+    walls, box, found = sim.walls.at_rest, sim.box, contacts[contacts["clump_j"] < 0]
     wrenches, centers, wall = np.zeros((len(walls), 6)), np.array([w.center for w in walls]), -1 - found["clump_j"]
 
     def add(wall, point, force, couple, repeats):

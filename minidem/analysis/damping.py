@@ -143,7 +143,7 @@ def damped_bonds(sim):
 
 def _of_bonds(sim, spheres, mass, inertia, rows):
     """The same matrices of bonds, of forces and of couples."""
-    centers, beta = sim.sphere_centers(), rows[BondRecord.SLIP, :, 3]
+    centers, beta = sim.sphere_centers, rows[BondRecord.SLIP, :, 3]
     between = to_nearest_image(sim.box, centers[spheres[:, 0]] - centers[spheres[:, 1]])
     distance = np.linalg.norm(between, axis=1)
     normal = between / distance[:, None]
@@ -272,7 +272,7 @@ class _Side:
         sphere = contacts[f"sphere_{side}"]
         self.clump = contacts[f"clump_{side}"].astype(np.intp)
         reach = (sim.sphere_radii[sphere] + beyond)[:, None] * towards
-        arm = sim.sphere_centers()[sphere] - sim.position[self.clump] + reach
+        arm = sim.sphere_centers[sphere] - sim.position[self.clump] + reach
         moved = ~sim.reader.immovable()[self.clump, None]   # of what is held in part, an upper bound
         mass, inertia = sim.mass[self.clump], sim.reader.column("inertia")[self.clump]
         self.motion, self.turns = np.zeros((2, len(sphere), 3, 6))

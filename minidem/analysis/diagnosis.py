@@ -171,5 +171,5 @@ def _cause(sim, rotation_first):
     if sim.dt > limit:
         return (f"Its motion has become unstable, because dt ({sim.dt:g} s) is {sim.dt / limit:.3g} times the Rayleigh "
                 f"step of the smallest sphere, too much for contacts: lower dt below {limit:.3g} s")
-    forces = " or a user force" if sim.user_forces else ""
+    forces = " or a user force" if sim.forces.functions else ""
     return f"Its motion has become unstable, by a contact{forces} that dt ({sim.dt:g} s) does not resolve: lower dt"

@@ -151,7 +151,7 @@ def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarr
     axis = shear_axes(sim)[1] if axis is None else axis
     if axis not in (0, 1, 2):
         raise ValueError(f"axis = {axis!r}: give 0, 1 or 2")
-    low, high = enclosed_box(sim.walls_at_rest, sim.box)
+    low, high = enclosed_box(sim.walls.at_rest, sim.box)
     if not np.isfinite([low, high]).all():
         raise ValueError("walls and periodic axes do not enclose a box, so slabs have no volume; give a simulation "
                          "with planes or periodic axes on all sides")

@@ -216,9 +216,9 @@ class Monitor:
         """Overlaps of the present spheres up to which no check of a kind fails [m], and new clumps in closed meshes."""
         least = sim.reader.smallest_radii().min(initial=math.inf)
         self._limits = {"overlap": DEEP * least, "wall": least, "step": _safe_overlap(sim)}
-        if self._walls is not sim.walls:
+        if self._walls is not sim.reader.walls:
             self._enclosures = enclosures(sim)
-            self._walls = sim.walls                     # last: a signal may come in between
+            self._walls = sim.reader.walls              # last: a signal may come in between
         for enclosure in self._enclosures:
             enclosure.add_new(sim)
         self._population = sim.reader.population
@@ -342,7 +342,7 @@ def _wall(sim, contacts):
 
     With less, the mirror image of what is behind the wall lies inside the same spheres and outweighs it.
     """
-    walls, position = sim.walls_at_rest, sim.position
+    walls, position = sim.walls.at_rest, sim.position
     deepest, found = 0.0, None
     for k, wall in enumerate(walls):
         clumps = contacts["clump_i"][contacts["clump_j"] == -1 - k]
@@ -420,7 +420,7 @@ def _driven(sim):
     driven = {k: wall.motion for k, wall in enumerate(sim.walls) if isinstance(wall.motion, Driven)}
     if not driven:
         return None
-    contacts, still, power = sim.contacts(), sim.walls_at_rest, sim.settings.law.power
+    contacts, still, power = sim.contacts(), sim.walls.at_rest, sim.settings.law.power
     for k, motion in driven.items():
         found = contacts[(contacts["clump_j"] == -1 - k) & (contacts["overlap"] > 0.0)]
         lever = cross(found["point"] - still[k].center, found["normal"]) if motion.turns else found["normal"]
@@ -491,7 +491,7 @@ class Enclosure:
         new = np.flatnonzero(ids >= self.next_id)
         self.next_id = population.next_id
         if len(new):
-            points = self._in_wall(sim, sim.sphere_centers()[(np.cumsum(sizes) - sizes)[new]])
+            points = self._in_wall(sim, sim.sphere_centers[(np.cumsum(sizes) - sizes)[new]])
             within = ((self.low <= points) & (points <= self.high)).all(axis=1)
             if reader.exclusions is not None:
                 within &= ~reader.exclusions[reader.material_index[new], reader.wall_materials[self.number]]
@@ -538,7 +538,7 @@ def _fallen(sim):
                        np.linalg.norm(np.cross(down, wall.axis)) > LEVEL
                        for wall, extent in zip(sim.walls, extents) if not extent):
         return None
-    corners = [np.array(wall.center) + sign * extent for wall, extent in zip(sim.walls_at_rest, extents) if extent
+    corners = [np.array(wall.center) + sign * extent for wall, extent in zip(sim.walls.at_rest, extents) if extent
                for sign in (-1.0, 1.0)] + ([] if box is None else [box.low, box.high])
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     below = column("position") @ down - np.maximum(down * low, down * high).sum() - FAR * (high - low).max()

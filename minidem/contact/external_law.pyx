@@ -50,7 +50,7 @@ class EightContacts(Assignable):
     ids : (8, 2) array, read-only
         Of the clumps i and j; -1 - number of a wall.
     fields : mapping of (8, 2) or (8, 2, components) arrays, read-only
-        Values of i and j of each field (`Simulation.add_field`); a wall without a value has the value of i.
+        Values of i and j of each field (`Simulation.fields.add`); a wall without a value has the value of i.
     rates : mapping of arrays of these shapes
         Rates times capacity at which the contact changes the fields of i and j, zero at first. For `force` and fluxes.
         Rates of a flux count in contacts that last, rates of a law in the last evaluation of a contact, too.
@@ -67,7 +67,7 @@ class EightContacts(Assignable):
         Energy dissipated in this step by damping, tangential damping, sliding, rolling [J].
     goes_on, fracture : (8,) arrays
         1 if the contact continues, else 0; at first whether the overlap is positive. Energy of what breaks in this
-        contact at this pose [J], zero at first; those above zero are listed by `Simulation.broken_bonds`.
+        contact at this pose [J], zero at first; those above zero are listed by `Simulation.bonds.broken`.
     normal_energy, tangential_energy, rolling_energy, sliding : (8,) arrays
         Elastic energies at the pose [J], and 1 if the limit of friction is reached; of `describe` only, instead of the
         force and all that follows it.

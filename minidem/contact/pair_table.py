@@ -113,9 +113,9 @@ class PairTable:
     @property
     def exclusions(self):
         """(n, n) bool, which two materials have a pair without contact; None: no two."""
-        if all(pair.contact for pair in self.pairs):
+        if all(pair.interacts for pair in self.pairs):
             return None
-        return np.array([[a in self._others.get(b, ()) and not self._others[b][a].contact for a in self.materials]
+        return np.array([[a in self._others.get(b, ()) and not self._others[b][a].interacts for a in self.materials]
                          for b in self.materials])
 
     def coefficients(self, law, values):
@@ -156,7 +156,7 @@ class PairTable:
                                      f"{law.name!r} reads {', '.join(read)} of their pair; add md.Pair(a, b, ...) of "
                                      "these two materials")
                 pair = self._others[a][b]
-                if missing := [name for name in read if pair.contact and getattr(pair, name) is None]:
+                if missing := [name for name in read if pair.interacts and getattr(pair, name) is None]:
                     values = ", ".join(f"{name} {getattr(pair.a, name):g} and {getattr(pair.b, name):g}"
                                        for name in missing)
                     raise ValueError(f"pairs: {label_of(pair)} gives no {', '.join(missing)}, which contact law "

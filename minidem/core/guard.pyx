@@ -3,7 +3,7 @@
 from functools import update_wrapper
 from types import MethodType
 
-from minidem.core.keywords import explain
+from minidem.core.keywords import by_keyword
 
 from cpython.pythread cimport PyThread_get_thread_ident
 
@@ -35,26 +35,24 @@ cdef class Guard:
 
 
 cdef class exclusive:
-    """Decorator of the methods of a simulation: enter its guard; RuntimeError if its state is incomplete."""
+    """Decorator of the methods of a simulation or an `Accessor`: enter the guard; RuntimeError if the state is
+    incomplete."""
     cdef object method
     cdef dict __dict__                  # name, docstring and signature of the method
 
     def __init__(self, method):
-        self.method = method
+        self.method = by_keyword(method)
         update_wrapper(self, method)
 
-    def __get__(self, simulation, owner):
-        return self if simulation is None else MethodType(self, simulation)
+    def __get__(self, it, owner):
+        return self if it is None else MethodType(self, it)
 
-    def __call__(self, simulation, *arguments, **options):
+    def __call__(self, it, *arguments, **options):
+        simulation = getattr(it, "_sim", it)
         with simulation.settings.guard:
             if simulation.loop.broken is not None:
                 raise RuntimeError(f"this simulation cannot go on: {simulation.loop.broken}; load its last checkpoint")
-            try:
-                return self.method(simulation, *arguments, **options)
-            except TypeError as error:
-                explain(error, self.method, options)
-                raise
+            return self.method(it, *arguments, **options)
 
     def __getattr__(self, name):
         method = self.method.__name__

@@ -1,4 +1,5 @@
 """Arrays that users receive: copies that raise on item assignment, because the assignment would have no effect."""
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,7 +8,7 @@ from minidem.core.guard import exclusive
 
 CHANGED_BY = {          # what changes a quantity of a simulation
     "velocity": "sim.set_motion(ids, velocity=...)", "angular_velocity": "sim.set_motion(ids, angular_velocity=...)",
-    "walls": "sim.move_wall, add_wall and remove_wall", "box": "sim.deform", "bonds": "sim.add_bonds",
+    "walls": "sim.walls.move, add and remove", "box": "sim.deform", "bonds": "sim.bonds.add",
     "position": "sim.add_clumps, which places clumps, and remove_clumps",
     "orientation": "sim.add_clumps, which places clumps, and remove_clumps"}
 
@@ -28,6 +29,14 @@ class ReadOnlyArray(np.ndarray):
 
     def __array_wrap__(self, array, context=None, return_scalar=False):      # NumPy 1 does not pass return_scalar
         return np.asarray(array)[()] if array.ndim == 0 else np.asarray(array)
+
+    def __call__(self):
+        """`sim.sphere_centers` of before 0.25, until 1.0."""
+        if self.name != "sphere_centers":
+            raise TypeError(f"{self.name or 'an array'} is an array, and cannot be called")
+        warnings.warn("sim.sphere_centers is an array now, without (); calling it ends with minidem 1.0",
+                      DeprecationWarning, stacklevel=2)
+        return self
 
     def __setitem__(self, where, value):
         if self.name is not None:

@@ -113,7 +113,7 @@ def set_new(population, state, first):
     rows, mass = field_rows(state), state.column("mass")[first:]
     for one, (name, place, n) in zip(population.fields, population.components):
         if one.new is None:
-            raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to add_field")
+            raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to sim.fields.add")
         rows[first:, place:place + n] = first_rows(one, np.broadcast_to(one.new, (len(mass), n)), mass)
     set_field_rows(state, rows)
 

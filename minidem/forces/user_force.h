@@ -1,4 +1,4 @@
-/* What a compiled user force reads and writes: eight clumps, lab frame, SI units (Simulation.add_force).
+/* What a compiled user force reads and writes: eight clumps, lab frame, SI units (sim.forces.add).
  *
  *     void f(const double *time, const minidem_clumps *clumps, minidem_wrenches *wrenches, const double *parameters)
  *

@@ -1,6 +1,6 @@
 """User forces: forces and torques on clumps from functions in Python, and compiled ones (core/external.pyx).
 
-`Simulation.add_force` documents their signatures. The time loop calls `UserForces` for those in Python, and compiled
+`Simulation.forces.add` documents their signatures. The time loop calls `UserForces` for those in Python, and compiled
 ones directly: each thread for its own blocks, after the reduction of the wrenches. A compiled function sees eight
 clumps and nothing else, so results do not depend on the threads. Forces see velocities predicted at the instant of the
 pose.
@@ -379,8 +379,8 @@ class UserForces:
         """ValueError unless all are there."""
         if not self.complete:
             raise ValueError(f"this simulation was saved with {self.expected} user forces and has "
-                             f"{len(self.forces)}: call add_force again after load, before run, and "
-                             "add_flux too, or load it with forces='drop'")
+                             f"{len(self.forces)}: call sim.forces.add again after load, before run, "
+                             "and sim.fields.add_flux, or load it with forces='drop'")
 
     @property
     def corrections(self):

@@ -20,13 +20,14 @@ from minidem.initial.sizes import Mixture
 from minidem.material import Material, Pair
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import Wall, box, scaled
+from minidem.walls import Wall, box_walls, scaled
 from minidem.walls.periodic_box import periodic_box
 
 SOFTER, SLOWER = 100.0, 10.0        # in the first stage: Young's moduli, and the step that they allow
 FALLS, HARD = 2.0, 0.1          # durations: first stage / fall from the top, second stage / first
 OVERLAP = 2.0                       # largest relative overlap over (pressure at the bottom / Young's modulus)^(2/3)
 REPORTS = 100
+STATE = "position", "orientation", "velocity", "angular_velocity"
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
                          pairs=[replace(pair, a=soft[pair.a], b=soft[pair.b]) for pair in pairs
                                 if pair.a in soft and pair.b in soft])
         for group, state in zip(groups, states):
-            sim.add_clumps(group.template, *state, scale=group.scale, material=soft[group.material])
+            sim.add_clumps(group.template, **dict(zip(STATE, state)), scale=group.scale, material=soft[group.material])
         return sim
 
     fall = FALLS * sqrt(2.0 * max(height, 4.0 * groups[0].bounding_radius) / gravity)
@@ -210,7 +211,7 @@ def settled_bed(template: ClumpTemplate | Mixture, number: int | None, low: Arra
     height = solid_volume(templates, scales) / (fraction * np.prod(high - low[:2]))
     largest = max(one.bounding_radius * scale.max(initial=0.0) for one, scale in zip(templates, scales))
     top = np.append(high, low[2] + max(height, 2.0 * largest))
-    walls = [side for k, side in enumerate(box(low, top, material=wall or material)) if not axes[k // 2]]
+    walls = [side for k, side in enumerate(box_walls(low, top, material=wall or material)) if not axes[k // 2]]
     connected = (low, top, axes) if any(axes) else None
     poses = place_densely(templates, numbers, low, top, rng, scales, connected)
     groups = [Group(one, *pose, material, scale) for one, pose, scale in zip(templates, poses, scales) if len(scale)]

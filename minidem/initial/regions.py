@@ -8,7 +8,7 @@ simulation and its checkpoints know since when, by its parameters.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ def _free(poses, centers, radii, sim):
     spheres, of_poses = poses.spheres.reshape(-1, 3), poses.radii.ravel()
     clump = np.repeat(np.arange(len(poses.scale)), len(poses.shape.radii))
     free = np.ones(len(poses.scale), dtype=bool)
-    free[clump[sim.overlap_walls(np.column_stack([spheres, of_poses]))]] = False
+    free[clump[sim.walls.overlap(np.column_stack([spheres, of_poses]))]] = False
     touching = near_spheres(spheres, of_poses, centers, radii, rounding(spheres, centers))
     free[clump[touching[:, 0]]] = False
     return free
@@ -66,6 +66,7 @@ class Outlet:
 
     low: ArrayLike
     high: ArrayLike
+    _: KW_ONLY
     name: str = "outlet"
     outside: bool = False
     count: int = field(default=0, init=False, compare=False)
@@ -83,7 +84,7 @@ class Outlet:
         position = sim.wrapped_position
         inside = np.all((self.low <= position) & (position <= self.high), axis=1)
         ids = sim.ids[inside != self.outside].copy()
-        sim.remove_clumps(ids, self.name)
+        sim.remove_clumps(ids, outlet=self.name)
         vars(self).update(zip(("count", "mass"), sim.outflow[self.name]))
         return ids
 
@@ -130,6 +131,7 @@ class Inlet:
     template: ClumpTemplate | Mixture
     low: ArrayLike
     high: ArrayLike
+    _: KW_ONLY
     rate: float | None = None
     velocity: ArrayLike = (0.0, 0.0, 0.0)
     angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
@@ -189,8 +191,8 @@ class Inlet:
             warnings.warn(f"{rate} of an Inlet is not reached: at step {step} there was room for {count} of the "
                           f"{last - first} clumps that were due, and the others are left out; lower the rate, or "
                           "take a larger box or a higher velocity", UserWarning, stacklevel=2)
-        ids = [sim.add_clumps(self._known(template, sim), poses.position, poses.orientation, self.velocity,
-                              self.angular_velocity, poses.scale, self.material)
+        ids = [sim.add_clumps(self._known(template, sim), poses.position, poses.orientation, velocity=self.velocity,
+                              angular_velocity=self.angular_velocity, scale=poses.scale, material=self.material)
                for template, poses in found if len(poses.scale)]
         return np.concatenate([sim.ids[:0], *ids])
 
@@ -231,7 +233,7 @@ class Inlet:
         n = max(1, most)                                # more cannot fit; one, to find out
         scales = [scale[:n][which[:n] == k] for k in range(len(grains.templates))]
         low, high, rng = np.array(self.low), np.array(self.high), np.random.default_rng([self.seed, sim.step_count])
-        centers, radii, box = sim.sphere_centers(), np.asarray(sim.sphere_radii), None
+        centers, radii, box = sim.sphere_centers, np.asarray(sim.sphere_radii), None
         beyond = np.zeros(3)                            # how far new clumps reach out of the region [m]
         if sim.box is not None:
             box = sim.box.spanned(low, high)

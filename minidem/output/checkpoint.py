@@ -31,7 +31,7 @@ from minidem.walls.periodic_box import FUNCTION, LATER, later_of, periodic_box
 
 # Names of a Snapshot as well.
 NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface_angular_velocity": (0.0, 0.0, 0.0),
-       "pressure": None, "area": None, "contact": True, **dict.fromkeys(PAIR_PROPERTIES)}   # of walls, servos, pairs
+       "pressure": None, "area": None, "interacts": True, **dict.fromkeys(PAIR_PROPERTIES)}   # of walls, servos, pairs
 IN_BLOCKS = "scratch", "fields"         # optional columns that the array `blocks` has, others are arrays
 SUMS = ("servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
@@ -203,10 +203,12 @@ def _unpack(settings, arrays, make, threads, motions):
     records, materials = settings["walls"], [Material(**material) for material in settings["materials"]]
     has_meshes = any(record["kind"] == MeshWall.__name__ for record in records)
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())
-    pairs = [Pair(**pair | {name: Material(**pair[name]) for name in "ab"}) for pair in settings["pairs"]]
+    pairs = [Pair(**{"interacts" if name == "contact" else name: value for name, value in pair.items()}    # before 0.25
+                  | {name: Material(**pair[name]) for name in "ab"}) for pair in settings["pairs"]]
     box = unpack_box(settings["periodic"], motions)
-    sim = make(materials[0], unpack_walls(records, meshes, motions), settings["rotation"], settings["contact"],
-               dt=settings["dt"], gravity=settings["gravity"], threads=threads, pairs=pairs, periodic=box)
+    sim = make(materials[0], unpack_walls(records, meshes, motions), rotation=settings["rotation"],
+               contact=settings["contact"], dt=settings["dt"], gravity=settings["gravity"], threads=threads,
+               pairs=pairs, periodic=box)
     empty, law, values = sim.reader.snapshot(), sim.settings.law, sim.settings.law_values
     pair_table, box = PairTable(materials[0], (), pairs), empty.state.box
     for material in materials:                          # in this order, whichever walls have them now

@@ -23,7 +23,7 @@ class Frames:
     contacts : bool
         With the contacts of each frame as lines, for force chains and ``minidem movie --contacts``.
     fields : list of str, or str, optional
-        Arrays of the spheres, as for `Simulation.write_vtu`. Default: all.
+        Arrays of the spheres, as for `Simulation.io.write_vtu`. Default: all.
     append : bool
         Continue the series, if there is one, after its frames up to the time of the first call; later ones are removed.
         Default: replace it.
@@ -43,7 +43,7 @@ class Frames:
         In a call, if a file cannot be written.
     """
 
-    def __init__(self, folder: str | Path, contacts: bool = False, fields: Iterable[str] | str | None = None,
+    def __init__(self, folder: str | Path, *, contacts: bool = False, fields: Iterable[str] | str | None = None,
                  append: bool = False, name: str | None = None, extra: Mapping[str, Callable] | None = None):
         self.folder, self.contacts, self.fields = file_path("folder", folder), flag("contacts", contacts), fields
         self.name, self._append = name or self.folder.absolute().name, flag("append", append)

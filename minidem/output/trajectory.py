@@ -59,7 +59,7 @@ class Trajectory(AbstractContextManager):
     lab frame.
     """
 
-    def __init__(self, path: str | Path, clumps: ArrayLike | None = None, append: bool = False):
+    def __init__(self, path: str | Path, *, clumps: ArrayLike | None = None, append: bool = False):
         self.path, self.continued = file_path("path", path, ".gsd", ".csv"), flag("append", append)
         self._file: Any = None
         self._written: tuple | None = None      # the status of the file when it was written last

@@ -51,7 +51,7 @@ class Frame:
     """The spheres of a simulation at one instant, as copies that `write` reads while the simulation continues.
 
     Only what the time loop changes is copied; values per sphere are computed by `write`. A file has one vertex per
-    sphere, in the order of `sim.sphere_centers()`, in the lab frame:
+    sphere, in the order of `sim.sphere_centers`, in the lab frame:
 
     - points: centre [m];
     - `radius` [m], `clump` (int32, id of the sphere's clump, which is its index unless clumps were removed);
@@ -61,7 +61,7 @@ class Frame:
       box; these are the lengths of the box by which it was moved there;
     - `template` (int32, index in `sim.templates`) and `clump_center`, the centre of mass [m], of its clump;
     - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces;
-    - each field of the simulation (`Simulation.add_field`) and optional column (engine/columns.py) that is drawn, by
+    - each field of the simulation (`Simulation.fields.add`) and optional column (engine/columns.py) that is drawn, by
       its name, and each array of `extra`.
 
     The field data `TimeValue` is the time [s], which ParaView shows for single files too. Without spheres the file has
@@ -127,7 +127,7 @@ def _copies(sim, fields):
 
 def contact_forces(sim):
     """(n_clumps, 3) force of all contacts on each clump [N]."""
-    if not sim.user_forces:                     # the force minus the weight takes less time than a list of contacts
+    if not sim.forces.functions:            # the force minus the weight takes less time than a list of contacts
         return np.asarray(sim.force) - np.asarray(sim.mass)[:, None] * np.array(sim.gravity)
     contacts, force = sim.contacts(), np.zeros((sim.n_clumps, 3))
     pairs = contacts[contacts["clump_j"] >= 0]
@@ -159,7 +159,7 @@ def contact_mesh(sim, between="clumps"):
 
 
 def bond_mesh(sim):
-    """A meshio.Mesh of the bonds of `sim`: see `Simulation.write_bonds`."""
+    """A meshio.Mesh of the bonds of `sim`: see `Simulation.io.write_bonds`."""
     bonds = sim.bonds()
     data = {name: bonds[name] for name in bonds.dtype.names if not name.startswith(("clump", "sphere"))}
     return _line_mesh(sim, bonds, "spheres", data)
@@ -169,7 +169,7 @@ def _line_mesh(sim, pairs, between, data):
     """A meshio.Mesh with a line for each of the `pairs`, as of `contact_mesh`, and cell data (n, ...) by name."""
     import meshio
     ids, box, position = np.asarray(sim.ids), sim.box, np.asarray(sim.position)
-    centers, clump_j, n = position if between == "clumps" else sim.sphere_centers(), pairs["clump_j"], len(pairs)
+    centers, clump_j, n = position if between == "clumps" else sim.sphere_centers, pairs["clump_j"], len(pairs)
     at_wall = clump_j < 0
     starts, ends = (centers[np.maximum(pairs[f"{between[:-1]}_{side}"], 0)] for side in "ij")
     if at_wall.any():

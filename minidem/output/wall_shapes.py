@@ -27,7 +27,7 @@ def reach(sim, earlier=None):
 
     earlier : such a box, which is returned while the spheres are in it, and covered as well when they have left it.
     """
-    centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
+    centers, radii = sim.sphere_centers, np.asarray(sim.sphere_radii)[:, None]
     if not len(centers):
         return earlier
     low, high = (centers - radii).min(axis=0), (centers + radii).max(axis=0)
@@ -54,7 +54,7 @@ def wall_mesh(sim, bounds=None):
     if box is not None:
         ends = box.low, box.high
         bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))
-    walls = sim.walls_at_rest
+    walls = sim.walls.at_rest
     planes = [wall.half_space for wall in walls if wall.half_space]
     revolved = [wall for wall in walls if wall.profile((0.0, 0.0))]
     parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds, revolved)]

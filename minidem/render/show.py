@@ -8,6 +8,7 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.checks import file_path, flag
+from minidem.core.keywords import by_keyword
 from minidem.output import vtu
 from minidem.output.wall_shapes import wall_mesh
 from minidem.render import require, scene
@@ -31,7 +32,8 @@ def drawn(sim, contacts=False):
     return spheres, walls, None if lines is None else middles(lines)
 
 
-def show(sim: Simulation, color: str | None = None, size: tuple[int, int] = (800, 600),
+@by_keyword
+def show(sim: Simulation, *, color: str | None = None, size: tuple[int, int] = (800, 600),
          camera: str | Sequence[float] = CAMERA, colormap: str | None = None, background: str = "white",
          transparent_walls: bool = False, contacts: bool = False) -> "Image":
     """Draw the spheres and walls at the present time.
@@ -110,7 +112,8 @@ class View:
                 'style="width: 100%; height: 30em; border: 0"></iframe>')
 
 
-def view(sim: Simulation, color: str | None = None, colormap: str | None = None, background: str = "white") -> View:
+@by_keyword
+def view(sim: Simulation, *, color: str | None = None, colormap: str | None = None, background: str = "white") -> View:
     """A view of the spheres and walls at the present time that one can turn in a browser.
 
     ``md.view(sim).save("view.html")`` writes a page that can be sent or put on a web site. The browser must have WebGL.

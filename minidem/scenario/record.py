@@ -22,7 +22,7 @@ def energy_columns(sim):
 
 def energy_row(sim, contacts=None):
     """Values of `energy_columns`, the lasting energy nan where it is not known; contacts : of `sim`, if available."""
-    energy = sim.energy(contacts, shadow=sim.settings.law.conservative and not sim.reader.held)
+    energy = sim.energy(contacts=contacts, shadow=sim.settings.law.conservative and not sim.reader.held)
     values = [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
     return values + (sim.box.strain.tolist() if STRAINS[0] in energy_columns(sim) else [])
 

@@ -67,7 +67,7 @@ class Run:
         self.scenario, self.options, self.path = scenario, options, Path(out)
         self.last, self.before, self.next = (self.path / f"checkpoint{end}.npz" for end in ("", "_before", "_next"))
         self.trajectories = self.path / f"{scenario.name}.gsd", self.path / "trajectory.csv"    # at most one exists
-        self.series = Frames(self.path, options.contacts, options.fields, name=scenario.name)
+        self.series = Frames(self.path, contacts=options.contacts, fields=options.fields, name=scenario.name)
         self.damaged = self.saved_step = None       # a checkpoint that is not of use; step of the last one
         self.resumed = options.resume and bool(self.checkpoints())
         if self.resumed:
@@ -79,9 +79,9 @@ class Run:
         if self.steps < sim.step_count:
             raise ValueError(f"--time: {options.time:g} s is before the checkpoint at {sim.time:g} s; give a later one")
         for force in scenario.forces(options) if scenario.forces else ():
-            sim.add_force(force)
-        self.exchange = scenario.exchange(options) if scenario.exchange else ()
-        closed = scenario.conservative and not sim.user_forces
+            sim.forces.add(force)
+        self.exchange = dict(zip(("every", "callback"), scenario.exchange(options))) if scenario.exchange else {}
+        closed = scenario.conservative and not sim.forces.functions
         self.conserved = closed and sim.settings.law.conservative and not self.exchange and not sim.reader.moves
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not closed:
@@ -164,7 +164,7 @@ class Run:
             there = [file for file in self.trajectories if file.exists()] if self.resumed else usable
             if not there:
                 raise ValueError(f"the trajectory {self.trajectories[0]} is missing, with which the run would continue")
-            self.trajectory = Trajectory(there[0], None if count == ALL else range(count), append=self.resumed)
+            self.trajectory = Trajectory(there[0], clumps=None if count == ALL else range(count), append=self.resumed)
             self.instants = Schedule(schedule["track_steps"], 1) if schedule["track_steps"] else self.frames
 
     def execute(self, stopped):
@@ -239,7 +239,7 @@ class Run:
                 return ended
             events = (self.rows, self.frames, self.instants, self.saves)
             target, begun = min(*(schedule.after(step) for schedule in events), self.steps), time.perf_counter()
-            pacer.run(lambda steps: None if stopped() else sim.run(steps, *self.exchange), target - step)
+            pacer.run(lambda steps: None if stopped() else sim.run(steps, **self.exchange), target - step)
             spent["loop_seconds"] += time.perf_counter() - begun
             spent["steps"] += sim.step_count - step
             self._show()

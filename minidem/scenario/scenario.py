@@ -79,7 +79,7 @@ class Scenario:
         Recorded in addition to energies and contacts; --compare plots the first. `outflow` has the observables of an
         Outlet.
     forces : callable, optional
-        Options -> functions for `Simulation.add_force`. They are not added by `build`, because a checkpoint does not
+        Options -> functions for `Simulation.forces.add`. They are not added by `build`, because a checkpoint does not
         hold them and a continued run needs them, too.
     exchange : callable, optional
         Options -> (steps, function): function(simulation) is called each time `steps` steps are made, to add and remove

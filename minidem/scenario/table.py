@@ -34,7 +34,7 @@ class Table(csv_table.Table):
         a function that returns something else than the numbers of its columns.
     """
 
-    def __init__(self, path: str | Path, columns: Mapping | None = None, append: bool = False):
+    def __init__(self, path: str | Path, columns: Mapping | None = None, *, append: bool = False):
         self.path, self._append = file_path("path", path, ".csv"), flag("append", append)
         self._draws, self._file = columns is None, None
         self._functions: dict = {} if columns is None else _checked(columns)

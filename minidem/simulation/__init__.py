@@ -1,15 +1,17 @@
 """The simulation: clumps, boundaries and settings, and all that can be read from it or done with it.
 
-Each topic is a base class of `Simulation`, in a file of its name; here are settings, runs, files to continue from. The
-present time loop is `loop`, a `Driver` (engine/driver.pyx); what changes a simulation makes another one
-(engine/snapshot.py).
+Topics are in files of their names. Those with a name of their own, such as `sim.bonds`, are an `Accessor` (topic.py);
+the others are base classes of `Simulation`. Here are settings, runs, files to continue from. The present time loop is
+`loop`, a `Driver` (engine/driver.pyx); what changes a simulation makes another one (engine/snapshot.py).
 """
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
@@ -19,21 +21,26 @@ from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import LARGEST, check_call, did_you_mean, finite_array, list_of, non_negative, positive, whole
 from minidem.core.guard import exclusive
+from minidem.core.keywords import by_keyword
 from minidem.core.read_only import CHANGED_BY
 from minidem.core.threads import checked_threads
 from minidem.engine.failures import NotFinite
 from minidem.engine.snapshot import Settings, Snapshot
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint
+from minidem.output.lammps.dump import read_lammps
 from minidem.rotation import registry as rotation_schemes
 from minidem.simulation.bonds import Bonds
-from minidem.simulation.boundaries import Boundaries, checked_primitives
+from minidem.simulation.box import PeriodicBoundaries
 from minidem.simulation.clumps import Clumps
 from minidem.simulation.contacts import Contacts, Energies
-from minidem.simulation.fields import ClumpFields
+from minidem.simulation.diagnostics import Diagnostics
+from minidem.simulation.fields import Fields
 from minidem.simulation.files import Files
 from minidem.simulation.forces import Forces
 from minidem.simulation.pace import Pacer, steps_to_reach
+from minidem.simulation.topic import Named
+from minidem.simulation.walls import Walls, checked_primitives
 from minidem.state.state import State
 from minidem.walls import Wall
 from minidem.walls.periodic_box import PeriodicBox, periodic_box
@@ -42,29 +49,43 @@ FUNCTIONS = "show", "view", "cite"      # of minidem, taken for methods
 DISTINCT_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
-class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, Forces, Files):
+# Spellings of before 0.25, which end with 1.0.
+OLD = {"add_bonds": "bonds.add", "broken_bonds": "bonds.broken", "write_bonds": "io.write_bonds",
+       "add_field": "fields.add", "add_flux": "fields.add_flux", "field": "fields.__getitem__",
+       "set_field": "fields.__setitem__", "add_force": "forces.add", "renew_forces": "forces.renew",
+       "user_forces": "forces.functions", "add_wall": "walls.add", "move_wall": "walls.move",
+       "remove_wall": "walls.remove", "wall_force": "walls.force", "wall_torque": "walls.torque",
+       "wall_velocity": "walls.velocity", "walls_at_rest": "walls.at_rest", "overlap_walls": "walls.overlap",
+       "write_vtu": "io.write_vtu", "write_contacts": "io.write_contacts", "write_lammps": "io.write_lammps",
+       "contact_columns": "io.contact_columns", "statistics": "diagnostics.statistics", "phases": "diagnostics.phases"}
+
+
+class Simulation(Clumps, PeriodicBoundaries, Contacts, Energies):
     """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
-    Its methods and properties are grouped by topics:
+    Its topics, of which those on the left have names of their own, such as `sim.walls.force(0)`:
 
-    ===========  =======================================================================================
-    Simulation   run, run_until, save, load; time, step_count
-    Clumps       add_clumps, remove_clumps; set_motion: hold them, set velocities; position, force ... as arrays
-    Boundaries   walls: move_wall, add_wall, remove_wall, wall_force ...; periodic box: deform, box, strain
-    Contacts     contacts, coordination_number, stress
-    Energies     energy, linear_momentum, angular_momentum
-    Bonds        add_bonds, bonds, broken_bonds
-    ClumpFields  add_field, set_field, field; add_flux: what flows through contacts
-    Forces       add_force, renew_forces
-    Files        write_vtu, write_contacts, write_bonds; write_lammps, read_lammps
-    ===========  =======================================================================================
+    ===========  ===========================================================================================
+    ..           run, run_until, save, load; time, step_count
+    ..           clumps: add_clumps, remove_clumps; set_motion: hold them, set velocities; position, force ...
+    ..           periodic box: deform, box, strain; contacts: contacts, coordination_number, stress
+    ..           energy, linear_momentum, angular_momentum
+    walls        a tuple of the walls; add, move, remove; force, torque, velocity
+    bonds        bonds(): those that hold; add, broken
+    fields       fields["T"], such as temperatures: add, add_flux: what flows through contacts
+    forces       of your own: add, renew
+    io           write_vtu, write_contacts, write_bonds, write_lammps
+    diagnostics  phases of a step, statistics
+    ===========  ===========================================================================================
+
+    Arrays of clumps and spheres are properties, and copies; what takes arguments, or sums, is a method.
 
     Parameters
     ----------
     material : Material
         Of all clumps and walls without a material of their own.
     walls : list of Plane, Cylinder, Cone and MeshWall, optional
-        `md.box(low, high)` makes six planes. None or []: unbounded space.
+        `md.box_walls(low, high)` makes six planes. None or []: unbounded space.
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names. 'exact' has
         the smallest errors, 'spiral' takes the least time for asymmetric clumps: see guide/integrators.md.
@@ -110,13 +131,20 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
     RuntimeError.
     """
 
-    def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "exact",
-                 contact: str = "hertz", *, dt: float, gravity: ArrayLike = (0.0, 0.0, 0.0),
+    walls = Named(Walls)
+    bonds = Named(Bonds)
+    fields = Named(Fields)
+    forces = Named(Forces)
+    io = Named(Files)
+    diagnostics = Named(Diagnostics)
+
+    def __init__(self, material: Material, walls: Iterable[Wall] | None = None, *, rotation: str = "exact",
+                 contact: str = "hertz", dt: float, gravity: ArrayLike = (0.0, 0.0, 0.0),
                  threads: int | None = None, pairs: Iterable[Pair] | None = None,
                  periodic: tuple | PeriodicBox | None = None):
         require_materials(material=material)
         box, walls = periodic_box(periodic), tuple(list_of(
-            Wall, "walls", walls, "Plane, Cylinder, Cone and MeshWall, or those of minidem.box(low, high)"))
+            Wall, "walls", walls, "Plane, Cylinder, Cone and MeshWall, or those of minidem.box_walls(low, high)"))
         vars(self).update(material=material, dt=positive("dt", dt),
                           gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)),
@@ -167,6 +195,11 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
             """Name the nearest attribute, or the function of this name, for one that there is not."""
             if hasattr(type(self), name):               # a property that has raised AttributeError itself
                 return object.__getattribute__(self, name)
+            if name in OLD:
+                new = OLD[name].replace(".__getitem__", "[name]").replace(".__setitem__", "[name] = values")
+                warnings.warn(f"sim.{name} is now sim.{new}; the old name ends with minidem 1.0", DeprecationWarning,
+                              stacklevel=2)
+                return attrgetter(OLD[name])(self)
             near = f"; call md.{name}(sim)" if name in FUNCTIONS else did_you_mean(name, dir(type(self)))
             raise AttributeError(f"a Simulation has no attribute {name!r}{near}")
 
@@ -189,24 +222,8 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
         """Number of threads of the time loop."""
         return self.loop.threads
 
-    @property
-    def phases(self) -> tuple[str, ...]:
-        """The phases of a step of this simulation, in their order: ARCHITECTURE.md says what each does."""
-        return self.loop.phases
-
-    @property
     @exclusive
-    def statistics(self) -> dict:
-        """Skins, sizes and rebuilds of the Verlet lists since clumps were last added or removed, and memory.
-
-        "memory" is a dict, bytes by topic: "state", the clumps and spheres; "loop", what the time loop has of each;
-        "lists" of neighbors; "contacts"; "sums" of forces; "copies" to go back to after a failure. What exists in a
-        rebuild of the lists alone does not count: the contacts once more.
-        """
-        return self.loop.statistics
-
-    @exclusive
-    def run(self, steps: int, every: int | None = None, callback: Callable | None = None) -> None:
+    def run(self, steps: int, *, every: int | None = None, callback: Callable | None = None) -> None:
         """Advance by `steps` steps.
 
         Parameters
@@ -279,12 +296,13 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
         finally:
             vars(self)["calls_every"] = None
 
-    def run_until(self, t: float, every: int | None = None, callback: Callable | None = None) -> None:
+    @by_keyword
+    def run_until(self, t: float, *, every: int | None = None, callback: Callable | None = None) -> None:
         """Advance by the fewest steps that reach time t [s], by none if t is past; otherwise like `run`."""
         t = non_negative("t", t)
         if t > DISTINCT_STEPS * self.dt:
             raise ValueError(f"t = {t}: more than 2^53 steps of dt = {self.dt} away; check the units")
-        self.run(max(0, steps_to_reach(t, self.dt) - self.step_count), every, callback)
+        self.run(max(0, steps_to_reach(t, self.dt) - self.step_count), every=every, callback=callback)
 
     def _advance(self, steps):
         try:
@@ -334,3 +352,32 @@ class Simulation(Clumps, Boundaries, Contacts, Energies, Bonds, ClumpFields, For
         if forces == "drop" and sim.reader.user_forces.expected:
             sim.continue_from(sim.loop.snapshot().without_forces(*sim.loop.last_rates()))
         return sim
+
+    @classmethod
+    def read_lammps(cls, folder: str | Path, threads: int | None = None) -> Self:
+        """Read the state that LAMMPS has reached with the input of `sim.io.write_lammps`.
+
+        Parameters
+        ----------
+        folder : path
+            The folder of `sim.io.write_lammps`, in which LAMMPS has run in.minidem.
+        threads : int, optional
+            As for a new simulation.
+
+        Returns
+        -------
+        Simulation
+            With the settings, templates, ids and order of the clumps of the simulation that was written.
+
+        Raises
+        ------
+        ValueError
+            For a dump of other clumps, or with numbers that are not finite.
+        FileNotFoundError
+
+        Notes
+        -----
+        Sums of `energy()` (dissipated, work, exchanged) begin at zero. Clumps of one sphere have the orientations of
+        the start.
+        """
+        return read_lammps(cls, folder, threads)

@@ -13,7 +13,7 @@ from minidem.analysis.diagnosis import ROUNDING
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, positive, real_array, refuse, short_repr
 from minidem.core.guard import exclusive
-from minidem.simulation.topic import Topic
+from minidem.simulation.topic import Accessor
 
 NEVER = 1e300               # strength [Pa] of a bond without one
 SAFE = 0.9                  # of the largest gap of a bond, for a new one
@@ -26,12 +26,12 @@ BROKEN = np.dtype([*((name, np.int64) for name in ("id_i", "id_j", "place_i", "p
                    ("energy", float)])
 
 
-class Bonds(Topic):
-    """Bonds of spheres of different clumps."""
+class Bonds(Accessor):
+    """`sim.bonds`: bonds of spheres of different clumps. `sim.bonds()` lists those that hold."""
 
     @exclusive
-    def add_bonds(self, pairs: Any, young: float, stiffness_ratio: float = 2.5, radius: ArrayLike = 1.0,
-                  tensile: ArrayLike = np.inf, shear: ArrayLike = np.inf, damping: float = 0.0) -> int:
+    def add(self, pairs: Any, *, young: float, stiffness_ratio: float = 2.5, radius: ArrayLike = 1.0,
+            tensile: ArrayLike = np.inf, shear: ArrayLike = np.inf, damping: float = 0.0) -> int:
         """Bond pairs of spheres of different clumps by elastic beams that break.
 
         The contact law needs ``bonds=parallel``, such as ``hertz-mindlin:bonds=parallel``. Bonds are free of stress in
@@ -72,19 +72,20 @@ class Bonds(Topic):
         ----------
         D. O. Potyondy & P. A. Cundall, Int. J. Rock Mech. Min. Sci. 41, 1329 (2004), doi 10.1016/j.ijrmms.2004.09.011.
         """
-        if self.settings.law_value("bonds") != "parallel":
-            raise ValueError(f"add_bonds: the contact law is {self.contact!r}; take one with bonds=parallel, such as "
+        sim = self._sim
+        if sim.settings.law_value("bonds") != "parallel":
+            raise ValueError(f"bonds.add: the contact law is {sim.contact!r}; take one with bonds=parallel, such as "
                              "'hertz-mindlin:bonds=parallel'")
-        self.reader.contacts()              # have a history then, also contacts of new clumps
-        snapshot = self.loop.snapshot()
+        sim.reader.contacts()              # have a history then, also contacts of new clumps
+        snapshot = sim.loop.snapshot()
         history = snapshot.history
         first = len(history["records"]) - int(BondRecord.RECORDS)
         bonded = history["spheres"][history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0]
-        pairs, between, gap = _checked_pairs(self, pairs, pair_keys(bonded))
-        distance, size = np.linalg.norm(between, axis=1), _spheres(self)[1][pairs]
-        limit = SAFE * self.settings.law_value("bond_range") * size.prod(axis=1) / size.sum(axis=1)
+        pairs, between, gap = _checked_pairs(sim, pairs, pair_keys(bonded))
+        distance, size = np.linalg.norm(between, axis=1), _spheres(sim)[1][pairs]
+        limit = SAFE * sim.settings.law_value("bond_range") * size.prod(axis=1) / size.sum(axis=1)
         if (gap > limit).any():
-            k, largest = int(np.argmax(gap - limit)), self.settings.law_value("bond_range")
+            k, largest = int(np.argmax(gap - limit)), sim.settings.law_value("bond_range")
             raise ValueError(f"pairs: spheres {pairs[k, 0]} and {pairs[k, 1]} have a gap of {gap[k]:.6g} m, which is "
                              f"near the range of bonds or beyond it; take a larger bond_range than {largest:g}")
         n = len(pairs)
@@ -95,7 +96,7 @@ class Bonds(Topic):
             refuse(name, values, ~(values >= 1.0 / LARGEST), "give numbers greater than 0, or check the units")
         if radii.min(initial=THIN) < THIN:
             k = int(np.argmin(radii))
-            warnings.warn(f"add_bonds: radius = {radii[k]:g} is a ratio, not a length in metres: this bond between "
+            warnings.warn(f"bonds.add: radius = {radii[k]:g} is a ratio, not a length in metres: this bond between "
                           f"spheres of {size[k].min():g} m has a radius of {radii[k] * size[k].min():.3g} m; divide a "
                           "length by the radius of the smaller sphere", UserWarning, stacklevel=2)
         radii, strengths = radii * size.min(axis=1), np.minimum(strengths, NEVER)
@@ -105,16 +106,16 @@ class Bonds(Topic):
         rows[BondRecord.RATE, :, 3] = strengths[0]
         rows[BondRecord.STIFFNESS] = np.column_stack(
             [stiffness, stiffness / positive("stiffness_ratio", stiffness_ratio), radii, strengths[1]])
-        mass, inertia = self.loop.effective_inertia(pairs, between / distance[:, None])
-        _warn_of_step(self, pairs, rows[BondRecord.STIFFNESS], distance)
+        mass, inertia = sim.loop.effective_inertia(pairs, between / distance[:, None])
+        _warn_of_step(sim, pairs, rows[BondRecord.STIFFNESS], distance)
         history = _with_rows(history, pairs, rows, first, mass, inertia)
-        self.continue_from(replace(snapshot, history=history, forces_known=False))
+        sim.continue_from(replace(snapshot, history=history, forces_known=False))
         if damping > 0.0:
-            self.monitor.expect_rates(self)
+            sim.monitor.expect_rates(sim)
         return n
 
     @exclusive
-    def bonds(self) -> np.ndarray:
+    def __call__(self) -> np.ndarray:
         """The bonds that hold, by ascending numbers of their spheres.
 
         Returns
@@ -124,15 +125,16 @@ class Bonds(Topic):
             (3,) on i, lab [N, N m]; torsion [N m]; tension and shear: the stresses that are compared with the strengths
             [Pa]; energy [J].
         """
-        if self.settings.law_value("bonds") != "parallel":     # of other laws, no copy of the history
+        sim = self._sim
+        if sim.settings.law_value("bonds") != "parallel":     # of other laws, no copy of the history
             return np.zeros(0, BOND)
-        history = self.reader.history()
+        history = sim.reader.history()
         first = len(history["records"]) - int(BondRecord.RECORDS)
         holds = history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0
         rows, pairs = history["records"][first:, holds], history["spheres"][holds]
-        centers, radii, clump = _spheres(self)
+        centers, radii, clump = _spheres(sim)
         k_n, k_s, radius = np.abs(rows[BondRecord.STIFFNESS, :, :3]).T
-        gap = np.linalg.norm(_between(self, centers, pairs), axis=1) - radii[pairs].sum(axis=1)
+        gap = np.linalg.norm(_between(sim, centers, pairs), axis=1) - radii[pairs].sum(axis=1)
         found = np.zeros(len(pairs), BOND)
         for column, side in enumerate("ij"):
             found[f"clump_{side}"], found[f"sphere_{side}"] = clump[pairs[:, column]], pairs[:, column]
@@ -149,7 +151,7 @@ class Bonds(Topic):
         return found
 
     @exclusive
-    def broken_bonds(self) -> np.ndarray:
+    def broken(self) -> np.ndarray:
         """The bonds that have broken since the start, by step and spheres, also bonds of clumps that were removed.
 
         Returns
@@ -159,13 +161,14 @@ class Bonds(Topic):
             templates; number of the first step after which the bond does not hold, and its time [s]; energy of fracture
             [J]. Contacts of laws of your own are listed where they report one (`minidem.contact.registry.register`).
         """
-        rows = self.reader.ledger().get("fractures", np.zeros((0, 6)))
-        return np.array([(*row[:5], row[4] * self.dt, row[5]) for row in rows.tolist()], BROKEN)
+        sim = self._sim
+        rows = sim.reader.ledger().get("fractures", np.zeros((0, 6)))
+        return np.array([(*row[:5], row[4] * sim.dt, row[5]) for row in rows.tolist()], BROKEN)
 
 
 def _spheres(sim):
     """Centres (n, 3), radii and numbers of the clumps (n,) of all spheres."""
-    return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
+    return sim.sphere_centers, sim.sphere_radii, sim.sphere_clump
 
 
 def _between(sim, centers, pairs):
@@ -251,5 +254,5 @@ def _warn_of_step(sim, pairs, stiffness, distance):
         rate = np.maximum(rate, turning)
     largest = np.sqrt(rate.max(initial=0.0))
     if sim.dt * largest > 1.0:
-        warnings.warn(f"add_bonds: the step {sim.dt:g} s is large for these bonds, whose fastest oscillation has at "
+        warnings.warn(f"bonds.add: the step {sim.dt:g} s is large for these bonds, whose fastest oscillation has at "
                       f"most {largest:.4g} rad/s; a step below {1.0 / largest:.2g} s is safe", stacklevel=3)

@@ -17,8 +17,8 @@ from minidem.core.read_only import observable
 from minidem.engine.reader import Reader
 from minidem.holds.hold import holds_of, refuse_held
 from minidem.material import Material, require_materials
-from minidem.simulation.boundaries import checked_primitives
 from minidem.simulation.topic import Topic
+from minidem.simulation.walls import checked_primitives, wall_number
 from minidem.templates.clump_template import ClumpTemplate, template_scales
 from minidem.walls import Carrier
 from minidem.walls.motion import motion_at
@@ -31,7 +31,7 @@ class Clumps(Topic):
 
     @exclusive
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
-                   velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+                   *, velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
                    scale: ArrayLike = 1.0, material: Material | None = None, overlap: float = 0.1, free: str = "xyz",
                    turns: ArrayLike = "xyz", pin: ArrayLike | None = None, motion: Any = None) -> np.ndarray:
         """Add clumps of one template, many in one call: a call costs 3 to 6 us per clump already there.
@@ -95,7 +95,7 @@ class Clumps(Topic):
         return new.population.ids[first:].copy()
 
     @exclusive
-    def set_motion(self, ids: ArrayLike, free: str = "xyz", turns: ArrayLike = "xyz", pin: ArrayLike | None = None,
+    def set_motion(self, ids: ArrayLike, *, free: str = "xyz", turns: ArrayLike = "xyz", pin: ArrayLike | None = None,
                    motion: Any = None, velocity: ArrayLike | None = None,
                    angular_velocity: ArrayLike | None = None) -> None:
         """Hold clumps from now on, or free them, and set their velocities.
@@ -159,7 +159,7 @@ class Clumps(Topic):
         if motion is not None:
             position, walls, step = snapshot.state.column("position")[clumps], list(self.walls), self.step_count
             if isinstance(motion, (int, np.integer, str)):
-                wall = self._number_of("motion", motion)
+                wall = wall_number(self, "motion", motion)
             else:
                 material = snapshot.pair_table.materials[snapshot.state.material_index[clumps[0]]]
                 walls.append(Carrier(np.mean(position, axis=0) if how[2] is None else how[2], material, motion=motion,
@@ -177,7 +177,7 @@ class Clumps(Topic):
         return snapshot
 
     @exclusive
-    def remove_clumps(self, ids: ArrayLike, outlet: str | None = None) -> None:
+    def remove_clumps(self, ids: ArrayLike, *, outlet: str | None = None) -> None:
         """Remove clumps, and their contacts.
 
         Parameters
@@ -313,7 +313,7 @@ class Clumps(Topic):
         """(n_spheres,) int, index of the clump of each sphere."""
         return np.repeat(np.arange(self.n_clumps), self.reader.sphere_counts())
 
-    @exclusive
+    @observable
     def sphere_centers(self) -> np.ndarray:
         """(n_spheres, 3) lab frame [m]; in a periodic box next to the `position` of their clump."""
         return self.reader.spheres()[:, :3].copy()

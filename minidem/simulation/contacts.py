@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 from minidem.analysis.contacts import enclosed_box, image_shifts, neighbours_of, rattlers
 from minidem.analysis.energy import Energy, measure
 from minidem.analysis.shadow import shadow_terms
-from minidem.contact.listing import columns
 from minidem.core.checks import corners, finite_array, flag, positive
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import rotate
@@ -34,12 +33,8 @@ class Contacts(Topic):
         """
         return self.reader.contacts()
 
-    def contact_columns(self) -> dict[str, np.ndarray]:
-        """`contacts()` as a dict of columns (n,), vectors as normal_x, normal_y, normal_z, for `pandas.DataFrame`."""
-        return columns(self.contacts())
-
     @exclusive
-    def coordination_number(self, walls: bool = True, neighbours: bool = False, rattling: bool = True) -> float:
+    def coordination_number(self, *, walls: bool = True, neighbours: bool = False, rattling: bool = True) -> float:
         """Mean number of contacts per clump; 0 without clumps.
 
         Parameters
@@ -59,7 +54,7 @@ class Contacts(Topic):
         return len(unique_rows(ends)[0] if flag("neighbours", neighbours) else ends) / counted if counted else 0.0
 
     @exclusive
-    def stress(self, volume: float | None = None, low: ArrayLike | None = None, high: ArrayLike | None = None,
+    def stress(self, *, volume: float | None = None, low: ArrayLike | None = None, high: ArrayLike | None = None,
                kinetic: bool = False) -> np.ndarray:
         """Mean Love-Weber stress, compression positive.
 
@@ -108,7 +103,7 @@ class Energies(Topic):
     """Energy and momentum of all clumps."""
 
     @exclusive
-    def energy(self, contacts: np.ndarray | None = None, shadow: bool = False) -> Energy:
+    def energy(self, *, contacts: np.ndarray | None = None, shadow: bool = False) -> Energy:
         """Energies at the whole step.
 
         Parameters
@@ -162,7 +157,7 @@ def _averaging_volume(sim, volume, low, high):
     if (low is None) != (high is None):
         raise ValueError("low and high belong together: give both or none")
     if low is None:
-        low, high = enclosed_box(sim.walls_at_rest, box)
+        low, high = enclosed_box(sim.walls.at_rest, box)
         if not np.isfinite([low, high]).all():
             raise ValueError("volume = None: walls and periodic axes do not enclose a box; give volume, or low and "
                              "high")

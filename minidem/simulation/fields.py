@@ -4,6 +4,7 @@ Values and rates are in the blocks of the state, like positions; fields/rates.py
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,17 +29,22 @@ from minidem.fields.field import Field, field_rows, first_rows, set_field_rows, 
 from minidem.fields.rates import FIELD_ROWS
 from minidem.output.vtu import ARRAYS
 from minidem.simulation.forces import Force
-from minidem.simulation.topic import Topic
+from minidem.simulation.topic import Accessor
 
 RESERVED = (*ARRAYS, *(one.name for one in COLUMNS), "time")
 
 
-class ClumpFields(Topic):
-    """Fields of the clumps, and fluxes through contacts."""
+class Fields(Accessor, Mapping):
+    """`sim.fields`: fields of the clumps by name, and fluxes through contacts.
+
+    ``sim.fields["T"]`` is an array of the values at the whole step, (n_clumps,), or (n_clumps, components) with more
+    than one; ``sim.fields["T"] = values`` sets them, as in `add`. Contact laws that have records find them from the
+    next step on. Names are in the order in which fields were added.
+    """
 
     @exclusive
-    def add_field(self, name: str, values: ArrayLike = 0.0, components: int = 1, capacity: float = 1.0,
-                  per_mass: bool = False, new: ArrayLike | None = None, walls: ArrayLike | None = None) -> None:
+    def add(self, name: str, values: ArrayLike = 0.0, *, components: int = 1, capacity: float = 1.0,
+            per_mass: bool = False, new: ArrayLike | None = None, walls: ArrayLike | None = None) -> None:
         """Give each clump a quantity, a scalar or a vector, which fluxes, contact laws and forces read and change.
 
         Parameters
@@ -69,15 +75,16 @@ class ClumpFields(Topic):
         Values belong to the instant of the pose. The values of the next step follow from the rates of two steps
         (Adams-Bashforth, second order). They are in copies and checkpoints, and in VTU and GSD files.
         """
-        old, n = self.loop, whole("components", components, 1, MOST_COMPONENTS)
-        population, n_walls = old.population, len(self.walls)
+        sim = self._sim
+        old, n = sim.loop, whole("components", components, 1, MOST_COMPONENTS)
+        population, n_walls = old.population, len(sim.walls)
         if not isinstance(name, str) or not name.isidentifier() or name in RESERVED:
             raise ValueError(f"name = {short_repr(name)}: give a name as in Python, other than {', '.join(RESERVED)}")
         if name in {field.name for field in population.fields}:
-            raise ValueError(f"name = {name!r}: there is a field of this name; set_field changes its values")
+            raise ValueError(f"name = {name!r}: there is a field of this name; sim.fields[name] = values changes them")
         if n + sum(field.components for field in population.fields) > MOST_COMPONENTS:
             raise ValueError(f"components = {n}: all fields together have at most {MOST_COMPONENTS}")
-        given = _values("values", values, self.reader.n_clumps, n)
+        given = _values("values", values, sim.reader.n_clumps, n)
         if new is None and np.ndim(values) == (0 if n == 1 else 1):
             new = values
         at_walls = np.full((n_walls, n), np.nan) if walls is None else _of_walls(walls, n_walls, n)
@@ -87,37 +94,39 @@ class ClumpFields(Topic):
         width = old.state.optional["fields"] + n * len(FIELD_ROWS)
         state = old.state.with_columns(old.state.optional | {"fields": width})
         rows = field_rows(state)
-        rows[:, -n:] = first_rows(field, given, self.reader.column("mass"))
+        rows[:, -n:] = first_rows(field, given, sim.reader.column("mass"))
         set_field_rows(state, rows)
         self._use_rates_of(replace(old.snapshot(), state=state, population=changed))
-        self.monitor.expect_rates(self)
+        sim.monitor.expect_rates(sim)
 
     @exclusive
-    def set_field(self, name: str, values: ArrayLike) -> None:
-        """Set the values of a field, as for `add_field`.
-
-        Contact laws that have records find them from the next step on.
-        """
-        old = self.loop
+    def __setitem__(self, name: str, values: ArrayLike) -> None:
+        sim = self._sim
+        old = sim.loop
         components = old.population.components
         first, n = _place(components, name)
         state, rows = old.state.copy(), field_rows(old.state)
-        rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, self.reader.n_clumps, n)
+        rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, sim.reader.n_clumps, n)
         set_field_rows(state, rows)
         self._use_rates_of(replace(old.snapshot(), state=without_rates(state)))
 
     @exclusive
-    def field(self, name: str) -> np.ndarray:
-        """Values of a field at the whole step, (n_clumps,), or (n_clumps, components) with more than one."""
-        components = self.reader.population.components
+    def __getitem__(self, name: str) -> np.ndarray:
+        sim = self._sim
+        components = sim.reader.population.components
         _place(components, name)
-        return self.reader.fields()[name].copy()
+        return sim.reader.fields()[name].copy()
 
-    @property
     @exclusive
-    def fields(self) -> tuple:
-        """Names of the fields, in the order in which they were added."""
-        return tuple(field.name for field in self.reader.population.fields)
+    def __iter__(self):
+        return iter([field.name for field in self._sim.reader.population.fields])
+
+    @exclusive
+    def __len__(self):
+        return len(self._sim.reader.population.fields)
+
+    def __contains__(self, name):
+        return name in list(self)
 
     @exclusive
     def add_flux(self, function: Any, parameters: ArrayLike = ()) -> None:
@@ -146,30 +155,32 @@ class ClumpFields(Topic):
 
         A compiled function is
         ``void f(const double *contact, const double *result, double *rates, const double *parameters)``, given like
-        the functions of `add_force`. The arrays are rows of eight doubles, one per contact. `contact` and `result` have
-        the rows of a law (`minidem.contact.register`, `md.contact.columns`), and with n components of all fields::
+        the functions of `sim.forces.add`. The arrays are rows of eight doubles, one per contact. `contact` and `result`
+        have the rows of a law (`minidem.contact.register`, `md.contact.columns`), and with n components of all fields::
 
            contact  IDS of i and j; -1 - number of a wall   VALUES: n of i, n of j
            rates    0 ... of i   n ... of j   2 n ... amounts of i   3 n ... of j; zero before the call
 
         Checkpoints do not contain fluxes: add them again after `load`. The guide (extensions) has conduction of heat.
         """
-        if not self.reader.population.fields:
-            raise ValueError("add_flux: the simulation has no field; call add_field first")
-        if not self.settings.law.has_history:
-            raise ValueError(f"add_flux: the contact law {self.contact!r} keeps no records of its contacts; take one "
-                             "that does, such as 'hertz-mindlin'")
-        self._use_rates_of(self.loop.snapshot().with_force(Force(function, parameters, is_flux=True)),
-                           known=not self.reader.user_forces.complete)          # after load
-        self.monitor.expect_rates(self)
+        sim = self._sim
+        if not sim.reader.population.fields:
+            raise ValueError("fields.add_flux: the simulation has no field; call sim.fields.add first")
+        if not sim.settings.law.has_history:
+            raise ValueError(f"fields.add_flux: the contact law {sim.contact!r} keeps no records of its contacts; take "
+                             "one that does, such as 'hertz-mindlin'")
+        self._use_rates_of(sim.loop.snapshot().with_force(Force(function, parameters, is_flux=True)),
+                           known=not sim.reader.user_forces.complete)          # after load
+        sim.monitor.expect_rates(sim)
 
     def _use_rates_of(self, snapshot, known=False):
         """Use a loop of the snapshot, whose forces stay known unless user forces must give rates first."""
+        sim = self._sim
         forces = snapshot.user_forces
-        new = self._loop_from(self._with_new_forces(snapshot) if forces.acts and not known else snapshot)
+        new = sim._loop_from(sim._with_new_forces(snapshot) if forces.acts and not known else snapshot)
         if new.forces_known or forces.acts and forces.complete:
             new.evaluate(known)
-        self._use(new)
+        sim._use(new)
 
 
 def _values(name, values, count, n):

@@ -3,21 +3,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Self
 
+import numpy as np
+
+from minidem.contact.listing import columns
 from minidem.core.checks import file_path
 from minidem.core.guard import exclusive
 from minidem.output import vtu
-from minidem.output.lammps.dump import read_lammps
 from minidem.output.lammps.script import write_lammps
-from minidem.simulation.topic import Topic
+from minidem.simulation.topic import Accessor
 
 
-class Files(Topic):
-    """Files for ParaView, and the way to LAMMPS and back."""
+class Files(Accessor):
+    """`sim.io`: files for ParaView, and the way to LAMMPS."""
 
     @exclusive
-    def write_vtu(self, path: str | Path, fields: Iterable[str] | str | None = None) -> None:
+    def write_vtu(self, path: str | Path, *, fields: Iterable[str] | str | None = None) -> None:
         """Write all spheres to a VTU file for ParaView.
 
         Parameters
@@ -25,12 +26,12 @@ class Files(Topic):
         path : path
         fields : list of str, or str, optional
             Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see `Frame` in
-            output/vtu.py); centres, radii and fields that were added (`add_field`) are always written. Default: all.
+            output/vtu.py); centres, radii and `sim.fields` are always written. Default: all.
         """
-        vtu.Frame(self, fields=fields).write(file_path("path", path, ".vtu"))
+        vtu.Frame(self._sim, fields=fields).write(file_path("path", path, ".vtu"))
 
     @exclusive
-    def write_contacts(self, path: str | Path, between: str = "clumps") -> None:
+    def write_contacts(self, path: str | Path, *, between: str = "clumps") -> None:
         """Write the contacts to a VTU file for ParaView as lines, which show force chains.
 
         Parameters
@@ -40,7 +41,8 @@ class Files(Topic):
             Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
             tangential_force [N], overlap [m], sliding, clump_i, clump_j (see `contact_mesh` in output/vtu.py).
         """
-        vtu.write_mesh(file_path("path", path, ".vtu"), vtu.contact_mesh(self, between), self.loop.step_count * self.dt)
+        sim = self._sim
+        vtu.write_mesh(file_path("path", path, ".vtu"), vtu.contact_mesh(sim, between), sim.loop.step_count * sim.dt)
 
     @exclusive
     def write_bonds(self, path: str | Path) -> None:
@@ -52,10 +54,15 @@ class Files(Topic):
             Cell data are normal_force, shear_force, bending, torsion, tension, shear, energy (see `bonds`), and
             clump_i, clump_j, the ids of the clumps.
         """
-        vtu.write_mesh(file_path("path", path, ".vtu"), vtu.bond_mesh(self), self.loop.step_count * self.dt)
+        sim = self._sim
+        vtu.write_mesh(file_path("path", path, ".vtu"), vtu.bond_mesh(sim), sim.loop.step_count * sim.dt)
+
+    def contact_columns(self) -> dict[str, np.ndarray]:
+        """`sim.contacts()` by columns (n,), vectors as normal_x, normal_y, normal_z, for `pandas.DataFrame`."""
+        return columns(self._sim.contacts())
 
     @exclusive
-    def write_lammps(self, folder: str | Path, steps: int = 100_000, every: int = 0) -> None:
+    def write_lammps(self, folder: str | Path, *, steps: int = 100_000, every: int = 0) -> None:
         """Write the input of LAMMPS, which continues on many processors: `mpirun -np 8 lmp -in in.minidem`.
 
         Parameters
@@ -80,33 +87,4 @@ class Files(Topic):
         Contacts keep their springs of friction; a warning says where they cannot (see the guide, output). The onset
         correction and the rotation scheme have no equal in LAMMPS (output/lammps/LAMMPS.md).
         """
-        write_lammps(self, folder, steps, every)
-
-    @classmethod
-    def read_lammps(cls, folder: str | Path, threads: int | None = None) -> Self:
-        """Read the state that LAMMPS has reached with the input of `write_lammps`.
-
-        Parameters
-        ----------
-        folder : path
-            The folder of `write_lammps`, in which LAMMPS has run in.minidem.
-        threads : int, optional
-            As for a new simulation.
-
-        Returns
-        -------
-        Simulation
-            With the settings, templates, ids and order of the clumps of the simulation that was written.
-
-        Raises
-        ------
-        ValueError
-            For a dump of other clumps, or with numbers that are not finite.
-        FileNotFoundError
-
-        Notes
-        -----
-        Sums of `energy()` (dissipated, work, exchanged) begin at zero. Clumps of one sphere have the orientations of
-        the start.
-        """
-        return read_lammps(cls, folder, threads)
+        write_lammps(self._sim, folder, steps, every)

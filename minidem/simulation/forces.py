@@ -12,7 +12,7 @@ from minidem.core.checks import check_call, finite_array, whole
 from minidem.core.external import compiled_address
 from minidem.core.guard import exclusive
 from minidem.forces.user_forces import MOST_RANDOM
-from minidem.simulation.topic import Topic
+from minidem.simulation.topic import Accessor
 
 SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"
 FLUX_SIGNATURE = "void (const double *contact, const double *result, double *rates, const double *parameters)"
@@ -21,7 +21,7 @@ KEYWORDS = ("fields", "random")         # that a force in Python may have beside
 
 
 class Force:
-    """A function given to `Simulation.add_force`, or to `add_flux`, with its parameters.
+    """A function given to `sim.forces.add`, or to `sim.fields.add_flux`, with its parameters.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ class Force:
         return self if self.address is not None else Force(*copy.deepcopy(self.__reduce__()[1], memo))
 
 
-class Forces(Topic):
-    """Forces and torques from functions of the user."""
+class Forces(Accessor):
+    """`sim.forces`: forces and torques from functions of the user."""
 
     @exclusive
-    def add_force(self, function: Callable | object, parameters: ArrayLike = (), random: int = 0,
-                  seed: int = 0, corrections: int = 0) -> None:
+    def add(self, function: Callable | object, parameters: ArrayLike = (), *, random: int = 0, seed: int = 0,
+            corrections: int = 0) -> None:
         """Add forces and torques computed by a function, in Python or compiled.
 
         Parameters
@@ -105,7 +105,7 @@ class Forces(Topic):
         doubles, one per clump, with the names of `minidem.forces.columns`: the velocity along x of clump k of eight is
         ``clumps[8 * columns.VELOCITY + k]``. Wrenches are zero before the call.
 
-        With n components of fields (`add_field`), clumps has their values in n rows from VALUES on, and the random
+        With n components of fields (`sim.fields.add`), clumps has their values in n rows from VALUES on, and the random
         numbers behind them; wrenches takes rates times capacity of the fields in n rows from RATES on. A function in
         Python with a keyword-only argument `fields` gets a dict of arrays (n,) or (n, components) and may return a
         third item, a dict of rates; one with `random` gets an array (n, random).
@@ -121,25 +121,27 @@ class Forces(Topic):
         and at times between steps: they must not count their calls. Checkpoints do not contain functions, copies share
         them, and pickle contains those that can be pickled.
         """
-        snapshot = self.loop.snapshot()
-        if self.reader.user_forces.complete:            # else it belongs to a file
-            snapshot = self._with_new_forces(snapshot)
-        self.continue_from(snapshot.with_force(Force(function, parameters, random, seed, corrections)))
-        self.monitor.expect_rates(self)
+        sim = self._sim
+        snapshot = sim.loop.snapshot()
+        if sim.reader.user_forces.complete:            # else it belongs to a file
+            snapshot = sim._with_new_forces(snapshot)
+        sim.continue_from(snapshot.with_force(Force(function, parameters, random, seed, corrections)))
+        sim.monitor.expect_rates(sim)
 
     @exclusive
-    def renew_forces(self) -> None:
+    def renew(self) -> None:
         """Call the user forces again, after a change of something that they depend on, which counts from now on.
 
         A function is called at the end of a step, and its force acts from half a step before to half a step after. So a
         change between two runs would act half a step late without this call. Each call costs an evaluation of all
         forces.
         """
-        if self.reader.user_forces.acts:
-            self.reader.user_forces.check()
-            self.continue_from(self._with_new_forces(self.loop.snapshot()))
+        sim = self._sim
+        if sim.reader.user_forces.acts:
+            sim.reader.user_forces.check()
+            sim.continue_from(sim._with_new_forces(sim.loop.snapshot()))
 
     @property
-    def user_forces(self):
-        """Functions given to `add_force`, a tuple, in the order of the calls."""
-        return tuple(force.function for force in self.reader.user_forces.forces if not force.is_flux)
+    def functions(self) -> tuple:
+        """What was given to `add`, in the order of the calls."""
+        return tuple(force.function for force in self._sim.reader.user_forces.forces if not force.is_flux)

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from minidem.core.checks import did_you_mean
 from minidem.engine.driver import Driver
 from minidem.engine.reader import Reader
 
@@ -13,11 +14,41 @@ if TYPE_CHECKING:
     from minidem.analysis.monitor import Monitor
     from minidem.engine.snapshot import Settings, Snapshot
     from minidem.material import Material, Pair
-    from minidem.walls import Wall
+
+
+class Accessor:
+    """Base class of the topics with a name of their own: `sim.walls`, `sim.bonds`, `sim.fields`, `sim.forces` ..."""
+
+    def __init__(self, simulation):
+        self._sim = simulation
+
+    def __repr__(self):
+        names = ", ".join(name for name in vars(type(self)) if not name.startswith("_"))
+        return f"<{type(self).__name__} of {self._sim!r}: {names}>"
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name):
+            raise AttributeError(f"{type(self).__name__} have no {name!r}{did_you_mean(name, dir(type(self)))}")
+
+
+_Kind = TypeVar("_Kind", bound=Accessor)
+
+
+class Named(Generic[_Kind]):
+    """Gives a simulation its accessor, and the class `Simulation` the class of it, for `help(md.Simulation.bonds)`."""
+
+    def __init__(self, kind: type[_Kind]):
+        self.kind = kind
+
+    if TYPE_CHECKING:
+        def __get__(self, simulation: Any, owner: Any) -> _Kind: ...
+    else:
+        def __get__(self, simulation, owner):
+            return self.kind if simulation is None else self.kind(simulation)
 
 
 class Topic:
-    """Base class of the topics of a `Simulation`."""
+    """Base class of the other topics of a `Simulation`."""
 
     if TYPE_CHECKING:
         material: Material
@@ -33,11 +64,6 @@ class Topic:
         calls_every: int | None         # steps between the calls of the callback that is running
         inlets: list                    # (parameters, step from which it counts, step of the last call) of each Inlet
         inlets_called: dict             # (Inlet, its number in `inlets`) by its id(); not in copies and files
-
-    @property
-    def walls(self) -> tuple[Wall, ...]:
-        """The walls by their numbers. `move_wall`, `add_wall` and `remove_wall` change them."""
-        return self.reader.walls
 
     def continue_from(self, snapshot: Snapshot, like: Driver | None = None) -> None:
         """Continue from a `Snapshot` (minidem.engine.snapshot) with these settings; like : as of `Driver`."""

@@ -3,10 +3,10 @@ from minidem.walls.cone import Cone
 from minidem.walls.cylinder import Cylinder
 from minidem.walls.mesh_wall import MeshWall
 from minidem.walls.motion import Driven, Oscillation, Servo, scaled
-from minidem.walls.plane import Plane, box, require_planes_at_rest
+from minidem.walls.plane import Plane, box_walls, require_planes_at_rest
 from minidem.walls.wall import Carrier, Wall
 
 SHAPES = (Plane, Cylinder, Cone, MeshWall, Carrier)
 
 __all__ = ["SHAPES", "Carrier", "Cone", "Cylinder", "Driven", "MeshWall", "Oscillation", "Plane", "Servo", "Wall",
-           "box", "require_planes_at_rest", "scaled"]
+           "box_walls", "require_planes_at_rest", "scaled"]

@@ -1,6 +1,6 @@
 """Cones between two circles: hoppers, funnels, tubes, rings."""
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class Cone(Wall):
     axis: tuple
     radii: tuple
     height: float
+    _: KW_ONLY
     material: Material | None = None
     velocity: tuple = (0.0, 0.0, 0.0)
     angular_velocity: tuple = (0.0, 0.0, 0.0)

@@ -1,6 +1,6 @@
 """Infinite cylinders."""
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class Cylinder(Wall):
     point: tuple
     axis: tuple
     radius: float
+    _: KW_ONLY
     outside: bool = False
     material: Material | None = None
     velocity: tuple = (0.0, 0.0, 0.0)

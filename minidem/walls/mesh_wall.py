@@ -1,7 +1,7 @@
 """Walls of triangles."""
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -56,6 +56,7 @@ class MeshWall(Wall):
     """
 
     surface: Any = field()              # without the default that `Wall` has
+    _: KW_ONLY
     scale: float = 1.0
     material: Material | None = None
     velocity: tuple = (0.0, 0.0, 0.0)

@@ -38,6 +38,7 @@ class Oscillation:
 
     amplitude: Any
     frequency: float
+    _: KW_ONLY
     phase: float = 0.0
 
     def __post_init__(self):
@@ -91,8 +92,8 @@ class Servo:
     radius in a step.
     """
 
-    direction: Any = None
     _: KW_ONLY
+    direction: Any = None
     mass: float
     force: float | None = None
     damping: float = 0.0
@@ -160,6 +161,7 @@ class Driven:
     includes the mass of the wall, so that clumps rebound with the restitution of the materials.
     """
 
+    _: KW_ONLY
     mass: float | None = None
     inertia: float | None = None
     axis: Any = None

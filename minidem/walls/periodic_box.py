@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,8 @@ def periodic_box(periodic):
     if not isinstance(periodic, (list, tuple)) or len(periodic) != 3:
         raise ValueError(f"periodic = {short_repr(periodic)}: give (low (3,), high (3,), (True, False, True)), a "
                          "minidem.PeriodicBox, or None")
-    return PeriodicBox(*periodic)
+    low, high, axes = periodic
+    return PeriodicBox(low, high, axes=axes)
 
 
 def later_of(record):
@@ -86,6 +87,7 @@ class Pressure:
 
     pressure: float
     time: float
+    _: KW_ONLY
     damping: float = 1.0
 
     def __post_init__(self):
@@ -161,7 +163,7 @@ class PeriodicBox:
     Edwards, J. Phys. C 5, 1921 (1972), doi 10.1088/0022-3719/5/15/006.
     """
 
-    def __init__(self, low: ArrayLike, high: ArrayLike, axes: Any, shear: Any = None, rates: Any = (0.0, 0.0, 0.0),
+    def __init__(self, low: ArrayLike, high: ArrayLike, *, axes: Any, shear: Any = None, rates: Any = (0.0, 0.0, 0.0),
                  affine: bool = True, tilt: float = 0.0):
         low, high = corners(low, high, "periodic: ")
         if np.shape(axes) != (3,) or not np.array_equal(axes, np.array(axes, dtype=bool)):
@@ -203,7 +205,8 @@ class PeriodicBox:
         """The same box with another motion; arguments as in PeriodicBox. ValueError for shear along other axes."""
         if shear is None and self.shear is not None:
             shear = (AXES[self.shear[0]], AXES[self.shear[1]], 0.0)
-        other = PeriodicBox(*self.corners, shear, rates, affine).continued(self.stretched)
+        low, high, axes = self.corners
+        other = PeriodicBox(low, high, axes=axes, shear=shear, rates=rates, affine=affine).continued(self.stretched)
         if self.shear is not None and other.shear[:2] != self.shear[:2]:
             flow, gradient = (AXES[axis] for axis in self.shear[:2])
             raise ValueError(f"shear = {short_repr(shear)}: the box was sheared along {flow} with the gradient along "

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +40,7 @@ class Plane(Wall):
         Velocity [m/s], and angular velocity about `center` [rad/s], of the surface along itself, while the wall stays:
         belts, rollers, turntables. They turn with the wall; components along the normal of a contact do not count.
     name : str, optional
-        By which `Simulation.move_wall`, `remove_wall`, `wall_force` and others find the wall.
+        By which `Simulation.walls.move`, `sim.walls.remove`, `sim.walls.force` and others find the wall.
 
     Raises
     ------
@@ -50,6 +50,7 @@ class Plane(Wall):
 
     point: tuple
     normal: tuple
+    _: KW_ONLY
     material: Material | None = None
     velocity: tuple = (0.0, 0.0, 0.0)
     angular_velocity: tuple = (0.0, 0.0, 0.0)
@@ -94,7 +95,7 @@ class Plane(Wall):
         return (axis, self.normal[axis], self.point[axis]) if abs(self.normal[axis]) == 1.0 else None
 
 
-def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> list[Plane]:
+def box_walls(low: ArrayLike, high: ArrayLike, *, material: Material | None = None) -> list[Plane]:
     """The six planes of an axis-aligned box around the clumps.
 
     Parameters
@@ -111,7 +112,7 @@ def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> li
     """
     low, high = corners(low, high)
     inward = np.eye(3)
-    return [Plane(corner, sign * inward[axis], material)
+    return [Plane(corner, sign * inward[axis], material=material)
             for axis in range(3) for corner, sign in ((low, 1.0), (high, -1.0))]
 
 

@@ -109,7 +109,7 @@ class Impact:
         """Time since the beginning of the contact [s] and normal force [N] of the first impact, at every step until
         the end of the contact, which is interpolated."""
         rows = []
-        self.sim.run(4 * round(self.duration / self.sim.dt), 1, lambda sim: rows.append(
+        self.sim.run(4 * round(self.duration / self.sim.dt), every=1, callback=lambda sim: rows.append(
             (sim.time - self.start, sim.force[0, 2], sim.position[0, 2], sim.velocity[0, 2])))
         t, force, z, v = np.array(rows).T
         last = np.flatnonzero(force)[-1] + 1

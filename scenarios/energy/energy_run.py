@@ -69,7 +69,7 @@ def energy_run(sim: md.Simulation, time: float, rows: int, limit: float = np.inf
         sim.run(k * steps // rows - sim.step_count)
         loop_seconds += process_time() - begun
         table = sim.contacts()
-        found.append(sim.energy(table, shadow=True))
+        found.append(sim.energy(contacts=table, shadow=True))
         contacts.append(len(table))
         if abs(found[-1].total - found[0].total) > limit * found[0].total:
             break

@@ -64,9 +64,9 @@ def build(options):
     """Initial state."""
     centres, velocity, angle = START[options.fibres]
     fibre = md.ClumpTemplate(CENTERS, [RADIUS] * 5, density=DENSITY)
-    sim = md.Simulation(material=FIBRE, walls=md.box((0, 0, 0), (1, 1, 1), material=WALL), gravity=GRAVITY,
+    sim = md.Simulation(material=FIBRE, walls=md.box_walls((0, 0, 0), (1, 1, 1), material=WALL), gravity=GRAVITY,
                         rotation=options.integrator, contact=options.contact, dt=options.dt, threads=options.threads)
-    sim.add_clumps(fibre, centres, inclined(angle, options.azimuth), velocity)
+    sim.add_clumps(fibre, centres, inclined(angle, options.azimuth), velocity=velocity)
     return sim
 
 
@@ -106,7 +106,7 @@ def _runs(fibres, report):
         options = SCENARIO.parse(["--fibres", str(fibres), "--integrator", scheme, "--threads", "1"])
         sim, energies = build(options), []
         start, steps = sim.energy().total, round(TIME / DT)
-        sim.run(steps, steps // ROWS, lambda sim: energies.append(sim.energy().total))
+        sim.run(steps, every=steps // ROWS, callback=lambda sim: energies.append(sim.energy().total))
         found[scheme] = 100.0 * np.abs(np.array(energies) / start - 1.0), sim.position
     return found
 

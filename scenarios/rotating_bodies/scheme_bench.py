@@ -123,21 +123,21 @@ def grains(name, seed, friction, speed, **options):
     material = md.Material(young=1e8, poisson=0.2, restitution=0.6, friction=friction)
     sim = md.Simulation(material, contact="hertz-mindlin", rotation=name, dt=10e-6, threads=1,
                         **{key: value(edge) for key, value in options.items()})
-    sim.add_clumps(CLUMP, position, orientation, speed * random_directions(GRAINS, rng),
-                   30.0 * speed * random_directions(GRAINS, rng))
+    sim.add_clumps(CLUMP, position, orientation, velocity=speed * random_directions(GRAINS, rng),
+                   angular_velocity=30.0 * speed * random_directions(GRAINS, rng))
     return sim, 0.3
 
 
 def bed(name, seed):
     """Grains with friction fall into a box."""
     return grains(name, seed, 0.5, 1.0, gravity=lambda edge: (0, 0, -9.81),
-                  walls=lambda edge: md.box((0, 0, 0), (edge,) * 3))
+                  walls=lambda edge: md.box_walls((0, 0, 0), (edge,) * 3))
 
 
 def sheared_gas(name, seed):
     """Grains without friction in a sheared periodic box."""
     return grains(name, seed, 0.0, 0.5, periodic=lambda edge: md.PeriodicBox(
-        (0, 0, 0), (edge,) * 3, (True,) * 3, shear=("x", "y", 20.0)))
+        (0, 0, 0), (edge,) * 3, axes=(True,) * 3, shear=("x", "y", 20.0)))
 
 
 SIMULATIONS = {"rods": lambda *given: elastic("rods", *given), "clumps": lambda *given: elastic("clumps", *given),
@@ -151,7 +151,8 @@ def of_run(system, name, seed, part=1.0):
     sim, time = SIMULATIONS[system](name, seed)
     quantity, found, steps = "lasting" if system in SYSTEMS else "balance", [], round(part * time / sim.dt)
     try:
-        sim.run(steps, steps // 100, lambda sim: found.append(getattr(sim.energy(shadow=system in SYSTEMS), quantity)))
+        sim.run(steps, every=steps // 100,
+                callback=lambda sim: found.append(getattr(sim.energy(shadow=system in SYSTEMS), quantity)))
     except FloatingPointError:
         return np.inf
     return np.max(np.abs(np.array(found) / found[0] - 1.0))

@@ -71,14 +71,15 @@ def simulation(integrator: str = "spiral", dt: float = STEP, seed: int = 1, clum
     rng = np.random.default_rng(seed)
     pieces = templates(clumps)
     low, high = np.zeros(3), np.full(3, EDGE)
-    sim = md.Simulation(MATERIAL, walls=md.box(low, high), rotation=integrator, contact=contact, dt=dt,
+    sim = md.Simulation(MATERIAL, walls=md.box_walls(low, high), rotation=integrator, contact=contact, dt=dt,
                         threads=threads)
     poses = place([pieces[name] for name in NUMBERS], list(NUMBERS.values()), low, high, rng)
     for name, (position, orientation) in zip(NUMBERS, poses):
         direction = random_directions(len(position), rng)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "dt =", UserWarning)
-            sim.add_clumps(pieces[name], position, orientation, SPEED * direction, ANGULAR_SPEED * direction)
+            sim.add_clumps(pieces[name], position, orientation, velocity=SPEED * direction,
+                           angular_velocity=ANGULAR_SPEED * direction)
     return sim
 
 

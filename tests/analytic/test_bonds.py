@@ -21,7 +21,7 @@ def pair(dt, distance=0.0215, contact=CONTACT, **motion):
 def largest_change(sim, seconds, value=lambda sim: sim.energy().balance):
     """Of the balance of energy, over its first value."""
     rows = [value(sim)]
-    sim.run_until(seconds, 1, lambda sim: rows.append(value(sim)))
+    sim.run_until(seconds, every=1, callback=lambda sim: rows.append(value(sim)))
     return abs(np.array(rows) / rows[0] - 1).max()
 
 
@@ -33,7 +33,7 @@ def test_balance_and_momentum(contact, damping):
     for dt in 4e-5, 2e-5:
         sim = pair(dt, contact=contact, velocity=[(0, 0.01, 0.0), (0.005, -0.01, 0)],
                    angular_velocity=[(1, 0, 0.3), (-1, 0.2, 0)])
-        assert sim.add_bonds([(0, 1)], young=1e6, damping=damping) == 1
+        assert sim.bonds.add([(0, 1)], young=1e6, damping=damping) == 1
         before = sim.angular_momentum()
         found.append(largest_change(sim, 0.02))
         np.testing.assert_allclose(sim.angular_momentum(), before, rtol=1e-12, atol=1e-12 * abs(before).max())
@@ -48,12 +48,12 @@ def test_balance_through_breaking(velocity):
     """A bond is pulled or sheared apart at its strength. What it held is dissipated, and the balance closes again."""
     for dt in 4e-6, 1e-6:
         sim = pair(dt, 0.0202, velocity=velocity)
-        sim.add_bonds([(0, 1)], young=1e7, tensile=5e4, shear=2e4, damping=0.1)
+        sim.bonds.add([(0, 1)], young=1e7, tensile=5e4, shear=2e4, damping=0.1)
         stresses = []
-        sim.run_until(2e-4, 1, lambda sim: stresses.extend(sim.bonds()[["tension", "shear"]].tolist()))
+        sim.run_until(2e-4, every=1, callback=lambda sim: stresses.extend(sim.bonds()[["tension", "shear"]].tolist()))
         assert len(sim.bonds()) == 0 and len(sim.contacts()) == 0 and sim.energy().elastic == 0.0
         assert 0.85 < max(max(tension / 5e4, shear / 2e4) for tension, shear in stresses) < 1.0
-        end, (broken,) = sim.energy(), sim.broken_bonds()
+        end, (broken,) = sim.energy(), sim.bonds.broken()
         assert abs(end.balance / BALL.mass - 1) < 1e-8 and end.dissipated > 0.1 * BALL.mass
         assert end.dissipated_fracture == pytest.approx(broken["energy"], rel=1e-9)
         assert end.dissipated == end.dissipated_damping + end.dissipated_fracture
@@ -76,18 +76,20 @@ def test_twisted_and_bent_apart(axis, stress, strength):
     rate = np.sqrt(2.0 * k / BALL.inertia[0])
     peak = k * 10.0 / rate * RADIUS / (np.pi * RADIUS ** 4 / (2 if stress == "shear" else 4))
     sim = pair(2e-3 / rate, distance, angular_velocity=[-5.0 * spin, 5.0 * spin])
-    sim.add_bonds([(0, 1)], young, ratio, **{strength: 0.5 * peak})
+    sim.bonds.add([(0, 1)], young=young, stiffness_ratio=ratio, **{strength: 0.5 * peak})
     held = []
-    sim.run_until(1.0 / rate, 1, lambda sim: held.extend((sim.time, value) for value in sim.bonds()[stress]))
+    sim.run_until(1.0 / rate, every=1,
+                  callback=lambda sim: held.extend((sim.time, value) for value in sim.bonds()[stress]))
     time, found = np.transpose(held)
     np.testing.assert_allclose(found, peak * np.sin(rate * time), rtol=1e-4)
     assert time[-1] * rate == pytest.approx(np.pi / 6, abs=4e-3) and len(sim.bonds()) == 0
-    assert sim.broken_bonds()["time"] == pytest.approx(time[-1] + sim.dt, rel=1e-12)
-    assert sim.energy().dissipated == sim.energy().dissipated_fracture == pytest.approx(sim.broken_bonds()["energy"][0])
+    assert sim.bonds.broken()["time"] == pytest.approx(time[-1] + sim.dt, rel=1e-12)
+    assert sim.energy().dissipated == sim.energy().dissipated_fracture == pytest.approx(sim.bonds.broken()["energy"][0])
     assert abs(sim.energy().balance / (25.0 * BALL.inertia[0]) - 1) < 1e-6
     sim, held = pair(2e-3 / rate, distance, angular_velocity=[-5.0 * spin, 5.0 * spin]), []
-    sim.add_bonds([(0, 1)], young, ratio, damping=0.2)
-    sim.run_until(3.0 / rate, 1, lambda sim: held.extend((sim.time, value) for value in sim.bonds()[stress]))
+    sim.bonds.add([(0, 1)], young=young, stiffness_ratio=ratio, damping=0.2)
+    sim.run_until(3.0 / rate, every=1,
+                  callback=lambda sim: held.extend((sim.time, value) for value in sim.bonds()[stress]))
     time, found = np.transpose(held)
     slowed = 0.4 * np.sqrt(0.7 * BALL.mass * RADIUS ** 2 * k) / BALL.inertia[0]
     turns = np.sqrt(rate ** 2 - slowed ** 2)
@@ -102,9 +104,9 @@ def test_broken_bonds_are_listed():
     def look(sim):
         held.append(set(map(tuple, sim.bonds()[["sphere_i", "sphere_j"]].tolist())))
     look(sim)
-    first, before = sim.step_count, len(sim.broken_bonds())
-    sim.run(100, 1, look)
-    everything = sim.broken_bonds()
+    first, before = sim.step_count, len(sim.bonds.broken())
+    sim.run(100, every=1, callback=look)
+    everything = sim.bonds.broken()
     table = everything[before:]
     expected = [(first + k + 1, *pair) for k in range(100) for pair in sorted(held[k] - held[k + 1])]
     assert table[["step", "id_i", "id_j"]].tolist() == expected and len(expected) > 5       # ids: one sphere each
@@ -116,7 +118,7 @@ def test_broken_bonds_are_listed():
     bonds = sim.bonds()
     assert len(bonds) and bonds["clump_j"].max() < 27
     sim.run(10)
-    assert sim.broken_bonds()[:len(everything)].tobytes() == everything.tobytes()
+    assert sim.bonds.broken()[:len(everything)].tobytes() == everything.tobytes()
 
 
 @pytest.mark.usefixtures("own_law", "many_threads_and_sorts")
@@ -135,7 +137,7 @@ def test_fractures_of_another_law(threads):
     sim.add_clumps(pair, [(0.1 * k, 0, 1.0099) for k in range(8)])
     sim.add_clumps(BALL, [(0.715 + 0.0198, 0, 1.012)])
     sim.run(5)
-    table = sim.broken_bonds()
+    table = sim.bonds.broken()
     at_walls = [(k, place, -2, 0, 2) for k in range(8) for place in range(2)]
     assert table[["id_i", "place_i", "id_j", "place_j", "step"]].tolist() == [*at_walls, (7, 1, 8, 0, 2)]
     assert sim.energy().dissipated == sim.energy().dissipated_fracture == pytest.approx(table["energy"].sum(), rel=1e-9)
@@ -152,7 +154,7 @@ def test_bonds_of_spheres_that_overlap(law):
         if looks:
             assert sim.force[1][0] > 0.0
         if bonded:
-            sim.add_bonds(0.0, young=1e7, damping=0.05)
+            sim.bonds.add(0.0, young=1e7, damping=0.05)
         ends.append(sim.force)
         sim.run(1)
         ends.append(sim.force)
@@ -163,13 +165,13 @@ def test_bonds_of_spheres_that_overlap(law):
 def test_bonds_are_listed():
     """Of a pair that is pulled by a known length: force, energy, stresses."""
     sim = pair(1e-6)
-    sim.add_bonds([(1, 0)], young=1e6, radius=0.5)
+    sim.bonds.add([(1, 0)], young=1e6, radius=0.5)
     sim.run(1)
     bond, = sim.bonds()
     assert (bond["sphere_i"], bond["sphere_j"]) == (0, 1) and bond["energy"] == 0.0
-    assert sim.add_bonds(2e-3, young=1e6) == 0          # they have one
+    assert sim.bonds.add(2e-3, young=1e6) == 0          # they have one
     sim = pair(1e-6, velocity=[(0, 0, 0), (1, 0, 0)])
-    sim.add_bonds([(0, 1)], young=1e6, radius=0.5)
+    sim.bonds.add([(0, 1)], young=1e6, radius=0.5)
     sim.run(20)
     bond, = sim.bonds()
     stretch = np.diff(sim.position[:, 0])[0] - 0.0215
@@ -188,7 +190,7 @@ def test_effective_mass():
         sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-6)
         sim.add_clumps(long, (0, 0, 0))
         sim.add_clumps(short, (0, 0.02 + gap, 0.04))
-        assert gap < 0.0 or sim.add_bonds(2e-9, young=1e6) == 1
+        assert gap < 0.0 or sim.bonds.add(2e-9, young=1e6) == 1
         sim.run(1)
         found.append([sim.loop.history()[name][0] for name in ("mass", "rolling_inertia")])
     assert found[0] == pytest.approx(found[1], rel=1e-6)
@@ -198,7 +200,7 @@ def test_across_faces_of_a_periodic_box():
     sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-5, periodic=((0, 0, 0), (0.2, 0.2, 0.2), (True, True, True)))
     sim.add_clumps(BALL, [(0.001, 0.1, 0.1), (0.1795, 0.1, 0.1), (0.1, 0.1, 0.1)],
                    velocity=[(0, 0.1, 0), (0, 0, 0), (0, 0, 0)])
-    assert sim.add_bonds(2e-3, young=1e6) == 1
+    assert sim.bonds.add(2e-3, young=1e6) == 1
     sim.run(1200)
     assert sim.bonds()[["sphere_i", "sphere_j"]].tolist() == [(0, 1)] and sim.bonds()["energy"][0] > 0.0
 
@@ -206,7 +208,7 @@ def test_across_faces_of_a_periodic_box():
 def test_a_step_that_is_too_long_for_a_bond():
     k_n, inertia = 1e9 * np.pi * RADIUS ** 2 / 0.0215, BALL.inertia[0]         # rotation is the fastest
     rate = np.sqrt(2.0 * (k_n * 0.01075 ** 2 / 2.5 + 0.25 * k_n * RADIUS ** 2) / inertia)
-    texts, _ = warnings_of(lambda: pair(1e-4).add_bonds([(0, 1)], young=1e9), __file__)
+    texts, _ = warnings_of(lambda: pair(1e-4).bonds.add([(0, 1)], young=1e9), __file__)
     assert len(texts) == 1 and f"a step below {1.0 / rate:.2g} s is safe" in texts[0]
 
 
@@ -216,7 +218,7 @@ def test_all_pairs_with_exactly_the_gap_are_bonded():
     for gap in 1e-4, 3e-4, 1e-3:
         sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-5)
         sim.add_clumps(BALL, (0.1, 0.2, 0.3) + (2.0 * RADIUS + gap) * cube)
-        assert sim.add_bonds(gap, young=1e6) == 54
+        assert sim.bonds.add(gap, young=1e6) == 54
 
 
 def test_a_radius_in_metres_warns():
@@ -224,7 +226,7 @@ def test_a_radius_in_metres_warns():
     for radius, n in ((1e-3, 1), ([0.5, 0.0099], 1), (0.01, 0), (1.0, 0)):
         sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-5)
         sim.add_clumps(BALL, [(0, 0, 0), (0.0215, 0, 0), (0.043, 0, 0)])
-        texts, _ = warnings_of(lambda: sim.add_bonds([(0, 1), (1, 2)], young=1e6, radius=radius), __file__)
+        texts, _ = warnings_of(lambda: sim.bonds.add([(0, 1), (1, 2)], young=1e6, radius=radius), __file__)
         assert len(texts) == n and all(f"radius = {np.min(radius):g} is a ratio" in text for text in texts)
 
 
@@ -235,7 +237,7 @@ def test_free_spin_of_an_agglomerate():
     spin = np.array([1.0, 2.0, 3.0])
     sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-5)
     sim.add_clumps(BALL, cube, velocity=np.cross(spin, cube - cube.mean(axis=0)), angular_velocity=spin)
-    sim.add_bonds(5e-4, young=1e7)
+    sim.bonds.add(5e-4, young=1e7)
     before, energy = sim.angular_momentum(sim.position.mean(axis=0)), sim.energy().total
     sim.run(1_000_000)
     after = sim.angular_momentum(sim.position.mean(axis=0))

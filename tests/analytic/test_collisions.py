@@ -82,7 +82,7 @@ def test_size_of_the_errors(scheme):
     expected = []
     for k, scene in enumerate(ENSEMBLES["two rods"]):
         sim, n = scene.simulation(STEP, rotation=scheme), []
-        sim.run(STEPS, 1, lambda sim: n.append(len(sim.contacts()) > 0))
+        sim.run(STEPS, every=1, callback=lambda sim: n.append(len(sim.contacts()) > 0))
         _, _, v, w = reference("two rods", k)
         dv, dw, n = rms(v - scene.velocity), rms(w - scene.angular_velocity), sum(n)
         late, rebound = 0.512 / n * STEP, 3e-4 * (20 / n)**2.5

@@ -79,7 +79,7 @@ def bonded(damping, dt, **options):
     sim.add_clumps(BALL, [(0.0201 * k, 0, 0) for k in range(6)], velocity=rng.normal(0.0, 1e-3, (6, 3)),
                    angular_velocity=rng.normal(0.0, 0.1, (6, 3)))
     sim.run(2)
-    sim.add_bonds(1e-3, young=1e7, damping=damping, **options)
+    sim.bonds.add(1e-3, young=1e7, damping=damping, **options)
     return sim
 
 
@@ -89,7 +89,7 @@ def test_rate_of_one_bond(law):
     options = "bonds=parallel,stiffness=1e4" if law == "hooke-coulomb" else "bonds=parallel"
     sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.5), contact=f"{law}:{options}", dt=1e-5)
     sim.add_clumps(BALL, [(0, 0, 0), (2.02 * R, 0, 0)])
-    sim.add_bonds([(0, 1)], young=1e7, stiffness_ratio=2.0, damping=0.7)
+    sim.bonds.add([(0, 1)], young=1e7, stiffness_ratio=2.0, damping=0.7)
     m, inertia, lever = sim.mass[0], 0.4 * sim.mass[0] * R ** 2, 1.01 * R
     k_n = 1e7 * pi * R ** 2 / (2.02 * R)
     turning = 0.25 * k_n * R ** 2                       # the same for bending and torsion: k_s = k_n / 2

@@ -114,7 +114,7 @@ def rebound_of_rods(spheres, restitution, steps, mass_of, speed=0.1, n=64):
                    position=np.column_stack([0.05 * np.arange(n), np.zeros(n), height]),
                    orientation=(np.cos(np.pi / 8), 0.0, np.sin(np.pi / 8), 0.0))
     def speed_of_the_end(sim):
-        lowest = sim.sphere_centers().reshape(n, spheres, 3)[:, -1]
+        lowest = sim.sphere_centers.reshape(n, spheres, 3)[:, -1]
         return (sim.velocity + np.cross(sim.angular_velocity, lowest - sim.position))[:, 2]
     return np.mean(as_contacts_end(sim, speed_of_the_end)) / speed
 
@@ -148,7 +148,7 @@ def rebounds(mass_of, restitution, n=60, speed=0.01):
     site = np.column_stack([np.zeros((n, 2)), 0.02 * np.arange(n)])
     for side in 1.0, -1.0:
         sim.add_clumps(shape.template, site + (side * 3.1 * RADIUS, 0.0, 0.0), unit_vectors(rng, n, 4),
-                       (-side * speed, 0.0, 0.0), rng.normal(size=(n, 3)))
+                       velocity=(-side * speed, 0.0, 0.0), angular_velocity=rng.normal(size=(n, 3)))
     first, found, many, last = {}, {}, set(), None
     sim.run_until(0.99 * (3.1 * RADIUS - shape.template.bounding_radius) / speed)
     assert not len(sim.contacts())
@@ -175,7 +175,7 @@ def rebounds(mass_of, restitution, n=60, speed=0.01):
 def normal_speed(sim, contact):
     """Of the centres of the spheres of a contact relative to each other, along its normal."""
     clumps, spheres = ([contact[name + "_i"], contact[name + "_j"]] for name in ("clump", "sphere"))
-    arms = sim.sphere_centers()[spheres] - sim.position[clumps]
+    arms = sim.sphere_centers[spheres] - sim.position[clumps]
     velocity = sim.velocity[clumps] + np.cross(sim.angular_velocity[clumps], arms)
     return (velocity[0] - velocity[1]) @ contact["normal"]
 

@@ -208,7 +208,7 @@ def test_user_forces_with_drag(name):
         return template.inertia[1] * (rotation_matrix(q).swapaxes(-1, -2) @ swing(t) - DRAG * w)
     for steps in 160, 80, 40:
         sim = scenes.Scene([shape], np.zeros((1, 3)), q, v[None], w[None]).simulation(1.0 / steps, rotation=name)
-        sim.add_force(force)
+        sim.forces.add(force)
         sim.run(steps)
         x_end, v_end = translated(0.0, v, 1.0)
         errors.append((rms(sim.position[0] - x_end), rms(sim.velocity[0] - v_end)))
@@ -229,6 +229,6 @@ def test_forces_get_the_velocities_of_the_pose(name):
     def push(t, x, v, q, w):
         wrong.append([v[0] - (1.0 + 4.0 * t, 2.0, 3.0), w[0] - (0.0, 0.0, 2.0 + 5.0 * t)])
         return (4.0 * ball.mass, 0.0, 0.0), (0.0, 0.0, 5.0 * ball.inertia[0])
-    sim.add_force(push)
+    sim.forces.add(push)
     sim.run(20)
     assert np.abs(wrong).max() < 1e-13

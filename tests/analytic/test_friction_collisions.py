@@ -105,7 +105,7 @@ def test_the_spring_turns_with_the_spin():
 def test_mercurydpm_mindlin_self_test():
     """MercuryDPM prints 0.0200031141978808 m/s and 12.4983210042401 rad/s for a steel sphere that slides from rest."""
     steel, soft = md.Material(210e9, 0.2), md.Material(1e9, 0.2)
-    sim = md.Simulation(steel, [md.Plane([0.0] * 3, UP, soft)], contact="hertz-mindlin", dt=5e-7,
+    sim = md.Simulation(steel, [md.Plane([0.0] * 3, UP, material=soft)], contact="hertz-mindlin", dt=5e-7,
                         gravity=(5.0, 0.0, -5.0), pairs=[md.Pair(steel, soft, restitution=0.4, friction=0.2)])
     sim.add_clumps(ball(1e-3, density=7200.0).template, [[0.0, 0.0, 1e-3]])
     sim.run(10_001)

@@ -40,11 +40,11 @@ def test_order_of_the_exchange_in_a_collision(power, order):
         places[:, :, 1] = 5.0 * heat.RADIUS * np.arange(count)
         approach = np.outer(np.repeat([0.5, -0.5], count), (speed, 0, 0))
         sim.add_clumps(heat.BALL, places.reshape(-1, 3), velocity=approach)
-        sim.add_field("temperature", np.repeat([0.0, 1.0], count))
-        sim.add_flux(flux, [rate])
+        sim.fields.add("temperature", np.repeat([0.0, 1.0], count))
+        sim.fields.add_flux(flux, [rate])
         sim.run(round(1.3 * steps))
         assert not len(sim.contacts())
-        low, high = sim.field("temperature").reshape(2, -1)
+        low, high = sim.fields["temperature"].reshape(2, -1)
         errors.append(np.sqrt(np.mean((high - low - np.exp(-exponent)) ** 2)))
     assert np.log2(np.divide(errors[:-1], errors[1:])) == pytest.approx(order, abs=0.08), errors
     assert errors[1] < 1.2e-4

@@ -155,15 +155,15 @@ def test_a_floor_of_glued_balls_that_shakes():
             (0, 0, 22.0 * np.cos(11 * sim.time)), place - pin - moved)
         assert sim.velocity[:64] == pytest.approx(speed, abs=1e-7)
         force, weight = sim.force[:64], BALL.mass * np.array(sim.gravity)
-        assert sim.wall_force(0) == pytest.approx(force.sum(axis=0), abs=1e-9) and np.abs(force - weight).max() > 0.1
+        assert sim.walls.force(0) == pytest.approx(force.sum(axis=0), abs=1e-9) and np.abs(force - weight).max() > 0.1
     assert abs(errors[0]) < 1e-3 * sim.energy().work and errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
     with pytest.raises(ValueError, match="it carries clumps"):
-        sim.remove_wall(0)
-    sim.move_wall(0)
+        sim.walls.remove(0)
+    sim.walls.move(0)
     sim.run(100)
     assert np.all(sim.velocity[:64] == 0.0)
     sim.set_motion(sim.ids[:64])
-    sim.remove_wall(0)
+    sim.walls.remove(0)
     sim.run(10)
     assert sim.velocity[:64, 2].max() < 0.0 or len(sim.contacts()) > 0
 
@@ -171,12 +171,12 @@ def test_a_floor_of_glued_balls_that_shakes():
 def test_a_glued_ball_loads_a_servo():
     """It moves as a free ball of the mass of the servo, by its weight and the forces of another ball."""
     heavy, dt, found = md.ClumpTemplate([(0, 0, 0)], [RADIUS], 5.0 / (4 / 3 * np.pi * RADIUS ** 3)), 1e-5, []
-    for held in {"motion": md.Servo((0, 0, -1), force=0.0, mass=5.0)}, {"free": "z", "turns": ""}:
+    for held in {"motion": md.Servo(direction=(0, 0, -1), force=0.0, mass=5.0)}, {"free": "z", "turns": ""}:
         sim = simulation(dt, "hertz", [md.Plane((0, 0, -RADIUS), (0, 0, 1))], gravity=(0, 0, -8.0))
         sim.add_clumps(BALL, [(0, 0, 0)], free="z")
         sim.add_clumps(heavy, [(0.002, 0, 2.02 * RADIUS)], **held)
         sim.run(15000)
-        found.append([*sim.position[:, 2], sim.velocity[0, 2], (sim.wall_velocity(1)[0] if held.get(
+        found.append([*sim.position[:, 2], sim.velocity[0, 2], (sim.walls.velocity(1)[0] if held.get(
             "motion") else sim.velocity[1])[2]])
     assert found[0] == pytest.approx(found[1], abs=1e-11) and found[0][-1] < -0.1
 
@@ -196,26 +196,26 @@ def test_weight_and_user_forces_drive_the_wall_that_carries():
     for dt in 2e-3, 1e-3:
         sim = simulation(dt, gravity=gravity)
         sim.add_clumps(BALL, balls, motion=hinge)
-        sim.move_wall(0, hinge, angular_velocity=(0, 1, 0))
-        sim.add_force(lambda t, x, v, q, w: (np.zeros((2, 3)), np.array([(0, 0.01 * np.sin(9.0 * t), 0), (0, 0, 0)])))
+        sim.walls.move(0, hinge, angular_velocity=(0, 1, 0))
+        sim.forces.add(lambda t, x, v, q, w: (np.zeros((2, 3)), np.array([(0, 0.01 * np.sin(9.0 * t), 0), (0, 0, 0)])))
         start = sim.energy().balance
         sim.run(round(0.5 / dt))
         angle = np.arctan2(-sim.position[0, 2], sim.position[0, 0])
-        errors.append(np.abs(np.remainder([angle, sim.wall_velocity(0)[1][1]] - exact + np.pi, 2 * np.pi) - np.pi))
-        assert sim.wall_force(0) == pytest.approx(sim.force.sum(axis=0)) and sim.energy().balance == pytest.approx(
+        errors.append(np.abs(np.remainder([angle, sim.walls.velocity(0)[1][1]] - exact + np.pi, 2 * np.pi) - np.pi))
+        assert sim.walls.force(0) == pytest.approx(sim.force.sum(axis=0)) and sim.energy().balance == pytest.approx(
             start, abs=1e-4)
     assert (errors[1] < 0.3 * errors[0]).all() and errors[1].max() < 1e-3
-    for motion in md.Driven(mass=2.0, axis=(0, 0, -1)), md.Servo((0, 0, -1), force=0.0, mass=2.0):
+    for motion in md.Driven(mass=2.0, axis=(0, 0, -1)), md.Servo(direction=(0, 0, -1), force=0.0, mass=2.0):
         lift = simulation(1e-3, gravity=gravity)
         lift.add_clumps(BALL, balls, motion=motion)
         lift.run(100)
-        assert lift.wall_force(0)[2] == pytest.approx(-2 * BALL.mass * GRAVITY)
+        assert lift.walls.force(0)[2] == pytest.approx(-2 * BALL.mass * GRAVITY)
         assert lift.position[:, 2] == pytest.approx(-0.5 * BALL.mass * GRAVITY * 0.01, rel=1e-12)
 
 
 def test_motion_in_a_plane():
     """Balls that are free in a plane move as free balls in this plane do, and exactly in it."""
-    sims, walls = [], md.box((0, -1, 0), (0.2, 1, 0.3))
+    sims, walls = [], md.box_walls((0, -1, 0), (0.2, 1, 0.3))
     places = 0.022 * np.argwhere(np.ones((8, 1, 6))) * (1, 0, 1) + (0.015, 0, 0.02)
     for held in {"free": "xz", "turns": "y"}, {}:
         sims.append(simulation(2e-5, walls=walls, gravity=(1.0, 0, -GRAVITY)))
@@ -250,7 +250,7 @@ def test_a_pin_far_away(turns, tmp_path):
 
 
 def test_what_is_refused():
-    sim = simulation(1e-5, periodic=md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, shear=("x", "y", 1.0)))
+    sim = simulation(1e-5, periodic=md.PeriodicBox((0, 0, 0), (1, 1, 1), axes=(True,) * 3, shear=("x", "y", 1.0)))
     sim.add_clumps(BALL, [(0.5, 0.5, 0.5)])
     for text, held in {"about two axes": {"turns": "xy"}, "free = 'xx'": {"free": "xx"}, "free = 1": {"free": 1},
                        "a pin holds": {"pin": PIN, "free": "x"}, "velocity: at a pin": {"pin": PIN, "velocity": SPIN},

@@ -38,7 +38,7 @@ def landing(name, restitution, mass, tilted=True, steps=100, n=20, threads=1, ad
                         threads=threads, walls=() if on_rods else [md.Plane((0, 0, 0), (0, 0, 1))],
                         contact=f"hertz-mindlin:mass={mass}")
     place = np.column_stack([20.0 * RADIUS * np.arange(n), np.zeros(n), height + RADIUS * on_rods])
-    sim.add_clumps(clump, place, turn.as_quat()[:, [3, 0, 1, 2]], (0.0, 0.0, -speed))
+    sim.add_clumps(clump, place, turn.as_quat()[:, [3, 0, 1, 2]], velocity=(0.0, 0.0, -speed))
     if on_rods:
         sim.add_clumps(clump, place * (1, 1, 0))
     return sim, speed, time
@@ -136,7 +136,8 @@ def test_single_contacts_are_unchanged():
         sim.add_clumps(ball(RADIUS).template, RADIUS * (1.0 + 2.2 * np.array(list(np.ndindex(5, 5, 5)))),
                        velocity=rng.normal(size=(125, 3)))
         place = np.column_stack([0.1 + 0.02 * np.arange(30), np.zeros(30), np.full(30, 6.0 * RADIUS)])
-        sim.add_clumps(md.shapes.rod(10 * RADIUS, RADIUS, 5, 2500.0), place, unit_vectors(rng, 30, 4), (0, 0, -1.0))
+        sim.add_clumps(md.shapes.rod(10 * RADIUS, RADIUS, 5, 2500.0), place, unit_vectors(rng, 30, 4),
+                       velocity=(0, 0, -1.0))
         for _ in range(200):
             sim.run(25)
             found.append((sim.velocity, np.bincount(sim.contacts()["clump_i"], minlength=sim.n_clumps)))
@@ -188,7 +189,7 @@ def test_cooling_gas_of_rods(restitution):
         rng, energies = np.random.default_rng(4), []
         places = 0.013 * (0.5 + np.array(list(np.ndindex(10, 10, 10))))
         sim.add_clumps(md.shapes.rod(0.01, RADIUS, 5, 2500.0), places, unit_vectors(rng, 1000, 4),
-                       rng.normal(0.0, 0.7, (1000, 3)))
+                       velocity=rng.normal(0.0, 0.7, (1000, 3)))
         for _ in range(60):
             sim.run(500)
             energies.append(sim.energy().translational + sim.energy().rotational)
@@ -204,7 +205,7 @@ def test_cooling_gas_of_rods(restitution):
 @pytest.mark.parametrize("restitution", [0.5, 0.1])
 def test_rods_that_fall_into_a_box_come_to_rest(restitution):
     sim = md.Simulation(md.Material(1e7, 0.25, restitution=restitution, friction=0.4), dt=1e-5, gravity=(0, 0, -9.81),
-                        walls=md.box((0, 0, 0), (0.0425, 0.0425, 0.2)), contact="hertz-mindlin:mass=shared")
+                        walls=md.box_walls((0, 0, 0), (0.0425, 0.0425, 0.2)), contact="hertz-mindlin:mass=shared")
     places = 0.0085 * (0.5 + np.array(list(np.ndindex(5, 5, 16))))
     sim.add_clumps(md.shapes.rod(0.008, RADIUS, 4, 2500.0), places, unit_vectors(np.random.default_rng(3), 400, 4))
     moving = []

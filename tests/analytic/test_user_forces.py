@@ -1,5 +1,6 @@
 """Forces of the user against formulas: velocities that they see, changes between runs, order in the step."""
 import copy
+import operator
 import re
 from functools import partial
 
@@ -14,7 +15,7 @@ import minidem as md
 
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.05], density=1000.0)
 MATERIAL = md.Material(young=1e9, poisson=0.3)
-CORNERS = (-5,) * 3, (5,) * 3, (True,) * 3
+CORNERS = {"low": (-5,) * 3, "high": (5,) * 3, "axes": (True,) * 3}
 DRAG = 3.0                              # [1/s]
 
 pytestmark = pytest.mark.filterwarnings("ignore:dt = ")             # above the Rayleigh step: nothing touches
@@ -34,7 +35,7 @@ def ball(dt, force=drag, rate=DRAG, position=(2, 0, 0), velocity=(0, 0, 0), **op
     sim = md.Simulation(MATERIAL, dt=dt, **options)
     sim.add_clumps(BALL, position, velocity=velocity)
     if force is not None:
-        sim.add_force(force, [rate * BALL.mass])
+        sim.forces.add(force, [rate * BALL.mass])
     return sim
 
 
@@ -86,7 +87,7 @@ def test_forces_see_the_flow(name, force):
     x, v = solve_ivp(motion_of_ball, (0.0, 0.5), start, rtol=1e-11, atol=1e-13).y[:, -1]
     errors = []
     for dt in (1e-2, 5e-3, 2.5e-3):
-        sim = ball(dt, force, periodic=md.PeriodicBox(*CORNERS, **motion))
+        sim = ball(dt, force, periodic=md.PeriodicBox(**CORNERS, **motion))
         sim.run_until(0.5)
         errors.append((sim.position[0, axis] - x, sim.velocity[0, axis] - v if name == "start" else 0.0))
     errors = np.array(errors)
@@ -98,7 +99,7 @@ def test_velocities_outside_of_a_box_that_is_not_affine():
     """They are those of the positions: nothing jumps at the start, where the box begins to move."""
     for x in (2.0, 5.4, -17.0):
         sim = ball(5e-3, None, position=(x, 0, 0), velocity=(0, -8.25, 0),
-                   periodic=md.PeriodicBox(*CORNERS, shear=("y", "x", -1.5), affine=False))
+                   periodic=md.PeriodicBox(**CORNERS, shear=("y", "x", -1.5), affine=False))
         before = sim.energy().balance
         sim.run(200)
         np.testing.assert_allclose(sim.velocity[0], (0, -8.25, 0), rtol=1e-13)
@@ -115,14 +116,14 @@ def compiled_push(time, clumps, wrenches, parameters):
 
 def renewed(sim, values):
     values["push"] = BALL.mass
-    sim.renew_forces()
+    sim.forces.renew()
 
 
 CHANGES = {
-    "add_force": lambda sim, values: sim.add_force(lambda t, x, v, q, w: ((BALL.mass, 0, 0), 0.0 * w)),
-    "add a compiled force": lambda sim, values: sim.add_force(compiled_push),
+    "add_force": lambda sim, values: sim.forces.add(lambda t, x, v, q, w: ((BALL.mass, 0, 0), 0.0 * w)),
+    "add a compiled force": lambda sim, values: sim.forces.add(compiled_push),
     "renew_forces": renewed,
-    "set_field": lambda sim, values: sim.set_field("charge", 1.0)}
+    "set_field": lambda sim, values: operator.setitem(sim.fields, "charge", 1.0)}
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -135,8 +136,8 @@ def test_changed_forces_count_at_once(name):
         push[:, 0] = values["push"] + BALL.mass * fields["charge"]
         return push, 0.0 * w
     sim = ball(0.05, None, position=(0, 0, 0))
-    sim.add_field("charge", 0.0)
-    sim.add_force(force)
+    sim.fields.add("charge", 0.0)
+    sim.forces.add(force)
     sim.run(10)
     CHANGES[name](sim, values)
     sim.run(10)
@@ -149,7 +150,7 @@ def test_a_shear_that_begins_later(force):
     """The clump takes part in the flow, and is slowed down from then on."""
     errors = []
     for dt in (1e-2, 5e-3, 2.5e-3):
-        sim = ball(dt, force, periodic=CORNERS)
+        sim = ball(dt, force, periodic=tuple(CORNERS.values()))
         sim.run_until(0.25)
         sim.deform(shear=("y", "x", 1.5))
         sim.run_until(0.5)
@@ -174,7 +175,7 @@ def turned(dt, corrections, force=across, turns=3.0):
     sim, calls = md.Simulation(MATERIAL, dt=dt), []
     sim.add_clumps(BALL, (0, 0, 0), velocity=(1, 0, 0))
     counted = force if force is compiled_across else counting(force, calls)
-    sim.add_force(counted, [BALL.mass], corrections=corrections)
+    sim.forces.add(counted, [BALL.mass], corrections=corrections)
     steps = round(turns * 2.0 * np.pi / dt)
     sim.run(steps)
     return (np.sum(sim.velocity ** 2) - 1.0) / (steps * dt), sim.energy().work / BALL.mass, (len(calls) - 1) / steps
@@ -199,7 +200,7 @@ def test_a_shearing_sheet():
     for dt, corrections in (0.08, 0), (0.08, 2), (0.04, 2):
         sim = md.Simulation(MATERIAL, dt=dt)
         sim.add_clumps(BALL, (0.3, 0, 0), velocity=(0, -0.6, 0))
-        sim.add_force(hill, corrections=corrections)
+        sim.forces.add(hill, corrections=corrections)
         sim.run_until(1.2)
         errors.append(np.abs(sim.position[0, :2] - (0.3 * np.cos(1.2), -0.6 * np.sin(1.2))).max())
         sim.run_until(10.0 * np.pi)
@@ -216,7 +217,7 @@ def test_corrections_of_rotation(rotation):
     for corrections in (0, 2):
         sim = md.Simulation(MATERIAL, dt=0.05, rotation=rotation)
         sim.add_clumps(BALL, (0, 0, 0), angular_velocity=(1, 0, 0))
-        sim.add_force(lambda t, x, v, q, w: (0.0 * v, BALL.inertia[0] * np.cross(w, (0, 0, 1.0))),
+        sim.forces.add(lambda t, x, v, q, w: (0.0 * v, BALL.inertia[0] * np.cross(w, (0, 0, 1.0))),
                       corrections=corrections)
         sim.run(400)
         gains.append(abs(np.sum(sim.angular_velocity ** 2) - 1.0))
@@ -230,8 +231,8 @@ def test_both_languages_agree_with_corrections():
         sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.5), [md.Plane((0, 0, 0), (0, 0, 1))],
                             contact="hertz-mindlin", dt=1e-4, gravity=(0, 0, -9.81))
         sim.add_clumps(BALL, [(0, 0, 0.051), (0.02, 0.01, 0.149)], velocity=[(1, 0, -1), (0, 1, -1)])
-        sim.add_force(forces[0], [20.0 * BALL.mass], corrections=2)
-        sim.add_force(forces[1], [DRAG * BALL.mass])
+        sim.forces.add(forces[0], [20.0 * BALL.mass], corrections=2)
+        sim.forces.add(forces[1], [DRAG * BALL.mass])
         sim.run(500)
         found.append([*sim.position.flat, *sim.velocity.flat, sim.energy().work])
     np.testing.assert_allclose(found[1:], [found[0]] * 3, rtol=1e-10, atol=1e-13)
@@ -265,7 +266,7 @@ def test_the_step_is_checked(name):
         sim.add_clumps(BALL, np.arange(n)[:, None] * [1.0, 0, 0], velocity=(1, 2, 3), angular_velocity=(3, 2, 1),
                        scale=SIZES if name == "sizes" else 1.0)
         counted = force if name == "compiled" else counting(force, calls)
-        sim.add_force(counted, [share * limit * unit / dt], corrections=corrections)
+        sim.forces.add(counted, [share * limit * unit / dt], corrections=corrections)
         found, _ = warnings_of(partial(sim.run, 1))
         assert len(found) == (share > 1.0) and len(calls) <= 15 and (share > 1.0 or corrections or len(calls) <= 2)
         if share > 1.0:
@@ -281,7 +282,7 @@ def test_forces_that_the_step_resolves_do_not_warn():
     places = np.argwhere(np.ones((4, 4, 4))).astype(float)
     sim = md.Simulation(MATERIAL, dt=5e-3)
     sim.add_clumps(BALL, places, velocity=np.random.default_rng(1).normal(size=(64, 3)))
-    sim.add_force(spring, random=3)
+    sim.forces.add(spring, random=3)
     assert warnings_of(lambda: [sim.run(100) for _ in range(10)])[0] == []
 
 
@@ -296,7 +297,7 @@ def test_temperature_of_a_thermostat(corrections, of_half_steps):
         return BALL.mass * (np.sqrt(2.0 * rate / dt) * ndtri(random) - rate * v), 0.0 * w
     sim = md.Simulation(MATERIAL, dt=dt)
     sim.add_clumps(BALL, np.argwhere(np.ones((12, 12, 12))) * 100.0)
-    sim.add_force(bath, random=3, seed=3, corrections=corrections)
+    sim.forces.add(bath, random=3, seed=3, corrections=corrections)
     sim.run(30)
     for _ in range(20):
         sim.run(5)
@@ -319,14 +320,14 @@ def test_what_a_copy_shares():
     for force, owner in ((lambda t, x, v, q, w: (0.0 * v + (read["speed"], 0, 0), 0.0 * w), None), (Wind(), Wind)):
         sim = md.Simulation(MATERIAL, dt=0.1)
         sim.add_clumps(BALL, (0, 0, 0))
-        sim.add_force(force)
+        sim.forces.add(force)
         other = copy.deepcopy(sim)
-        assert (other.user_forces[0] is force) == (owner is None)
+        assert (other.forces.functions[0] is force) == (owner is None)
         read["speed"] = 3.0
         if owner:
-            other.user_forces[0].speed = 5.0
+            other.forces.functions[0].speed = 5.0
         for one in (sim, other):
-            one.renew_forces()
+            one.forces.renew()
             one.run(1)
         speeds = np.array([sim.velocity[0, 0], other.velocity[0, 0]]) / (0.1 / BALL.mass)
         assert speeds == pytest.approx([1.0, 5.0] if owner else [3.0, 3.0])

@@ -94,7 +94,8 @@ def test_concave_corner(contact):
                        angular_velocity=(3, -20, 5))
         assert np.array_equal(np.bincount(sim.contacts()["clump_i"]), [2, 3])
         counts = []
-        sim.run(4000, 10, lambda sim: counts.append(np.bincount(sim.contacts()["clump_i"], minlength=2).max()))
+        sim.run(4000, every=10,
+                callback=lambda sim: counts.append(np.bincount(sim.contacts()["clump_i"], minlength=2).max()))
         assert set(counts) == {0, 1, 2} or set(counts) == {0, 1, 2, 3}
         ends.append((sim.position, sim.velocity, sim.angular_velocity, sim.energy().dissipated))
     for one, other in zip(*ends):
@@ -114,7 +115,7 @@ def passing_an_edge(contact, mu, dt):
                      contact, dt, material=md.Material(1e7, 0.2, friction=mu))
     sim.add_clumps(heavy, [path(0.0)], scale=0.1)
     found = []
-    sim.run(round(0.2 / dt), 1, lambda sim: found.append(sim.contacts().copy()))
+    sim.run(round(0.2 / dt), every=1, callback=lambda sim: found.append(sim.contacts().copy()))
     assert all(len(contacts) == 1 for contacts in found)
     found = np.concatenate(found)
     assert np.array_equal(found["normal"][-1], [-1, 0, 0]) and np.abs(found["force"][:, 1]).max() < 1e-9

@@ -117,7 +117,7 @@ def test_types_in_a_script(tmp_path):
 import minidem as md
 
 rod = md.ClumpTemplate(centers=[(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], radii=[0.03] * 3, density=2500.0)
-sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box((0, 0, 0), (1, 1, 1)), dt=1e-5)
+sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box_walls((0, 0, 0), (1, 1, 1)), dt=1e-5)
 sim.add_clumps(rod, position=[(0.3, 0.5, 0.5)], velocity=[(1, 0, 0)])
 sim.run(100, every=10, callback=md.Trajectory("rods.csv"))
 reveal_type(sim.position)

@@ -13,21 +13,21 @@ BALL = md.ClumpTemplate([(0, 0, 0)], [0.1], 1000.0)
 def test_a_simulation_without_options_has_few_phases():
     sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
     sim.add_clumps(BALL, (0, 0, 0))
-    assert sim.phases == ("move", "join", "search", "contacts", "join")
+    assert sim.diagnostics.phases == ("move", "join", "search", "contacts", "join")
 
 
 def test_all_options_have_the_phases_of_the_architecture_in_its_order():
     listed = re.findall(r"^ (\w+(?: \w+)*)  ", PAGE.read_text().split("```text\n")[2].partition("```")[0], re.M)
     found = set()
     for contact, more in ("hertz:onset=corrected", {}), ("hertz-mindlin:mass=shared", {"restitution": 0.5}):
-        box = md.PeriodicBox((0, 0, 0), (5, 5, 5), (True, True, True), rates=(md.Pressure(1e3, time=1.0), 0, 0))
+        box = md.PeriodicBox((0, 0, 0), (5, 5, 5), axes=(True, True, True), rates=(md.Pressure(1e3, time=1.0), 0, 0))
         sim = md.Simulation(md.Material(1e7, 0.3, **more), periodic=box, contact=contact,
                             rotation="velocity-verlet", dt=1e-5, threads=2)
         sim.add_clumps(BALL, 0.3 * np.argwhere(np.ones((16, 16, 16))))
-        sim.add_field("temperature", 300.0)
-        sim.add_force(lambda time, position, velocity, orientation, spin: (0.0 * position, 0.0 * position))
-        assert sim.phases == tuple(name for name in listed if name in sim.phases)
-        found |= set(sim.phases)
+        sim.fields.add("temperature", 300.0)
+        sim.forces.add(lambda time, position, velocity, orientation, spin: (0.0 * position, 0.0 * position))
+        assert sim.diagnostics.phases == tuple(name for name in listed if name in sim.diagnostics.phases)
+        found |= set(sim.diagnostics.phases)
     assert found == {name for name in listed if sim.threads > 1 or name != "exchange"}      # not without OpenMP
 
 

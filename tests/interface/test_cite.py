@@ -12,8 +12,8 @@ OVERLAPPING = [(0.0, 0.0, 0.0), (0.015, 0.0, 0.0)]
 
 
 def simulation(rotation="spiral", centers=TOUCHING, n=1, walls=True):
-    walls = md.box((0, 0, 0), (1, 1, 1)) if walls else []
-    sim = md.Simulation(md.Material(young=1e7, poisson=0.3), walls, rotation, dt=1e-6)
+    walls = md.box_walls((0, 0, 0), (1, 1, 1)) if walls else []
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.3), walls, rotation=rotation, dt=1e-6)
     sim.add_clumps(md.ClumpTemplate(centers, [0.01] * len(centers)), [(0.3 + 0.2 * k, 0.5, 0.5) for k in range(n)])
     return sim
 

@@ -21,9 +21,9 @@ USES = {
     **{name: lambda sim, path, name=name: getattr(sim, name)()
        for name in ("contacts", "energy", "sphere_centers", "angular_momentum")},
     "run": lambda sim, path: sim.run(1), "run_until": lambda sim, path: sim.run_until(1.0),
-    "position": lambda sim, path: sim.position, "statistics": lambda sim, path: sim.statistics,
-    "save": lambda sim, path: sim.save(path), "write_vtu": lambda sim, path: sim.write_vtu(path),
-    "pickle": lambda sim, path: pickle.dumps(sim), "add_force": lambda sim, path: sim.add_force(lambda *pose: 1 / 0),
+    "position": lambda sim, path: sim.position, "statistics": lambda sim, path: sim.diagnostics.statistics,
+    "save": lambda sim, path: sim.save(path), "write_vtu": lambda sim, path: sim.io.write_vtu(path),
+    "pickle": lambda sim, path: pickle.dumps(sim), "add_force": lambda sim, path: sim.forces.add(lambda *pose: 1 / 0),
     "add_clumps": lambda sim, path: sim.add_clumps(scenes.rod().template, (0.5, 0.5, 0.5))}
 
 
@@ -78,8 +78,8 @@ def test_a_user_force_may_not_use_its_simulation(tmp_path):
         return -v, -w
     sim, uninterrupted = (scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT) for _ in range(2))
     said = []
-    sim.add_force(force)
-    uninterrupted.add_force(lambda t, x, v, q, w: (-v, -w))
+    sim.forces.add(force)
+    uninterrupted.forces.add(lambda t, x, v, q, w: (-v, -w))
     for one in (sim, uninterrupted):
         one.run(20)
     assert len(said) == 21 * len(USES) and all("during a step" in text for text in said)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scenes import unit_vectors
+from scenes import motion, unit_vectors
 
 import minidem as md
 from minidem.contact import columns
@@ -41,7 +41,7 @@ def test_hooke_collision():
     unit = np.sqrt(SPHERE.mass / (2.0 * stiffness))
     sim = md.Simulation(md.Material(1e9, 0.1), contact=f"hooke:stiffness={stiffness}", dt=dt)
     sim.add_clumps(SPHERE, [(0.449, 0.5, 0.5), (0.551, 0.5, 0.5)], velocity=[(speed, 0, 0), (-speed, 0, 0)])
-    sim.run(int((1e-3 + 4.0 * unit) / dt), 1, note)
+    sim.run(int((1e-3 + 4.0 * unit) / dt), every=1, callback=note)
     assert len(overlaps) * dt == pytest.approx(np.pi * unit, abs=2 * dt)
     assert max(overlaps) == pytest.approx(2.0 * speed * unit, rel=1e-3)
     assert sim.velocity[:, 0] == pytest.approx([-speed, speed], rel=1e-3)
@@ -75,7 +75,7 @@ def collisions(contact, exchanged=False):
         sides.append((place + (side * 0.021, 0.0, 0.0), unit_vectors(rng, N, 4),
                       (-3.0 * side, 0.0, 0.0) + 0.5 * rng.normal(size=(N, 3)), 30.0 * rng.normal(size=(N, 3))))
     for side in sides[::-1] if exchanged else sides:
-        sim.add_clumps(CLUMP, *side)
+        sim.add_clumps(CLUMP, **motion(side))
     return sim
 
 
@@ -124,7 +124,7 @@ PAIR = md.Pair(GLASS, STEEL, restitution=0.4, friction=0.2, rolling_friction=0.0
 
 def test_table_of_pairs():
     """What a law gets of each pair of materials; NaN where no pair is given."""
-    table = PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), STEEL)], [PAIR]).with_material(SOFT)
+    table = PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), material=STEEL)], [PAIR]).with_material(SOFT)
     assert table.materials == (GLASS, STEEL, SOFT) and table.with_material(replace(SOFT)) is table
     found = table.properties(PROPERTIES)
     for name, function in ("modulus", md.effective_modulus), ("shear_modulus", md.effective_shear_modulus):
@@ -140,10 +140,11 @@ def test_a_missing_pair_adds_nothing(monkeypatch):
     """It is named by its materials. Walls do not meet, and need none."""
     monkeypatch.setitem(md.contact.registry._registry.known, "reading", replace(
         md.contact.info("hertz"), name="reading", reads_of_pairs=("restitution", "friction")))
-    walls = [md.Plane((0, 0, 0), (0, 0, 1), wall) for wall in (STEEL, SOFT)]
+    walls = [md.Plane((0, 0, 0), (0, 0, 1), material=wall) for wall in (STEEL, SOFT)]
     with pytest.raises(ValueError, match="pairs: .*'steel' can meet.*'reading' reads restitution, friction"):
         md.Simulation(GLASS, walls[:1], contact="reading", dt=1e-6)
-    sim = md.Simulation(GLASS, walls, contact="reading", dt=1e-6, pairs=[PAIR, md.Pair(GLASS, SOFT, 1.0, 0.0)])
+    sim = md.Simulation(GLASS, walls, contact="reading", dt=1e-6,
+                        pairs=[PAIR, md.Pair(GLASS, SOFT, restitution=1.0, friction=0.0)])
     sim.add_clumps(BALL, (0.5, 0.5, 0.5))
     with pytest.raises(ValueError, match=r"pairs: .*young=100000000.0.*'steel' can meet"):
         sim.add_clumps(BALL, (0.2, 0.5, 0.5), material=SOFT)
@@ -161,11 +162,11 @@ def test_what_a_pair_does_not_give(tmp_path, contact, reads):
     for name in reads:
         other = replace(same, **{name: 0.75})
         assert getattr(md.Pair(first, other), name) is None
-        wall = [md.Plane((0, 0, 0), (0, 0, 1), other)]
+        wall = [md.Plane((0, 0, 0), (0, 0, 1), material=other)]
         with pytest.raises(ValueError, match=rf"the pair of material 'a' and material 'b' gives no {name}, .*{name} "
                                              rf"{given[name]:g} and 0.75.*{name}=\.\.\."):
             md.Simulation(first, wall, contact=contact, dt=1e-6, pairs=[md.Pair(first, other)])
-        md.Simulation(first, wall, contact=contact, dt=1e-6, pairs=[md.Pair(first, other, contact=False)])
+        md.Simulation(first, wall, contact=contact, dt=1e-6, pairs=[md.Pair(first, other, interacts=False)])
         with pytest.warns(UserWarning, match="does not read"):
             sim = md.Simulation(first, wall, contact="hertz", dt=1e-6, pairs=[md.Pair(first, other)])
         sim.save(tmp_path / "file.npz")
@@ -186,8 +187,10 @@ def test_two_materials_of_one_restitution():
                                      "hooke-coulomb:stiffness=1e5"])
 def test_friction_of_each_contact(contact):
     """Spheres of two materials between walls of both and of a third one: limits and moduli are those of each pair."""
-    pairs = [PAIR, md.Pair(GLASS, SOFT, restitution=0.9, friction=0.05), md.Pair(STEEL, SOFT, 1.0, friction=0.1)]
-    walls = [replace(wall, material=(STEEL, GLASS, SOFT)[k % 3]) for k, wall in enumerate(md.box([0.0] * 3, [0.1] * 3))]
+    pairs = [PAIR, md.Pair(GLASS, SOFT, restitution=0.9, friction=0.05),
+             md.Pair(STEEL, SOFT, restitution=1.0, friction=0.1)]
+    walls = [replace(wall, material=(STEEL, GLASS, SOFT)[k % 3]) for k,
+             wall in enumerate(md.box_walls([0.0] * 3, [0.1] * 3))]
     sim = md.Simulation(GLASS, walls, contact=contact, dt=1e-5, pairs=pairs)
     site, rng = np.argwhere(np.ones((4, 4, 4))), np.random.default_rng(1)
     for k, material in enumerate((GLASS, SOFT)):
@@ -251,15 +254,15 @@ def test_material_in_numbers():
 
 
 def test_planes_compare_by_value():
-    same = md.Plane((0, 0, 1.0), np.array([0, 0, 1e-200]), md.Material(210e9, 0.3))
-    assert md.Plane([0, 0, 1], [0, 0, 5], IRON) == same
+    same = md.Plane((0, 0, 1.0), np.array([0, 0, 1e-200]), material=md.Material(210e9, 0.3))
+    assert md.Plane([0, 0, 1], [0, 0, 5], material=IRON) == same
     assert md.Plane([0, 0, 0], [3, 0, 4]).normal == pytest.approx((0.6, 0, 0.8), rel=1e-15)
     assert hash(md.Plane([0, 0, 0], [0, 0, 1])) == hash(md.Plane([0, 0, 0], [0, 0, 2]))
 
 
 def test_box_faces_inwards():
     low, high = np.array([-1.0, 2.0, -3.0]), np.array([4.0, 5.0, 6.0])
-    walls = md.box(low, high, IRON)
+    walls = md.box_walls(low, high, material=IRON)
     normals = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
     assert [list(wall.normal) for wall in walls] == normals and all(wall.material is IRON for wall in walls)
     distances = [np.dot((low + high) / 2 - wall.point, wall.normal) for wall in walls]

@@ -119,7 +119,7 @@ def test_bed_of_a_mixture():
     assert bed.energy().kinetic < 2e-2 * weight * 0.06 and bed.coordination_number() > 3.0
     assert bed.contacts()["overlap"].max() < 1e-2 * bed.sphere_radii.min()
     bottom = []
-    bed.run(2000, every=20, callback=lambda sim: bottom.append(-sim.wall_force(4)[2]))
+    bed.run(2000, every=20, callback=lambda sim: bottom.append(-sim.walls.force(4)[2]))
     assert np.mean(bottom) == pytest.approx(weight, rel=0.1)
 
 
@@ -148,7 +148,7 @@ def placed(edge, templates, poses):
     sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-9)
     for template, pose in zip(templates, poses):
         sim.add_clumps(template, *pose)
-    x, r = sim.sphere_centers(), sim.sphere_radii[:, None]
+    x, r = sim.sphere_centers, sim.sphere_radii[:, None]
     assert np.all(x - r > 0.0) and np.all(x + r < edge)
     return sim
 
@@ -230,7 +230,7 @@ def test_dense_rods_are_apart_and_isotropic():
     [(position, orientation)] = place_densely([ROD], [8000], np.zeros(3), np.full(3, edge),
                                               np.random.default_rng(1))
     sim = placed(edge, [ROD], [(position, orientation)])
-    touching = cKDTree(sim.sphere_centers()).query_pairs(2.0 * ROD.radii[0], output_type="ndarray")
+    touching = cKDTree(sim.sphere_centers).query_pairs(2.0 * ROD.radii[0], output_type="ndarray")
     assert np.all(sim.sphere_clump[touching[:, 0]] == sim.sphere_clump[touching[:, 1]])
     check_isotropic(rotate(orientation, X_AXIS))
     near = 2.0 * ROD.bounding_radius
@@ -258,7 +258,7 @@ def test_rate_and_number():
         new = inlet(sim)
         assert sim.n_clumps == min(12, int(37.0 * (8e-3 * k)))
         of_new = np.isin(sim.sphere_clump, new)
-        centers, radii = sim.sphere_centers()[of_new], sim.sphere_radii[of_new][:, None]
+        centers, radii = sim.sphere_centers[of_new], sim.sphere_radii[of_new][:, None]
         assert np.all(centers - radii > LOW) and np.all(centers + radii < HIGH)
         for name, expected in ("velocity", (0, 0, -30.0)), ("angular_velocity", (1, 2, 3)):
             np.testing.assert_allclose(getattr(sim, name)[new], np.tile(expected, (len(new), 1)), rtol=1e-12)
@@ -305,15 +305,15 @@ def test_inlets_of_files_that_do_not_know_them():
         settings, arrays = checkpoint.pack(sim)
         other = checkpoint.unpack({name: settings[name] for name in settings if known or name != "inlets"}, arrays,
                                   md.Simulation)
-        other.run(100, every=10, callback=Inlet(*[getattr(inlet, name) for name in (
-            "template", "low", "high", "rate")], every=10, number=30))
+        other.run(100, every=10, callback=Inlet(inlet.template, inlet.low, inlet.high, rate=inlet.rate, every=10,
+                                                  number=30))
         found.append(other.position)
     assert len(found[0]) == 30 and np.array_equal(*found)
 
 
 def test_a_box_that_is_full():
     """No overlap with walls nor with clumps of other sizes; what does not fit is left out, and reported once."""
-    sim = md.Simulation(ELASTIC, md.box((0.2, 0.0, 0.0), (0.6, 0.6, 0.7)), dt=1e-5)
+    sim = md.Simulation(ELASTIC, md.box_walls((0.2, 0.0, 0.0), (0.6, 0.6, 0.7)), dt=1e-5)
     sim.add_clumps(BALL, [[0.3, 0.3, 0.6], [0.45, 0.2, 0.5]], scale=[1.5, 0.3])
     inlet = Inlet(CLUMP, LOW, HIGH, rate=4e5, every=10, seed=8)
     sim.run(10)

@@ -66,7 +66,7 @@ def assert_finite_run(sim):
         sim.run(3)
         if not all(np.isfinite(values).all() for values in (
                 sim.position, sim.orientation, sim.velocity, sim.angular_velocity, sim.force, sim.torque,
-                sim.energy().total, sim.linear_momentum(), sim.angular_momentum(), sim.sphere_centers(), sim.time)):
+                sim.energy().total, sim.linear_momentum(), sim.angular_momentum(), sim.sphere_centers, sim.time)):
             sim.run(64)
             raise AssertionError("non-finite state without an error")
     except FloatingPointError as error:
@@ -74,10 +74,10 @@ def assert_finite_run(sim):
 
 
 def one_rod(force=None):
-    sim = md.Simulation(STEEL, md.box((0, 0, 0), (1, 1, 1)), dt=1e-6, threads=1)
+    sim = md.Simulation(STEEL, md.box_walls((0, 0, 0), (1, 1, 1)), dt=1e-6, threads=1)
     sim.add_clumps(ROD, [(0.8, 0.8, 0.8)])
     if force is not None:
-        sim.add_force(lambda t, x, v, q, w: force)
+        sim.forces.add(lambda t, x, v, q, w: force)
         assert_finite_run(sim)
     return sim
 
@@ -140,7 +140,7 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
     "effective_modulus": (md.effective_modulus, {"first": STEEL, "second": STEEL}, []),
     "effective_shear_modulus": (md.effective_shear_modulus, {"first": STEEL, "second": GLASS}, []),
     "plane": (md.Plane, {"point": (0, 0, 0), "normal": (0, 0, 1), "material": None}, []),
-    "box": (md.box, {"low": (0, 0, 0), "high": (1, 1, 1), "material": STEEL}, []),
+    "box_walls": (md.box_walls, {"low": (0, 0, 0), "high": (1, 1, 1), "material": STEEL}, []),
     "integrate": (md.rotation.integrate, {
         "name": "spiral", "inertia": (1, 2, 3), "orientation": (1, 0, 0, 0),
         "angular_velocity": [(1, 2, 3), (0, 1, 0)], "torque": (1, 0, 0), "dt": 1e-3, "steps": 9,
@@ -154,22 +154,23 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
     "info": (md.rotation.info, {"name": "spiral"}, ["rotation"]),
     "cite": (md.cite, {"simulation": md.Simulation(STEEL, dt=1e-6)}, []),
     "simulation": (simulation, {
-        "material": STEEL, "walls": md.box((0, 0, 0), (1, 1, 1)), "rotation": "omelyan:iterations=2", "dt": 1e-6,
+        "material": STEEL, "walls": md.box_walls((0, 0, 0), (1, 1, 1)), "rotation": "omelyan:iterations=2", "dt": 1e-6,
         "gravity": (0, 0, -9.81), "threads": 1, "pairs": [md.Pair(STEEL, GLASS)]}, ["clump"]),
     "clumps": (add_clumps, {
         "template": ROD, "position": [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5)], "orientation": [(1, 0, 0, 0), (0, 0, 1, 0)],
         "velocity": [(1, 0, 0), (0, 1, 0)], "angular_velocity": (0, 0, 3), "material": GLASS}, ["orientation"]),
     "run": (lambda steps: one_rod().run(steps), {"steps": 2}, []),
-    "callback": (lambda every, callback: one_rod().run(4, every, callback), {"every": 2, "callback": print}, []),
+    "callback": (lambda every, callback: one_rod().run(4, every=every, callback=callback),
+                 {"every": 2, "callback": print}, []),
     "run_until": (lambda t: one_rod().run_until(t), {"t": 1e-6}, []),
-    "add_force": (lambda function: one_rod().add_force(function), {"function": None}, []),
+    "add_force": (lambda function: one_rod().forces.add(function), {"function": None}, []),
     "force": (lambda force: one_rod(force=(force, (0, 0, 0))), {"force": [(0, 0, 1)]}, ["user force"]),
     "torque": (lambda torque: one_rod(force=((0, 0, 0), torque)), {"torque": [(0, 0, 1)]}, ["user force"]),
     "wrench": (lambda wrench: one_rod(force=wrench), {"wrench": None}, ["user force"]),
     "angular_momentum": (lambda about: one_rod().angular_momentum(about), {"about": (0, 0, 0)}, []),
     "save": (lambda path: one_rod().save(path), {"path": ""}, []),
     "load": (md.Simulation.load, {"path": ""}, []),
-    "write_vtu": (lambda path: one_rod().write_vtu(path), {"path": ""}, []),
+    "write_vtu": (lambda path: one_rod().io.write_vtu(path), {"path": ""}, []),
     "fields": (field_names, {"fields": "velocity,clump"}, []),
     "to_file": (ROD.to_file, {"path": ""}, []),
     "from_file": (md.ClumpTemplate.from_file, {"path": ""}, []),
@@ -197,7 +198,7 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
         "rates": (0, 0, 1.0)}, ["periodic", "rate"]),
     "pressure": (md.Pressure, {"pressure": 1.0, "time": 1.0, "damping": 1.0}, []),
     "stress": (lambda **box: one_rod().stress(**box), {"low": (0, 0, 0), "high": (1, 1, 1), "volume": None}, []),
-    "wall_force": (lambda k: one_rod().wall_force(k), {"k": 0}, []),
+    "wall_force": (lambda wall: one_rod().walls.force(wall), {"wall": 0}, []),
     "lognormal": (Lognormal, {"median": 1e-3, "sigma": 0.3, "low": 5e-4, "high": 2e-3, "by": "mass"}, []),
     "rosin_rammler": (RosinRammler, {"size": 1e-3, "exponent": 2.0, "low": 5e-4, "high": 2e-3}, []),
     "sieve curve": (SieveCurve, {"points": [(1e-3, 0.0), (2e-3, 0.5), (4e-3, 1.0)]}, []),
@@ -232,7 +233,7 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "rayleigh_step": {"radius": [0, -1], "density": [0, -1]},
     "plane": {"normal": [(0, 0, 0)], "material": ["steel"], "angular_velocity": [(0, 1, 0)], "center": [(1, 2)],
               "motion": [3]},
-    "box": {"high": [(1, 0, 1), (1, 1, -1)]},
+    "box_walls": {"high": [(1, 0, 1), (1, 1, -1)]},
     "cylinder": {"axis": [(0, 0, 0)], "radius": [0, -1], "angular_velocity": [(0, 1, 1)], "center": [(1, 0, 0)]},
     "oscillation": {"frequency": [0, -1]},
     "servo": {"direction": [(0, 0, 0)], "force": [np.nan], "mass": [0.0], "damping": [-1.0]},
@@ -259,7 +260,7 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "periodic box": {"high": [(1, 1, 0)], "axes": [(True, 1, False), (True, False), "xyz", (False,) * 3],
                      "shear": [("x", "x", 1.0), ("x", 1.0), ("x", "y", 1e300)], "rates": [(0, 1), (0, -1e300, 0)]},
     "pressure": {"pressure": [0], "time": [0], "damping": [-1]},
-    "stress": {"high": [(1, 0, 1), None], "low": [(0, 0)], "volume": [1.0]}, "wall_force": {"k": [6, -1, 0.5]},
+    "stress": {"high": [(1, 0, 1), None], "low": [(0, 0)], "volume": [1.0]}, "wall_force": {"wall": [6, -1, 0.5]},
     "lognormal": {"median": [0, -1], "sigma": [-1], "by": ["volume"], "low": [-1.0, 3e-3]},
     "rosin_rammler": {"size": [-1], "exponent": [0, np.nan], "low": [3e-3]},
     "sieve curve": {"points": [[(1e-3, 0.0)], [(1e-3, 0.1), (2e-3, 1.0)], [(1e-3, 0.0), (2e-3, 100.0)],
@@ -287,7 +288,7 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
                     "periodic": [True, (True, 1), (True,) * 3]},
     "settle": {"groups": [[], [Group(BALL, "here", (1, 0, 0, 0), STEEL)]], "softer": [0.0], "slower": [0],
                "gravity": [-9.81], "dt": [0.0],
-               "periodic": [True, md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, rates=(0, 0, 1.0))]},
+               "periodic": [True, md.PeriodicBox((0, 0, 0), (1, 1, 1), axes=(True,) * 3, rates=(0, 0, 1.0))]},
     "register": {"name": ["spiral", "", "a:b", "a,b", "a b", "a\n"], "move": [3], "finish": ["x"], "n_scratch": [-1],
                  "stages": [(), (2.0,)], "angular_velocity_offset": ["half", np.inf]},
     "register_law": {"name": ["hertz", "", "a:b"], "force": [3], "describe": ["x"], "records": [0, 14, "x"],
@@ -299,10 +300,11 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
 FLAGS = [       # public functions with arguments that are True or False
     (function, partial(call or function, *arguments)) for function, arguments, call in (
         (md.Cylinder, ((0, 0, 0), (0, 0, 1), 1.0), None), (md.Frames, ("frames",), None),
-        (md.PeriodicBox, ((0, 0, 0), (1, 1, 1), (True,) * 3), None), (initial.Outlet, ((0, 0, 0), (1, 1, 1)), None),
+        (md.PeriodicBox, ((0, 0, 0), (1, 1, 1)), partial(md.PeriodicBox, axes=(True,) * 3)),
+        (initial.Outlet, ((0, 0, 0), (1, 1, 1)), None),
         (Scenario, ("name", "description"), None), (md.Pair, (STEEL, GLASS), None),
         (Scenario.run_into, ("out",), Scenario("name", "description", study=print).run_into),
-        (md.Simulation.add_field, (), lambda **flags: one_rod().add_field("T", 1.0, **flags)),
+        (md.Simulation.fields.add, (), lambda **flags: one_rod().fields.add("T", 1.0, **flags)),
         (md.Simulation.coordination_number, (), lambda **flags: one_rod().coordination_number(**flags)),
         (md.Simulation.deform, (), lambda **flags: md.Simulation(
             STEEL, dt=1e-6, periodic=((0, 0, 0), (1, 1, 1), (True,) * 3)).deform(**flags)),
@@ -378,7 +380,7 @@ FOREIGN = {     # files of other programs, and what a message says that they are
 
 
 def box(**motion):
-    return md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, True), **motion)
+    return md.PeriodicBox((0, 0, 0), (1, 1, 1), axes=(True, True, True), **motion)
 
 
 SLAB = (0, 0, 0), (1, 1, 1), (True, False, True)
@@ -387,18 +389,18 @@ SLAB = (0, 0, 0), (1, 1, 1), (True, False, True)
 def row(steps=0, **options):
     sim = md.Simulation(STEEL, **{"contact": "hertz-mindlin:bonds=parallel", "dt": 1e-7, "threads": 1} | options)
     sim.add_clumps(BALL, [(0.5 + 0.01999 * k, 0.5, 0.5) for k in range(3)])
-    sim.add_field("heat", 300.0)
+    sim.fields.add("heat", 300.0)
     sim.run(steps)
     return sim
 
 
 def bonds(**arguments):
-    return row().add_bonds(**{"pairs": 1e-3, "young": 1e7} | arguments)
+    return row().bonds.add(**{"pairs": 1e-3, "young": 1e7} | arguments)
 
 
 def field(**arguments):
     sim = row()
-    sim.add_field(**{"name": "T"} | arguments)
+    sim.fields.add(**{"name": "T"} | arguments)
     return sim
 
 
@@ -408,13 +410,13 @@ def alone():
 
 def with_flux(function):
     sim = row()
-    sim.add_flux(function)
+    sim.fields.add_flux(function)
     sim.run(1)
 
 
 def with_force(function, steps=9):
     sim = row()
-    sim.add_force(function)
+    sim.forces.add(function)
     sim.run(steps)
 
 
@@ -457,18 +459,18 @@ MESSAGES = [        # (call, what its message says)
     *((lambda pairs=pairs: bonds(pairs=pairs), [words]) for pairs, words in (
         ([[0, 1], [1]], "pairs = [[0, 1], [1]]: rows of different lengths"), ([(0, 3)], "there is no sphere 3"),
         ([(0, 0)], "belong to one clump"), ([(0, 1), (1, 0)], "given twice"), ([(0, 2)], "larger bond_range"))),
-    (lambda: row(contact="hertz-mindlin").add_bonds([(0, 1)], young=1e7), ["take one with bonds=parallel"]),
-    (lambda: [sim.add_bonds([(0, 1)], young=1e7) for sim in 2 * [row()]], ["have a bond"]),
+    (lambda: row(contact="hertz-mindlin").bonds.add([(0, 1)], young=1e7), ["take one with bonds=parallel"]),
+    (lambda: [sim.bonds.add([(0, 1)], young=1e7) for sim in 2 * [row()]], ["have a bond"]),
     (lambda: field(name="heat"), ["name = 'heat'", "there is a field of this name"]),
-    (lambda: row().set_field("heat", [[1], [2, 3]]), ["values = [[1], [2, 3]]: rows of different lengths"]),
-    (lambda: row().field("heart"), ["name = 'heart': there is no such field", "did you mean 'heat'?"]),
+    (lambda: row().fields.__setitem__("heat", [[1], [2, 3]]), ["values = [[1], [2, 3]]: rows of different lengths"]),
+    (lambda: row().fields["heart"], ["name = 'heart': there is no such field", "did you mean 'heat'?"]),
     (lambda: field(values=np.zeros(3)).add_clumps(BALL, (0, 0, 0)), ["'T' has no value for new clumps"]),
     (lambda: field(values=1.0, walls=300.0), ["walls = 300.0: the simulation has no walls; leave walls out"]),
-    (lambda: row(contact="hertz-mindlin").write_lammps("rods"), ["fields cannot be given to LAMMPS: heat"]),
-    (lambda: alone().field("heat"), ["no such field; known are none"]),
-    (lambda: alone().add_flux(lambda contacts: None), ["no field"]),
-    (lambda: row(contact="hertz").add_flux(lambda contacts: None), ["'hertz' keeps no records"]),
-    (lambda: row().add_flux(lambda: None), ["takes"]),
+    (lambda: row(contact="hertz-mindlin").io.write_lammps("rods"), ["fields cannot be given to LAMMPS: heat"]),
+    (lambda: alone().fields["heat"], ["no such field; known are none"]),
+    (lambda: alone().fields.add_flux(lambda contacts: None), ["no field"]),
+    (lambda: row(contact="hertz").fields.add_flux(lambda contacts: None), ["'hertz' keeps no records"]),
+    (lambda: row().fields.add_flux(lambda: None), ["takes"]),
     (lambda: Lognormal(0.01, sigma=1e3), ["sigma=1000.0", "default low", "is 0 m; give low, or a narrower curve"]),
     (lambda: RosinRammler(0.01, exponent=1e-3), ["exponent=0.001", "give low, or a narrower curve"]),
     (lambda: with_flux(lambda c: c.rates["heat"].__setitem__(slice(None), np.ones(3))),
@@ -531,7 +533,7 @@ MESSAGES = [        # (call, what its message says)
     *((lambda wall=wall: row(walls=[wall], periodic=SLAB), ["walls[0] = ", f"the same along the periodic axis {axis}"])
       for wall, axis in ((md.Plane((0, 0, 0), (1, 0, 0)), "x"), (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
                          (md.Plane((0, 0, 0), (0, 1, 0), angular_velocity=(0, 2, 0)), "x"))),
-    *((lambda wall=wall: row(walls=[wall], periodic=md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, False),
+    *((lambda wall=wall: row(walls=[wall], periodic=md.PeriodicBox((0, 0, 0), (1, 1, 1), axes=(True, True, False),
                                                                    shear=("x", "y", 1.0))),
        ["not the same along the axis", "which moves"])
       for wall in (md.Plane((0, 0, 0), (0, 1, 0)), md.Cylinder((0.5, 0.5, 0.5), (0, 0, 1), 0.2))),
@@ -557,7 +559,7 @@ MESSAGES = [        # (call, what its message says)
         *((wrong, "return a tuple (displacement") for wrong in (None, 3, [(0, 0, 0)] * 2)),
         (((0, 0, np.nan), (0, 0, 0)), "nan"), (((0, 0), (0, 0)), "shape (2, 2)"))),
     (lambda: md.Cone((0, 0, 0), (0, 0, 1), (1, 1), 0.0), ["a surface without area"]),
-    *((lambda row=row: alone().overlap_walls([row]), ["spheres"]) for row in ((0, 0, 0), (0, 0, 0, np.nan))),
+    *((lambda row=row: alone().walls.overlap([row]), ["spheres"]) for row in ((0, 0, 0), (0, 0, 0, np.nan))),
     # inlets
     (lambda: Inlet(BALL, (0, 0, 0), (0.1, 0.1, 0.1), rate=1.0, every=2)(row(3)), ["every = 2: the simulation is at "]),
     (lambda: Inlet(BALL, (0, 0, 0), (0.019, 0.1, 0.1), rate=1e9, every=3)(row(3)),
@@ -586,10 +588,12 @@ MESSAGES = [        # (call, what its message says)
         ({"own": np.zeros(4)}, "extra['own'] = array", "give a function of (simulation)"),
         ({"own": lambda: 1}, "extra['own'] = ", "it is called with (simulation)"),
         (["own"], "extra = ['own']: give a dict of names to functions"))),
-    *((lambda write=write, name=name: getattr(row(), write)(name), [f"path = '{name}': give a name that ends in .vtu"])
+    *((lambda write=write, name=name: getattr(row().io, write)(name),
+       [f"path = '{name}': give a name that ends in .vtu"])
       for write in ("write_vtu", "write_contacts", "write_bonds") for name in ("a.vtk", "a.VTU", "a", "a.vtu.gz")),
-    (lambda: row().write_contacts("a.vtu", "walls"), ["between = 'walls': give one of 'clumps', 'spheres'"]),
-    (lambda: row().write_vtu("a.vtu", "clump,speed"), ["fields: 'speed' is unknown", "radius, clump, velocity"]),
+    (lambda: row().io.write_contacts("a.vtu", between="walls"), ["between = 'walls': give one of 'clumps', 'spheres'"]),
+    (lambda: row().io.write_vtu("a.vtu", fields="clump,speed"), ["fields: 'speed' is unknown",
+                                                                 "radius, clump, velocity"]),
     # user forces
     (lambda: with_force(lambda t, x, v, q, w: np.zeros((2, 3, 3))),
      ["user force returned", "return a tuple (force (n, 3), torque (n, 3))"]),
@@ -601,16 +605,16 @@ MESSAGES = [        # (call, what its message says)
      ["function: ", "restype None and argtypes", "for void (const double *time, "]),
     (lambda: with_force(capsule(ctypes.CDLL(None).labs, NO_SIGNATURE)),
      ["function: the capsule is named 'void (int)'; its name must be"]),
-    (lambda: row().add_force(lambda t, x, v, q, w, *, random: (v, w)), ["random = "]),
-    (lambda: row().add_force(lambda t, x, v, q, w: (v, w), random=3), ["random = "]),
+    (lambda: row().forces.add(lambda t, x, v, q, w, *, random: (v, w)), ["random = "]),
+    (lambda: row().forces.add(lambda t, x, v, q, w: (v, w), random=3), ["random = "]),
     (lambda: with_force(3), ["function = 3: give a Python function, a numba cfunc, a ctypes function"]),
-    *((lambda wrong=wrong: row().add_force(NOTHING, wrong), ["parameters"]) for wrong in ("abc", [[1.0]], [np.nan])),
+    *((lambda wrong=wrong: row().forces.add(NOTHING, wrong), ["parameters"]) for wrong in ("abc", [[1.0]], [np.nan])),
     (lambda: row().add_clumps(BALL, np.ma.masked_greater([[0.7, 0.5, 0.5]], 0.6)), ["position has masked elements"]),
     # functions that cannot be called
     (lambda: row().run(1, every=1, callback=lambda: None), ["callback = ", "(simulation)", "too many"]),
     (lambda: row().run(1, every=1, callback=place), ["callback = ", "(simulation)", "missing"]),
-    (lambda: row().add_force(lambda t, x, v: None), ["function = ", "w), and takes (t, x, v)", "too many"]),
-    (lambda: row().add_force(becomes_infinite, [1.0]), ["function = ", "(t, x, v, q, w, p0)", "too many"]),
+    (lambda: row().forces.add(lambda t, x, v: None), ["function = ", "w), and takes (t, x, v)", "too many"]),
+    (lambda: row().forces.add(becomes_infinite, [1.0]), ["function = ", "(t, x, v, q, w, p0)", "too many"]),
     *((lambda law=law: md.contact.register("no", **{"force": lambda contacts: None} | law), words) for law, *words in (
         ({"parameters": {"k": 1.0}}, "force = ", "(contacts, k)", "too many"),
         ({"describe": lambda: 1}, "describe = ", "(contacts)", "too many"),

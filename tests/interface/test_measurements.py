@@ -25,7 +25,7 @@ def column(n=4, contact="hertz"):
     radius = np.r_[RADIUS, np.full(n - 1, 0.5 * RADIUS)]                # effective: wall, spheres
     overlap = (weight / (STIFFNESS * np.sqrt(radius))) ** (2.0 / 3.0)
     height = np.cumsum(np.r_[RADIUS, np.full(n - 1, 2.0 * RADIUS)] - overlap)
-    box = md.box((0.0, 0.0, 0.0), (1.0, 0.5, 2.0))
+    box = md.box_walls((0.0, 0.0, 0.0), (1.0, 0.5, 2.0))
     return spheres(np.column_stack([np.full((n, 2), 0.2), height]), box, contact, gravity=(0, 0, -GRAVITY)), height
 
 
@@ -51,7 +51,7 @@ def test_stress_of_a_sliding_sphere():
     """Force in the row, vector in the column: the stress of friction on a wall is not symmetric."""
     sim = spheres((0.0, 0.0, 0.99 * RADIUS), [FLOOR], "hertz-mindlin", velocity=(3.0, 0.0, 0.0))
     sim.run(20)
-    force, height = -sim.wall_force(0), sim.position[0, 2]
+    force, height = -sim.walls.force(0), sim.position[0, 2]
     assert force[0] == pytest.approx(-MATERIAL.friction * force[2], rel=1e-4) and force[2] > 0.0
     expected = np.zeros((3, 3))
     expected[:, 2] = force * height / 5.0
@@ -77,10 +77,10 @@ def test_column_at_rest(contact):
     """The bottom wall bears the weight; so does each slab between two centres that of the spheres above it."""
     sim, height = column(contact=contact)
     weight = BALL.mass * GRAVITY
-    np.testing.assert_allclose(sim.wall_force(4), [0.0, 0.0, -4.0 * weight], rtol=1e-9, atol=1e-12)
-    assert not any(sim.wall_force(k).any() or sim.wall_torque(k).any() for k in (0, 1, 2, 3, 5))
-    np.testing.assert_allclose(sim.wall_torque(4), np.cross([0.2, 0.2, 0.0], sim.wall_force(4)), rtol=1e-9)
-    np.testing.assert_allclose(sim.wall_torque(4, about=(0.2, 0.2, 7.0)), 0.0, atol=1e-9)
+    np.testing.assert_allclose(sim.walls.force(4), [0.0, 0.0, -4.0 * weight], rtol=1e-9, atol=1e-12)
+    assert not any(sim.walls.force(k).any() or sim.walls.torque(k).any() for k in (0, 1, 2, 3, 5))
+    np.testing.assert_allclose(sim.walls.torque(4), np.cross([0.2, 0.2, 0.0], sim.walls.force(4)), rtol=1e-9)
+    np.testing.assert_allclose(sim.walls.torque(4, about=(0.2, 0.2, 7.0)), 0.0, atol=1e-9)
     for k, (low, high) in enumerate(zip(np.r_[0.0, height[:-1]], height)):
         stress = sim.stress(low=(0.0, 0.0, low + 1e-3), high=(1.0, 0.5, high - 1e-3))
         assert stress[2, 2] == pytest.approx((4 - k) * weight / 0.5, rel=1e-6)
@@ -98,9 +98,10 @@ def test_forces_on_walls_change_the_momentum(contact):
     momentum, spin = sim.linear_momentum(), sim.angular_momentum(about)
     steps = 300
     for k in range(steps + 1):
-        force = mass * np.array(sim.gravity) - sum(sim.wall_force(w) for w in range(6))
+        force = mass * np.array(sim.gravity) - sum(sim.walls.force(w) for w in range(6))
         weights = sim.mass[:, None] * np.array(sim.gravity)
-        torque = np.cross(sim.position - about, weights).sum(0) - sum(sim.wall_torque(w, about) for w in range(6))
+        torque = np.cross(sim.position - about, weights).sum(0)
+        torque -= sum(sim.walls.torque(w, about=about) for w in range(6))
         share = 0.5 if k in (0, steps) else 1.0
         impulse, twist = impulse + share * sim.dt * force, twist + share * sim.dt * torque
         if k < steps:
@@ -116,7 +117,7 @@ def test_coordination_number():
     rod = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], [RADIUS] * 3)
     sim = spheres([(0.0, 0.0, 1.0)], [FLOOR])
     sim.add_clumps(rod, [(0.0, 0.0, 0.0395), (0.0, 0.079, 0.0395)])
-    contacts, columns = sim.contacts(), sim.contact_columns()
+    contacts, columns = sim.contacts(), sim.io.contact_columns()
     assert len(contacts) == 9 and all(column.shape == (9,) for column in columns.values())
     assert np.array_equal(columns["force_y"], contacts["force"][:, 1]) and columns["force_y"].any()
     for options, expected in (({}, 12), ({"walls": False}, 6), ({"neighbours": True}, 4),
@@ -138,7 +139,7 @@ def test_profile():
     assert np.abs(slabs["velocity_x"] - linear).max() < 0.5 * rate * thickness
     assert np.abs(slabs["velocity_y"]).max() < 1e-9 and slabs["temperature"].max() < (rate * thickness) ** 2 / 12 * 1.5
     moved = md.Simulation(md.Material(1e7, 0.3), dt=2e-5, periodic=md.PeriodicBox(
-        sim.box.low, sim.box.high, (True,) * 3, shear=("x", "y", rate)))
+        sim.box.low, sim.box.high, axes=(True,) * 3, shear=("x", "y", rate)))
     start = sim.position - sim.dt * sim.velocity
     moved.add_clumps(ROD, start + np.arange(sim.n_clumps)[:, None] % 3 * [0.0, sim.box.length[1], 0.0], sim.orientation)
     moved.run(1)
@@ -175,7 +176,7 @@ def test_order_of_rods(axis):
 def test_angle_of_the_director(flow_axis, gradient, expected):
     """From the flow axis towards the gradient axis, of either end of the rods."""
     along = np.array([2.0, 1.0, -2.0]) / 3.0
-    box = md.PeriodicBox((0,) * 3, (3,) * 3, (True,) * 3, shear=(flow_axis, gradient, 1.0))
+    box = md.PeriodicBox((0,) * 3, (3,) * 3, axes=(True,) * 3, shear=(flow_axis, gradient, 1.0))
     assert flow.director_angle(rods([along, -along], periodic=box)) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(ValueError, match=r"periodic = None: without shear .* shear="):
         flow.director_angle(rods([along]))
@@ -196,7 +197,7 @@ def test_rattlers():
     sim.add_clumps(ball, [(0, 0, 0), *(0.999 * corners)])               # the outer ones have one contact each
     assert rattlers(sim, 1).sum() == 0 and rattlers(sim, 2).all()
     assert sim.coordination_number() == pytest.approx(8 / 5) and sim.coordination_number(rattling=False) == 0.0
-    sim = md.Simulation(md.Material(1e7, 0.3), md.box((-0.499,) * 3, (0.499,) * 3), dt=1e-5)
+    sim = md.Simulation(md.Material(1e7, 0.3), md.box_walls((-0.499,) * 3, (0.499,) * 3), dt=1e-5)
     sim.add_clumps(ball, [(0, 0, 0)])
     assert not rattlers(sim).any() and sim.coordination_number(rattling=False) == 6.0 and rattlers(sim, 7).all()
 

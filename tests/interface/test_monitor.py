@@ -154,7 +154,7 @@ def test_energy_limit(tmp_path, capsys):
 def test_energy_limit_with_body_forces(tmp_path, capsys):
     """Its scale is then the largest kinetic energy so far, as in the summary. It is refused without conservation."""
     def build(options):
-        sim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-3, gravity=(0, 0, -9.81))
+        sim = md.Simulation(md.Material(1e9, 0.1), md.box_walls((0, 0, 0), (1, 1, 1)), dt=1e-3, gravity=(0, 0, -9.81))
         sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.5, 0.5, 0.3)])
         return sim
     falling = replace(RODS, build=build, observables=())

@@ -26,7 +26,7 @@ PLATE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]
 def run(tmp_path_factory):
     """Folder of a run with three frames: two spheres in a box approach each other."""
     folder = tmp_path_factory.mktemp("run") / "two"
-    sim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-4)
+    sim = md.Simulation(md.Material(1e9, 0.1), md.box_walls((0, 0, 0), (1, 1, 1)), dt=1e-4)
     sim.add_clumps(BALL, [(0.2, 0.5, 0.5), (0.8, 0.5, 0.5)], velocity=[(1, 0, 0), (-0.5, 0, 0)])
     frames = md.Frames(folder)
     frames(sim)
@@ -49,7 +49,7 @@ def pictures(path):
 def still(spheres, camera=scene.CAMERA, **how):
     sim = md.Simulation(md.Material(1e9, 0.1), how.pop("walls", None), dt=1e-5)
     sim.add_clumps(BALL, spheres)
-    return np.asarray(md.show(sim, "solid", how.pop("size", (200, 150)), camera, **how)).astype(int)
+    return np.asarray(md.show(sim, color="solid", size=how.pop("size", (200, 150)), camera=camera, **how)).astype(int)
 
 
 def coloured(pixels):
@@ -126,7 +126,7 @@ def test_a_sphere_that_fills_the_picture_is_whole():
 
 def test_walls(tmp_path):
     """Walls of every kind are seen, do not hide spheres, and are glass if wanted; a periodic box has twelve edges."""
-    kinds = [(md.box((0, 0, 0), (1, 1, 1)), 6, 0, None), ([md.MeshWall(PLATE)], 0, 2, (True, True, False)),
+    kinds = [(md.box_walls((0, 0, 0), (1, 1, 1)), 6, 0, None), ([md.MeshWall(PLATE)], 0, 2, (True, True, False)),
              ([md.Cylinder((0.5, 0.5, -0.5), (1, 0, 0), 0.4, outside=True)], 0, 96, (True, False, False)),
              ([], 0, 0, (True, True, True))]
     for walls, planes, others, axes in kinds:
@@ -139,7 +139,8 @@ def test_walls(tmp_path):
         write_walls(tmp_path / "walls.vtu", sim)
         found = scene.split_walls(render.read(tmp_path / "walls.vtu"))
         assert [mesh.n_cells for mesh in found] == [planes, others, 12 if axes else 0]
-        solid, glass = (np.asarray(md.show(sim, "solid", (200, 150), transparent_walls=transparent)).astype(int)
+        solid, glass = (np.asarray(md.show(sim, color="solid", size=(200, 150),
+                                           transparent_walls=transparent)).astype(int)
                         for transparent in (False, True))
         assert 100 < coloured(solid).sum() < 0.2 * solid[..., 0].size       # the camera shows the box
         assert np.any(solid != glass) == (planes > 0)
@@ -194,7 +195,7 @@ def test_view(tmp_path):
     """The spheres with their diameters and speeds, the edges of a box, a mesh; nothing is loaded from a network."""
     pytest.importorskip("k3d")
     msgpack = pytest.importorskip("msgpack")
-    sim = md.Simulation(md.Material(1e9, 0.1), [*md.box((0, 0, 0), (1, 1, 1)), md.MeshWall(PLATE)], dt=1e-4)
+    sim = md.Simulation(md.Material(1e9, 0.1), [*md.box_walls((0, 0, 0), (1, 1, 1)), md.MeshWall(PLATE)], dt=1e-4)
     sim.add_clumps(BALL, [(0.5, 0.5, 0.3), (0.5, 0.5, 0.8)], velocity=[(1, 0, 0), (0, 3, 0)])
     shown = md.view(sim)
     shown.save(tmp_path / "view.html")
@@ -216,7 +217,8 @@ def test_what_cannot_be_shown(tmp_path):
     for call, message in ((lambda: md.show(empty), "there are no clumps to show"),
                           (lambda: md.view(empty), "there are no clumps to show"),
                           (lambda: md.show(full, size=(8, 8)), "size = .*from 16 to 4096"),
-                          (lambda: md.show(full, "speed", contacts=True), "the contacts have no field 'speed'; known "
+                          (lambda: md.show(full, color="speed", contacts=True),
+                           "the contacts have no field 'speed'; known "
                            "are solid, force, normal_force"),
                           (lambda: md.view(full, color="taste"), "no field 'taste'"),
                           (lambda: md.view(full).save(tmp_path / "view.png"), "path.*html")):

@@ -51,17 +51,17 @@ def test_frames(tmp_path):
     sim = simulation()
     sim.add_clumps(ROD, [(0.99, 0.4, 0.3), (2.3, 0.4, -1.55), (0.5, 0.9, 0.3)], velocity=(40.0, 3.0, 0.0))
     sim.run(1)
-    sim.write_vtu(tmp_path / "frame.vtu")
+    sim.io.write_vtu(tmp_path / "frame.vtu")
     mesh = meshio.read(tmp_path / "frame.vtu")
     centers = mesh.points.reshape(3, 3, 3)
     np.testing.assert_allclose(centers.mean(axis=1), sim.wrapped_position, rtol=0, atol=1e-12)
-    relative = sim.sphere_centers().reshape(3, 3, 3) - sim.position[:, None]
+    relative = sim.sphere_centers.reshape(3, 3, 3) - sim.position[:, None]
     np.testing.assert_allclose(centers - centers.mean(axis=1, keepdims=True), relative, rtol=0, atol=1e-12)
     image = mesh.point_data["image"]
     assert image.dtype == np.int32 and np.array_equal(image[::3], sim.image) and len(np.unique(image, axis=0)) == 2
     assert centers[:, :, 0].max() > 1.0
     np.testing.assert_allclose(mesh.point_data["velocity"][::3], sim.velocity, atol=1e-12)
-    sim.write_vtu(tmp_path / "frame.vtu", fields="clump")
+    sim.io.write_vtu(tmp_path / "frame.vtu", fields="clump")
     assert "image" not in meshio.read(tmp_path / "frame.vtu").point_data
 
 
@@ -104,7 +104,7 @@ def test_lammps_input(tmp_path):
     sim = gas(BOTH, "hertz-mindlin", template=BALL)
     sim.run(3000)
     for deform, tilted in ("1 z trate -2", False), ("1 xy erate 0 remap", True):
-        sim.write_lammps(tmp_path, steps=10)
+        sim.io.write_lammps(tmp_path, steps=10)
         text, data = ((tmp_path / name).read_text() for name in ("in.minidem", "spheres.data"))
         assert f"deform {deform}" in text and " xy xz yz" in data and f"{sim.box.lattice[1, 0]:.17g}" in data
         assert tilted or "xy erate 5 remap v flip yes" in text
@@ -115,12 +115,12 @@ def test_lammps_input(tmp_path):
     for motion, template, words in (("shear", SHORT_ROD, "clumps of one sphere only"),
                                     ("pressure", BALL, "a pressure or a function")):
         with pytest.raises(ValueError, match=words):
-            gas(MOTIONS[motion], "hertz-mindlin", template=template).write_lammps(tmp_path, steps=10)
+            gas(MOTIONS[motion], "hertz-mindlin", template=template).io.write_lammps(tmp_path, steps=10)
     sim = gas({"rates": (0.0, 0.0, -2.0)}, "hertz-mindlin", solid_fraction=0.1)
     sim.run(100)
     sim.deform()
     sim.run(1)
-    sim.write_lammps(tmp_path / "rods", steps=10)
+    sim.io.write_lammps(tmp_path / "rods", steps=10)
     assert "deform" not in (tmp_path / "rods" / "in.minidem").read_text()
 
 

@@ -16,7 +16,7 @@ FLOOR = md.Plane((0, 0, 0), (0, 0, 1))
 
 def simulation(particles, density=None, walls=None, young=1e6, gravity=(0, 0, 0), **tilted):
     sim = md.Simulation(md.Material(young, 0.3), walls, contact="hertz-mindlin", dt=1e-6, gravity=gravity, threads=1,
-                        periodic=md.PeriodicBox(particles.low, particles.high, particles.axes, **tilted))
+                        periodic=md.PeriodicBox(particles.low, particles.high, axes=particles.axes, **tilted))
     for template, clumps in particles.clumps(density):
         sim.add_clumps(template, **clumps)
     return sim
@@ -44,7 +44,7 @@ def test_run_of_lammps_continues_in_a_tilted_box(tmp_path):
     again.run(200)
     assert np.array_equal(again.position, sim.position) and again.box.tilts[0] == 0.02
     with pytest.raises(ValueError, match="tilt = 0.01: give the axes"):
-        md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, True), tilt=0.01)
+        md.PeriodicBox((0, 0, 0), (1, 1, 1), axes=(True, True, True), tilt=0.01)
 
 
 def test_clumps_of_liggghts_share_a_template():
@@ -55,9 +55,9 @@ def test_clumps_of_liggghts_share_a_template():
     assert clumps["scale"] == pytest.approx([0.004] * 3)
     assert template.mass * 0.004 ** 3 == pytest.approx(start.mass[0], rel=1e-3)     # by random points in LIGGGHTS
     sim = simulation(start, 2000.0, [FLOOR])
-    off, of = sim.sphere_centers() - start.position, sim.sphere_clump
+    off, of = sim.sphere_centers - start.position, sim.sphere_clump
     assert np.abs(off - np.rint(off / 0.03) * [0.03, 0.03, 0.0]).max() < 1e-8
-    moving = sim.velocity[of] + np.cross(sim.angular_velocity[of], sim.sphere_centers() - sim.position[of])
+    moving = sim.velocity[of] + np.cross(sim.angular_velocity[of], sim.sphere_centers - sim.position[of])
     assert moving == pytest.approx(start.velocity, abs=1e-6)
     spin, start.angular_velocity = clumps["angular_velocity"], None
     assert start.clumps(2000.0)[0][1]["angular_velocity"] == pytest.approx(spin, rel=1e-5)      # from the velocities
@@ -78,7 +78,8 @@ def test_own_files(tmp_path):
                         contact="hertz-mindlin", dt=1e-5, gravity=(0, 0, -9.81), threads=1)
     for template, (position, orientation) in zip((grain, ball), place_densely(
             [grain, ball], [40, 40], (0, 0, 0.01), (0.1, 0.1, 0.06), rng)):
-        sim.add_clumps(template, position, orientation, 0.3 * rng.normal(size=(40, 3)), 10.0 * rng.normal(size=(40, 3)))
+        sim.add_clumps(template, position, orientation, velocity=0.3 * rng.normal(size=(40, 3)),
+                       angular_velocity=10.0 * rng.normal(size=(40, 3)))
     sim.run(1000, every=1000, callback=lambda sim: [
         md.Trajectory(tmp_path / name)(sim) for name in ("own.gsd", "own.csv")])
     state = md.read_particles(tmp_path / "own.gsd")
@@ -90,9 +91,9 @@ def test_own_files(tmp_path):
     table = md.read_particles(tmp_path / "own.csv")
     for name in ("position", "orientation", "velocity", "angular_velocity"):
         assert np.array_equal(getattr(table, name), getattr(sim, name)), name
-    sim.write_lammps(tmp_path)
+    sim.io.write_lammps(tmp_path)
     state = md.read_particles(tmp_path / "spheres.data", columns="id type x y z diameter density mol")
-    assert np.array_equal(state.position, sim.sphere_centers()) and np.array_equal(state.radius, sim.sphere_radii)
+    assert np.array_equal(state.position, sim.sphere_centers) and np.array_equal(state.radius, sim.sphere_radii)
     assert np.array_equal(state.velocity[state.molecule == 0], sim.velocity[40:])
 
 
@@ -168,7 +169,7 @@ def test_points_of_vtu_files(tmp_path):
             md.read_particles(tmp_path / "mercury.vtu")
     sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-4, threads=1)
     sim.add_clumps(rod(0.02, 0.004, 3, 2500.0), [(0, 0, 0), (1, 0, 0)], velocity=(1, 2, 3), angular_velocity=(4, 5, 6))
-    sim.write_vtu(tmp_path / "own.vtu")
+    sim.io.write_vtu(tmp_path / "own.vtu")
     [(template, clumps)] = md.read_particles(tmp_path / "own.vtu").clumps(2500.0)
     assert clumps["position"] == pytest.approx(sim.position, abs=1e-15)
     for name in ("velocity", "angular_velocity"):

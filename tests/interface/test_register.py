@@ -172,7 +172,7 @@ def test_forces_beyond_those_of_the_material(contact):
 
 def test_bonds_beyond_the_forces_of_the_material():
     sim = two_balls("hertz-mindlin:bonds=parallel", material=md.Material(1e3, 0.3), overlap=0.0)
-    sim.add_bonds([(0, 1)], radius=1.0, young=1e9, stiffness_ratio=2.0, tensile=1e30, shear=1e30)
+    sim.bonds.add([(0, 1)], radius=1.0, young=1e9, stiffness_ratio=2.0, tensile=1e30, shear=1e30)
     sim.set_motion([0], velocity=(5, 0, 0))
     with pytest.raises(FloatingPointError, match="of its material, 1000 Pa.*or lower that of the bonds"):
         sim.run(1000)
@@ -249,7 +249,7 @@ def test_couples(own_law):
 def test_pairs_of_materials(own_law):
     """Coefficients are those of the two materials; a pair that is read must be given. They are checked."""
     own_law("mine", **example.numpy_interface(), **example.RECORD)
-    wall = md.Plane((0, 0, -0.05), (0, 0, 1), STEEL)
+    wall = md.Plane((0, 0, -0.05), (0, 0, 1), material=STEEL)
     with pytest.raises(ValueError, match="'glass'.*'steel'.*restitution"):
         two_balls(LAW, walls=[wall])
     sim = two_balls(LAW, walls=[wall], pairs=[md.Pair(GLASS, STEEL, restitution=0.5)], overlap=-0.1,
@@ -358,9 +358,9 @@ def test_no_copy_of_a_large_state(own_law, monkeypatch):
 def test_functions_of_many_kinds():
     """They are accepted if they can be called."""
     sim, seen = two_balls("hertz"), []
-    sim.add_force(types.MethodType(lambda self, t, x, v, q, w: (-v, 0.0 * w), sim))
-    sim.add_force(functools.partial(lambda a, t, x, v, q, w: (a * v, 0.0 * w), -1.0))
-    sim.add_force(lambda *everything: (0.0 * everything[2], 0.0 * everything[2]), [1.0, 2.0])
+    sim.forces.add(types.MethodType(lambda self, t, x, v, q, w: (-v, 0.0 * w), sim))
+    sim.forces.add(functools.partial(lambda a, t, x, v, q, w: (a * v, 0.0 * w), -1.0))
+    sim.forces.add(lambda *everything: (0.0 * everything[2], 0.0 * everything[2]), [1.0, 2.0])
     sim.run(2, every=1, callback=seen.append)               # a built-in function
     assert seen == [sim, sim]
 
@@ -373,12 +373,12 @@ def third_parameter(time, clumps, wrenches, parameters):
 def test_compiled_forces_do_not_read_behind_their_parameters():
     sim = two_balls("hertz", overlap=-0.1)
     with pytest.raises(ValueError, match=r"parameters = \[1.0, 2.0\]: the compiled function reads more numbers"):
-        sim.add_force(third_parameter, [1.0, 2.0])
-    assert sim.user_forces == ()
-    sim.add_force(third_parameter, [1.0, 2.0, 0.5])
+        sim.forces.add(third_parameter, [1.0, 2.0])
+    assert sim.forces.functions == ()
+    sim.forces.add(third_parameter, [1.0, 2.0, 0.5])
     sim.run(1)
     empty = md.Simulation(GLASS, dt=1e-5)                   # found as soon as there is a clump
-    empty.add_force(third_parameter)
+    empty.forces.add(third_parameter)
     with pytest.raises(ValueError, match=r"parameters = \[\]"):
         empty.add_clumps(BALL, [(0, 0, 0)])
 
@@ -648,7 +648,7 @@ def in_python(sim):
 
 def pushed(function, steps, parameters=PARAMETERS, contact="hertz", **options):
     sim = rods(contact, gravity=(0, 0, -9.81), **options)
-    sim.add_force(function(sim) if function is in_python else function, parameters)
+    sim.forces.add(function(sim) if function is in_python else function, parameters)
     sim.run(steps)
     return sim
 
@@ -690,7 +690,7 @@ def test_what_a_function_receives():
     sim.add_clumps(scenes.lumpy().template, [(0, 0, 0), (1, 0, 0), (2, 0, 0), (9, 9, 9)], [*given, (1, 0, 0, 0)],
                    **{name: [*rows, (0, 0, 0)] for name, rows in motion.items()})
     sim.remove_clumps([0])
-    sim.add_force(look, (7.0, 8.0))
+    sim.forces.add(look, (7.0, 8.0))
     factor = np.array([2.0, 3.0, 4.0])[:, None]         # ids 1 to 3
     np.testing.assert_array_equal(sim.force, factor * [1.0, 2.0, 3.0])
     np.testing.assert_allclose(sim.torque, factor * [4.0, 5.0, 6.0], rtol=1e-12)
@@ -710,7 +710,7 @@ def test_continuing_without_the_forces(tmp_path, in_c, steps):
     sim = pushed(compiled_force if in_c else in_python, steps, contact="hertz-mindlin")
     sim.save(tmp_path / "state.npz")
     free = md.Simulation.load(tmp_path / "state.npz", forces="drop")
-    assert free.user_forces == () and free.step_count == steps
+    assert free.forces.functions == () and free.step_count == steps
     for one, other in zip(scenes.state_of(free), scenes.state_of(sim), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
     energy, before = free.energy(), sim.energy()
@@ -736,8 +736,8 @@ def test_functions_get_separate_arrays():
         return force, torque
     one, other = few(), few()
     for first, sim in ((spoiling, one), (drag, other)):
-        sim.add_force(first)
-        sim.add_force(lambda t, x, v, q, w: (-x, np.zeros(3)))
+        sim.forces.add(first)
+        sim.forces.add(lambda t, x, v, q, w: (-x, np.zeros(3)))
         sim.run(20)
     assert np.array_equal(one.position, other.position) and np.array_equal(one.orientation, other.orientation)
 
@@ -745,13 +745,13 @@ def test_functions_get_separate_arrays():
 def test_forces_are_not_evaluated_before_user_forces_are_added_again(tmp_path):
     """Saved before the first evaluation: without the user force the first step would lack it."""
     sim = few()
-    sim.add_force(drag)
+    sim.forces.add(drag)
     sim.save(tmp_path / "state.npz")
     other = md.Simulation.load(tmp_path / "state.npz")
     for look in (other.contacts, lambda: other.force, lambda: other.run(1)):
-        with pytest.raises(ValueError, match="saved with 1 user forces and has 0: call add_force again"):
+        with pytest.raises(ValueError, match="saved with 1 user forces and has 0: call sim.forces.add again"):
             look()
-    other.add_force(drag)
+    other.forces.add(drag)
     for one in (sim, other):
         one.run(5)
     assert np.array_equal(sim.velocity, other.velocity)

@@ -59,7 +59,7 @@ def above_plate(walls, gravity=EARTH, force=None, **options):
     sim = md.Simulation(md.Material(1e7, 0.2), walls, dt=2e-3, gravity=gravity, **options)
     sim.add_clumps(BALL, [(0.2, 0.1, 0.3), (1.5, 0, 0.5), (0, -1.6, 0.5)], scale=10.0)
     if force:
-        sim.add_force(force)
+        sim.forces.add(force)
     return sim
 
 
@@ -75,7 +75,7 @@ def lost(number):
 def in_millimetres(scale):
     """A mesh of 60 m beside grains of 2 cm; it is not the first wall."""
     triangle = [(0, 0, -10), (60, 0, -10), (0, 30, -10)], [(0, 1, 2)]
-    return ball(1e9, [md.Plane((0, 0, -99), (0, 0, 1)), md.MeshWall(triangle, scale)], 1e-5)
+    return ball(1e9, [md.Plane((0, 0, -99), (0, 0, 1)), md.MeshWall(triangle, scale=scale)], 1e-5)
 
 
 MILLIMETRES = (r"wall 1, a mesh, is 60 m long, 3000 times the diameter of the largest clump, 0.02 m. A file in mm "
@@ -146,7 +146,8 @@ def test_what_is_said(name):
 
 def test_clumps_that_leave_are_not_lost():
     sim, outlet = above_plate([ON_PLATE]), Outlet((-9, -9, -9), (9, 9, -2))
-    assert not [text for text in said_in(lambda: sim.run(2000, 100, outlet)) if "fall" in text] and sim.n_clumps == 1
+    assert not [text for text in said_in(lambda: sim.run(2000, every=100,
+                                                         callback=outlet)) if "fall" in text] and sim.n_clumps == 1
 
 
 def test_clumps_that_come_later_are_lost_too():
@@ -187,7 +188,7 @@ def test_a_density_that_nobody_gave(make, known, tmp_path):
 
 def flowing(given, speed, affine, motion, gradient):
     """Warnings about 60 balls in a box, with velocities `speed`, normal, and the flow of the box `given` times."""
-    box = md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, affine=affine, **motion)
+    box = md.PeriodicBox((0, 0, 0), (1, 1, 1), axes=(True,) * 3, affine=affine, **motion)
     sim = md.Simulation(md.Material(1e9, 0.2), dt=1e-5, periodic=box)
     position = (np.argwhere(np.ones((4, 4, 4)))[:60] + 0.5) / 4.0
     noise = np.random.default_rng(1).normal(0.0, speed, (60, 3))
@@ -322,9 +323,9 @@ def test_the_balance_is_of_one_run_without_changes(change):
         if change == "velocity":
             sim.set_motion([0], velocity=(0, 0, -3.0))
         elif change == "wall":
-            sim.move_wall(0, velocity=(0, 0, 3.0))
+            sim.walls.move(0, velocity=(0, 0, 3.0))
         elif change == "force":
-            sim.add_force(lambda t, x, v, q, w: (0 * x + (0, 0, 1.0), 0 * x))
+            sim.forces.add(lambda t, x, v, q, w: (0 * x + (0, 0, 1.0), 0 * x))
         copy.deepcopy(sim).run(2000)
         sim.run(6000)
     assert [text for text in said_in(run) if "balance" in text] == []

@@ -136,7 +136,7 @@ def test_balance_and_forces_on_walls(tmp_path, monkeypatch, capsys):
     for name in ("energy.csv", "observables.csv", "walls.csv"):
         assert (parts / name).read_text() == (out / name).read_text()
     sim = md.Simulation.load(out / "checkpoint.npz")
-    sim.add_force(wind)
+    sim.forces.add(wind)
     rows, energy = columns(out / "energy.csv"), sim.energy()
     assert rows.dtype.names == ("time", *ENERGIES) and np.isnan(rows["lasting"]).all() and energy.work > 0.0
     assert all(rows[name][-1] == getattr(energy, name) for name in ENERGIES if name != "lasting")
@@ -160,7 +160,7 @@ def test_balance_and_forces_on_walls(tmp_path, monkeypatch, capsys):
     walls = columns(out / "walls.csv")
     assert len(walls) == 101 and len(walls.dtype) == 1 + 6 * 6
     for k in range(6):
-        for kind, vector in (("force", sim.wall_force(k)), ("torque", sim.wall_torque(k))):
+        for kind, vector in (("force", sim.walls.force(k)), ("torque", sim.walls.torque(k))):
             assert [walls[f"wall_{k}_{kind}_{axis}"][-1] for axis in "xyz"] == vector.tolist()
     assert walls["wall_4_force_z"].min() < -50.0 and walls["wall_4_force_z"][0] == 0.0
 

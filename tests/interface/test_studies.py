@@ -249,7 +249,7 @@ def test_pieces_and_their_start(clumps):
         assert piece.mass == piece.density * piece.volume and piece.density == 3200.0
     sim = chess_box.simulation(seed=3, clumps=str(clumps), dt=1e-6)
     assert np.bincount(sim.template_index).tolist() == [2, 2, 4, 4, 4, 16]
-    centers, reach = sim.sphere_centers(), sim.sphere_radii[:, None]
+    centers, reach = sim.sphere_centers, sim.sphere_radii[:, None]
     assert len(sim.contacts()) == 0 and np.min(centers - reach) > 0.0 and np.max(centers + reach) < 0.5
     np.testing.assert_allclose(np.linalg.norm(sim.velocity, axis=1), 1.0, rtol=1e-14)
     np.testing.assert_allclose(sim.angular_velocity, np.pi * sim.velocity, rtol=0, atol=1e-13)

@@ -26,7 +26,7 @@ def test_rigid_bodies(sim, tmp_path):
         for _ in range(3):
             sim.run(100)
             trajectory(sim)
-            states.append((sim.time, sim.sphere_centers(), sim.position, sim.energy(), sim.velocity))
+            states.append((sim.time, sim.sphere_centers, sim.position, sim.energy(), sim.velocity))
     n, of_sphere, offsets = sim.n_clumps, np.asarray(sim.sphere_clump), []
     part = np.bincount(of_sphere)[of_sphere] > 1
     for (now, spheres, position, energy, velocity), frame in zip(states, frames_of(tmp_path / "a.gsd"), strict=True):
@@ -83,7 +83,7 @@ def test_box_of_an_open_axis(tmp_path):
     for walls, velocity, expected, origin in (
             ([md.Plane((0, 0, 0), (0, 0, 1))], (45, 15, 0),
              [(16, 0.5, 4)] + 2 * [(16, 1, 4)] + 3 * [(16, 2, 4)] + 2 * [(16, 4, 4)] + 2 * [(32, 4, 4)], None),
-            ([*(wall for wall in md.box((0, 1, 0), (5, 4, 2)) if wall.normal[2] >= 0), lid], (1, 0, 0),
+            ([*(wall for wall in md.box_walls((0, 1, 0), (5, 4, 2)) if wall.normal[2] >= 0), lid], (1, 0, 0),
              10 * [(5, 3, 4)], [2.5, 2.5, 0.0])):
         sim, positions = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-4), []
         y = 0.0 if origin is None else 2.5
@@ -115,7 +115,7 @@ def test_periodic_box(tmp_path):
         assert box.tolist() == [1, 2, 2] and frame.log["periodic"].tolist() == [1, 1, 0]
         assert (np.abs(p.position) <= 0.5 * box).all() and not p.image[:, 2].any()
     unwrapped = p.position + p.image * box + frame.log["origin"]
-    np.testing.assert_allclose(unwrapped, np.concatenate([sim.position, sim.sphere_centers()]), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(unwrapped, np.concatenate([sim.position, sim.sphere_centers]), rtol=0, atol=1e-6)
     assert p.image[0, 0] == 2 and p.image[1, 1] == -3
 
 
@@ -143,7 +143,7 @@ def test_bonds_of_a_trajectory(bonded, tmp_path):
     with md.Trajectory(tmp_path / "a.gsd") as trajectory:
         for _ in range(6):
             trajectory(bonded)
-            i, j, centers = bonded.bonds()["sphere_i"], bonded.bonds()["sphere_j"], bonded.sphere_centers()
+            i, j, centers = bonded.bonds()["sphere_i"], bonded.bonds()["sphere_j"], bonded.sphere_centers
             pairs = [[particle[one], particle[other]] for one, other in zip(i.tolist(), j.tolist())]
             expected.append((pairs, np.linalg.norm(centers[i] - centers[j], axis=1)))
             bonded.run(50)
@@ -166,7 +166,7 @@ def test_continued_file_equals_an_uninterrupted_one(name, bonded, tmp_path):
             sim.remove_clumps([1, 3])
         if k == 4:
             sim.add_clumps(sim.templates[1], [(0.17, 0.0695, 0.1)])
-            sim.add_bonds([(0, 4)], young=1e7)
+            sim.bonds.add([(0, 4)], young=1e7)
         sim.run(50)
     whole, parts = tmp_path / f"whole_{name}", tmp_path / name
     with md.Trajectory(whole) as first, md.Trajectory(parts) as second:

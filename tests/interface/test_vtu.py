@@ -22,7 +22,7 @@ def test_spheres(sim, tmp_path, float32):
     mesh, real = meshio.read(tmp_path / "a.vtu"), np.float32 if float32 else np.float64
     data, clump, n = mesh.point_data, mesh.point_data["clump"], sim.n_spheres
     templates = [sim.templates[k] for k in sim.template_index]
-    assert mesh.points.dtype == real and np.array_equal(mesh.points, sim.sphere_centers().astype(real))
+    assert mesh.points.dtype == real and np.array_equal(mesh.points, sim.sphere_centers.astype(real))
     [cells] = mesh.cells
     assert cells.type == "vertex" and np.array_equal(cells.data[:, 0], np.arange(n))
     assert {name: values.shape for name, values in data.items()} == {
@@ -48,9 +48,9 @@ def test_spheres(sim, tmp_path, float32):
     ("angular_velocity,radius", ("radius", "angular_velocity"))])
 def test_chosen_fields(choice, found, sim, tmp_path):
     """They have the bytes that they have among all, in the same order; `image` is for periodic boxes."""
-    sim.write_vtu(tmp_path / "all.vtu")
-    sim.write_vtu(tmp_path / "some.vtu", fields=choice)
-    sim.write_vtu(tmp_path / "list.vtu", fields=choice.split(",") if choice != "all" else None)
+    sim.io.write_vtu(tmp_path / "all.vtu")
+    sim.io.write_vtu(tmp_path / "some.vtu", fields=choice)
+    sim.io.write_vtu(tmp_path / "list.vtu", fields=choice.split(",") if choice != "all" else None)
     whole, some = (meshio.read(tmp_path / name) for name in ("all.vtu", "some.vtu"))
     assert tuple(some.point_data) == found and np.array_equal(some.points, whole.points)
     for name, values in some.point_data.items():
@@ -63,7 +63,7 @@ def test_velocities_in_a_sheared_box(tmp_path):
     """Of rods that are drawn in the box: beside its flow they are those of the rods themselves."""
     sim, middle = gas({"shear": ("x", "y", 5.0)}, n=20, solid_fraction=0.05), slice(1, None, 3)
     sim.run(20_000)
-    sim.write_vtu(tmp_path / "a.vtu")
+    sim.io.write_vtu(tmp_path / "a.vtu")
     mesh = meshio.read(tmp_path / "a.vtu")
     places = mesh.points[middle]
     assert np.abs(places - sim.position)[:, 1].max() > 0.1
@@ -74,9 +74,9 @@ def test_velocities_in_a_sheared_box(tmp_path):
 def test_vtk_opens_all_files(sim, tmp_path):
     read = pytest.importorskip("pyvista").read
     sim.run(10)
-    sim.write_vtu(tmp_path / "a.vtu")
+    sim.io.write_vtu(tmp_path / "a.vtu")
     spheres = read(tmp_path / "a.vtu")
-    np.testing.assert_array_equal(spheres.points, sim.sphere_centers())
+    np.testing.assert_array_equal(spheres.points, sim.sphere_centers)
     assert {name: spheres[name].shape[1:] for name in spheres.point_data} == POINT_DATA
     np.testing.assert_array_equal(spheres["radius"], sim.sphere_radii)
     assert spheres.field_data["TimeValue"] == sim.time
@@ -84,7 +84,7 @@ def test_vtk_opens_all_files(sim, tmp_path):
     np.testing.assert_allclose(read(tmp_path / "walls.vtu").bounds, (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
     for empty in (md.Simulation(md.Material(1e9, 0.1), dt=1e-5), md.Simulation(
             md.Material(1e9, 0.1), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5, contact="hertz-mindlin:bonds=parallel")):
-        for number, write in enumerate((empty.write_vtu, empty.write_contacts, empty.write_bonds)):
+        for number, write in enumerate((empty.io.write_vtu, empty.io.write_contacts, empty.io.write_bonds)):
             write(tmp_path / "empty.vtu")
             assert read(tmp_path / "empty.vtu").n_cells == 0, number
         assert not wall_shapes.write_walls(tmp_path / "no_walls.vtu", empty)
@@ -134,9 +134,9 @@ def test_a_wall_of_an_own_shape_is_drawn_or_named():
 def test_contacts_as_lines(between, dimers_on_floor, tmp_path):
     """With the forces of contacts; their sums are in the file of spheres, without gravity and user forces."""
     sim = dimers_on_floor
-    sim.add_force(lambda t, x, v, q, w: (np.ones_like(x), np.zeros_like(x)))
-    sim.write_contacts(tmp_path / "a.vtu", between)
-    sim.write_vtu(tmp_path / "spheres.vtu")
+    sim.forces.add(lambda t, x, v, q, w: (np.ones_like(x), np.zeros_like(x)))
+    sim.io.write_contacts(tmp_path / "a.vtu", between=between)
+    sim.io.write_vtu(tmp_path / "spheres.vtu")
     mesh, contacts = meshio.read(tmp_path / "a.vtu"), sim.contacts()
     assert len(contacts) >= 4 and mesh.cells[0].type == "line" and contacts["sliding"].any()
     data = {name: values[0] for name, values in mesh.cell_data.items()}
@@ -144,7 +144,7 @@ def test_contacts_as_lines(between, dimers_on_floor, tmp_path):
     np.testing.assert_allclose(data["force"], np.linalg.norm(contacts["force"], axis=1), rtol=1e-12)
     for name in ("overlap", "sliding", "clump_i", "clump_j"):
         np.testing.assert_array_equal(data[name], contacts[name])
-    centers, sums = sim.position if between == "clumps" else sim.sphere_centers(), np.zeros((2, 3))
+    centers, sums = sim.position if between == "clumps" else sim.sphere_centers, np.zeros((2, 3))
     for line, contact in zip(mesh.cells[0].data, contacts, strict=True):
         j = contact[f"{between[:-1]}_j"]
         np.testing.assert_array_equal(mesh.points[line[0]], centers[contact[f"{between[:-1]}_i"]])
@@ -162,8 +162,8 @@ def test_lines_in_a_periodic_box_are_short(between, tmp_path):
     dimer = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0.3, 0, 0)], radii=[0.5, 0.5], density=1000.0)
     sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-4, periodic=((0, 0, 0), (5, 3, 3), (True, True, False)))
     sim.add_clumps(dimer, [(0.2, 1, 1), (8.61, 1, 1)])      # the image of the second at -1.39
-    sim.write_contacts(tmp_path / "a.vtu", between)
-    sim.write_vtu(tmp_path / "spheres.vtu")
+    sim.io.write_contacts(tmp_path / "a.vtu", between=between)
+    sim.io.write_vtu(tmp_path / "spheres.vtu")
     mesh, frame = meshio.read(tmp_path / "a.vtu"), meshio.read(tmp_path / "spheres.vtu")
     assert len(mesh.cells[0].data) == 1 and mesh.cell_data["force"][0] > 0.0
     x = {"clumps": (0.2, -1.39), "spheres": (-0.1, -1.09)}[between]
@@ -176,8 +176,8 @@ def test_bonds_as_lines(bonded, tmp_path):
     sim, edge = bonded, bonded.box.length[0]
     sim.run(40)
     sim.remove_clumps([0])
-    sim.write_bonds(tmp_path / "a.vtu")
-    mesh, bonds, centers = meshio.read(tmp_path / "a.vtu"), sim.bonds(), sim.sphere_centers()
+    sim.io.write_bonds(tmp_path / "a.vtu")
+    mesh, bonds, centers = meshio.read(tmp_path / "a.vtu"), sim.bonds(), sim.sphere_centers
     starts, ends = mesh.points[mesh.cells[0].data].swapaxes(0, 1)
     apart = centers[bonds["sphere_j"]] - centers[bonds["sphere_i"]]
     assert len(bonds) > 1 and mesh.cells[0].type == "line"

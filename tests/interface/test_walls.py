@@ -20,8 +20,8 @@ def test_values_are_normalised_and_compare():
     assert tube.axis == (0.0, 0.0, 1.0) and tube.point == tube.center == (1.0, 2.0, 3.0) and tube.moves
     assert tube == md.Cylinder((1.0, 2.0, 3.0), np.array([0, 0, 1]), 2.0, angular_velocity=(0.0, 0.0, 1.0))
     assert not md.Plane(ORIGIN, AXIS, center=(1, 2, 3)).moves
-    assert md.Oscillation([1, 0, 0], 2.0) == md.Oscillation((1, 0, 0), 2.0, 0.0)
-    np.testing.assert_allclose(md.Oscillation((1, 0, 2), 2.0, 0.3)(0.1)[0],
+    assert md.Oscillation([1, 0, 0], 2.0) == md.Oscillation((1, 0, 0), 2.0, phase=0.0)
+    np.testing.assert_allclose(md.Oscillation((1, 0, 2), 2.0, phase=0.3)(0.1)[0],
                                np.array([1, 0, 2]) * (np.sin(0.4 * np.pi + 0.3) - np.sin(0.3)))
     assert scaled(tube, 0.5, np.ones(3)) == md.Cylinder((1, 1.5, 2), AXIS, 1, angular_velocity=AXIS, center=(1, 1.5, 2))
     mesh = md.MeshWall((CUBE, CUBE_FACES), scale=2.0)
@@ -43,7 +43,7 @@ def test_files(kind, tmp_path):
 
 def test_checkpoint_of_a_function(tmp_path):
     walls = [md.Plane(ORIGIN, AXIS), md.MeshWall((CUBE, CUBE_FACES), motion=lambda t: ((0, 0, t), ORIGIN)),
-             md.Cylinder(ORIGIN, AXIS, 9.0, motion=md.Oscillation(AXIS, 2.0, 0.1), material=MATERIAL)]
+             md.Cylinder(ORIGIN, AXIS, 9.0, motion=md.Oscillation(AXIS, 2.0, phase=0.1), material=MATERIAL)]
     simulation(walls, "hertz").save(tmp_path / "state.npz")
     with pytest.raises(ValueError, match=r"motions: the motion of wall 1 is a function.*motions=\{1: function\}"):
         md.Simulation.load(tmp_path / "state.npz")
@@ -57,9 +57,9 @@ def test_checkpoint_of_a_function(tmp_path):
 def test_overlap_walls():
     sim = simulation([md.Plane((0, 0, -1), AXIS), md.MeshWall((CUBE, CUBE_FACES)), md.Cylinder(ORIGIN, AXIS, 3.0)],
                      "hertz")
-    found = sim.overlap_walls([(0, 0, -0.5, 0.4), (0, 0, -0.5, 0.6), (0.5, 0.5, 0.5, 0.4), (0.5, 0.5, 0.5, 0.6),
+    found = sim.walls.overlap([(0, 0, -0.5, 0.4), (0, 0, -0.5, 0.6), (0.5, 0.5, 0.5, 0.4), (0.5, 0.5, 0.5, 0.6),
                                (0, -2.5, 5, 0.4), (0, -2.5, 5, 0.6)])
-    assert found.tolist() == [False, True] * 3 and sim.overlap_walls(np.zeros((0, 4))).shape == (0,)
+    assert found.tolist() == [False, True] * 3 and sim.walls.overlap(np.zeros((0, 4))).shape == (0,)
 
 
 @pytest.mark.parametrize("moving", [True, False])
@@ -105,7 +105,7 @@ def test_broken_meshes(name, contact):
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         wall = md.MeshWall(BROKEN[name])
         assert len(md.MeshWall((wall.points, wall.triangles)).triangles) == len(wall.triangles)
-    sim = simulation([wall, *md.box((-1, -1, -1), (2, 2, 2))], contact, 1e-4)
+    sim = simulation([wall, *md.box_walls((-1, -1, -1), (2, 2, 2))], contact, 1e-4)
     rng, inside = np.random.default_rng(3), 0.2 + 0.3 * np.argwhere(np.ones((3, 3, 3)))
     sim.add_clumps(BALL, inside, velocity=2.0 * rng.normal(size=(27, 3)), scale=0.05)
     sim.run(4000)
@@ -129,5 +129,5 @@ def test_scales(size):
 def test_an_unknown_wall(walls, words):
     sim = md.Simulation(md.Material(1e7, 0.2), [md.Plane((0, 0, 0), (0, 0, 1), name=name) for name in walls], dt=1e-6)
     for unknown in "floor", 2:
-        with pytest.raises(ValueError, match=f"k = {unknown!r}: {words}"):
-            sim.wall_force(unknown)
+        with pytest.raises(ValueError, match=f"wall = {unknown!r}: {words}"):
+            sim.walls.force(unknown)

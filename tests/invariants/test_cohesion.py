@@ -94,7 +94,7 @@ def test_bodies_stick_below_the_sticking_speed(bodies):
     """They oscillate across d = 0, within the gap of tear-off, and the balance stays."""
     sim, _ = head_on(bodies, 0.9, 100)
     start, overlaps, gap = sim.energy().balance, [], scales(bodies)[3]["gap"]
-    sim.run(2000, 1, lambda sim: overlaps.extend(sim.contacts()["overlap"]))
+    sim.run(2000, every=1, callback=lambda sim: overlaps.extend(sim.contacts()["overlap"]))
     assert len(sim.contacts()) == 1 and -gap < min(overlaps) < -0.5 * gap
     assert sim.energy().balance == pytest.approx(start, rel=3e-3)
 
@@ -132,7 +132,7 @@ def test_triangles_replace_each_other(changes):
     sim, limits = md.Simulation(CLEAN, [floor], contact=LAW, dt=2e-7), jkr_limits(RADIUS, MODULUS, ADHESION)
     sim.add_clumps(BALL, (-0.01, 0.0012, RADIUS - 1.211 * limits["gap"]), velocity=(1.0, 0.1, 0.0))
     start, heights = sim.energy(), []
-    sim.run(90_000, 100, lambda sim: heights.append(sim.position[0, 2]))
+    sim.run(90_000, every=100, callback=lambda sim: heights.append(sim.position[0, 2]))
     assert sim.position[0, 0] > 0.007 and len(sim.contacts()) >= 1 and np.ptp(heights) < 0.05 * limits["gap"]
     assert abs(sim.energy().dissipated) < 1e-9 * limits["lost_at_touch"]
     assert sim.energy().balance == pytest.approx(start.balance, rel=1e-9)

@@ -27,7 +27,7 @@ def largest(vectors):
 
 def collisions(sim, steps):
     touching = []
-    sim.run(steps, 10, lambda sim: touching.append(len(sim.contacts())))
+    sim.run(steps, every=10, callback=lambda sim: touching.append(len(sim.contacts())))
     return np.count_nonzero(touching)
 
 
@@ -84,7 +84,7 @@ def test_axial_spin_of_rods():
         nonlocal impulse
         impulse = impulse + np.linalg.norm(sim.force, axis=1) * DT
     before = spin_about_axis(sim)
-    sim.run(steps, 1, add_impulse)
+    sim.run(steps, every=1, callback=add_impulse)
     assert np.max(impulse) > 2 * body.mass * 4.0             # rods were hit
     reach = np.max(np.linalg.norm(body.offsets, axis=1))
     from_kicks = reach * np.max(impulse) / body.inertia[0]

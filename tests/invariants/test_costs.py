@@ -34,7 +34,7 @@ def test_elements_of_walls_are_made_once(contact, monkeypatch, tmp_path):
         sim.add_clumps(BALL, [(0.3 * k, 0.0, 2.0)], scale=0.1)
         sim.run(3)
     sim.remove_clumps(sim.ids[1:3])
-    sim.add_force(lambda t, x, v, q, w: (0.0 * x, 0.0 * x))
+    sim.forces.add(lambda t, x, v, q, w: (0.0 * x, 0.0 * x))
     sim.run(1)
     assert not calls
     md.Simulation.load(tmp_path / "state.npz")
@@ -47,8 +47,9 @@ def test_refused_clumps_change_nothing(contact):
     default = FRICTION if contact == MINDLIN else MATERIAL
     materials = [replace(default, young=young) for young in (2e7, 3e7, 4e7)]
     pairs = [md.Pair(a, b, friction=0.1 * k) for k, a in enumerate(materials) for b in [*materials[:k], default]]
-    sim = simulation([md.MeshWall(plate(3), velocity=(0.2, 0.0, 0.0)), md.Plane((0, 0, -1), (0, 0, 1), motion=md.Servo(
-        (0, 0, 1), force=1.0, mass=0.1)), md.Plane((0, 0, -1), (0, 0, 1), motion=md.Oscillation((0, 0, 0.1), 50.0))],
+    sim = simulation([md.MeshWall(plate(3), velocity=(0.2, 0.0, 0.0)),
+                      md.Plane((0, 0, -1), (0, 0, 1), motion=md.Servo(force=1.0, mass=0.1)),
+                      md.Plane((0, 0, -1), (0, 0, 1), motion=md.Oscillation((0, 0, 0.1), 50.0))],
         contact=contact, pairs=pairs if contact == MINDLIN else None)
     sim.add_clumps(BALL, [(0.0, 0.0, 0.099)], scale=0.1, angular_velocity=(0.0, 5.0, 0.0))
     other = copy.deepcopy(sim)
@@ -59,7 +60,7 @@ def test_refused_clumps_change_nothing(contact):
             each.add_clumps(BALL, [(0.0, 0.199 * (k + 1), 0.099)], scale=0.1, material=material)
             each.run(20)
         assert bits(sim, sim.n_clumps) == bits(other, other.n_clumps)
-        assert [wall.center for wall in sim.walls_at_rest] == [wall.center for wall in other.walls_at_rest]
+        assert [wall.center for wall in sim.walls.at_rest] == [wall.center for wall in other.walls.at_rest]
 
 
 def reference(corners, triangles, center, radius, smooth):
@@ -131,7 +132,8 @@ def test_coefficients_of_materials_one_by_one():
         if k % 3 == 2:
             table.with_material(md.Material(1.0, 0.1)).coefficients(law, law.values())          # given up
         table = table.with_material(material)
-        at_once = PairTable(materials[0], [md.Plane((0, 0, 0), (0, 0, 1), m) for m in materials[:k + 1]], pairs)
+        at_once = PairTable(materials[0], [md.Plane((0, 0, 0), (0, 0, 1), material=m) for m in materials[:k + 1]],
+                            pairs)
         found, expected = (one.coefficients(law, law.values())[:k + 1, :k + 1] for one in (table, at_once))
         assert np.array_equal(found, expected, equal_nan=True)
 
@@ -146,7 +148,7 @@ def test_bonds_of_unequal_spheres(periodic):
     sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [1.0]), x, scale=radii)
     gaps = np.linalg.norm(x[:, None] - x, axis=2) - radii - radii[:, None]
     tracemalloc.start()
-    n, peak = sim.add_bonds(0.004, young=1e6), tracemalloc.get_traced_memory()[1]
+    n, peak = sim.bonds.add(0.004, young=1e6), tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     bonds = sim.bonds()
     assert n == len(bonds) == np.count_nonzero(np.triu(gaps <= 0.004, 1)) > 200
@@ -158,7 +160,7 @@ def test_bonds_of_unequal_spheres(periodic):
 @pytest.mark.parametrize("spin", [0.0, -2.0])
 def test_oscillation_is_the_function_that_it_describes(velocity, spin):
     given = {"velocity": velocity, "angular_velocity": (0.0, 0.0, spin)}
-    oscillation = md.Oscillation((0.1, -0.2, 0.0), 7.0, 0.3)
+    oscillation = md.Oscillation((0.1, -0.2, 0.0), 7.0, phase=0.3)
     walls = [md.Plane((0, 0.5, 0), (0, 0, 1), center=(1, 0, 0), motion=motion, **given)
              for motion in (oscillation, lambda t: oscillation(t))]
     rows = Motions(walls).poses(11, 40, 1e-3)
@@ -185,7 +187,7 @@ def test_memory_by_topic(rolling, bytes_of_contact):
                         contact=f"hertz-mindlin:rolling={rolling}")
     sim.add_clumps(ball, 0.999 * np.stack(np.mgrid[:4, :4, :4], axis=-1).reshape(-1, 3))
     sim.run(1)
-    memory = sim.statistics["memory"]
+    memory = sim.diagnostics.statistics["memory"]
     assert list(memory) == ["state", "loop", "lists", "contacts", "sums", "copies"]
     assert memory["contacts"] == 3 * 4 * 4 * 3 * bytes_of_contact
     assert memory["copies"] > memory["contacts"] and 64 * 250 < memory["state"] < 64 * 400

@@ -50,7 +50,7 @@ def test_piston_on_a_spring_of_grains():
         sim = md.Simulation(SMOOTH, [md.Plane((0, 0, 0), (0, 0, 1)), lid], contact="hooke:stiffness=1e4", dt=dt)
         sim.add_clumps(BALL, [(0, 0, 0.0998), (0, 0, 0.2994)], scale=RADIUS)
         sim.run(round(0.06 / dt))
-        end = [*sim.position[:, 2], sim.walls_at_rest[1].point[2], *sim.velocity[:, 2], sim.wall_velocity(1)[0][2]]
+        end = [*sim.position[:, 2], sim.walls.at_rest[1].point[2], *sim.velocity[:, 2], sim.walls.velocity(1)[0][2]]
         errors.append(np.abs(end - exact))
     assert len(sim.contacts()) and (errors[1] < 0.3 * errors[0]).all() and errors[1].max() < 1e-5
 
@@ -73,7 +73,7 @@ def test_restitution_at_a_driven_wall(mass, ratio):
         sim.run(1)
         while len(sim.contacts()) or sim.step_count < 200:
             sim.run(100)
-        velocity, rate = sim.wall_velocity(0)
+        velocity, rate = sim.walls.velocity(0)
         assert (sim.velocity[-1] - velocity)[2] + arm * rate[1] == pytest.approx(0.006, rel=1e-3)
 
 
@@ -82,7 +82,7 @@ def test_bonds_with_a_clump_that_a_driven_wall_carries():
     sim = md.Simulation(SMOOTH, contact="hertz-mindlin:bonds=parallel", dt=1e-5)
     sim.add_clumps(BALL, (0, 0, 0), scale=RADIUS, motion=md.Driven(mass=3.0 * MASS, axis=(0, 0, 1)))
     sim.add_clumps(BALL, (0, 0, 2.0 * RADIUS), scale=RADIUS)
-    sim.add_bonds([(0, 1)], radius=1.0, young=1e6, stiffness_ratio=1.0, tensile=1e9, shear=1e9, damping=0.1)
+    sim.bonds.add([(0, 1)], radius=1.0, young=1e6, stiffness_ratio=1.0, tensile=1e9, shear=1e9, damping=0.1)
     assert sim.loop.history()["mass"] == pytest.approx([0.75 * MASS], rel=1e-12)
 
 
@@ -93,9 +93,9 @@ def test_free_walls_obey_newton():
         inertia=2.0, moment=3.0, **HINGE))
     sim = md.Simulation(SMOOTH, [lid, flap], dt=1e-3)
     sim.run(1000)
-    places, turn = sim.walls_at_rest, Rotation.from_rotvec((0, 0, 0.5 + 0.75))
-    assert [*places[0].point, *sim.wall_velocity(0)[0]] == pytest.approx([0, 0, 1.0 - 0.5 * G, 0, 0, -G], abs=1e-12)
-    np.testing.assert_allclose(sim.wall_velocity(1), [(0.3, 0, 1), (0, 0, 2.0)], atol=1e-12)
+    places, turn = sim.walls.at_rest, Rotation.from_rotvec((0, 0, 0.5 + 0.75))
+    assert [*places[0].point, *sim.walls.velocity(0)[0]] == pytest.approx([0, 0, 1.0 - 0.5 * G, 0, 0, -G], abs=1e-12)
+    np.testing.assert_allclose(sim.walls.velocity(1), [(0.3, 0, 1), (0, 0, 2.0)], atol=1e-12)
     np.testing.assert_allclose(places[1].points, turn.apply(flap.points) + (0.3, 0, 1), atol=1e-12)
 
 
@@ -108,15 +108,15 @@ def test_a_ball_hits_a_flap(contact, material, glued):
     """
     def moment(sim):
         x, v, w = sim.position[-1], sim.velocity[-1], sim.angular_velocity[-1]
-        return MASS * (np.cross(x, v)[2] + 0.4 * RADIUS ** 2 * w[2]) + 4.0 * sim.wall_velocity(0)[1][2]
+        return MASS * (np.cross(x, v)[2] + 0.4 * RADIUS ** 2 * w[2]) + 4.0 * sim.walls.velocity(0)[1][2]
     motion = md.Driven(inertia=4.0, **HINGE)
     sim = md.Simulation(material, [] if glued else [md.MeshWall(FLAP, motion=motion)], contact=contact, dt=1e-4)
     if glued:
         sim.add_clumps(BALL, [(x, -RADIUS, 0.2) for x in np.linspace(0.05, 1.0, 6)], scale=RADIUS, motion=motion)
     sim.add_clumps(BALL, (0.7, 0.103, 0.2), velocity=(0.5, -1.0, 0), scale=RADIUS)
     moments, energy = [moment(sim)], sim.energy().kinetic
-    sim.run(600, 10, lambda sim: moments.append(moment(sim)))
-    of_flap = 2.0 * sim.wall_velocity(0)[1][2] ** 2
+    sim.run(600, every=10, callback=lambda sim: moments.append(moment(sim)))
+    of_flap = 2.0 * sim.walls.velocity(0)[1][2] ** 2
     assert np.ptp(moments) < 1e-12 and len(sim.contacts()) == 0 and of_flap > 2.0
     assert sim.energy().work == pytest.approx(-of_flap, rel=1e-4)
     assert sim.energy().kinetic + sim.energy().dissipated + of_flap == pytest.approx(energy, rel=1e-4)
@@ -127,12 +127,12 @@ def test_motions_take_over():
     sim, speeds = md.Simulation(SMOOTH, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-3), []
     driven = md.Driven(mass=2.0, axis=(0, 0, 1), force=4.0)
     for motion in driven, driven, md.Driven(mass=1.0), md.Driven(inertia=1.0), md.Servo(force=1.0, mass=1.0), None:
-        sim.move_wall(0, motion)
+        sim.walls.move(0, motion)
         sim.run(250)
-        speeds.append(sim.wall_velocity(0)[0][2])
+        speeds.append(sim.walls.velocity(0)[0][2])
     assert speeds == pytest.approx([0.5, 1.0, 1.0, 0.0, 0.25, 0.0], abs=1e-12)
-    sim.move_wall(0, driven, velocity=(1, 0, 3))
-    np.testing.assert_allclose(sim.wall_velocity(0)[0], (1, 0, 3), atol=1e-12)
+    sim.walls.move(0, driven, velocity=(1, 0, 3))
+    np.testing.assert_allclose(sim.walls.velocity(0)[0], (1, 0, 3), atol=1e-12)
 
 
 def test_what_cannot_be(tmp_path):
@@ -148,7 +148,7 @@ def test_what_cannot_be(tmp_path):
             (lambda: sim(surface_angular_velocity=(1, 0, 0)), "surface_angular_velocity = .*about its normal only"),
             (lambda: sim(surface_angular_velocity=TURN), "a plane that turns needs open axes"),
             (lambda: md.Cylinder((1, 0, 0), (0, 1, 0), 1.0, motion=hinge), r"center = \[0.0, 1.0, 0.0\]: a Cylinder"),
-            (lambda: sim(surface_velocity=(1, 0, 0)).write_lammps(tmp_path), "LAMMPS takes planes at rest")):
+            (lambda: sim(surface_velocity=(1, 0, 0)).io.write_lammps(tmp_path), "LAMMPS takes planes at rest")):
         with pytest.raises(ValueError, match=message):
             make()
     light = sim(motion=md.Driven(mass=8e-4))

@@ -36,7 +36,7 @@ def test_dissipation_is_never_negative(contact):
 def residual(dt, contact=ROLLING):
     sim = settling(dt, contact)
     found = [sim.energy()]
-    sim.run(round(0.3 / dt), round(1e-3 / dt), lambda sim: found.append(sim.energy()))
+    sim.run(round(0.3 / dt), every=round(1e-3 / dt), callback=lambda sim: found.append(sim.energy()))
     names = ("translational", "rotational", "elastic", "potential", "work", "balance", "exchanged")
     table = {name: np.array([getattr(energy, name) for energy in found]) for name in names}
     assert energy_input(table) == pytest.approx(found[0].kinetic + found[0].potential - table["potential"].min())
@@ -61,7 +61,7 @@ def test_work_balances_the_energy_of_free_clumps(rotation):
     for dt in (2e-3, 1e-3):
         sim = md.Simulation(ELASTIC, dt=dt, rotation=rotation)
         sim.add_clumps(CLUMP, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], velocity=(1.0, 3.0, 0.0), angular_velocity=(9, 2, 5))
-        sim.add_force(wind)
+        sim.forces.add(wind)
         start = sim.energy().balance
         sim.run(round(0.4 / dt))
         assert abs(sim.energy().work) > 1e-2

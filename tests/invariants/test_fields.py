@@ -1,5 +1,6 @@
 """Fields of clumps and random numbers: what functions in all languages see and change. Bits: test_bits."""
 import copy
+import operator
 import re
 from functools import partial
 
@@ -18,7 +19,7 @@ BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
 
 
 def heat(sim):
-    return float(np.sum(sim.mass * 800.0 * sim.field("temperature")))
+    return float(np.sum(sim.mass * 800.0 * sim.fields["temperature"]))
 
 
 def exchange(contacts, rate):
@@ -29,15 +30,15 @@ def exchange(contacts, rate):
 def test_fluxes_conserve_and_mix():
     """Of several fields and functions. The motion is that without fields."""
     sim, without = box_of_rods(flux=conduction), box_of_rods()
-    sim.add_field("dipole", np.random.default_rng(0).normal(size=(sim.n_clumps, 3)), components=3)
-    sim.add_flux(exchange, [1e-3])
-    spread, total, dipole = np.ptp(sim.field("temperature")), heat(sim), sim.field("dipole")
+    sim.fields.add("dipole", np.random.default_rng(0).normal(size=(sim.n_clumps, 3)), components=3)
+    sim.fields.add_flux(exchange, [1e-3])
+    spread, total, dipole = np.ptp(sim.fields["temperature"]), heat(sim), sim.fields["dipole"]
     for one in sim, without:
         one.run(3000)
-    assert np.ptp(sim.field("temperature")) < 0.7 * spread and sim.fields == ("temperature", "dipole")
+    assert np.ptp(sim.fields["temperature"]) < 0.7 * spread and tuple(sim.fields) == ("temperature", "dipole")
     assert heat(sim) == pytest.approx(total, rel=1e-13)
-    assert sim.field("dipole").sum(axis=0) == pytest.approx(dipole.sum(axis=0), abs=1e-12)
-    assert not np.array_equal(sim.field("dipole"), dipole) and np.array_equal(sim.position, without.position)
+    assert sim.fields["dipole"].sum(axis=0) == pytest.approx(dipole.sum(axis=0), abs=1e-12)
+    assert not np.array_equal(sim.fields["dipole"], dipole) and np.array_equal(sim.position, without.position)
 
 
 def arrays(*pointers):
@@ -69,20 +70,20 @@ def test_ids_and_forces_that_compiled_functions_see():
     sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-6)
     sim.add_clumps(BALL, [(9, 0, 0), (0, 0, 0), (0.0199, 0, 0)])
     sim.remove_clumps([0])
-    sim.add_field("temperature", 0.0)
-    sim.add_flux(ids_and_forces)
+    sim.fields.add("temperature", 0.0)
+    sim.fields.add_flux(ids_and_forces)
     force = np.linalg.norm(sim.contacts()["force"][0])
     sim.run(1)
-    assert sim.field("temperature") / 1e-6 == pytest.approx([2.0 + 100.0 * force, 1.0])
+    assert sim.fields["temperature"] / 1e-6 == pytest.approx([2.0 + 100.0 * force, 1.0])
 
 
 def test_insertion_and_removal():
     sim = box_of_rods(flux=conduction)
     sim.run(500)
-    before = dict(zip(sim.ids.tolist(), sim.field("temperature").tolist()))
+    before = dict(zip(sim.ids.tolist(), sim.fields["temperature"].tolist()))
     sim.remove_clumps([0, 7])
     sim.add_clumps(ROD, [(0.06, 0.06, 0.4)])
-    after = dict(zip(sim.ids.tolist(), sim.field("temperature").tolist()))
+    after = dict(zip(sim.ids.tolist(), sim.fields["temperature"].tolist()))
     assert after == {k: v for k, v in before.items() if k not in (0, 7)} | {60: 350.0}
     total = heat(sim)
     sim.run(1)                                          # at the last pose heat flowed to rods that are gone
@@ -97,7 +98,7 @@ def between_plates(of_wall, contact="hertz-mindlin", **options):
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 0.0199), (0, 0, -1))], dt=1e-5,
                         contact=contact)
     sim.add_clumps(BALL, [(0, 0, 0.00995)])
-    sim.add_field("temperature", 300.0, walls=[of_wall, np.nan], **options)
+    sim.fields.add("temperature", 300.0, walls=[of_wall, np.nan], **options)
     return sim
 
 
@@ -106,9 +107,9 @@ def test_walls_with_and_without_a_value():
     def flux(contacts):
         seen.append((contacts.ids.copy(), contacts.fields["temperature"].copy()))
         conduction(contacts, 1.0)
-    sim.add_flux(flux)
+    sim.fields.add_flux(flux)
     sim.run(10)
-    assert sim.field("temperature")[0] > 300.0
+    assert sim.fields["temperature"][0] > 300.0
     ids, values = seen[0]                  # later ones may be for slopes of the rates
     found = {tuple(pair): row for pair, row in zip(ids.tolist(), values.tolist()) if pair[0] == 0}
     assert set(found) == {(0, -1), (0, -2)} and found[0, -1][1] == 350.0 and found[0, -2][1] == found[0, -2][0]
@@ -134,11 +135,11 @@ def test_laws_read_and_change_fields(force, own_law):
     own_law("wet-springs", force, parameters={"stiffness": None})
     for wetness in ([0.0, 0.0], [0.0, 2.0]):
         sim = two_spheres("wet-springs:stiffness=1e3")
-        sim.add_field("wetness", wetness)
+        sim.fields.add("wetness", wetness)
         assert sim.force[1, 0] == pytest.approx(1e3 * 1e-4 * (1.0 + sum(wetness)))
         sim.run(100)
-        assert sim.field("wetness").sum() == pytest.approx(sum(wetness), rel=1e-14)
-    assert sim.field("wetness")[0] > 0.0
+        assert sim.fields["wetness"].sum() == pytest.approx(sum(wetness), rel=1e-14)
+    assert sim.fields["wetness"][0] > 0.0
 
 
 def decay(t, x, v, q, w, rate, *, fields):
@@ -154,8 +155,8 @@ def compiled_decay(time, clumps, wrenches, parameters):
 def decaying(contact, language, rate, dt):
     """Two spheres apart whose activities decay at half the rate: the capacity is 2."""
     sim = two_spheres(contact, dt, distance=1.0, material=md.Material(1e7, 0.3))
-    sim.add_field("activity", [1.0, 2.0], capacity=2.0)
-    sim.add_force(decay if language == "python" else compiled_decay, [rate])
+    sim.fields.add("activity", [1.0, 2.0], capacity=2.0)
+    sim.forces.add(decay if language == "python" else compiled_decay, [rate])
     return sim
 
 
@@ -171,7 +172,7 @@ def test_rates_of_forces_are_of_second_order(language, contact):
     for dt in (0.02, 0.01):
         sim = decaying(contact, language, 2.0, dt)
         sim.run_until(1.0)
-        errors.append(np.abs(sim.field("activity") - np.exp(-1.0) * np.array([1.0, 2.0])).max())
+        errors.append(np.abs(sim.fields["activity"] - np.exp(-1.0) * np.array([1.0, 2.0])).max())
     assert 1.85 < np.log2(errors[0] / errors[1]) < 2.15 and errors[1] < 1e-4
 
 
@@ -192,13 +193,14 @@ def exchanging_law():
 
 # what is there at the start, what changes, rate of the decay of the difference
 CHANGES = {
-    **{name: (parts, lambda sim: sim.set_field("temperature", [5.0, 1.0]), rate) for name, parts, rate in (
+    **{name: (parts, lambda sim: operator.setitem(sim.fields, "temperature", [5.0, 1.0]), rate) for name, parts,
+       rate in (
         ("set_field", {"flux"}, 100.0), ("set_field with a force", {"flux", "force"}, 120.0),
         ("set_field with a law", {"law"}, 100.0))},
-    "add_flux": (set(), lambda sim: sim.add_flux(exchange, [50.0]), 100.0),
-    "add_force": (set(), lambda sim: sim.add_force(source, [100.0]), 100.0),
-    "add_field": ({"flux"}, lambda sim: sim.add_field("temperature", [1.0, 3.0]), 100.0),
-    "add_field with a force": ({"flux", "force"}, lambda sim: sim.add_field("temperature", [1.0, 3.0]), 120.0)}
+    "add_flux": (set(), lambda sim: sim.fields.add_flux(exchange, [50.0]), 100.0),
+    "add_force": (set(), lambda sim: sim.forces.add(source, [100.0]), 100.0),
+    "add_field": ({"flux"}, lambda sim: sim.fields.add("temperature", [1.0, 3.0]), 100.0),
+    "add_field with a force": ({"flux", "force"}, lambda sim: sim.fields.add("temperature", [1.0, 3.0]), 120.0)}
 
 
 @pytest.mark.usefixtures("own_law")
@@ -210,30 +212,30 @@ def test_changes_between_steps_keep_the_second_order(name):
     errors = []
     for dt in (4e-4, 2e-4):
         sim = pair_of_spheres(dt, "exchanging:rate=50" if "law" in parts else "hertz-mindlin")
-        sim.add_field("another" if "add_field" in name else "temperature", [1.0, 3.0])
+        sim.fields.add("another" if "add_field" in name else "temperature", [1.0, 3.0])
         if "flux" in parts:
-            sim.add_flux(exchange, [50.0])
+            sim.fields.add_flux(exchange, [50.0])
         if "force" in parts:
-            sim.add_force(source, [20.0])
+            sim.forces.add(source, [20.0])
         sim.run(10)
         change(sim)
-        start = sim.field("temperature")
+        start = sim.fields["temperature"]
         sim.run(round(0.02 / dt))
-        errors.append(abs(np.diff(sim.field("temperature"))[0] / np.diff(start)[0] - np.exp(-rate * 0.02)))
+        errors.append(abs(np.diff(sim.fields["temperature"])[0] / np.diff(start)[0] - np.exp(-rate * 0.02)))
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2, errors
 
 
 def test_files_have_the_fields(tmp_path):
     meshio, hoomd = pytest.importorskip("meshio"), pytest.importorskip("gsd.hoomd")
     sim = box_of_rods(flux=conduction)
-    sim.add_field("dipole", (1.0, 2.0, 3.0), components=3)
+    sim.fields.add("dipole", (1.0, 2.0, 3.0), components=3)
     with md.Trajectory(tmp_path / "a.gsd") as trajectory:
         sim.run(600)
         trajectory(sim)
-    sim.write_vtu(tmp_path / "a.vtu", fields=["velocity"])
+    sim.io.write_vtu(tmp_path / "a.vtu", fields=["velocity"])
     with hoomd.open(tmp_path / "a.gsd") as frames:
         log = frames[0].log
-    data, temperature = meshio.read(tmp_path / "a.vtu").point_data, sim.field("temperature")
+    data, temperature = meshio.read(tmp_path / "a.vtu").point_data, sim.fields["temperature"]
     expected = temperature[log["particles/clump"]].astype(np.float32)
     assert np.ptp(temperature) > 10.0 and np.array_equal(log["particles/temperature"], expected)
     np.testing.assert_allclose(data["temperature"], temperature[sim.sphere_clump], rtol=1e-6)
@@ -246,7 +248,7 @@ def wet_pair(own_law, gap=1e-6, first=2.0, speed=0.3, **options):
     own_law("wet", bridge.shared_force, bridge.shared_describe, **bridge.SHARED)
     sim = md.Simulation(bridge.GLASS, contact="wet:reach=6e-4", dt=1e-5, **options)
     sim.add_clumps(bridge.SPHERE, [(0, 0, 0), (2e-3 + gap, 0, 0)], velocity=[(speed, 0, 0), (-speed, 0, 0)])
-    sim.add_field("liquid", [first * 1e-11, 4e-11])
+    sim.fields.add("liquid", [first * 1e-11, 4e-11])
     return sim
 
 
@@ -261,9 +263,9 @@ def test_amounts_are_transferred_once_as_they_are(own_law, gap, first):
     def look(sim):
         if len(rows) % 9 == 0:
             copy.deepcopy(sim).contacts()               # evaluations between steps transfer nothing
-        rows.append((*sim.field("liquid"), held(sim), len(sim.contacts())))
+        rows.append((*sim.fields["liquid"], held(sim), len(sim.contacts())))
     look(sim)
-    sim.run(200, 1, look)
+    sim.run(200, every=1, callback=look)
     states = [row for k, row in enumerate(rows) if k == 0 or row[:3] != rows[k - 1][:3]]
     dry, wet, done = (np.array(row[:3]) / 1e-11 for row in states)
     left, taken = np.array([0.95 * first, 3.8]), 0.05 * (first + 4.0)
@@ -286,11 +288,11 @@ def test_bridges_lose_nothing(enough, own_law, monkeypatch):
         events[1] += np.count_nonzero(before & ~after & counted)
     own_law("wet", force, bridge.shared_describe, **bridge.SHARED)
     sim = wet_grains("wet:tension=0.001,reach=1e-4", threads=2)
-    total = 2.0 * sim.field("liquid").sum()
+    total = 2.0 * sim.fields["liquid"].sum()
     while min(events) < enough:
         sim.run(20)
-        assert 2.0 * sim.field("liquid").sum() + held(sim) == pytest.approx(total, rel=1e-12)
-    assert np.count_nonzero(sim.field("liquid")) > 20
+        assert 2.0 * sim.fields["liquid"].sum() + held(sim) == pytest.approx(total, rel=1e-12)
+    assert np.count_nonzero(sim.fields["liquid"]) > 20
 
 
 def test_compiled_functions_transfer_amounts(own_law):
@@ -309,10 +311,10 @@ def test_compiled_functions_transfer_amounts(own_law):
         rate[:] = ends, ends, ends * (1.0 + rows[84]), 0.5 * ends               # rates do not count there
     own_law("compiled", force, parameters={"stiffness": 1e3})
     sim = two_spheres("compiled", distance=0.02001, velocity=[(1, 0, 0), (-1, 0, 0)])
-    sim.add_field("charge", [0.0, 0.0])
-    sim.add_flux(flux)
+    sim.fields.add("charge", [0.0, 0.0])
+    sim.fields.add_flux(flux)
     rows = [(0.0, 0.0)]
-    sim.run(1000, 1, lambda sim: rows.append(tuple(sim.field("charge"))))
+    sim.run(1000, every=1, callback=lambda sim: rows.append(tuple(sim.fields["charge"])))
     states = [row for k, row in enumerate(rows) if k == 0 or row != rows[k - 1]]
     assert sorted(states[1]) == [-0.25, 0.25] and not len(sim.contacts()) and len(states) == 3
     assert sorted((states[2][0] - states[1][0], states[2][1] - states[1][1])) in ([0.5, 0.75], [0.5, 1.25])
@@ -327,12 +329,12 @@ def test_rates_of_a_law_count_in_the_last_evaluation_of_a_contact(own_law):
         contacts.rates["heat"] = (contacts.overlap <= 0.0).astype(float)[:, None] * np.ones(2)
     own_law("last", force, parameters={"stiffness": 1e3})
     sim = two_spheres("last", distance=0.02001, velocity=[(1, 0, 0), (-1, 0, 0)])
-    sim.add_field("wetness", 0.0)
-    sim.add_field("heat", 0.0)
-    sim.add_flux(flux)
+    sim.fields.add("wetness", 0.0)
+    sim.fields.add("heat", 0.0)
+    sim.fields.add_flux(flux)
     sim.run(1000)
-    assert sorted(sim.field("wetness")) == pytest.approx([-1e-5, 1e-5]) and not len(sim.contacts())
-    assert not sim.field("heat").any()
+    assert sorted(sim.fields["wetness"]) == pytest.approx([-1e-5, 1e-5]) and not len(sim.contacts())
+    assert not sim.fields["heat"].any()
 
 
 def test_rates_and_amounts_are_assigned(own_law):
@@ -352,11 +354,11 @@ def test_rates_and_amounts_are_assigned(own_law):
             wrong[text] = str(error.value)
     own_law("assigns", force, parameters={"stiffness": 1e3})
     sim = two_spheres("assigns", 1e-3, material=md.Material(1.0, 0.3))
-    sim.add_field("wetness", [0.0, 2.0])
-    sim.add_field("dipole", (0.0, 0.0, 0.0), components=3)
+    sim.fields.add("wetness", [0.0, 2.0])
+    sim.fields.add("dipole", (0.0, 0.0, 0.0), components=3)
     sim.run(2)
-    assert sim.field("wetness") == pytest.approx([0.004, 2.004])
-    assert sorted(sim.field("dipole").tolist()) == [[0.0] * 3, [2.0, 4.0, 6.0]]
+    assert sim.fields["wetness"] == pytest.approx([0.004, 2.004])
+    assert sorted(sim.fields["dipole"].tolist()) == [[0.0] * 3, [2.0, 4.0, 6.0]]
     assert "rates['wetnes']: there is no such field; known are wetness, dipole" in wrong["new"]
     assert "transfer['wetness'] has shape (8,); give shape (8, 2)" in wrong["shape"]
     assert "rates['wetness'] = " in wrong["all"] and "read-only" in wrong["fields"]
@@ -375,9 +377,9 @@ def test_a_step_that_a_flux_does_not_allow(product, late):
     sim = pair_of_spheres(1e-4)
     if late:
         sim.run(300)
-    sim.add_field("temperature", [1.0, 3.0], capacity=5.0)
-    texts = said(lambda: (sim.add_flux(exchange, [0.5 * 5.0 * product / 1e-4]), sim.run(60), sim.run(200)))
-    grown = abs(np.diff(sim.field("temperature"))[0]) > 2.0
+    sim.fields.add("temperature", [1.0, 3.0], capacity=5.0)
+    texts = said(lambda: (sim.fields.add_flux(exchange, [0.5 * 5.0 * product / 1e-4]), sim.run(60), sim.run(200)))
+    grown = abs(np.diff(sim.fields["temperature"])[0]) > 2.0
     assert grown == (product > 1.0) == len(texts)
     if texts:
         assert texts[0].startswith(f"step {301 if late else 1} (time")
@@ -392,7 +394,7 @@ def test_a_step_that_a_force_does_not_allow(product, language, contact):
     """Noticed once the field has grown, from the growth in a step."""
     sim = decaying(contact, language, 2.0 * product / 0.02, 0.02)
     texts = said(lambda: sim.run(100))
-    assert (np.abs(sim.field("activity")).max() > 2.0) == (product > 1.0) == len(texts)
+    assert (np.abs(sim.fields["activity"]).max() > 2.0) == (product > 1.0) == len(texts)
     if texts:
         rate, step = map(float, re.search(r"rate of (\S+) 1/s.*Lower dt below (\S+) s", texts[0]).groups())
         assert 0.02 * rate == pytest.approx(product, rel=0.01) and step == pytest.approx(0.02 / product, rel=0.01)
@@ -402,11 +404,11 @@ def test_the_rate_of_a_law_and_fluxes_together(own_law):
     """With walls: half of the sphere's own rate, of which the wall without a value has none."""
     exchanging_law()
     sim = between_plates(300.0, "exchanging:rate=70", capacity=2.0)
-    sim.add_flux(exchange, [30.0])
+    sim.fields.add_flux(exchange, [30.0])
     sim.run(1)
     rate, clump, name = exchange_rate(sim)
     assert rate == pytest.approx(50.0, rel=1e-6) and (clump, name) == (0, "temperature")
-    sim.set_field("temperature", [350.0])
+    sim.fields["temperature"] = [350.0]
     assert exchange_rate(sim)[0] == pytest.approx(50.0, rel=1e-6)
 
 
@@ -422,7 +424,7 @@ def test_looks_at_rates_change_no_bit():
     sims[1].run(1000)
     assert same(*sims)
     looked, fails = copy.deepcopy(sims[0]), True
-    for look in looked.contacts, partial(looked.add_flux, flux, [1.0]):
+    for look in looked.contacts, partial(looked.fields.add_flux, flux, [1.0]):
         with pytest.raises(ArithmeticError):
             look()
     fails = False
@@ -453,7 +455,7 @@ def test_random_numbers_are_those_of_numpy():
     sim = md.Simulation(md.Material(young=1e7, poisson=0.3), dt=1e-5)
     sim.add_clumps(BALL, np.arange(5)[:, None] * [1.0, 0, 0])
     sim.remove_clumps([1])
-    sim.add_force(force, random=6, seed=2 ** 40 + 17)
+    sim.forces.add(force, random=6, seed=2 ** 40 + 17)
     sim.run(3)
     assert sorted(seen) == [0, 1, 2, 3]
     for step, numbers in seen.items():
@@ -467,12 +469,12 @@ def test_languages_have_equal_bits(language):
     """In C the rows that are documented: contact 14 radius, 13 overlap, 84 and 85 fields."""
     sims = [box_of_rods() for _ in range(2)]
     if language == "force":
-        sims[0].add_force(noise(1e-3), random=6, seed=5)
-        sims[1].add_force(compiled_noise, [1e-3], random=6, seed=5)
+        sims[0].forces.add(noise(1e-3), random=6, seed=5)
+        sims[1].forces.add(compiled_noise, [1e-3], random=6, seed=5)
     else:
         flux = compiled_conduction() if language == "numba flux" else flux_of_rows
         for sim, function in zip(sims, (conduction, flux)):
-            sim.add_flux(function, [1e6])
+            sim.fields.add_flux(function, [1e6])
     for sim in sims:
         sim.run(1500)
     assert same(*sims)

@@ -39,7 +39,7 @@ def relative_errors(seed, dt, steps):
     """(E - E0) / E0 at regular instants of the run, `spiral`."""
     sim = scenes.rods_in_box(seed).simulation(dt)
     start, found = sim.energy().total, []
-    sim.run(steps, steps // SAMPLES, lambda sim: found.append(sim.energy().total / start - 1))
+    sim.run(steps, every=steps // SAMPLES, callback=lambda sim: found.append(sim.energy().total / start - 1))
     assert len(found) == SAMPLES
     return np.array(found)
 
@@ -73,7 +73,7 @@ def test_energy_of_rods_does_not_drift(scheme):
     thousand goes 3.5 times as far; its variance over 100 windows is within four standard deviations, and a factor 2."""
     sim = scenes.rods_in_box(seed=1).simulation(DT, rotation=scheme)
     total = [sim.energy().total]
-    sim.run(LONG, LONG // WINDOWS, lambda sim: total.append(sim.energy().total))
+    sim.run(LONG, every=LONG // WINDOWS, callback=lambda sim: total.append(sim.energy().total))
     walk = np.array(total) / total[0] - 1
     variance = np.sum(np.diff(walk)**2)
     figures = f"max {np.max(np.abs(walk)):.2e}, end {walk[-1]:+.2e}, walk {np.sqrt(variance):.2e}"

@@ -30,7 +30,7 @@ def swinging(t):
 def walls_of(kind):
     if kind in ("cylinder", "facets"):
         return drum(kind, 3.0)
-    box = md.box((-0.5, -0.5, -0.31), (0.5, 0.5, 0.9))
+    box = md.box_walls((-0.5, -0.5, -0.31), (0.5, 0.5, 0.9))
     if kind == "driven":
         box[1] = md.Plane((0.5, 0, 0), (-1, 0, 0), velocity=(0, 0.5, 0), motion=md.Driven(mass=3.0, force=40.0))
     box[4] = {"belt": md.Plane((0, 0, -0.31), (0, 0, 1), velocity=(0.7, 0.3, 0)),
@@ -54,8 +54,8 @@ def moving(kind, contact, dt=2e-4, shift=(0, 0, 0), walls=None, **options):
     sim = simulation(walls_of(kind) if walls is None else walls, contact, dt,
                      gravity=(2, -9, -1) if kind in ("cylinder", "facets") else (1, 0, -9), **options)
     places = np.array([-0.2, -0.2, -0.17]) + 0.19 * np.argwhere(np.ones((3, 3, 2)))
-    sim.add_clumps(MIXED, places, unit_vectors(rng, 18, 4), 0.3 * rng.normal(size=(18, 3)) + shift,
-                   3.0 * rng.normal(size=(18, 3)))
+    sim.add_clumps(MIXED, places, unit_vectors(rng, 18, 4), velocity=0.3 * rng.normal(size=(18, 3)) + shift,
+                   angular_velocity=3.0 * rng.normal(size=(18, 3)))
     return sim
 
 
@@ -67,7 +67,7 @@ def test_energy_balance(kind, contact):
     for dt in 4e-4, 1e-4:
         sim, balance = moving(kind, contact, dt), []
         balance.append(sim.energy().balance)
-        sim.run(round(0.24 / dt), round(0.03 / dt), lambda sim: balance.append(sim.energy().balance))
+        sim.run(round(0.24 / dt), every=round(0.03 / dt), callback=lambda sim: balance.append(sim.energy().balance))
         errors.append(np.ptp(balance))
     energy = sim.energy()
     assert abs(energy.work) > 0.05 and (energy.dissipated > 1.0 or contact == "hertz")
@@ -79,7 +79,8 @@ def on_wall(kind, contact, dt):
     depth = (0.75 * BALL.mass * RADIUS**3 * G / (md.effective_modulus(MATERIAL, MATERIAL) * np.sqrt(RADIUS)))**(2 / 3)
     wall, motion = {
         "cylinder": (md.Cylinder((0, 0, 1), (0, 1, 0), 1.0, angular_velocity=(0, 2.0, 0), velocity=(0, 0.1, 0)), {}),
-        "oscillation": (md.Plane((0, 0, 0), (0, 0, 1), motion=md.Oscillation((0.01, 0.003, 0.001), 9.0, 0.4)), {}),
+        "oscillation": (md.Plane((0, 0, 0), (0, 0, 1), motion=md.Oscillation((0.01, 0.003, 0.001), 9.0, phase=0.4)),
+                        {}),
         "function": (md.MeshWall(plate(4), motion=lambda t: (
             (0.1 * t * t, 0.002 * np.sin(20 * t), 0.003 * np.sin(9 * t)), (0.2 * t * t, 0.1 * np.sin(5 * t), t))), {}),
         "belt": (md.Plane((0, 0, 0), (0, 0, 1), velocity=(2.0, 0.3, 0)), {"angular_velocity": (30, -20, 5)}),
@@ -118,10 +119,11 @@ def test_work_is_the_power_of_wall_forces(kind):
     first, start, work, impulse, dt = sim.energy().work, sim.linear_momentum(), 0.0, np.zeros(3), sim.dt
     for n in range(61):
         force, torque, about = (np.array([wrench(sim, k) for k in range(len(sim.walls))]) for wrench in (
-            type(sim).wall_force, type(sim).wall_torque, lambda sim, k: sim.wall_torque(k, (0, 0, 0))))
-        centers = np.array([wall.center for wall in sim.walls_at_rest])
+            lambda sim, k: sim.walls.force(k), lambda sim, k: sim.walls.torque(k),
+            lambda sim, k: sim.walls.torque(k, about=(0, 0, 0))))
+        centers = np.array([wall.center for wall in sim.walls.at_rest])
         np.testing.assert_allclose(about, torque + np.cross(centers, force), atol=1e-9)
-        rates = [sim.wall_velocity(k) for k in range(len(sim.walls))]
+        rates = [sim.walls.velocity(k) for k in range(len(sim.walls))]
         if kind != "driven":
             np.testing.assert_allclose(rates, [rates_of(wall, sim.time) for wall in sim.walls], atol=1e-4)
         power = -sum(f @ v + m @ w for f, m, (v, w) in zip(force, torque, rates))
@@ -153,7 +155,8 @@ def test_galilean_invariance(kind, contact):
     ends = []
     for shift in np.zeros(3), V:
         if kind == "box":
-            walls = [md.Plane(w.point, w.normal, velocity=shift) for w in md.box((-0.5, -0.5, -0.31), (0.5, 0.5, 0.5))]
+            walls = [md.Plane(w.point, w.normal, velocity=shift)
+                     for w in md.box_walls((-0.5, -0.5, -0.31), (0.5, 0.5, 0.5))]
             walls += [md.MeshWall((0.5 * CUBE + (-0.2, -0.2, -0.85), CUBE_FACES), velocity=shift,
                                   motion=md.Oscillation((0.05, 0.03, 0.02), 4.0))]
         else:
@@ -165,7 +168,7 @@ def test_galilean_invariance(kind, contact):
         ends.append([sim.position - sim.time * shift, sim.velocity - shift, sim.angular_velocity, sim.orientation,
                      [energy.dissipated, energy.elastic, energy.elastic_tangential],
                      [energy.kinetic - shift @ sim.linear_momentum() + 0.5 * np.sum(sim.mass) * (shift @ shift)],
-                     [sim.wall_force(0), sim.wall_torque(0)]])
+                     [sim.walls.force(0), sim.walls.torque(0)]])
         assert len(sim.contacts())
     for one, other in zip(*ends):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8)
@@ -183,7 +186,7 @@ def test_conveyor_belt(belt):
     sim.add_clumps(BALL, [(-2, 0, RADIUS - depth[0])], scale=RADIUS)
     sim.add_clumps(tripod, [(-2, 1, RADIUS - depth[1])])
     rows, balance = [], sim.energy().balance
-    sim.run(25000, 20, lambda sim: rows.append([sim.contacts()["sliding"][0], *sim.velocity[:, 0]]))
+    sim.run(25000, every=20, callback=lambda sim: rows.append([sim.contacts()["sliding"][0], *sim.velocity[:, 0]]))
     sliding, *speeds = np.array(rows).T
     t, arm = 20 * dt * np.arange(1, len(rows) + 1), 1.0 - depth[0] / RADIUS
     ends = V / (1.0 + 2.5 * arm**2), V
@@ -206,7 +209,7 @@ def test_held_force():
     for mass in (MASS, 2.0 * MASS):
         sim = press(mass=mass)
         sim.run_until(0.55)
-        assert sim.wall_force(5)[2] == pytest.approx(FORCE, rel=1e-6)
+        assert sim.walls.force(5)[2] == pytest.approx(FORCE, rel=1e-6)
         assert sim.energy().kinetic < 1e-7              # a rod that turns about one contact is not held
-        ends.append(sim.walls_at_rest[5].point[2])
+        ends.append(sim.walls.at_rest[5].point[2])
     assert ends == pytest.approx([0.023, 0.023], abs=0.004)

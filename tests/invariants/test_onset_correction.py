@@ -26,8 +26,8 @@ def test_equal_bits_without_a_contact(scheme, force):
     sims = [scene.simulation(STEP, contact=contact, rotation=scheme) for contact in ("hertz", ONSET)]
     for sim in sims:
         if force:
-            sim.add_force(force)
-        sim.run(100, 1, lambda sim: len(sim.contacts()) == 0 or pytest.fail("there is a contact"))
+            sim.forces.add(force)
+        sim.run(100, every=1, callback=lambda sim: len(sim.contacts()) == 0 or pytest.fail("there is a contact"))
     assert same(*sims)
 
 
@@ -46,7 +46,7 @@ def test_equal_bits_in_deep_contacts(scheme):
     sims = [pressed(0.01).simulation(STEP, contact=contact, rotation=scheme) for contact in ("hertz", ONSET)]
     assert np.array_equal(sims[0].force, sims[1].force) and np.max(np.abs(sims[0].force)) > 0.0
     for sim in sims:
-        sim.run(30, 1, lambda sim: len(sim.contacts()) == 9 or pytest.fail("a contact has ended"))
+        sim.run(30, every=1, callback=lambda sim: len(sim.contacts()) == 9 or pytest.fail("a contact has ended"))
     assert same(*sims)
     fast = [pressed(30.0).simulation(STEP, contact=contact, rotation=scheme) for contact in ("hertz", ONSET)]
     assert not np.array_equal(fast[0].force, fast[1].force)
@@ -81,7 +81,7 @@ def heap_at_rest():
     scene = Scene([scenes.rod()] * 3, position, along_x, np.zeros((3, 3)), np.zeros((3, 3)), walls, young=1e7,
                   gravity=(0.0, 0.0, -9.81))
     sim = scene.simulation(REST)
-    sim.add_force(lambda t, x, v, q, w: (-100.0 * v, -0.1 * w))
+    sim.forces.add(lambda t, x, v, q, w: (-100.0 * v, -0.1 * w))
     sim.run(4000)
     assert np.max(np.abs(sim.velocity)) < 1e-9 and len(sim.contacts()) == 22
     return scene.changed(position=sim.position, orientation=sim.orientation)
@@ -93,7 +93,7 @@ def drift(contact, seed):
     velocity[:, 0] -= np.mean(velocity[:, 0])           # along the groove the heap stays
     sim, total = heap_at_rest().changed(velocity=velocity).simulation(REST, contact=contact), []
     start = sim.energy().kinetic
-    sim.run(100_000, 100, lambda sim: total.append(sim.energy().total))
+    sim.run(100_000, every=100, callback=lambda sim: total.append(sim.energy().total))
     first, last = (np.array(part) / start for part in (total[:300], total[-300:]))
     return np.mean(last) - np.mean(first), np.hypot(np.std(first), np.std(last)) / np.sqrt(300)
 
@@ -109,7 +109,8 @@ def lasting_error(scheme, dt, seed, time, young=1e9):
     scene = scenes.rods_in_box(seed, shape=scenes.lumpy(scale=0.4)).changed(young=young)
     sim = scene.simulation(dt, rotation=scheme, contact=ONSET)
     energies = [sim.energy(shadow=True).lasting]
-    sim.run(round(time / dt), round(time / dt / 100), lambda sim: energies.append(sim.energy(shadow=True).lasting))
+    sim.run(round(time / dt), every=round(time / dt / 100),
+            callback=lambda sim: energies.append(sim.energy(shadow=True).lasting))
     return np.max(np.abs(np.array(energies) / energies[0] - 1.0))
 
 

@@ -17,7 +17,7 @@ def cube(side=SIDE, axes=ALL, material=ELASTIC, dt=2e-5, **options):
 def rods(seed=2, n=60, speed=4.0, **options):
     scene = scattered(seed, [scenes.rod()], n, np.zeros(3), np.full(3, SIDE), ALL, speed=speed)
     sim = cube(**options)
-    sim.add_clumps(scene.shapes[0].template, *scene.state)
+    sim.add_clumps(scene.shapes[0].template, **scenes.motion(scene.state))
     return sim
 
 
@@ -28,9 +28,9 @@ def collision(shift, contact, material):
     start = np.mod(x + shift, SIDE) if np.any(shift) else x
     sim.add_clumps(scenes.rod().template, start, scenes.quaternion(scenes.unit_vectors(np.random.default_rng(5), 2),
                                                                        np.array([0.3, 1.9])),
-                   [(3.0, 0.2, 0.0), (-3.0, 0.0, -0.1)], [(1.0, 9.0, 2.0), (0.0, 4.0, -7.0)])
+                   velocity=[(3.0, 0.2, 0.0), (-3.0, 0.0, -0.1)], angular_velocity=[(1.0, 9.0, 2.0), (0.0, 4.0, -7.0)])
     rows = []
-    sim.run(2000, 20, lambda sim: rows.append(np.concatenate([
+    sim.run(2000, every=20, callback=lambda sim: rows.append(np.concatenate([
         *(sim.position - start + x), *sim.orientation, *sim.velocity, *sim.angular_velocity,
         list(sim.energy().__dict__.values())[:3], [len(sim.contacts())]])))
     return np.array(rows)
@@ -52,7 +52,7 @@ def test_energy_balance_with_gravity_and_friction():
     """Clumps fall through a periodic axis: what gravity supplies becomes heat and motion."""
     sim = rods(contact="hertz-mindlin", material=MATERIAL, gravity=(0.0, 0.0, -9.81), speed=1.0, dt=1e-5)
     start, kinetic, fallen_from = sim.energy(), [], np.array(sim.position[:, 2])
-    sim.run(60000, 60000, lambda sim: kinetic.append(sim.energy()))
+    sim.run(60000, every=60000, callback=lambda sim: kinetic.append(sim.energy()))
     end = kinetic[0]
     supplied = start.potential - end.potential
     assert np.all(sim.position[:, 2] < fallen_from - 1.0)
@@ -95,7 +95,7 @@ def test_pressure_of_a_gas(fraction):
     temperature = np.sum(sim.mass[:, None] * sim.velocity ** 2) / (3 * n)       # k T
     found = []
     sim.run(20_000)
-    sim.run(40_000, 20, lambda sim: found.append(np.diag(sim.stress(kinetic=True))))
+    sim.run(40_000, every=20, callback=lambda sim: found.append(np.diag(sim.stress(kinetic=True))))
     expected = n * temperature / side ** 3 * (1 + fraction + fraction ** 2 - fraction ** 3) / (1 - fraction) ** 3
     assert np.mean(found) == pytest.approx(expected, rel=0.03)
     np.testing.assert_allclose(np.mean(found, axis=0), expected, rtol=0.1)
@@ -112,6 +112,6 @@ def test_stress_of_parts():
         for corner in np.argwhere(np.ones((2, 2, 2))):
             parts[:] += sim.stress(low=corner * [0.3, 0.5, 0.6], high=np.where(corner, 1.0, [0.3, 0.5, 0.6])) * np.prod(
                 np.where(corner, [0.7, 0.5, 0.4], [0.3, 0.5, 0.6]))
-    sim.run(2000, 40, add)
+    sim.run(2000, every=40, callback=add)
     assert contacts > 100
     np.testing.assert_allclose(parts, whole * SIDE ** 3, rtol=0, atol=1e-12 * np.abs(whole).max())

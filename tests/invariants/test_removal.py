@@ -27,7 +27,7 @@ def settled(contact):
 def moving(contact, force):
     sim = copy.deepcopy(settled(contact))
     if force:
-        sim.add_force(force)
+        sim.forces.add(force)
     sim.run(10)
     return sim
 

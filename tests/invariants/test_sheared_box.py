@@ -8,8 +8,8 @@ from minidem.core.quaternions import rotate
 from minidem.initial import random_orientations
 
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
-CORNERS = (-0.25, -0.3, -0.2), (0.25, 0.3, 0.2), (True, True, True)
-HIGH = np.array(CORNERS[1])
+CORNERS = {"low": (-0.25, -0.3, -0.2), "high": (0.25, 0.3, 0.2), "axes": (True, True, True)}
+HIGH = np.array(CORNERS["high"])
 CORRECTED = "hertz:onset=corrected", "hooke:stiffness=1e5,onset=corrected"
 ROUNDING = 1e-12, 2e-10, 1e-9          # a few of 1000 collisions amplify the rounding of positions a thousand times
 
@@ -20,7 +20,7 @@ def collide(n, flow, gradient, contact="hertz", rotation="spiral", seed=0):
     rng, worst, met = np.random.default_rng(seed), np.zeros(3), 0
     f, g = "xyz".index(flow), "xyz".index(gradient)
     sheared = md.Simulation(material(contact), dt=2e-5, contact=contact, rotation=rotation,
-                            periodic=md.PeriodicBox(*CORNERS, shear=(flow, gradient, 3.0)))
+                            periodic=md.PeriodicBox(**CORNERS, shear=(flow, gradient, 3.0)))
     sheared.add_clumps(BALL, (-0.2, -0.2, -0.1))
     for _ in range(n):
         sheared.run(int(rng.integers(1, 400)))
@@ -38,8 +38,9 @@ def collide(n, flow, gradient, contact="hertz", rotation="spiral", seed=0):
         counts[g], counts[f] = -1.0, rng.integers(-2, 3)
         image = places + [[0.0] * 3, box.displacement(counts[None])[0]]
         unbounded = md.Simulation(material(contact), dt=2e-5, contact=contact, rotation=rotation)
-        unbounded.add_clumps(ROD, places, orientation, velocities, spin)
-        ids = sheared.add_clumps(ROD, image, orientation, velocities + box.flow(image) - box.flow(places), spin)
+        unbounded.add_clumps(ROD, places, orientation, velocity=velocities, angular_velocity=spin)
+        ids = sheared.add_clumps(ROD, image, orientation, velocity=velocities + box.flow(image) - box.flow(places),
+                                 angular_velocity=spin)
         before = unbounded.velocity[0]
         for sim in unbounded, sheared:
             sim.run(400)
@@ -102,10 +103,10 @@ def test_work_is_that_of_the_stress(name, contact):
 
 def pair(contact, rates=(0.0, 0.0, 0.0), shear=("x", "y", 60.0), force=False):
     sim = md.Simulation(material(contact), dt=4e-5, contact=contact,
-                        periodic=md.PeriodicBox(*CORNERS, shear=shear, rates=rates))
+                        periodic=md.PeriodicBox(**CORNERS, shear=shear, rates=rates))
     sim.add_clumps(BALL, [(0.0, 0.2697, 0.0), (0.01, -0.2697, 0.0)], velocity=[(0.0, 5.0, 0.0), (0.0, -5.0, 0.0)])
     if force:
-        sim.add_force(lambda t, x, v, q, w: (-0.1 * v, 0.0 * w))
+        sim.forces.add(lambda t, x, v, q, w: (-0.1 * v, 0.0 * w))
     sim.run(1)
     return sim
 
@@ -159,7 +160,7 @@ def crystal(time, restitution, **motion):
     held = md.Pressure(100.0, time * 4e-6)
     edge, d = 3e-3, 1e-3
     sim = md.Simulation(md.Material(1e6, 0.3, restitution=restitution, friction=0.5), dt=4e-6, contact="hertz-mindlin",
-                        periodic=md.PeriodicBox((0,) * 3, (edge,) * 3, (True,) * 3, rates=(held,) * 3, **motion))
+                        periodic=md.PeriodicBox((0,) * 3, (edge,) * 3, axes=(True,) * 3, rates=(held,) * 3, **motion))
     ball = md.ClumpTemplate([(0, 0, 0)], [0.502 * d], density=2500.0)
     sim.add_clumps(ball, d * (np.argwhere(np.ones((3, 3, 3))) + 0.5))
     return sim
@@ -171,7 +172,7 @@ def crystal(time, restitution, **motion):
 def test_pressure_is_stable_beside_dashpots(time, restitution, affine):
     sim, found = crystal(time, restitution, affine=affine), []
     sim.run(3000)
-    sim.run(20, 1, lambda sim: found.append(np.diag(sim.stress(kinetic=True)) / 100.0))
+    sim.run(20, every=1, callback=lambda sim: found.append(np.diag(sim.stress(kinetic=True)) / 100.0))
     assert np.abs(np.diff(found, axis=0)).max() < 0.01 and found == pytest.approx(np.ones((20, 3)), abs=0.2)
 
 
@@ -181,11 +182,11 @@ def test_pressure_finds_the_springs_of_any_law():
     for contact in "hertz", "hertz:onset=corrected", "hertz-mindlin":
         d = 0.02 * (1.0 - 3e-4)
         sim = md.Simulation(md.Material(1e8, 0.3, restitution=1.0, friction=0.3), contact=contact, dt=1e-6,
-                            periodic=md.PeriodicBox((0,) * 3, (3 * d,) * 3, (True,) * 3,
+                            periodic=md.PeriodicBox((0,) * 3, (3 * d,) * 3, axes=(True,) * 3,
                                                     rates=(md.Pressure(1e4, time=1e-5),) * 3))
         sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], 2500.0), d * (np.argwhere(np.ones((3, 3, 3))) + 0.5))
         found = []
-        sim.run(100, 1, lambda sim: found.append(sim.box.length[0] / (3 * d)))
+        sim.run(100, every=1, callback=lambda sim: found.append(sim.box.length[0] / (3 * d)))
         lengths.append(found)
     assert np.abs(np.diff(lengths[0])).max() < 5e-3        # 1e-2 without the springs, and more with corrections
     assert np.ptp(lengths, axis=0).max() < 1e-3
@@ -198,7 +199,7 @@ def test_momentum(contact, motion):
     sim, contacts = gas(motion, contact), []
     sim.run(1)
     before = sim.linear_momentum()
-    sim.run(3000, 30, lambda sim: contacts.append(len(sim.contacts())))
+    sim.run(3000, every=30, callback=lambda sim: contacts.append(len(sim.contacts())))
     scale = np.sum(sim.mass * np.linalg.norm(sim.velocity, axis=1))
     assert np.sum(contacts) > 100 and np.abs(sim.linear_momentum() - before).max() < 3000 * np.finfo(float).eps * scale
 
@@ -207,7 +208,7 @@ def test_affine_start():
     """Clumps without contact take part in the start of the flow and in its changes, or do not."""
     for affine in True, False:
         sim = md.Simulation(material("hertz"), dt=1e-3, periodic=md.PeriodicBox(
-            *CORNERS, shear=("x", "y", lambda t: 2.0 + t), rates=(0.0, 0.0, -0.5), affine=affine))
+            **CORNERS, shear=("x", "y", lambda t: 2.0 + t), rates=(0.0, 0.0, -0.5), affine=affine))
         sim.add_clumps(BALL, [(0.0, -0.2, -0.1), (0.0, 0.1, 0.1)])
         sim.run(1000)
         speed = np.abs(np.asarray(sim.velocity)).max()
@@ -221,10 +222,10 @@ def test_an_empty_box_under_pressure():
     errors, time, damping = [], 0.01, 0.7
     for dt in 1e-4, 5e-5:
         sim = md.Simulation(material("hertz"), dt=dt, periodic=md.PeriodicBox(
-            *CORNERS, rates=(0.0, 0.0, md.Pressure(100.0, time, damping))))
+            **CORNERS, rates=(0.0, 0.0, md.Pressure(100.0, time, damping=damping))))
         sim.add_clumps(BALL, (0.0, 0.0, 0.0))
         sim.run_until(0.4 * time)
-        sim.deform(rates=(0.0, 0.0, md.Pressure(200.0, time, damping)))
+        sim.deform(rates=(0.0, 0.0, md.Pressure(200.0, time, damping=damping)))
         sim.run_until(time)
         slowed = 2.0 * damping
         errors.append(sim.strain[2] + (1.0 - (1.0 - np.exp(-slowed)) / slowed) / slowed)

@@ -35,7 +35,7 @@ def heap(seed, shapes, n, n_walls=0, center=(0.0, 0.0, 0.0), speed=2.0, by_kind=
         normal = unit_vectors(rng, 1)[0]
         lowest = np.min(centers @ normal - radii)
         walls.append(md.Plane((lowest + depth * rng.uniform()) * normal + center, normal,
-                              MATERIALS[rng.integers(len(MATERIALS))]))
+                              material=MATERIALS[rng.integers(len(MATERIALS))]))
     return Scene(chosen, position + center, orientation, speed * unit_vectors(rng, n),
                  speed / max(shape.reach for shape in shapes) * unit_vectors(rng, n), walls,
                  materials=[CLUMP_MATERIALS[k] for k in rng.integers(3, size=n)] if mixed else None)
@@ -87,7 +87,7 @@ def assert_agrees(sim, scene):
     assert np.all(np.linalg.norm(ours["force"] - exact.pair_force[which], axis=1) <= force_error)
     energy_error = size * off_pair + 16 * EPS * ours["energy"]
     assert np.all(np.abs(ours["energy"] - exact.pair_energy[which]) <= energy_error)
-    assert_well_formed(found, sim.sphere_centers()[found["sphere_i"]], world.radii[found["sphere_i"]],
+    assert_well_formed(found, sim.sphere_centers[found["sphere_i"]], world.radii[found["sphere_i"]],
                        off(found["clump_i"], found["clump_j"]))
 
     reach = np.array([shape.reach for shape in scene.shapes])
@@ -144,7 +144,7 @@ def test_renewed_lists():
     """Fast clumps of a box cross each other's neighbourhood many times; compared again and again on the way."""
     scene = scenes.packed_rods(5, (3, 5, 5), speed=20.0, spin=50.0)
     sim, seen = scene.simulation(38e-6), []
-    sim.run(3000, 150, lambda sim: seen.append(assert_agrees(sim, scene)))
+    sim.run(3000, every=150, callback=lambda sim: seen.append(assert_agrees(sim, scene)))
     assert len(seen) == 20 and sum(seen) > 100
     assert np.median(np.linalg.norm(sim.position - scene.position, axis=1)) > scenes.ROD_RADIUS
 
@@ -202,7 +202,7 @@ def test_few_large_spheres(threads, monkeypatch):
     of_giants = 0
     for _ in range(5):
         sim.run(200)
-        centre, radius = sim.sphere_centers(), sim.sphere_radii
+        centre, radius = sim.sphere_centers, sim.sphere_radii
         close = cKDTree(centre[:4000]).query_pairs(2.0 * SMALL, output_type="ndarray")
         i, j = np.concatenate([close, larger]).T
         overlap = radius[i] + radius[j] - np.linalg.norm(centre[i] - centre[j], axis=1)

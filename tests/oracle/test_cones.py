@@ -118,7 +118,7 @@ def test_scaled_and_drawn(tmp_path):
     cone = md.Cone((1, 2, 3), (0, 0, 2), (0.5, 1.0), 2.0, velocity=(0, 0, 1.0))
     sim = simulation([cone, md.Plane(ORIGIN, AXIS)], "hertz", 1e-3)
     sim.run(500)
-    assert sim.walls_at_rest[0].point == pytest.approx((1, 2, 3.5)) and sim.walls_at_rest[0].radii == cone.radii
+    assert sim.walls.at_rest[0].point == pytest.approx((1, 2, 3.5)) and sim.walls.at_rest[0].radii == cone.radii
     larger = md.walls.scaled(md.Cone((1, 2, 3), (0, 0, 2), (0.5, 1.0), 2.0), 2.0, np.zeros(3))
     assert (larger.point, larger.axis, larger.radii, larger.height) == ((2, 4, 6), (0, 0, 1), (1, 2), 4)
     md.output.wall_shapes.write_walls(tmp_path / "walls.vtu", sim)

@@ -91,7 +91,7 @@ def test_forces_of_every_step(scheme, tolerance, forces):
         scene = scene.changed(materials=[md.Material(1e8, 0.3), md.Material(1e7, 0.1)] * 24)
     sim, world, external = scene.simulation(5e-5, rotation=scheme), scene.world(), WeightAndWind(scene.world().mass)
     if forces == "user":
-        sim.add_force(external)
+        sim.forces.add(external)
     sizes, errors = [], []
     for _ in range(70):
         sim.run(1)

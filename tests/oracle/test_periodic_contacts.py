@@ -110,7 +110,7 @@ COUNTS = np.array(list(product(range(-2, 3), repeat=3)))          # the tilt is 
 
 def nearest_images(sim):
     """Overlaps of spheres of different clumps, of the nearest of all images, by their numbers."""
-    centers, radii, clump = sim.box.wrapped(sim.sphere_centers()), sim.sphere_radii, sim.sphere_clump
+    centers, radii, clump = sim.box.wrapped(sim.sphere_centers), sim.sphere_radii, sim.sphere_clump
     i, j = np.triu_indices(len(radii), 1)
     i, j = i[clump[i] != clump[j]], j[clump[i] != clump[j]]
     squared = np.min([np.sum((centers[i] - centers[j] - shift) ** 2, axis=1) for shift in COUNTS @ sim.box.lattice],
@@ -147,10 +147,11 @@ def scene(seed):
         axes[third], rates[third] = False, 0.0
     contact, values = (("hertz", {}), ("hertz-mindlin", {"restitution": 0.7, "friction": 0.5}))[seed // 4 % 2]
     sim = md.Simulation(md.Material(4e5, 0.3, **values), dt=2e-5, contact=contact, periodic=md.PeriodicBox(
-        low, low + length, axes, shear=("xyz"[flow], "xyz"[gradient], rng.normal(0.0, 100.0)), rates=rates))
+        low, low + length, axes=axes, shear=("xyz"[flow], "xyz"[gradient], rng.normal(0.0, 100.0)), rates=rates))
     for _ in range(90):
         place = low + length * (rng.random(3) + rng.integers(-2, 3, 3) * axes)
-        add_if_there_is_room(sim, template, place, rng.normal(size=4), rng.normal(size=3), rng.normal(0.0, 10.0, 3))
+        add_if_there_is_room(sim, template, place, rng.normal(size=4), velocity=rng.normal(size=3),
+                             angular_velocity=rng.normal(0.0, 10.0, 3))
     return sim, rng
 
 
@@ -169,7 +170,7 @@ def test_lists_follow_a_motion_alone(motion):
     x = np.array([-0.08, -0.04, 0.0, 0.04, 0.08]) if turns else np.zeros(1)
     template = md.ClumpTemplate(np.column_stack([x, 0 * x, 0 * x]), [0.02] * len(x), density=1e9)
     sim = md.Simulation(md.Material(1.0, 0.3), dt=2e-4, periodic=md.PeriodicBox(
-        (0.0,) * 3, (0.36,) * 3, (True,) * 3, shear=None if turns else ("x", "y", 20.0)))
+        (0.0,) * 3, (0.36,) * 3, axes=(True,) * 3, shear=None if turns else ("x", "y", 20.0)))
     for _ in range(60 if turns else 150):
         turn, spin = rng.normal(size=4), 10.0 * rng.normal(size=3) * turns
         add_if_there_is_room(sim, template, 0.36 * rng.random(3), turn / np.linalg.norm(turn), angular_velocity=spin)

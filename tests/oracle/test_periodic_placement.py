@@ -27,7 +27,7 @@ def test_no_overlap(how, fraction, axes, across):
     sim = md.Simulation(ELASTIC, dt=1e-9)
     for template, pose, scale in zip((ROD, CLUMP), how([ROD, CLUMP], numbers, low, high, rng, scales, box), scales):
         sim.add_clumps(template, *pose, scale=scale)
-    x, r = sim.sphere_centers(), sim.sphere_radii[:, None]
+    x, r = sim.sphere_centers, sim.sphere_radii[:, None]
     assert 0.0 < smallest_gap(sim, box) < 0.02 and np.all((low <= sim.position) & (sim.position <= high))
     assert np.array_equal(np.any((x - r < low) | (x + r > high), axis=0), axes)
 
@@ -46,7 +46,7 @@ def test_density_at_faces(template, how, fraction):
 
 def test_inlet_fills_a_sheared_box():
     """Twice, at two tilts, without overlap, across all its faces; half a box has clumps inside of its ends."""
-    box = md.PeriodicBox((0, 0, 0), (1, 1.2, 0.9), (True,) * 3, shear=("x", "y", 2.0))
+    box = md.PeriodicBox((0, 0, 0), (1, 1.2, 0.9), axes=(True,) * 3, shear=("x", "y", 2.0))
     for seed in range(5):
         sim = md.Simulation(ELASTIC, dt=1e-4, periodic=box)
         every = Inlet(ROD, (0, 0, 0), (1, 1.2, 0.9), rate=1e3, every=500, seed=seed)
@@ -54,9 +54,9 @@ def test_inlet_fills_a_sheared_box():
         sim.run(500, every=500, callback=every)
         sim.run(500, every=500, callback=every)
         assert smallest_gap(sim, sim.box, first=50) > 0.0 and sim.n_clumps == 100
-        assert np.all(np.ptp(sim.sphere_centers()[150:], axis=0) > sim.box.length)
+        assert np.all(np.ptp(sim.sphere_centers[150:], axis=0) > sim.box.length)
         half(sim)
-        z = sim.sphere_centers()[300:, 2]
+        z = sim.sphere_centers[300:, 2]
         assert len(z) and z.min() > 0.05 and z.max() < 0.4
 
 
@@ -66,6 +66,6 @@ def test_periodic_bed_of_a_mass():
     bed = settled_bed(grains, None, (0, 0, 0), (0.4, 0.4), STIFF, 2e-5, mass=30.0, periodic=(True, False))
     assert bed.mass.sum() == pytest.approx(30.0, abs=bed.mass.max()) and bed.n_clumps > 50
     assert [wall.normal[0] for wall in bed.walls] == [0.0] * 4 and bed.periodic[2] == (True, False, False)
-    x, r = bed.sphere_centers(), bed.sphere_radii
+    x, r = bed.sphere_centers, bed.sphere_radii
     assert np.any(np.abs(bed.box.wrapped(x)[:, 0] - 0.2) > 0.2 - 0.5 * r)
     assert np.all(np.abs(x[:, 1] - 0.2) < 0.2 - 0.9 * r)

@@ -90,7 +90,7 @@ def moved_walls(time=0.0):
     corners, points = soup(5, 200)
     plane = {"point": (0, 0, -500.0), "normal": (0.0, 0.6, 0.8)}
     tube = {"point": (500.0, 0, 0), "axis": (0, 0, 1), "radius": 3.0, "outside": True}
-    swing = md.Oscillation((0.4, -0.2, 0.3), 0.7, 0.3)
+    swing = md.Oscillation((0.4, -0.2, 0.3), 0.7, phase=0.3)
     center = np.array([1.0, 2.0, 3.0])
     def motion(t):
         return (0.2 * t, -0.1 * t * t, 0.0), (0.5 * t, 0.0, -0.3 * t)
@@ -120,9 +120,9 @@ def test_moved_walls():
         np.testing.assert_allclose(moved[name], expected[name], rtol=1e-9, atol=1e-10)
     assert np.array_equal(moved["clump_j"], expected["clump_j"])
     sim = simulation(walls, "hertz", DT)
-    assert sim.walls_at_rest[1] == md.Plane(walls[1].point, walls[1].normal)
+    assert sim.walls.at_rest[1] == md.Plane(walls[1].point, walls[1].normal)
     sim.run(STEPS)
-    for wall, there in zip(sim.walls_at_rest, rest):
+    for wall, there in zip(sim.walls.at_rest, rest):
         assert not wall.moves
         one, other = ((each.points[each.triangles] if hasattr(each, "triangles") else each.point)
                       for each in (wall, there))
@@ -152,12 +152,12 @@ def test_lists(contact, threads, many_threads_and_sorts):
     size = 0.02 * 50.0 ** rng.uniform(0.0, 1.0, (80, 1, 1))
     corners = rng.uniform(0.2, 0.8, (80, 1, 3)) + 0.5 * size * rng.normal(size=(80, 3, 3))
     points, triangles = plate(6, 0.0, 1.0, height=0.3)
-    walls = [*md.box((0, 0, 0), (1, 1, 1)), mesh(corners, angular_velocity=(0.5, 1.0, 2.0), motion=md.Oscillation(
+    walls = [*md.box_walls((0, 0, 0), (1, 1, 1)), mesh(corners, angular_velocity=(0.5, 1.0, 2.0), motion=md.Oscillation(
         (0.2, 0, 0.1), 2.0)), md.MeshWall((points, triangles), velocity=(0, 0, 0.4))]
     sim = simulation(walls, contact, 1e-4, threads=threads)
     places = rng.uniform(0.1, 0.9, (4000, 3))
     radii = 0.005 * 20.0 ** rng.uniform(0.0, 1.0, 4000)
-    free = ~sim.overlap_walls(np.column_stack([places, radii]))
+    free = ~sim.walls.overlap(np.column_stack([places, radii]))
     kept = []
     for k in np.nonzero(free)[0]:
         if all(np.linalg.norm(places[k] - places[m]) > radii[k] + radii[m] for m in kept) and len(kept) < 90:
@@ -168,7 +168,7 @@ def test_lists(contact, threads, many_threads_and_sorts):
         sim.run(40)
         found = sim.contacts()
         for k in (6, 7):
-            wall = sim.walls_at_rest[k]
+            wall = sim.walls.at_rest[k]
             nearest = distances(np.asarray(wall.points)[wall.triangles], sim.position).min(axis=1)
             deepest = np.zeros(len(radii))
             of_wall = found[found["clump_j"] == -1 - k]
@@ -179,7 +179,7 @@ def test_lists(contact, threads, many_threads_and_sorts):
 
 
 def test_grid_finds_what_overlaps():
-    """`overlap_walls` for meshes at rest and turned, spheres far outside too."""
+    """`sim.walls.overlap` for meshes at rest and turned, spheres far outside too."""
     rng = np.random.default_rng(4)
     corners = rng.normal(size=(300, 3, 3)) * 30.0 ** rng.uniform(-1.0, 0.5, (300, 1, 1))
     turn = np.array([0.3, 0.1, -0.5])
@@ -191,4 +191,4 @@ def test_grid_finds_what_overlaps():
         sim.run(int(wall.moves))
         overlap = distances(placed, points).min(axis=1) < radii
         assert 100 < overlap.sum() < 600
-        assert np.array_equal(sim.overlap_walls(np.column_stack([points, radii])), overlap)
+        assert np.array_equal(sim.walls.overlap(np.column_stack([points, radii])), overlap)

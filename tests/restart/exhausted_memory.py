@@ -14,7 +14,7 @@ from operations import OPERATIONS, finished
 import minidem.engine.driver
 import minidem.loop.bare_loop
 
-NUMBERS = [*range(1, 40), *range(40, 800, 12)]      # of the allocations to refuse
+NUMBERS = [*range(1, 40), *range(40, 800, 11)]      # of the allocations to refuse
 PRELOADED = ctypes.CDLL(None)
 PRELOADED.fail_allocation.argtypes = [ctypes.c_long, ctypes.c_int]
 PRELOADED.allocations_refused.restype = ctypes.c_long

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -233,8 +234,8 @@ def full_at(size):
 
 @pytest.mark.parametrize("size", [0, 4000])
 @pytest.mark.parametrize("method, name, file", [
-    ("save", "a.npz", "a.npz"), ("write_vtu", "a.vtu", "a.vtu"), ("write_contacts", "a.vtu", "a.vtu"),
-    ("write_lammps", "folder", "folder/spheres.data")])
+    ("save", "a.npz", "a.npz"), ("io.write_vtu", "a.vtu", "a.vtu"),
+    ("io.write_contacts", "a.vtu", "a.vtu"), ("io.write_lammps", "folder", "folder/spheres.data")])
 @pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
 def test_the_error_names_the_file(method, name, file, size, tmp_path):
     sim = row_of_rods()
@@ -242,7 +243,7 @@ def test_the_error_names_the_file(method, name, file, size, tmp_path):
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text("old")
     with pytest.raises(OSError, match="File too large") as error, full_at(size):
-        getattr(sim, method)(tmp_path / name)
+        attrgetter(method)(sim)(tmp_path / name)
     assert error.value.filename == str(tmp_path / file) and (tmp_path / file).read_text() == "old"
     assert list((tmp_path / file).parent.iterdir()) == [tmp_path / file]
 

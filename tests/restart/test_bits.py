@@ -43,7 +43,7 @@ def sorted_in_space(sim, k, system, folder):
 def looked_at(sim, k, system, folder):
     """In single steps, every second step, in the middle of the others; with an error of a callback in between."""
     def look(sim):
-        sim.energy(), sim.contacts(), sim.force, sim.angular_velocity, sim.sphere_centers()
+        sim.energy(), sim.contacts(), sim.force, sim.angular_velocity, sim.sphere_centers
         sim.linear_momentum(), sim.angular_momentum(), sim.stress(volume=1.0)
     def fail(sim):
         look(sim)
@@ -51,15 +51,15 @@ def looked_at(sim, k, system, folder):
     end, error = sim.step_count + 5, ERRORS[k % len(ERRORS)]
     look(sim)
     sim.run(1)
-    sim.run(2, 2, look)
+    sim.run(2, every=2, callback=look)
     with pytest.raises(error, match="said by the callback"):
-        sim.run(2, 1, fail)
+        sim.run(2, every=1, callback=fail)
     sim.run_until(sim.time + 0.5 * sim.dt)                  # the fewest steps that reach a time
     sim.run_until(sim.time)
     sim.run(0)
     assert sim.step_count == end
     if k == 1:
-        sim.write_vtu(folder / "frame.vtu")
+        sim.io.write_vtu(folder / "frame.vtu")
     return sim
 
 
@@ -87,13 +87,13 @@ def copied(sim, k, system, folder):
 
 @another
 def pickled(sim, k, system, folder):
-    cannot = SPRING in sim.user_forces or sim.box is not None and sim.loop.state.box.functions
+    cannot = SPRING in sim.forces.functions or sim.box is not None and sim.loop.state.box.functions
     return copy.copy(sim) if cannot else pickle.loads(pickle.dumps(sim))
 
 
 def signalled(sim, k, system, folder):
     """Ctrl-C, from a timer, while a piece is run, until it is through."""
-    if SPRING in sim.user_forces:                           # ctypes ignores errors in Python functions
+    if SPRING in sim.forces.functions:                           # ctypes ignores errors in Python functions
         return sim
     end, delay = sim.step_count + 10, 1e-5 * (1 + k)
     while interrupted(lambda: sim.run(end - sim.step_count), delay):
@@ -201,9 +201,9 @@ def test_load_balance_in_a_run():
     sim.loop.set_shares([0.125, 0.875], keep=False)
     for _ in range(20):
         sim.run(200)
-        if 0.3 < sim.statistics["shares"][0] < 0.7:
+        if 0.3 < sim.diagnostics.statistics["shares"][0] < 0.7:
             return
-    pytest.fail(f"shares {sim.statistics['shares']}")
+    pytest.fail(f"shares {sim.diagnostics.statistics['shares']}")
 
 
 # --- Errors in functions of the user.
@@ -222,7 +222,7 @@ def test_undone_steps(name, law, rotation, threads, tmp_path):
     errors, system = cycle(ERRORS), SYSTEMS[name]
     whole = system.reloaded(begun(name, law, rotation), threads, tmp_path)
     if not system.traps:
-        whole.add_force(bit_systems.brake)
+        whole.forces.add(bit_systems.brake)
     whole.run(1)                                            # forces with those of the user are known
     sim = copy.deepcopy(whole)
     whole.run(system.steps)

@@ -1,4 +1,6 @@
 """A callback of `run` that raises: the simulation continues with the bits and files of an undisturbed run."""
+import operator
+
 import numpy as np
 import pytest
 from bit_systems import bits, through_a_file
@@ -13,14 +15,14 @@ MATERIAL = md.Material(1e6, 0.2, restitution=0.7, friction=0.3)
 def silo(threads=1):
     ball = md.ClumpTemplate([(0, 0, 0), (0.01, 0, 0)], [0.02, 0.02], density=2500.0)
     inlet = Inlet(ball, (0, 0, 0.6), (0.6, 0.6, 1.0), rate=1.5e4, velocity=(0, 0, -3), every=EVERY, seed=3)
-    sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.6, 0.6, 1.2)), contact="hertz-mindlin", dt=1e-4,
+    sim = md.Simulation(MATERIAL, md.box_walls((0, 0, 0), (0.6, 0.6, 1.2)), contact="hertz-mindlin", dt=1e-4,
                         gravity=(0, 0, -9.81), threads=threads)
-    sim.add_field("age", 0.0, new=0.0)
+    sim.fields.add("age", 0.0, new=0.0)
     return sim, inlet, Outlet((0, 0, 0), (0.6, 0.6, 0.62))
 
 
 def older(sim):
-    sim.set_field("age", sim.field("age") + 1.0)
+    sim.fields["age"] = sim.fields["age"] + 1.0
 
 
 class Raising:
@@ -102,18 +104,18 @@ def test_a_callback_that_advances_the_simulation_is_not_undone():
 
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
 CHANGES = {
-    "add_force": lambda sim: sim.add_force(lambda t, x, v, q, w: (0.0 * v + 1000.0, 0.0 * w)),
-    "add_bonds": lambda sim: sim.add_bonds([(1, 2)], young=1e7),
-    "add_field": lambda sim: sim.add_field("charge", np.arange(4.0)),
-    "set_field": lambda sim: sim.set_field("temperature", 500.0),
-    "add_flux": lambda sim: sim.add_flux(heat, [1e3]),
+    "add_force": lambda sim: sim.forces.add(lambda t, x, v, q, w: (0.0 * v + 1000.0, 0.0 * w)),
+    "add_bonds": lambda sim: sim.bonds.add([(1, 2)], young=1e7),
+    "add_field": lambda sim: sim.fields.add("charge", np.arange(4.0)),
+    "set_field": lambda sim: operator.setitem(sim.fields, "temperature", 500.0),
+    "add_flux": lambda sim: sim.fields.add_flux(heat, [1e3]),
     "add_clumps": lambda sim: sim.add_clumps(BALL, [(0.02, 0.0, 0.0)], velocity=(-3, 0, 0)),
     "remove_clumps": lambda sim: sim.remove_clumps([1]),
     "set_motion": lambda sim: sim.set_motion([0], free="", turns="", velocity=(0, 0, 5)),
     "carry": lambda sim: sim.set_motion([0], motion=md.Oscillation((0, 0, 1e-3), 10.0)),
-    "add_wall": lambda sim: sim.add_wall(md.Plane((0, 0, 0.05), (0, 0, -1), velocity=(0, 0, -1))),
-    "move_wall": lambda sim: sim.move_wall("floor", velocity=(0, 0, 3)),
-    "remove_wall": lambda sim: sim.remove_wall("floor"),
+    "add_wall": lambda sim: sim.walls.add(md.Plane((0, 0, 0.05), (0, 0, -1), velocity=(0, 0, -1))),
+    "move_wall": lambda sim: sim.walls.move("floor", velocity=(0, 0, 3)),
+    "remove_wall": lambda sim: sim.walls.remove("floor"),
     "deform": lambda sim: sim.deform(rates=(-5.0, 0, 0))}
 
 
@@ -126,16 +128,16 @@ def column(with_force):
     """Balls that touch, in a periodic box with a floor."""
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, -0.0099), (0, 0, 1), name="floor")], dt=1e-5,
                         contact="hertz-mindlin:bonds=parallel", gravity=(0, 0, -9.81),
-                        periodic=md.PeriodicBox((-0.6, -0.6, -1), (0.6, 0.6, 1), (True, True, False)))
+                        periodic=md.PeriodicBox((-0.6, -0.6, -1), (0.6, 0.6, 1), axes=(True, True, False)))
     sim.add_clumps(BALL, [(0, 0, 0), (0, 0, 0.0199), (0, 0, 0.041), (0.05, 0, 0)],
                    velocity=[(0, 0, 0), (0.1, 0, 0), (0, 0, -0.5), (0, 0.3, 0)])
-    sim.add_field("temperature", [300.0, 310.0, 330.0, 400.0], new=350.0)
+    sim.fields.add("temperature", [300.0, 310.0, 330.0, 400.0], new=350.0)
     if with_force:
-        sim.add_force(lambda t, x, v, q, w: (-0.01 * v, 0.0 * w))
+        sim.forces.add(lambda t, x, v, q, w: (-0.01 * v, 0.0 * w))
     return sim
 
 
-@pytest.mark.filterwarnings("ignore:add_bonds")
+@pytest.mark.filterwarnings("ignore:bonds.add")
 @pytest.mark.parametrize("with_force", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_a_callback_has_changed_and_seen_is_taken_back(change, with_force):
@@ -154,9 +156,9 @@ def test_what_a_callback_has_changed_and_seen_is_taken_back(change, with_force):
 
 @pytest.mark.parametrize("refused", [
     lambda sim: sim.add_clumps(BALL, [(0, 0, 0.001)], motion=md.Oscillation((0, 0, 1e-3), 10.0)),
-    lambda sim: sim.add_wall(md.Plane((0, 0, 0), (0, 0, 1))),
+    lambda sim: sim.walls.add(md.Plane((0, 0, 0), (0, 0, 1))),
     lambda sim: sim.set_motion([0], motion="ceiling"),
-    lambda sim: sim.add_bonds([(0, 9)], young=1e7)])
+    lambda sim: sim.bonds.add([(0, 9)], young=1e7)])
 def test_a_refused_change_leaves_nothing(refused):
     sim, expected = column(True), column(True)
     for one in sim, expected:

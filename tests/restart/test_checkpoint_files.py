@@ -169,7 +169,7 @@ def test_format_13(tmp_path):
     assert npz_checksum.read(path)[0]["format"] == 13 and npz_checksum.read(path)[1]["dissipated"].shape == (4, 2)
     end = md.Simulation.load(path)
     assert end.energy() == sim.energy() and sim.energy().dissipated > 0.0
-    assert len(end.broken_bonds()) == 0 and end.position.tobytes() == sim.position.tobytes()
+    assert len(end.bonds.broken()) == 0 and end.position.tobytes() == sim.position.tobytes()
 
 
 def test_masses_of_earlier_versions(tmp_path):
@@ -202,7 +202,8 @@ def test_earlier_versions_of_the_format_read_what_has_nothing_new():
     """They know no other members of walls, of motions and of pairs."""
     glass, steel = md.Material(1e8, 0.2), md.Material(1e9, 0.2)
     sim = md.Simulation(glass, contact="hertz-mindlin", dt=1e-5, pairs=[md.Pair(glass, steel)],
-                        walls=[md.Plane((0, 0, 0), (0, 0, 1), steel, motion=md.Servo((0, 0, 1), force=5.0, mass=2.0))])
+                        walls=[md.Plane((0, 0, 0), (0, 0, 1), material=steel,
+                                        motion=md.Servo(direction=(0, 0, 1), force=5.0, mass=2.0))])
     settings = checkpoint.pack(sim)[0]
     [wall], [pair] = settings["walls"], settings["pairs"]
     assert set(wall) == {"point", "normal", "material", "velocity", "angular_velocity", "center", "motion", "kind"}
@@ -219,7 +220,7 @@ ROUGH = md.Material(3e7, 0.2, restitution=0.6, friction=0.4, rolling_friction=0.
 
 def driven(name, law, steps):
     sim = begun(name, law)
-    sim.add_force(brake)
+    sim.forces.add(brake)
     sim.run(steps)
     return sim
 
@@ -239,7 +240,7 @@ def packed():
 
 def unpacked(settings, arrays):
     sim = checkpoint.unpack(settings, arrays, md.Simulation)
-    sim.add_force(brake)
+    sim.forces.add(brake)
     return sim
 
 

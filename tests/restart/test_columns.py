@@ -38,13 +38,13 @@ def test_a_column_is_a_line_that_declares_it_and_one_that_computes(count, tmp_pa
     sim.remove_clumps(range(19))
     sim.continue_from(sim.loop.sorted(), sim.loop)
     assert count(sim) == [8, 3]
-    sim.write_vtu(tmp_path / "a.vtu")
+    sim.io.write_vtu(tmp_path / "a.vtu")
     np.testing.assert_array_equal(meshio.read(tmp_path / "a.vtu").point_data["steps"], [8] * 3 + [3] * 3)
     sim.save(tmp_path / "a.npz")
     for other in copy.deepcopy(sim), md.Simulation.load(tmp_path / "a.npz"):
         other.run(1)
         assert count(other) == [9, 4]
-    sim.add_force(lambda t, x, v, q, w: (0.0 * v, 0.0 * w if t < 9.5 * sim.dt else 1 / 0))
+    sim.forces.add(lambda t, x, v, q, w: (0.0 * v, 0.0 * w if t < 9.5 * sim.dt else 1 / 0))
     with pytest.raises(ZeroDivisionError):
         sim.run(5)
     assert sim.step_count == 9 and count(sim) == [9, 4]

@@ -100,7 +100,7 @@ def test_a_moving_box_interrupted_at_every_few_lines(every):
 
 def test_broken_bonds_interrupted_at_every_line(bonded):
     """NumPy must not make another error of Ctrl-C, and no bond is lost or noted twice."""
-    while not len(bonded.broken_bonds()):
+    while not len(bonded.bonds.broken()):
         start = copy.deepcopy(bonded)
         bonded.run(1)
     lines, hit = 0, True
@@ -108,7 +108,7 @@ def test_broken_bonds_interrupted_at_every_line(bonded):
         lines, sim = lines + 1, copy.deepcopy(start)
         sim.loop.run(1)                             # without a look of the monitor, which reads the energies
         hit = interrupted_at(lines, sim.loop.broken_bonds)
-        assert sim.broken_bonds().tolist() == bonded.broken_bonds().tolist(), f"Ctrl-C at line {lines}"
+        assert sim.bonds.broken().tolist() == bonded.bonds.broken().tolist(), f"Ctrl-C at line {lines}"
     assert lines > 10
 
 

@@ -64,7 +64,7 @@ def test_any_order_of_kinds_of_bodies():
     kind, q, w = rng.integers(4, size=40), scenes.unit_vectors(rng, 40, 4), rng.normal(size=(40, 3))
     def after(order):
         sim = md.Simulation(STEEL, dt=1e-3)
-        sim.add_force(lambda t, x, v, q, w: (0.0 * x, 1e-7 * x - 1e-7 * w))
+        sim.forces.add(lambda t, x, v, q, w: (0.0 * x, 1e-7 * x - 1e-7 * w))
         for k in order:
             sim.add_clumps(kinds[kind[k]], [[k, 0.0, 0.0]], q[k:k + 1], angular_velocity=10.0**(k % 3) * w[k:k + 1])
         sim.run(20)
@@ -202,7 +202,7 @@ def test_clumps_added_in_several_calls():
     scene = scenes.rods_in_box(seed=1)
     sim = scene.part([]).simulation(38e-6)
     for k in range(0, len(scene.shapes), 7):
-        index = sim.add_clumps(scene.shapes[0].template, *(values[k:k + 7] for values in scene.state))
+        index = sim.add_clumps(scene.shapes[0].template, **scenes.motion(values[k:k + 7] for values in scene.state))
         assert list(index) == list(range(k, min(k + 7, len(scene.shapes))))
     sim.run(SYSTEMS["dilute"].steps)
     assert bits(sim) == undisturbed("dilute", "hertz")
@@ -221,8 +221,8 @@ def test_order_of_clumps_in_a_periodic_box():
 
 RED, BLUE, FLOOR = (md.Material(young=1e7, poisson=0.3, restitution=0.5, friction=0.3, name=name)
                     for name in ("red", "blue", "floor"))
-PAIRS = [md.Pair(RED, BLUE, contact=False), md.Pair(RED, FLOOR, restitution=0.5, friction=0.3),
-         md.Pair(BLUE, FLOOR, contact=False)]
+PAIRS = [md.Pair(RED, BLUE, interacts=False), md.Pair(RED, FLOOR, restitution=0.5, friction=0.3),
+         md.Pair(BLUE, FLOOR, interacts=False)]
 ROD = md.shapes.rod(0.06, 0.01, 4, density=2500.0)
 
 
@@ -254,12 +254,12 @@ def test_a_mixture_moves_as_its_parts_alone(contact, tmp_path):
         own = mixture.material_index == mixture.materials.index(material)
         for name in "position", "orientation", "velocity", "angular_velocity", "force", "torque":
             np.testing.assert_array_equal(getattr(mixture, name)[own], getattr(alone, name))
-        assert 0.005 < alone.sphere_centers()[:, 2].min() + 0.02 * k < 0.012
+        assert 0.005 < alone.sphere_centers[:, 2].min() + 0.02 * k < 0.012
 
 
 def test_contacts_of_materials_that_have_none():
     sim = of_materials([RED, BLUE], "hertz-mindlin:bonds=parallel")
     with pytest.raises(ValueError, match=r"pairs\[0\] = \[   0 2048\]: the materials of these"):
-        sim.add_bonds([[0, 2048]], young=1e7)
+        sim.bonds.add([[0, 2048]], young=1e7)
     with pytest.raises(ValueError, match="clump 0: it overlaps clump 1024 by"):
         sim.add_clumps(ROD, sim.position[:1], material=RED)

@@ -20,8 +20,8 @@ def test_walls_of_checkpoints(tmp_path):
     for other in through_a_file(sim, tmp_path), copy.deepcopy(sim):
         assert other.walls == sim.walls
     for n in directions:
-        servo = md.Servo(n, force=1.0, mass=1.0)
-        assert md.Servo(servo.direction, force=1.0, mass=1.0) == servo
+        servo = md.Servo(direction=n, force=1.0, mass=1.0)
+        assert md.Servo(direction=servo.direction, force=1.0, mass=1.0) == servo
 
 
 @pytest.mark.parametrize("seed", [2, pytest.param(3, marks=pytest.mark.slow)])
@@ -98,8 +98,8 @@ def test_added_and_removed_clumps_keep_their_box_lengths():
 def test_compiled_forces_see_positions_in_unbounded_space():
     """A spring to the origin, as in Python, for rods that were wrapped; also after a spatial sort."""
     one, other = gas("hertz", threads=2), gas("hertz", threads=1)
-    one.add_force(spring)
-    other.add_force(lambda t, x, v, q, w: (-20.0 * x - 0.5 * v, -1e-3 * w))
+    one.forces.add(spring)
+    other.forces.add(lambda t, x, v, q, w: (-20.0 * x - 0.5 * v, -1e-3 * w))
     for sim in one, other:
         sim.run(400)
     assert np.any(np.abs(one.loop.state.shift) >= 2)
@@ -166,9 +166,9 @@ def test_deform_of_clumps_that_are_boxes_away():
 def test_what_begins_later_does_so_after_a_restart(tmp_path):
     """Half a step at the beginning of a Servo and a Pressure, with the rate of the instant, saved before it is done."""
     sim = md.Simulation(md.Material(1e7, 0.3), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-3, periodic=md.PeriodicBox(
-        (0, 0, 0), (1, 1, 1), (True, False, False), rates=(md.Pressure(50.0, 0.1), 0.0, 0.0)))
+        (0, 0, 0), (1, 1, 1), axes=(True, False, False), rates=(md.Pressure(50.0, 0.1), 0.0, 0.0)))
     sim.run(100)
-    sim.move_wall(0, md.Servo(force=4.0, mass=2.0))
+    sim.walls.move(0, md.Servo(force=4.0, mass=2.0))
     sim.deform(rates=(md.Pressure(100.0, 0.05), 0.0, 0.0))
     sim.save(tmp_path / "begun.npz")
     ends = []
@@ -177,5 +177,5 @@ def test_what_begins_later_does_so_after_a_restart(tmp_path):
         other.save(tmp_path / "one.npz")
         for one in other, md.Simulation.load(tmp_path / "one.npz"):
             one.run(99)
-            ends.append([*one.strain, *one.walls_at_rest[0].point, *one.wall_velocity(0)[0]])
+            ends.append([*one.strain, *one.walls.at_rest[0].point, *one.walls.velocity(0)[0]])
     assert ends == ends[:1] * 6 and ends[0][-1] == pytest.approx(0.2) and ends[0][0] < -0.1

@@ -50,7 +50,7 @@ def check_same_start(peer, sim, theirs, ours):
     """
     spread = max(max(template.inertia) / min(template.inertia) for template in sim.templates)
     forces = np.linalg.norm(sim.contacts()["force"], axis=1).sum()
-    in_contacts = 100 * forces * np.abs(sim.sphere_centers()).max() / abs(ours.energy_initial)
+    in_contacts = 100 * forces * np.abs(sim.sphere_centers).max() / abs(ours.energy_initial)
     bound = (sim.n_clumps + 100 * spread + in_contacts) * np.finfo(float).eps
     if not abs(theirs.energy_initial / ours.energy_initial - 1) <= bound:
         raise RuntimeError(f"{peer.name} starts with {theirs.energy_initial!r} J and minidem with "

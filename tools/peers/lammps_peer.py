@@ -1,4 +1,4 @@
-"""LAMMPS as a peer: the files of `sim.write_lammps` with the script lammps.in, and the energy of its dumps."""
+"""LAMMPS as a peer: the files of `sim.io.write_lammps` with the script lammps.in, and the energy of its dumps."""
 
 import re
 from pathlib import Path

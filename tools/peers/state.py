@@ -36,7 +36,7 @@ def clump_state(sim):
             "velocity_before": sim.velocity - half_step * sim.force / sim.mass[:, None],
             "angular_momentum": angular_momentum,
             "angular_momentum_before": angular_momentum - half_step * sim.torque,
-            "sphere_center": sim.sphere_centers(), "sphere_radius": sim.sphere_radii,
+            "sphere_center": sim.sphere_centers, "sphere_radius": sim.sphere_radii,
             "sphere_clump": sim.sphere_clump,
             "wall_point": np.array([wall.point for wall in planes]),
             "wall_normal": np.array([wall.normal for wall in planes]),
@@ -51,10 +51,10 @@ def require_open(sim):
 def box_of(sim):
     """Corners low and high (3,) of the box formed by the six walls; RuntimeError for other walls."""
     if any(wall.moves or not isinstance(wall, md.Plane) for wall in sim.walls):
-        raise RuntimeError("this peer needs six walls at rest that form a box, see minidem.box")
+        raise RuntimeError("this peer needs six walls at rest that form a box, see md.box_walls")
     planes = {(int(np.argmax(np.abs(wall.normal))), float(np.sum(wall.normal))): wall for wall in sim.walls}
     if len(sim.walls) != 6 or set(planes) != {(axis, sign) for axis in range(3) for sign in (1.0, -1.0)}:
-        raise RuntimeError("this peer needs six walls that form a box, see minidem.box")
+        raise RuntimeError("this peer needs six walls that form a box, see md.box_walls")
     low, high = ([planes[axis, sign].point[axis] for axis in range(3)] for sign in (1.0, -1.0))
     return np.array(low), np.array(high)
 

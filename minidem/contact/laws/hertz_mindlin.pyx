@@ -70,7 +70,7 @@ materials and pairs,
 from touch to tear-off at a gap, and :math:`L = \max(F + 3 \pi w R^*, 0)`, twice the pull-off force more (Thornton
 1991). Restitution comes from the dashpot alone. COHESION.md has the energy.
 
-``bonds=parallel`` has bonds of ``Simulation.add_bonds`` beside contact and friction, up to a gap of ``bond_range``
+``bonds=parallel`` has bonds of ``Simulation.bonds.add`` beside contact and friction, up to a gap of ``bond_range``
 times :math:`R^*`: parallel bonds of Potyondy and Cundall 2004 (10.1016/j.ijrmms.2004.09.011).
 """
 from math import sqrt

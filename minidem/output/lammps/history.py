@@ -65,7 +65,7 @@ def tangential(vectors, normal):
 
 def curvature(sim, contacts):
     """R / R* - 1 of contacts with walls that LAMMPS takes as curved: see "cylinders" in LAMMPS.md."""
-    found, radius, center = np.zeros(len(contacts)), sim.sphere_radii, sim.sphere_centers()
+    found, radius, center = np.zeros(len(contacts)), sim.sphere_radii, sim.sphere_centers
     for k in regions_of(sim):
         wall, at = sim.walls[k], np.flatnonzero(contacts["sphere_j"] == -1 - k)
         sphere, normal = contacts["sphere_i"][at], contacts["normal"][at]

@@ -108,7 +108,7 @@ dump_modify     springs format float %.17g
 
 
 def write_lammps(sim, folder, steps, every):
-    """Write a folder of files: see `Simulation.write_lammps`."""
+    """Write a folder of files: see `Simulation.io.write_lammps`."""
     folder, steps, every = file_path("folder", folder), whole("steps", steps, 1), whole("every", every, 0)
     setup(sim)                                          # refuses
     velocities, reason = loading(sim)
@@ -236,7 +236,7 @@ def write_spheres(sim, path, velocities):
 
     The type is the rank of the material; the molecule is the clump, from 1 on, or 0 for clumps of one sphere.
     """
-    center, radius, clump = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
+    center, radius, clump = sim.sphere_centers, sim.sphere_radii, sim.sphere_clump
     low, high, _ = bounds_of(sim)
     box, velocity = sim.box, sim.velocity[clump]
     n, density = len(radius), sim.mass[clump] / (4.0 / 3.0 * np.pi * radius ** 3)

@@ -137,7 +137,7 @@ def bounds_of(sim):
         corners = np.array(cylinder.point) + [[-cylinder.radius], [cylinder.radius]]
         corners[:, axis] = low, high
         return *corners, "f f f"
-    center, margin = sim.sphere_centers(), sim.sphere_radii.max()
+    center, margin = sim.sphere_centers, sim.sphere_radii.max()
     corners = np.array([center.min(axis=0) - margin, center.max(axis=0) + margin])
     letters = np.full((3, 2), "s")
     for (axis, side), (wall, _) in sides_of(sim).items():
