@@ -14,6 +14,10 @@ With --contact the other tree uses another contact law; with this tree as the ot
 
     python tools/compare_trees.py . --contact hertz:onset=corrected --cases A,B,C
 
+Trees of before 0.25 take the masses that they had, without `mass=shared`, with
+
+    python tools/compare_trees.py ../minidem-0.22.0 --contact hertz-mindlin:mass=single --cases G,H,J
+
 With --zero-force the other tree calls a compiled force on each clump, a numba function that leaves the force at zero:
 
     python tools/compare_trees.py . --zero-force --cases E,I
