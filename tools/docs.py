@@ -26,6 +26,7 @@ from order_table import instant
 import minidem as md
 from minidem.core.interpreter import scenario_scripts
 from minidem.core.literature import references
+from minidem.simulation.topic import Named
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = tuple(f"minidem.{name}" for name in (
@@ -299,6 +300,9 @@ def write_published(source):
           ".. toctree::", "   :hidden:", "", *(f"   {one[0].split('<')[1].strip('>`')}" for one in listed))
 
 
+TOPICS = [(name, one.kind) for name, one in vars(md.Simulation).items() if isinstance(one, Named)]
+
+
 def write_api(source):
     """A page per public class and function of minidem, and per module."""
     vars(md.rotation)["integrate"] = md.rotation.integrate      # imported late; autodoc looks for names in the module
@@ -306,7 +310,10 @@ def write_api(source):
     for name in names:
         kind = "class" if inspect.isclass(getattr(md, name)) else "function"
         write(source / "api" / f"{name}.rst", *heading(f"md.{name}"), f".. auto{kind}:: minidem.{name}",
-              *["   :members:", "   :inherited-members: object, Exception, tuple"] * (kind == "class"))
+              *["   :members:", "   :inherited-members: object, Exception, tuple"] * (kind == "class"), "",
+              *(line for topic, kind in (TOPICS if name == "Simulation" else ())
+                for line in (*heading(f"sim.{topic}", "-"), f".. autoclass:: {kind.__module__}.{kind.__name__}",
+                             "   :members:", "   :special-members: __call__", "")))
     for name in MODULES:
         module = import_module(name)
         of = {member: str(getattr(thing, "__module__", "")) for member, thing in inspect.getmembers(module)}

@@ -80,7 +80,8 @@ def test_guide_api_and_gallery_are_there(pages):
 def test_no_block_of_a_docstring_runs_together(pages):
     """An indented block that is neither literal, behind ::, nor a table is a quotation: its lines are one paragraph."""
     assert not [name for name, page in pages.items() if "<blockquote" in page]
-    assert re.search(r"<p>Bonds</p></td>\s*<td><p>add_bonds, bonds", pages["api/Simulation.html"])
+    assert re.search(r"<p>bonds</p></td>\s*<td><p>bonds\(\)", pages["api/Simulation.html"])
+    assert 'id="minidem.simulation.bonds.Bonds.add"' in pages["api/Simulation.html"]
 
 
 def test_pictures_link_to_their_files(pages):
