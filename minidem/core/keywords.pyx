@@ -27,11 +27,11 @@ RENAMED = {"Pair.__init__": {"contact": "interacts"}, "Walls.force": {"k": "wall
 
 def renamed(function, options):
     """The options under their present names."""
-    names = RENAMED[function.__qualname__]
-    for name in names.keys() & options.keys():
-        warnings.warn(f"{name} is now {names[name]}; the old name ends with minidem 1.0", DeprecationWarning,
-                      stacklevel=1)
-    return {names.get(name, name): value for name, value in options.items()}
+    for old, new in RENAMED[function.__qualname__].items():
+        if old in options and new not in options:           # of both, Python refuses the old one
+            warnings.warn(f"{old} is now {new}; the old name ends with minidem 1.0", DeprecationWarning, stacklevel=1)
+            options[new] = options.pop(old)
+    return options
 
 
 def by_name(function, arguments, options, first=()):

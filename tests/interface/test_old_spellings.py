@@ -100,5 +100,7 @@ def test_other_former_names():
 def test_too_many_arguments():
     with pytest.raises(TypeError, match="positional"):
         md.Servo((0, 0, 1), mass=1.0, force=1.0, direction=(0, 0, 1))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'k'"):
+        simulation().walls.force(k=0, wall=0)
     with pytest.raises(TypeError, match="cannot be called"):
         simulation().position()

@@ -20,8 +20,8 @@ def swing(t):
 
 def pressed(dt=4e-5):
     """Balls on a mesh between planes, under a lid that comes down."""
-    walls = [*md.box_walls((0, 0, 0), (SIDE, SIDE, 1.0))[:4], md.MeshWall(plate(4, -0.05, 0.15, jitter=0.0),
-                                                                          name="floor"),
+    walls = [*md.box_walls((0, 0, 0), (SIDE, SIDE, 1.0))[:4],
+             md.MeshWall(plate(4, -0.05, 0.15, jitter=0.0), name="floor"),
              md.Plane((0, 0, 0.15), (0, 0, -1), name="lid", velocity=(0, 0, -0.3))]
     sim = md.Simulation(md.Material(2e7, 0.3, restitution=0.5, friction=0.5), walls, contact="hertz-mindlin", dt=dt,
                         gravity=(0, 0, -9.81))

@@ -193,8 +193,8 @@ def exchanging_law():
 
 # what is there at the start, what changes, rate of the decay of the difference
 CHANGES = {
-    **{name: (parts, lambda sim: operator.setitem(sim.fields, "temperature", [5.0, 1.0]), rate) for name, parts,
-       rate in (
+    **{name: (parts, lambda sim: operator.setitem(sim.fields, "temperature", [5.0, 1.0]), rate)
+       for name, parts, rate in (
         ("set_field", {"flux"}, 100.0), ("set_field with a force", {"flux", "force"}, 120.0),
         ("set_field with a law", {"law"}, 100.0))},
     "add_flux": (set(), lambda sim: sim.fields.add_flux(exchange, [50.0]), 100.0),
