@@ -162,7 +162,7 @@ def draw(figure, sim, time, angle, late):
 
 
 SCENARIO = Scenario("angle_of_repose", __doc__, build, add_options=add_options, exchange=exchange, conclude=conclude,
-                    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": STEP,
+                    defaults={"integrator": "exact", "contact": "hertz-mindlin", "dt": STEP,
                               "time": lambda options: 1.5 if options.quick else 3.0, "seed": 1, "frames": 100},
                     observables=(Observable("angle", "inclination / degrees", angle),
                                  Observable("clumps", "clumps", lambda sim: float(sim.n_clumps)), *outflow()))

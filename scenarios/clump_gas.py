@@ -127,7 +127,7 @@ def draw(figure, time, energy, initial, tau, exponent):
 
 SCENARIO = Scenario(
     "clump_gas", __doc__, build, add_options=add_options, conclude=conclude,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": 1e-5, "time": 4.0, "seed": 1, "frames": 100},
+    defaults={"integrator": "exact", "contact": "hertz-mindlin", "dt": 1e-5, "time": 4.0, "seed": 1, "frames": 100},
     observables=(Observable("rotational_share", "rotational share of the kinetic energy", rotational_share),))
 main = SCENARIO.main
 

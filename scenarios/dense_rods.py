@@ -27,7 +27,7 @@ from minidem.simulation.pace import steps_to_reach
 STEP = rods.SCENARIO.defaults["dt"]
 # Velocities of the thermalisation run are smaller by this factor. The trajectories of rods this stiff hardly change,
 # but the overlaps stay well below those that add_clumps rejects.
-INTEGRATOR, SLOWER = "spiral", 2.0
+INTEGRATOR, SLOWER = "exact", 2.0
 
 
 def add_options(group):
@@ -72,7 +72,7 @@ def build(options):
 
 SCENARIO = Scenario(
     "dense_rods", __doc__, build, add_options=add_options,
-    defaults={"integrator": "spiral", "contact": "hertz", "dt": STEP, "time": 1.0, "seed": 1, "frames": 50},
+    defaults={"integrator": "exact", "contact": "hertz", "dt": STEP, "time": 1.0, "seed": 1, "frames": 50},
     observables=(Observable("nematic_order", "nematic order of the rods", nematic_order),))
 main = SCENARIO.main
 

@@ -155,7 +155,7 @@ def draw(figure, observed):
 SCENARIO = Scenario(
     "drum", __doc__, build, add_options=add_options, observables=OBSERVABLES, wall_forces=True,
     conclude=conclude,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
+    defaults={"integrator": "exact", "contact": "hertz-mindlin",
               "dt": step, "time": lambda options: 1.0 if options.quick else 5.0, "seed": 1, "frames": 100})
 main = SCENARIO.main
 

@@ -118,7 +118,7 @@ def draw(figure, observed):
 
 SCENARIO = Scenario(
     "impact", __doc__, build, add_options=add_options, conclude=conclude,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": 5e-7,
+    defaults={"integrator": "exact", "contact": "hertz-mindlin", "dt": 5e-7,
               "time": lambda options: setup(options).time, "seed": 1, "frames": 100},
     observables=(Observable("ball_height", "height of the ball / m", lambda sim: sim.position[-1, 2]),
                  Observable("ball_velocity", "velocity of the ball / (m/s)", lambda sim: sim.velocity[-1, 2])))

@@ -147,7 +147,7 @@ def draw(figure, observed):
 
 SCENARIO = Scenario(
     "settling", __doc__, build, add_options=add_options, conclude=conclude,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin:rolling=epsd,rolling_damping=1", "dt": 1.5e-5,
+    defaults={"integrator": "exact", "contact": "hertz-mindlin:rolling=epsd,rolling_damping=1", "dt": 1.5e-5,
               "time": 4.0, "seed": 1, "frames": 100},
     observables=(Observable("kinetic_energy", "kinetic energy per clump / m g r", kinetic_energy),
                  Observable("coordination_number", "coordination number", md.Simulation.coordination_number),

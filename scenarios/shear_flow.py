@@ -141,7 +141,7 @@ def draw(figure, sim, observed, found):
 
 
 SCENARIO = Scenario("shear_flow", __doc__, build, add_options=add_options, observables=SHEAR_FLOW, conclude=conclude,
-                    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
+                    defaults={"integrator": "exact", "contact": "hertz-mindlin",
                               "dt": lambda options: step_of(options.aspect, options.restitution),
                               "time": lambda options: options.strain / rate_of(options), "seed": 1, "frames": 100})
 main = SCENARIO.main

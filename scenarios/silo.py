@@ -148,7 +148,7 @@ def draw(figure, time, number):
 
 SCENARIO = Scenario("silo", __doc__, build, add_options=add_options, exchange=exchange, wall_forces=True,
                     conclude=conclude,
-                    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
+                    defaults={"integrator": "exact", "contact": "hertz-mindlin",
                               "dt": lambda options: QUICK_STEP if options.quick else STEPS[options.material],
                               "time": lambda options: 2.0 if options.quick else 5.0, "seed": 1, "frames": 100},
                     observables=(Observable("grains_above_orifice", "grains above the orifice", above), *outflow()))

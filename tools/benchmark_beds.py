@@ -15,6 +15,7 @@ RADIUS, DENSITY, GRAVITY = 1e-3, 2500.0, (0.0, 0.0, -9.81)
 YOUNG, MATERIAL = 1e9, {"poisson": 0.2, "restitution": 0.5, "friction": 0.3}
 LOW, HIGH = np.array([-0.049, -0.03, 0.0]), np.array([0.049, 0.03])
 CONTACT = "hertz-mindlin"
+SCHEME = "spiral"                       # as in the first versions, so that times can be compared
 STEP = 1e-6                             # a tenth of the Rayleigh step
 
 
@@ -38,12 +39,15 @@ def bed(spheres: int, number: int, fraction: float) -> Callable:
     return simulation
 
 
-def without_history(sim):
+def without_history(sim, rotation=SCHEME, contact=CONTACT):
     """New simulation of the same clumps, on one thread; its contacts have no history, as in other programs."""
-    new = md.Simulation(sim.material, walls=sim.walls, rotation="spiral", contact=CONTACT, dt=STEP, gravity=GRAVITY,
-                        threads=1)
-    new.add_clumps(sim.templates[0], sim.position, sim.orientation, velocity=sim.velocity,
-                   angular_velocity=sim.angular_velocity)
+    new = md.Simulation(sim.material, walls=sim.walls, rotation=rotation, contact=contact, dt=sim.dt,
+                        gravity=sim.gravity, pairs=sim.pairs, threads=1)
+    for k, template in enumerate(sim.templates):
+        mine = sim.template_index == k
+        new.add_clumps(template, sim.position[mine], sim.orientation[mine], velocity=sim.velocity[mine],
+                       angular_velocity=sim.angular_velocity[mine],
+                       material=sim.materials[sim.material_index[mine][0]])
     return new
 
 
@@ -52,7 +56,7 @@ def drums(copies: int) -> Callable:
     def simulation(seed, clumps):
         one = drum.build(drum.SCENARIO.parse(["--soft", "--seed", str(seed), "--threads", "1"]))
         walls = drum.walls(copies * drum.LENGTH, drum.RATE, one.walls[0].material)
-        sim = md.Simulation(one.material, walls, rotation="spiral", contact=CONTACT, dt=one.dt, gravity=one.gravity,
+        sim = md.Simulation(one.material, walls, rotation=SCHEME, contact=CONTACT, dt=one.dt, gravity=one.gravity,
                             pairs=one.pairs, threads=1)
         aside = drum.LENGTH * (np.arange(copies) - 0.5 * (copies - 1))
         for k, template in enumerate(one.templates):

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmark_beds import CONTACT, bed, drums
+from benchmark_beds import CONTACT, SCHEME, bed, drums
 
 from minidem.scenario import at_least
 from minidem.scenarios import dense_rods, rods_in_box
@@ -39,7 +39,8 @@ def rods(script, number):
     """The initial state of a scenario with this number of rods."""
     def simulation(seed, clumps):
         scenario = script.SCENARIO
-        return scenario.build(scenario.parse(["--rods", str(number), "--seed", str(seed), "--threads", "1"]))
+        return scenario.build(scenario.parse(["--integrator", SCHEME, "--rods", str(number), "--seed", str(seed),
+                                              "--threads", "1"]))
     return simulation
 
 

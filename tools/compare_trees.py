@@ -18,6 +18,10 @@ Trees of before 0.25 take the masses that they had, without `mass=shared`, with
 
     python tools/compare_trees.py ../minidem-0.22.0 --contact hertz-mindlin:mass=single --cases G,H,J
 
+With --rotation the other tree uses another rotation scheme, here the default one, whose contacts begin anew:
+
+    python tools/compare_trees.py . --rotation exact --cases A,C,G,H
+
 With --zero-force the other tree calls a compiled force on each clump, a numba function that leaves the force at zero:
 
     python tools/compare_trees.py . --zero-force --cases E,I
@@ -30,6 +34,7 @@ import tempfile
 from pathlib import Path
 from statistics import median, quantiles
 
+from benchmark_beds import without_history
 from benchmark_cases import EPILOG, known_cases, numbers, print_table
 from old_start import save_for
 
@@ -117,6 +122,7 @@ def main(argv=None):
     parser.add_argument("--threads", type=numbers, default="1", metavar="N,...",
                         help="numbers of threads (default: %(default)s)")
     parser.add_argument("--contact", metavar="NAME", help="contact law in the other tree (default: as in the case)")
+    parser.add_argument("--rotation", metavar="NAME", help="scheme in the other tree (default: as in the case)")
     parser.add_argument("--zero-force", action="store_const", const="zero-force", default="no-force", dest="force",
                         help="the other tree calls a compiled force of zeros (needs numba)")
     parser.add_argument("--turns", type=at_least(2), default=21, metavar="K", help="portions (default: %(default)s)")
@@ -129,6 +135,8 @@ def main(argv=None):
             try:
                 sim = case.simulation(1, None)
                 sim.save(starts[1])
+                if arguments.rotation:
+                    sim = without_history(sim, arguments.rotation, sim.contact)
                 save_for(other, with_contact(sim, arguments.contact) if arguments.contact else sim, starts[0])
                 rows += [(name, str(number), *compare(other, starts, number, STEPS[name],
                                                       arguments.turns, arguments.force))

@@ -22,7 +22,7 @@ import minidem as md
 from minidem.core.atomic import replace_text
 from minidem.ensemble.own_code import add_import_option, import_own
 from minidem.scenarios import dense_rods, rods_in_box
-from minidem.scenarios.rotating_bodies.driven_bodies import rms
+from minidem.scenarios.rotating_bodies.driven_bodies import rms, rms_error
 from minidem.scenarios.rotating_bodies.scheme_bench import SEEDS, SIMULATIONS, largest_turn, of_free_bodies, of_run
 
 PAGE = Path(md.__file__).with_name("guide") / "integrators.md"
@@ -65,6 +65,11 @@ def import_all(names):
         import_own(name, f"--import {name}")
 
 
+def with_error(values):
+    """The root mean square and its standard error."""
+    return f"{rms(values):.1e} ± {rms_error(values):.0e}" if np.isfinite(values).all() else "lost"
+
+
 def table(headings, rows):
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (headings, ["---"] * len(headings), *rows)) + "\n"
 
@@ -88,7 +93,7 @@ def main(argv=None):
     free = [[f"`{name}`", *(f"{results[None, name, 0][key]:{'.2g' if key == 'turn' else '.0e'}}".replace("inf", "lost")
                             for key in FREE)] for name in names]
     few, many = costs(rods_in_box, 30, 100_000, names), costs(dense_rods, 10_000, 150, names)
-    errors = [[f"`{name}`", *(f"{rms([results[system, name, seed] for seed in SEEDS]):.1e}" for system in SIMULATIONS),
+    errors = [[f"`{name}`", *(with_error([results[system, name, seed] for seed in SEEDS]) for system in SIMULATIONS),
                few[name], many[name]] for name in names]
     text = ("## Free bodies\n\n" + table(["scheme", *FREE.values()], free) + "## Many bodies\n\n"
             + table(["scheme", *SIMULATIONS, "time, A", "time, C"], errors))

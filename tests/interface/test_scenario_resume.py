@@ -79,7 +79,7 @@ def test_a_finished_run_stays_as_it_is(uninterrupted):
     ("--rods 29", "--rods: 29 here, but 30"), ("--box 1.25", "--box: 1.25 here, but 1.0"),
     ("--rods 40", "--rods: 40 here, but 30"),           # --box follows --rods, and is not what was given
     ("--dt 1e-5", "--dt: 1e-05 here, but 3.8e-05"), ("--seed 4", "--seed: 4 here, but 3"),
-    ("--integrator omelyan", "--integrator: omelyan here, but spiral"),
+    ("--integrator omelyan", "--integrator: omelyan here, but exact"),
     ("--time 0.1", "--time: 0.1 s is before the checkpoint")])
 def test_changed_physics_is_refused(arguments, named, uninterrupted, capsys):
     before = content(uninterrupted)

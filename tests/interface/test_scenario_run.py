@@ -29,7 +29,7 @@ def test_tables_and_summary(tmp_path):
         energy = sim.energy(shadow=True)
         assert row.tolist() == (sim.time, *(getattr(energy, name) for name in rows.dtype.names[1:]))
     assert md.Simulation.load(run / "checkpoint.npz").position.tobytes() == unrecorded.position.tobytes()
-    expected = {"scenario": "rods_in_box", "integrator": "spiral", "ended": "done", "dt": DT, "steps": STEPS,
+    expected = {"scenario": "rods_in_box", "integrator": "exact", "ended": "done", "dt": DT, "steps": STEPS,
                 "time": unrecorded.time, "clumps": 30, "spheres": 90, "seed": 1, "version": md.__version__,
                 "build": md.build_info(), "energy_scale": "energy_initial", "energy_final": unrecorded.energy().total}
     assert {key: summary[key] for key in expected} == expected
@@ -63,7 +63,7 @@ def test_what_it_says(tmp_path, capsys):
     arguments = ["--time", "0.01", "--frames", "2", "--out", str(tmp_path)]
     assert RODS.main(arguments) == 0
     said = capsys.readouterr()
-    assert said.out.startswith("Energy is conserved with spiral")
+    assert said.out.startswith("Energy is conserved with exact")
     for word in (str(tmp_path), "rods_in_box.pvd", "ParaView", "minidem movie", "-m pip install matplotlib"):
         assert word in said.out
     assert said.err == ""  # no progress line in the first ten seconds where there is no terminal
@@ -139,7 +139,7 @@ def test_help_has_defaults_that_are_functions(required, capsys):
 def test_options():
     """Defaults are the published scenario; a box keeps the number density; integrators have several parameters."""
     options = vars(RODS.parse([]))
-    expected = {"rods": 30, "box": 1.0, "integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1,
+    expected = {"rods": 30, "box": 1.0, "integrator": "exact", "dt": 38e-6, "time": 60.0, "seed": 1,
                 "frames": 200, "out": "results/rods_in_box", "compare": None, "resume": False}
     assert {name: options[name] for name in expected} == expected
     for words, box in ("--rods 7", 1.0), ("--rods 240", pytest.approx(2.0, rel=1e-15)), ("--rods 240 --box 1.5", 1.5):

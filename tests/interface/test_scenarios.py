@@ -2,6 +2,7 @@
 
 Studies of papers are run by tests/analytic/test_published.py and test_studies.py.
 """
+import inspect
 import json
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import silo
 import triaxial
 
 import minidem as md
+from minidem.core.interpreter import scenario_scripts
 from minidem.scenarios import dosta, module_of, periodic_grains
 from minidem.scenarios.collisions import oblique_impact as impacts
 from minidem.scenarios.rotating_bodies import falling_fibres as fibres
@@ -127,6 +129,14 @@ def test_thermalised_state_does_not_depend_on_the_integrator():
         assert np.any(getattr(one, name) != getattr(still, name))
     # The same energy, except the little that is elastic when the speeds change.
     assert one.energy().total == pytest.approx(still.energy().total, rel=0.04)
+
+
+def test_scenarios_take_the_default_integrator():
+    default = inspect.signature(md.Simulation).parameters["rotation"].default
+    modules = [module_of(name) for name in scenario_scripts()]
+    taken = {one.SCENARIO.name: one.SCENARIO.defaults["integrator"] for one in modules if hasattr(one, "SCENARIO")}
+    of_papers = {"chess_in_box": "spiral", "falling_fibres": "pcdm"}
+    assert len(taken) > 9 and taken == dict.fromkeys(taken, default) | of_papers
 
 
 def test_a_sheared_gas(monkeypatch):
