@@ -77,15 +77,14 @@ def powder(bond):
         md.Pair(rough, smooth, restitution=0.5, friction=0.0, rolling_friction=0.0, adhesion=0.0)]
 
 
-def bed(bond, length, walls, state):
-    """A simulation of the powder between the back, the smooth sides and further walls; state : of its clumps."""
+def bed(bond, length, walls, position, orientation, velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0)):
+    """A simulation of the powder between the back, the smooth sides and further walls."""
     rough, smooth, pairs = powder(bond)
     half = 0.5 * WIDTH * RADIUS
     sides = [md.Plane((0.0, -half, 0.0), (0.0, 1.0, 0.0), material=smooth),
              md.Plane((0.0, half, 0.0), (0.0, -1.0, 0.0), material=smooth)]
     sim = md.Simulation(rough, [md.Plane((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), *sides, *walls], dt=STEP, pairs=pairs,
                         contact=f"{LAW},rolling=epsd", gravity=(0.0, 0.0, -G))
-    position, orientation, velocity, spin = state
     sim.add_clumps(SPHERE, position, orientation, velocity=velocity, angular_velocity=spin)
     return sim
 
@@ -97,7 +96,7 @@ def settle(bond, length, seed):
     high = (length * RADIUS, 0.5 * WIDTH * RADIUS, count * SPHERE.volume / (FRACTION * length * WIDTH * RADIUS ** 2))
     [state] = place_densely([SPHERE], [count], low, high, np.random.default_rng(seed))
     closed = md.Plane((length * RADIUS, 0.0, 0.0), (-1.0, 0.0, 0.0)), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-    sim = bed(bond, length, closed, state)
+    sim = bed(bond, length, closed, *state)
     sim.run_until(5.0 * sqrt(2.0 * high[2] / G))
     return sim
 
@@ -108,8 +107,8 @@ def flow(settled, bond, length):
     wide, far = WIDTH * RADIUS, length * RADIUS
     floor = md.MeshWall(([(-far, -wide, 0.0), (far, -wide, 0.0), (far, wide, 0.0), (-far, wide, 0.0)],
                          [(0, 1, 2), (0, 2, 3)]))
-    sim = bed(bond, length, [floor], (settled.position, settled.orientation, settled.velocity,
-                                      settled.angular_velocity))
+    sim = bed(bond, length, [floor], settled.position, settled.orientation, settled.velocity,
+              settled.angular_velocity)
     before = sim.energy()
     for _ in range(30):
         sim.run_until(sim.time + 0.2 * sqrt(2.0 * far / G))
