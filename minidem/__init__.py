@@ -11,6 +11,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.PeriodicBox, md.Pressure            a periodic box that is sheared, stretched, or held under a pressure
     md.read_particles       the spheres of a state of LAMMPS, LIGGGHTS, exaDEM, ... as a start
     md.Energy               what sim.energy() returns
+    md.analysis             measures: angle_of_repose, fabric_tensor, radial_distribution ..., means with their errors
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
     md.Trajectory           GSD or CSV file of clumps over time, a callback of sim.run
@@ -21,7 +22,6 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.build_info           version, instruction set, OpenMP and compiler of this build
     md.get_include          folder of headers in C: contact/contact.h for laws, rotation/scheme.h for schemes
     md.effective_modulus, md.effective_shear_modulus    E* and G* of two materials in contact
-
     md.shapes               templates of rods, fibres, platonic solids ...
     md.mesh_report          a clump beside the mesh it was made from
     minidem.initial         clumps placed without overlap: place, place_densely; at rest: settled_bed, settle; while
@@ -63,7 +63,7 @@ except ImportError as error:
                       f"    {_sys.executable} -m pip install -e '{_folder.parent}'\n"
                       "or start Python in another folder, if minidem is installed elsewhere") from error
 
-from minidem import contact, rotation
+from minidem import analysis, contact, rotation
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
 from minidem.core.keywords import suggest_keywords as _suggest_keywords
@@ -81,8 +81,8 @@ from minidem.walls.periodic_box import PeriodicBox, Pressure
 
 __version__ = "0.25.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Material", "MeshWall", "Oscillation",
-           "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box_walls",
-           "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include",
+           "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "analysis",
+           "box_walls", "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include",
            "mesh_report", "read_particles", "rotation", "shapes", "show", "view"]
 
 

@@ -102,32 +102,13 @@ def exchange(options):
     return max(1, round(INTERVAL / options.dt)), Outlet((-1e3, -1e3, -1e3), (1e3, 1e3, -BELOW))
 
 
-def heights(sim):
-    """Heights of the highest spheres above the strips, (n,) [m]; 0 without any."""
-    centre, radius = sim.sphere_centers, np.asarray(sim.sphere_radii)
-    strip = np.digitize(centre[:, 0] / LENGTH, STRIPS) - 1
-    return [np.max(centre[:, 2] + radius, where=strip == k, initial=0.0) for k in range(len(STRIPS) - 1)]
-
-
-def profile(heights):
-    """Middles of the strips and heights, (n, 2) [m]; strips without spheres are left out."""
-    points = np.column_stack([0.5 * LENGTH * (STRIPS[:-1] + STRIPS[1:]), heights])
-    return points[points[:, 1] > 0.0]
-
-
-def straight_line(points):
-    """Slope and height at x = 0 of the line fitted to points (n, 2); nan for fewer than three."""
-    return np.polyfit(*points.T, 1) if len(points) > 2 else (np.nan, np.nan)
-
-
-def inclination(heights):
-    """Inclination of the surface with these heights above the strips [degrees]."""
-    slope, _ = straight_line(profile(heights))
-    return float(np.degrees(np.arctan(-slope)))
+def surface(sim):
+    """The straight line through the highest spheres of the strips."""
+    return md.analysis.angle_of_repose(sim, LENGTH * STRIPS)
 
 
 def angle(sim):
-    return inclination(heights(sim))
+    return float(np.degrees(surface(sim).value))
 
 
 def conclude(sim, recorder, folder):
@@ -148,15 +129,13 @@ def draw(figure, sim, time, angle, late):
     history.plot(time[late], np.full(len(time[late]), mean), "--", color=COLOURS[1], linewidth=2.0,
                  label=f"angle of repose {mean:.1f}°, mean of the last tenth")
     history.set(xlabel="time (s)", ylabel="inclination (degrees)")
-    centre, surface = sim.sphere_centers, heights(sim)
-    points = profile(surface)
-    slope, height = straight_line(points)
+    centre, line = sim.sphere_centers, surface(sim)
     side.plot(1e3 * centre[:, 0], 1e3 * centre[:, 2], ".", color="0.7", markersize=2, label="centres of spheres")
-    side.plot(*(1e3 * points.T), "o", color=COLOURS[1], label="highest points of ten strips")
-    side.plot(1e3 * points[:, 0], 1e3 * (height + slope * points[:, 0]), color="black",
-              label=f"straight line, {inclination(surface):.1f}°")
+    side.plot(*(1e3 * line.points.T), "o", color=COLOURS[1], label="highest points of ten strips")
+    side.plot(1e3 * line.points[:, 0], 1e3 * (line.height - np.tan(line.value) * line.points[:, 0]), color="black",
+              label=f"straight line, {np.degrees(line.value):.1f}°")
     side.set(xlabel="distance from the back, x (mm)", ylabel="height, z (mm)", aspect="equal",
-             ylim=(0.0, 1.4e3 * np.max(surface)))                   # room for the legend
+             ylim=(0.0, 1.4e3 * np.nanmax(line.points[:, 1])))                   # room for the legend
     history.legend(loc="lower right")
     side.legend(loc="upper right")
 

@@ -119,20 +119,15 @@ def flow(settled, bond, length):
 
 
 def surface(position, length):
-    """Inclination of the surface [degrees], and the points (8, 2) of the highest spheres of strips."""
-    edges = np.linspace(0.1, 0.8, 9) * length * RADIUS
-    strip = np.digitize(position[:, 0], edges) - 1
-    heights = [np.max(position[:, 2] + RADIUS, where=strip == k, initial=0.0) for k in range(8)]
-    points = np.column_stack([0.5 * (edges[:-1] + edges[1:]), heights])
-    slope, _ = np.polyfit(*points.T, 1)
-    return float(np.degrees(np.arctan(-slope))), points
+    """The straight line through the highest spheres of eight strips."""
+    return md.analysis.angle_of_repose((position, RADIUS), np.linspace(0.1, 0.8, 9) * length * RADIUS)
 
 
 def slope(bond, length, seed):
     """Row (Bond number, part that stays, angle, error of the balance), and the positions."""
     settled = settle(bond, length, seed)
     position, error = flow(settled, bond, length)
-    return (bond, len(position) / settled.n_clumps, surface(position, length)[0], error), position
+    return (bond, len(position) / settled.n_clumps, np.degrees(surface(position, length).value), error), position
 
 
 def run(options, report):
@@ -170,7 +165,7 @@ def draw(figure, found, slopes, length):
     panels[0].legend()
     for panel, ((bond, stays, *_), position) in zip(panels[1:], slopes):
         panel.plot(*(1e3 * position[:, [0, 2]].T), ".", color="0.6", markersize=2)
-        panel.plot(*(1e3 * surface(position, length)[1].T), color=COLOURS[1])
+        panel.plot(*(1e3 * surface(position, length).points.T), color=COLOURS[1])
         panel.set_title(f"Bo = {bond:g}: {100 * stays:.0f} % stay", fontsize="medium")
         panel.set(xlabel="x (mm)", ylabel="z (mm)", xlim=(0.0, 1.1e3 * length * RADIUS),
                   ylim=(0.0, 1.5e3 * length * RADIUS), aspect="equal")

@@ -30,8 +30,8 @@ from minidem.simulation.topic import Named
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = tuple(f"minidem.{name}" for name in (
-    "rotation", "contact", "rotation.registry", "contact.registry", "initial", "analysis.coarse", "scenario",
-    "ensemble", "shapes"))
+    "rotation", "contact", "rotation.registry", "contact.registry", "initial", "analysis", "analysis.coarse",
+    "scenario", "ensemble", "shapes"))
 SETTINGS = {
     "project": "minidem", "release": md.__version__, "html_title": f"minidem {md.__version__}",
     "extensions": ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb", "docs"],

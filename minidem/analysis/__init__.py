@@ -1,1 +1,16 @@
-"""Quantities computed from a state: energies, momenta, contacts, warnings. Nothing here changes the state."""
+"""Quantities computed from a state: energies, momenta, contacts, warnings. Nothing here changes the state.
+
+What is imported here is public: measures of packings, errors of means. So are flow.py and coarse.py, fields on a grid.
+"""
+from minidem.analysis.averages import block_mean, mean_rate
+from minidem.analysis.measures import (
+    angle_of_repose,
+    fabric_tensor,
+    mean_square_displacement,
+    radial_distribution,
+    solid_fraction,
+    unbalanced_force,
+)
+
+__all__ = ["angle_of_repose", "block_mean", "fabric_tensor", "mean_rate", "mean_square_displacement",
+           "radial_distribution", "solid_fraction", "unbalanced_force"]

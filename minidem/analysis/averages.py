@@ -1,7 +1,7 @@
 """Means over correlated samples, and their statistical errors."""
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,10 +10,17 @@ from minidem.core.checks import finite_array, refuse, whole
 
 
 class Mean(NamedTuple):
-    """A mean and its standard error."""
+    """A mean and its standard error, two numbers or two arrays."""
 
-    value: float
-    error: float
+    value: Any
+    error: Any
+
+
+def mean_of_rows(rows: np.ndarray) -> Mean:
+    """Mean of independent rows (n, ...) and its standard error; nan for fewer than two, and of none."""
+    n = len(rows)
+    value = np.mean(rows, axis=0) if n else np.full(rows.shape[1:], np.nan)
+    return Mean(value, np.std(rows, axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(rows.shape[1:], np.nan))
 
 
 def block_mean(samples: ArrayLike, blocks: int = 10) -> Mean:
@@ -37,8 +44,8 @@ def block_mean(samples: ArrayLike, blocks: int = 10) -> Mean:
     samples, blocks = finite_array("samples", samples, (-1,)), whole("blocks", blocks, 2)
     if len(samples) < blocks:
         raise ValueError(f"samples: {len(samples)} are fewer than blocks = {blocks}; give more, or fewer blocks")
-    means = [block.mean() for block in np.array_split(samples, blocks)]
-    return Mean(float(samples.mean()), float(np.std(means, ddof=1) / np.sqrt(blocks)))
+    means = np.array([block.mean() for block in np.array_split(samples, blocks)])
+    return Mean(float(samples.mean()), float(mean_of_rows(means).error))
 
 
 def mean_rate(times: ArrayLike, totals: ArrayLike, blocks: int = 10) -> Mean:

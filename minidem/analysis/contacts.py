@@ -4,6 +4,7 @@ from itertools import chain
 import numpy as np
 import scipy
 
+from minidem.core.checks import corners, positive
 from minidem.core.quaternions import cross
 
 
@@ -87,6 +88,27 @@ def enclosed_box(walls, box=None):
         elif sign < 0.0:
             high[axis] = min(high[axis], place)
     return low, high
+
+
+def averaging_volume(sim, volume, low, high):
+    """Corners of the box to average over, infinite ones included, and its volume."""
+    everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.box
+    if volume is not None:
+        if low is not None or high is not None:
+            raise ValueError("volume, low, high: give the volume, or both corners of a box")
+        return *everything, positive("volume", volume)
+    if (low is None) != (high is None):
+        raise ValueError("low and high belong together: give both or none")
+    if low is None:
+        low, high = enclosed_box(sim.walls.at_rest, box)
+        if not np.isfinite([low, high]).all():
+            raise ValueError("volume = None: walls and periodic axes do not enclose a box; give volume, or low and "
+                             "high")
+        return *everything, float(np.prod(high - low))
+    low, high = corners(low, high)
+    if box is not None:
+        box.refuse_outside(low, high)
+    return low, high, float(np.prod(high - low))
 
 
 def wall_wrenches(sim, contacts, about=None):

@@ -4,10 +4,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.contacts import enclosed_box, image_shifts, neighbours_of, rattlers
+from minidem.analysis.contacts import averaging_volume, image_shifts, neighbours_of, rattlers
 from minidem.analysis.energy import Energy, measure
 from minidem.analysis.shadow import shadow_terms
-from minidem.core.checks import corners, finite_array, flag, positive
+from minidem.core.checks import finite_array, flag
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import rotate
 from minidem.core.rows import unique_rows
@@ -84,7 +84,7 @@ class Contacts(Topic):
         -----
         J. Christoffersen, M. M. Mehrabadi, S. Nemat-Nasser, J. Appl. Mech. 48, 339 (1981), doi 10.1115/1.3157619.
         """
-        low, high, volume = _averaging_volume(self, volume, low, high)
+        low, high, volume = averaging_volume(self, volume, low, high)
         total = _love_weber(self, self.contacts(), low, high)
         if flag("kinetic", kinetic):
             reader, position, box = self.reader, self.reader.column("position"), self.reader.box
@@ -145,27 +145,6 @@ class Energies(Topic):
         spin = rotate(column("orientation"), rotation * column("inertia") * rate)
         arm = column("position") - self.reader.pin_arms() - finite_array("about", about, (3,))
         return np.sum(np.cross(arm, weight * column("mass")[:, None] * velocity) + spin, axis=0)
-
-
-def _averaging_volume(sim, volume, low, high):
-    """Corners of the box to average over, infinite ones included, and its volume."""
-    everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.box
-    if volume is not None:
-        if low is not None or high is not None:
-            raise ValueError("volume, low, high: give the volume, or both corners of a box")
-        return *everything, positive("volume", volume)
-    if (low is None) != (high is None):
-        raise ValueError("low and high belong together: give both or none")
-    if low is None:
-        low, high = enclosed_box(sim.walls.at_rest, box)
-        if not np.isfinite([low, high]).all():
-            raise ValueError("volume = None: walls and periodic axes do not enclose a box; give volume, or low and "
-                             "high")
-        return *everything, float(np.prod(high - low))
-    low, high = corners(low, high)
-    if box is not None:
-        box.refuse_outside(low, high)
-    return low, high, float(np.prod(high - low))
 
 
 def _love_weber(sim, found, low, high):
