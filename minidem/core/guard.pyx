@@ -48,7 +48,7 @@ cdef class exclusive:
         return self if it is None else MethodType(self, it)
 
     def __call__(self, it, *arguments, **options):
-        simulation = getattr(it, "_sim", it)
+        simulation = vars(it).get("_sim", it)
         with simulation.settings.guard:
             if simulation.loop.broken is not None:
                 raise RuntimeError(f"this simulation cannot go on: {simulation.loop.broken}; load its last checkpoint")

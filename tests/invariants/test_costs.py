@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scenes
 from bit_systems import bits
 from reference_walls import BALL, FRICTION, MATERIAL, MINDLIN, nearest_points, plate, simulation
 
@@ -192,3 +193,11 @@ def test_memory_by_topic(rolling, bytes_of_contact):
     assert memory["contacts"] == 3 * 4 * 4 * 3 * bytes_of_contact
     assert memory["copies"] > memory["contacts"] and 64 * 250 < memory["state"] < 64 * 400
     assert memory["loop"] > 64 * 100 and memory["lists"] > 0 and memory["sums"] >= 64 * 64
+
+
+def test_no_name_is_searched_for_in_a_call(monkeypatch):
+    """`Simulation.__getattr__` compares a name with all others, for the message that it is missing: a tenth of a ms."""
+    sim = scenes.rods_in_box(seed=1, n=3).simulation(38e-6)
+    monkeypatch.setattr(md.Simulation, "__getattr__", lambda sim, name: pytest.fail(f"{name} is searched for"))
+    sim.run(2)
+    assert sim.energy().total > 0.0 and len(sim.position) == 3 and len(sim.walls) == 6 and sim.bonds().size == 0
