@@ -17,7 +17,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Trajectory           GSD or CSV file of clumps over time, a callback of sim.run
     md.Frames               a folder of frames for ParaView and movies, also a callback
     md.Table                CSV file of energies, or of numbers of your own, also a callback
-    md.show, md.view        a picture of a simulation, and an HTML page on which one can turn it (extra render)
+    md.show, md.view, md.Live, md.movie    a picture; one to turn; one that follows a run; a movie (extra render)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
     md.get_include          folder of headers in C: contact/contact.h for laws, rotation/scheme.h for schemes
@@ -71,7 +71,8 @@ from minidem.initial.particle_files import read_particles
 from minidem.material import Material, Pair, effective_modulus, effective_shear_modulus
 from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory
-from minidem.render.show import show, view
+from minidem.render.movie import movie
+from minidem.render.show import Live, show, view
 from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 from minidem.templates import fit_report as mesh_report, shapes
@@ -80,10 +81,10 @@ from minidem.walls import Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, 
 from minidem.walls.periodic_box import PeriodicBox, Pressure
 
 __version__ = "0.25.0"
-__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Material", "MeshWall", "Oscillation",
-           "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "analysis",
-           "box_walls", "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include",
-           "mesh_report", "read_particles", "rotation", "shapes", "show", "view"]
+__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Live", "Material", "MeshWall",
+           "Oscillation", "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory",
+           "analysis", "box_walls", "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus",
+           "get_include", "mesh_report", "movie", "read_particles", "rotation", "shapes", "show", "view"]
 
 
 def get_include() -> str:

@@ -1,5 +1,6 @@
-"""The command `movie`: an MP4 or GIF file of the frames of a run."""
+"""The command `movie`, and md.movie for notebooks: an MP4 or GIF file of the frames of a run."""
 import argparse
+import base64
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from minidem.core.atomic import replacing
+from minidem.core.keywords import by_keyword
 from minidem.core.progress import Line
+from minidem.output.frames import Frames
 from minidem.output.vtu import Pvd, part_number
 from minidem.render import read, require
 from minidem.render.colour import SPEED, value_range, values
@@ -136,9 +139,65 @@ def write(frames, walls, path, options):
     scene.close()
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the command line; ValueError for bad arguments. Returns the exit status."""
-    options = parse(argv)
+class Movie:
+    """A movie in the file `path`; a notebook displays it as the last value of a cell, and keeps a copy."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def __repr__(self):
+        return f"Movie({str(self.path)!r})"
+
+    def _repr_html_(self):
+        data = base64.b64encode(self.path.read_bytes()).decode()
+        if self.path.suffix == ".gif":
+            return f'<img src="data:image/gif;base64,{data}" alt="movie">'
+        return f'<video src="data:video/mp4;base64,{data}" controls autoplay loop muted></video>'
+
+
+@by_keyword
+def movie(frames: Frames | str | Path, path: str | Path | None = None, *, size: tuple[int, int] = (640, 480),
+          fps: float = 25.0, seconds: float | None = None, every: int = 1, color: str | None = None,
+          contacts: bool = False, camera: str | Sequence[float] = CAMERA, colormap: str | None = None,
+          background: str = "white", transparent_walls: bool = False) -> Movie:
+    """Write a movie of the frames of a run, which a notebook displays as the last value of a cell.
+
+    Parameters
+    ----------
+    frames : Frames or path
+        What has written the frames, their folder, or its file NAME.pvd.
+    path : path, optional
+        NAME.mp4, or NAME.gif. Default: NAME.mp4 beside NAME.pvd.
+    size : (int, int)
+        Width and height in pixels, even numbers.
+    fps, seconds : float, optional
+        Pictures per second, and duration of the movie [s]: frames are repeated or left out. Default: each frame once.
+    every : int
+        Take every `every`-th frame.
+    color, contacts, camera, colormap, background, transparent_walls
+        As of `show`; also an array of the frames. `contacts` needs frames that were written with contacts.
+
+    Raises
+    ------
+    ValueError
+        For arguments out of range, or without frames.
+    ModuleNotFoundError
+        Without pyvista or imageio-ffmpeg (extra `render`); the message has the command that installs them.
+    """
+    camera = camera if isinstance(camera, str) else ",".join(map(str, camera))
+    given = {"out": path, "size": "x".join(map(str, size)), "fps": fps, "seconds": seconds, "every": every,
+             "color": color, "camera": camera, "colormap": colormap, "background": background}
+    options = parse([str(getattr(frames, "path", frames)), *["--contacts"] * contacts,
+                     *["--transparent-walls"] * transparent_walls,
+                     *(f"--{name}={value}" for name, value in given.items() if value is not None)])
+    path, _, written = _prepared(options)
+    for _ in written:
+        pass
+    return Movie(path)
+
+
+def _prepared(options):
+    """Path of the movie, its frames, and what `write` returns of them."""
     require()
     series = find_series(options.folder)
     path = Path(options.out or series.with_suffix(".mp4"))
@@ -146,10 +205,16 @@ def main(argv: Sequence[str]) -> int:
         raise ValueError(f"--out: {path} does not end in .mp4 or .gif")
     if not path.parent.is_dir():
         raise ValueError(f"--out: there is no folder {path.parent}")
-    frames = frame_list(series, options)
-    walls = series.parent / "walls.vtu"
+    frames, walls = frame_list(series, options), series.parent / "walls.vtu"
+    return path, frames, write(frames, read(walls) if walls.exists() else None, path, options)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; ValueError for bad arguments. Returns the exit status."""
+    options = parse(argv)
+    path, frames, written = _prepared(options)
     line = Line(options.quiet)
-    for done in write(frames, read(walls) if walls.exists() else None, path, options):
+    for done in written:
         line.update(f"movie: {done} of {len(frames)} pictures", done / len(frames))
     line.close()
     if not options.quiet:

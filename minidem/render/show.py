@@ -1,8 +1,9 @@
-"""A picture of a simulation, and a view that one can turn, for notebooks."""
+"""Pictures of a simulation for notebooks: one, one that follows a run, and a view that one can turn."""
 import html
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def show(sim: Simulation, *, color: str | None = None, size: tuple[int, int] = (
 
     A notebook displays the picture as the last value of a cell; elsewhere, ``md.show(sim).save("picture.png")``. No
     display is needed, but the packages pyvista and imageio-ffmpeg (extra `render`). `python -m minidem movie` draws
-    the frames of a run in the same way.
+    the frames of a run in the same way, and `movie` in a notebook; `Live` follows a run.
 
     Parameters
     ----------
@@ -89,6 +90,34 @@ def show(sim: Simulation, *, color: str | None = None, size: tuple[int, int] = (
     picture = drawing.draw(frame, f"t = {sim.time:.4g} s", tubes)
     drawing.close()
     return picture
+
+
+class Live:
+    """A picture that follows a run in a notebook, updated in place: a callback of `Simulation.run`.
+
+    ``sim.run(10_000, every=500, callback=md.Live(color="clump"))`` displays the last of twenty pictures at the end. A
+    further cell needs a further Live. A script has no place for it: `Frames` and `movie` write files.
+
+    Parameters
+    ----------
+    **options
+        As of `show`: color, size, camera ...
+    """
+
+    def __init__(self, **options):
+        self.options: dict = options
+        self._shown: Any = None
+
+    def __call__(self, sim) -> None:
+        ipython = sys.modules.get("IPython")
+        if ipython is None or ipython.get_ipython() is None:
+            raise RuntimeError("md.Live shows pictures in a notebook, and this is none; md.Frames and md.movie write "
+                               "files")
+        picture = show(sim, **self.options)
+        if self._shown is None:
+            self._shown = ipython.display.display(picture, display_id=True)
+        else:
+            self._shown.update(picture)
 
 
 class View:

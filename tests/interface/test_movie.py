@@ -1,9 +1,10 @@
-"""python -m minidem movie, md.show and md.view: pictures of the right size, number and content; errors."""
+"""minidem movie, md.movie, md.Live, md.show, md.view: pictures of the right size, number and content; errors."""
 import base64
 import math
 import re
 import sys
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -72,6 +73,46 @@ def test_mp4_and_gif(run, tmp_path):
     assert movie(run / "two.pvd", "--out", gif, "--size", "160x120", "--every", "2", "--color", "template") == 0
     with Image.open(gif) as shown:
         assert shown.format == "GIF" and shown.size == (160, 120) and shown.n_frames == 2
+
+
+def test_movie_of_a_notebook(run, tmp_path):
+    """The same file as of the command, which the notebook contains; errors name the option."""
+    made = md.movie(run, tmp_path / "one.mp4", size=(160, 120), fps=10, seconds=1.2, camera=(10, 20))
+    assert movie(run, "--size", "160x120", "--fps", "10", "--seconds", "1.2", "--camera", "10,20") == 0
+    assert made.path.read_bytes() == (run / "two.mp4").read_bytes() and repr(made) == f"Movie('{tmp_path / 'one.mp4'}')"
+    page = made._repr_html_()
+    kept = page.partition("base64,")[2].partition('"')[0]
+    assert "<video" in page and base64.b64decode(kept) == made.path.read_bytes()
+    frames = md.Frames(tmp_path / "series")
+    sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-4)
+    sim.add_clumps(BALL, (0, 0, 0), velocity=(1, 0, 0))
+    sim.run(200, every=100, callback=frames)
+    made = md.movie(frames, tmp_path / "two.gif", size=(64, 48), color="solid", transparent_walls=True)
+    assert "<img src=" in made._repr_html_()
+    assert md.movie(frames, size=(64, 48)).path == tmp_path / "series" / "series.mp4"
+    for options, message in (({"size": (161, 120)}, "two even numbers"), ({"contacts": True}, "has no contacts"),
+                             ({"path": "movie.avi"}, "does not end in"), ({"fps": -1}, "--fps")):
+        with pytest.raises(ValueError, match=message):
+            md.movie(frames, **options)
+
+
+def test_a_picture_that_follows_a_run(monkeypatch):
+    """One display, which is updated; in a script the remedy is named."""
+    shown, sim = [], md.Simulation(md.Material(1e9, 0.1), dt=1e-4)
+    sim.add_clumps(BALL, [(0, 0, 0), (0, 0, 1)], velocity=[(1, 0, 0), (0, 0, 0)])
+    live = md.Live(color="speed", size=(64, 48))
+    with pytest.raises(RuntimeError, match=r"md\.Frames and md\.movie"):
+        sim.run(30, every=10, callback=live)
+    handle = SimpleNamespace(update=lambda picture: shown.append(("update", picture.size)))
+
+    def display(picture, display_id):
+        shown.append(("display", picture.size))
+        return handle
+
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(
+        get_ipython=lambda: object(), display=SimpleNamespace(display=display)))
+    sim.run(20, every=10, callback=live)
+    assert shown == [("display", (64, 48)), ("update", (64, 48)), ("update", (64, 48))]
 
 
 @pytest.mark.parametrize("words, message", [
