@@ -18,7 +18,7 @@ from minidem.output import vtu
 ALL = -1                                # clumps in the trajectory
 # Options of output and resources, which a continued run may change. All others define the physics.
 _NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoint_every", "resume", "compare",
-                "energy_limit", "track", "track_every", "contacts", "imports"}
+                "energy_limit", "track", "track_every", "contacts", "imports", "verify"}
 
 _EPILOG = """\
 exit status: 0 done; 1 failed: a non-finite state, or an energy error beyond --energy-limit, with a checkpoint of the
@@ -161,6 +161,10 @@ def make_parser(scenario):
            help="simulated time between checkpoints; the last two are kept (default: one when the run ends)")
     option("--resume", action="store_true",
            help="continue from the checkpoint in --out; a longer --time is allowed, changed physics is refused")
+    if "dt" in defaults:
+        option("--verify", nargs="?", const="rounding", choices=("rounding", "seeds"),
+               help="instead, the numbers of the scenario with error bars: 24 runs with this step, a half and a "
+                    "quarter of it, from initial states that differ by rounding, or with other seeds")
     if scenario.conservative:
         option("--energy-limit", type=positive, metavar="X",
                help="end the run when the relative energy error, or that of the energy balance, exceeds X")

@@ -4,18 +4,12 @@ import math
 import numpy as np
 
 from minidem.analysis.energy import DISSIPATED, energy_input, energy_scale
-from minidem.core.atomic import replacing
+from minidem.output.figure import COLOURS, LOOK, STYLES, save, styles
 
-# Okabe and Ito's palette for colour-blind readers, then seven darker colours for pictures with many curves; line styles
-# repeat the distinction.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
-           "#882255", "#332288", "#999933", "#8C8C8C", "#44AA99", "#7A4419", "#AA4499")
+__all__ = ["COLOURS", "LOOK", "STYLES", "comparison", "energies", "save", "stacked", "styles"]
+
 STACK = (*COLOURS[:6], "#F0E442", "#999999")        # of kinetic, elastic, potential energy, and of the dissipated kinds
-STYLES = ("-", "--", "-.", ":")
-LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-        "axes.axisbelow": True, "axes.formatter.use_mathtext": True, "axes.formatter.useoffset": False,
-        "axes.formatter.min_exponent": 5,       # numbers such as 0.05 or 200 on logarithmic axes, not powers of ten
-        "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False, "savefig.dpi": 200}
+
 
 
 def energies(path, table, title):
@@ -99,11 +93,6 @@ def _scale(panel, curves):
     panel.set_ylim(np.clip(panel.get_ylim(), -end, end))
 
 
-def styles(number):
-    """(colour, line style) of each of `number` curves: colours are distinct for up to 14, with line styles for 28."""
-    return [(COLOURS[k % len(COLOURS)], STYLES[k % len(STYLES)]) for k in range(number)]
-
-
 def _change(table, kind="total"):
     return (table[kind] - table[kind][0]) / (energy_scale(table)[0] or 1.0)
 
@@ -111,17 +100,3 @@ def _change(table, kind="total"):
 def _change_label(table):
     divisor = {"energy_initial": "$\\,/\\,E_0$", "kinetic_max": "$\\,/\\,K_\\mathrm{max}$", None: " (J)"}
     return f"$(E - E_0)${divisor[energy_scale(table)[1]]}"
-
-
-def save(path, size, draw):
-    """Draw a figure of a size [inches] by draw(figure) and write it atomically; False without matplotlib."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        return False
-    with matplotlib.rc_context(LOOK), replacing(path) as temporary:
-        figure = Figure(figsize=size, layout="constrained")     # not by pyplot, which needs a display
-        draw(figure)
-        figure.savefig(temporary)
-    return True

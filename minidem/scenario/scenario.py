@@ -135,6 +135,8 @@ class Scenario:
         if self.study:
             if self.check:
                 self.check(options)
+        elif getattr(options, "verify", None) and (getattr(options, "compare", None) or options.resume):
+            raise ValueError("--verify: it makes runs of its own; leave --compare and --resume out")
         elif options.track_every and not options.track:
             raise ValueError(f"--track-every {options.track_every:g}: give --track N or --track all as well")
         elif options.contacts and not options.frames:
@@ -150,9 +152,12 @@ class Scenario:
             with Signals() as stopped:
                 try:
                     options = self.parse(argv)
-                    runs = {} if self.study else self._runs(options)
+                    judged = getattr(options, "verify", None)
+                    runs = {} if self.study or judged else self._runs(options)
                 except ValueError as error:
                     return self._fail(BAD_ARGUMENTS, f"error: {error}")
+                if judged:
+                    return self._verify(sys.argv[1:] if argv is None else argv, options)
                 if not self.study:
                     return self._execute(runs, options, stopped)
                 report = self._report(options)
@@ -206,6 +211,15 @@ class Scenario:
         if summary["ended"] != "done":
             raise RuntimeError(f"the run in {folder} ended: {summary['reason'] or summary['ended']}")
         return summary
+
+    def _verify(self, words, options):
+        from minidem.scenario.verified import verify_scenario
+        try:
+            found = verify_scenario(self, words, options)
+        except RuntimeError as error:
+            return self._fail(FAILED, f"failed: {error}")
+        say(f"{found}\nFiles are in {options.out}/verify.", options.quiet)
+        return DONE
 
     def _report(self, options):
         with Report(self.name, options) as report:

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "minidem"
 # A module imports those of the lines above its own, and of its own line only its folder.
 LAYERS = ["isa", "core", "material", "meshes", "templates", "walls", "state", "broadphase", "contact", "rotation",
           "loop", "fields holds", "forces onset steering shared_mass", "engine", "analysis", "output", "simulation",
-          "citation", "initial", "ensemble", "scenario", "render selftest", "scenarios", "__main__"]
+          "citation", "initial", "ensemble", "accuracy", "scenario", "render selftest", "scenarios", "__main__"]
 RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}
 # rotation.integrate is the same loop as a many-body run; the package hands it out, on demand
 ALLOWED = {("rotation", "simulation")}

@@ -9,8 +9,9 @@ from killed_runs import columns, frames_of
 from rods_in_box import SCENARIO as RODS
 
 import minidem as md
+from minidem.accuracy.verify import verification
 from minidem.core import progress
-from minidem.scenario import Scenario
+from minidem.scenario import Scenario, verified
 from minidem.scenarios import module_of, paper_report
 
 DT = 38e-6
@@ -120,6 +121,21 @@ def test_unstable_runs_end(tmp_path, capsys):
 # --- options and folders ---
 
 EXPERIMENT = Scenario("nothing", "Nothing.", study=lambda options, report: None)
+
+
+def test_numbers_with_error_bars(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(verified, "verification", lambda *given, **others: verification(
+        *given, **others | {"workers": 0, "seeds": 2}))
+    words = ["--rods", "3", "--time", "0.02", "--out", str(tmp_path)]
+    assert RODS.main([*words, "--verify"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(" = ")[0] for line in said] == ["spin", "energy_final", "contacts_per_clump",
+                                                      f"Files are in {tmp_path}/verify."]
+    assert "converged, to rounding" in said[0] and (tmp_path / "verify" / "errors.csv").exists()
+    assert RODS.main([*words, "--verify", "seeds"]) == 0
+    spin = float(capsys.readouterr().out.split()[4])
+    assert spin > 0.0                                                   # half-width: the seeds differ
+    assert RODS.main([*words, "--verify", "--resume"]) == 2 and "--verify" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("required", [False, True])

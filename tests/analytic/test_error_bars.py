@@ -1,0 +1,178 @@
+"""Error bars: how often the true value is inside, and which verdicts are given, for numbers and for scenes."""
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem.accuracy import error_bar
+from minidem.initial import place, random_directions
+
+STEPS = np.array([1.0, 0.5, 0.25])
+MANY = pytest.mark.slow
+
+
+def part_inside(bars, true):
+    return np.mean([abs(bar.value - true) <= bar.error for bar in bars])
+
+
+def words(bars):
+    return {word: sum(bar.verdict == word for bar in bars) for word in {bar.verdict for bar in bars}}
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-4, 1e-2, 1e-1])
+@pytest.mark.parametrize("power", [3, 4])
+def test_numbers_of_second_order(noise, power):
+    """value + b h^2 + c h^power, b and c normal, which are large at the coarsest step, and runs that scatter."""
+    rng, bars = np.random.default_rng(1), []
+    for _ in range(400):
+        b, c = 1e-2 * rng.normal(size=2)
+        bars.append(error_bar(1.0 + (b * STEPS ** 2 + c * STEPS ** power)[:, None] + noise * rng.normal(size=(3, 8)),
+                              STEPS))
+    assert 0.9 <= part_inside(bars, 1.0) <= 0.99
+
+
+def test_numbers_of_other_orders():
+    rng = np.random.default_rng(1)
+    first = error_bar(1.0 + 1e-2 * STEPS[:, None] + 1e-6 * rng.normal(size=(3, 8)), STEPS)
+    assert first.verdict == "not converged" and first.order == pytest.approx(1.0, abs=0.01)
+    assert first.order_error < 0.01 and abs(first.value - 1.0) < first.error
+    assert "1.00 ± 0.00 instead of 2" in str(first)
+    assert error_bar(1.0 + 1e-2 * STEPS[:, None] + np.zeros((3, 2)), STEPS, order=1.0).verdict == "converged"
+    same = error_bar(np.full((3, 2), 0.3), STEPS)
+    assert (same.value, same.verdict, same.reason) == (0.3, "converged", "to rounding") and same.error < 1e-15
+    # The phase of the first contact within its step: the error is of second order, and its sign random.
+    phases = [error_bar(1.0 + 1e-2 * (STEPS ** 2)[:, None] * rng.uniform(-1, 1, (3, 8)), STEPS) for _ in range(200)]
+    assert part_inside(phases, 1.0) >= 0.95
+
+
+def test_what_a_tolerance_needs():
+    rng = np.random.default_rng(1)
+    noisy = 1.0 + 0.1 * rng.normal(size=(3, 8))
+    few = error_bar(noisy, STEPS, tolerance=0.01)
+    assert few.verdict == "not enough samples" and "runs of each step" in few.reason
+    need = int(float(few.reason.split("about ")[1].split()[0]))
+    many = error_bar(1.0 + 0.1 * rng.normal(size=(3, 2 * need)), STEPS, tolerance=0.01)
+    assert many.verdict == "chaotic" and many.sampling < 0.01
+    coarse = error_bar(1.0 + 0.1 * STEPS[:, None] ** 1.0 + np.zeros((3, 2)), STEPS, tolerance=0.01)
+    assert coarse.verdict == "not converged" and "times smaller" in coarse.reason
+
+
+@pytest.mark.parametrize("values, steps, words", [
+    (np.zeros((2, 3)), STEPS[:2], "three or more"), (np.zeros((3, 3)), [1.0, 0.5, 0.2], "same factor"),
+    (np.zeros((3, 1)), STEPS, "two or more"), (np.zeros((3, 3)), STEPS[::-1], "smaller than the one before")])
+def test_what_is_refused(values, steps, words):
+    with pytest.raises(ValueError, match=words):
+        error_bar(values, steps)
+
+
+ROD = md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.03] * 3, density=2500.0)
+TOP = md.ClumpTemplate([(0, 0, 0), (0.05, 0, 0), (0.02, 0.04, 0)], [0.04, 0.02, 0.03], density=2500.0)
+BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
+
+
+def bars_of(build, observables, trials, **options):
+    """The bars of the first observable, of scenes whose seeds do not overlap."""
+    found = []
+    for trial in range(trials):
+        seen = md.verify(lambda seed, trial=trial: build(1000 * trial + seed), lambda sim: observables(sim), **options)
+        found.append(next(iter(seen.bars.values())))
+    return found
+
+
+def impact(contact, steps_per_contact):
+    """A ball meets a wall at a random distance and with a random speed."""
+    def build(seed):
+        rng = np.random.default_rng(seed)
+        glass = md.Material(1e8, 0.2, restitution=0.6)
+        speed = rng.uniform(0.5, 2.0)
+        duration = 2.87 * (BALL.mass ** 2 / (0.01 * (md.effective_modulus(glass, glass)) ** 2 * speed)) ** 0.2
+        sim = md.Simulation(glass, [md.Plane((0, 0, 0), (0, 0, 1))], contact=contact, dt=duration / steps_per_contact)
+        sim.add_clumps(BALL, (0.0, 0.0, 0.01 + rng.uniform(0.2, 1.2) * 2e-4), velocity=(0.0, 0.0, -speed))
+        return sim
+    return build
+
+
+def rebound(sim):
+    before = -sim.velocity[0, 2]
+    while sim.velocity[0, 2] < 0.0 or len(sim.contacts()):
+        sim.run(10)
+    return {"restitution": sim.velocity[0, 2] / before}
+
+
+@pytest.mark.parametrize("steps_per_contact, trials", [(20, 10), *(pytest.param(*case, marks=MANY) for case in (
+    (20, 200), (100, 200)))])
+def test_restitution(steps_per_contact, trials):
+    bars = bars_of(impact("hertz-mindlin", steps_per_contact), rebound, trials)
+    assert 0.9 <= part_inside(bars, 0.6) and words(bars).get("not converged", 0) <= 0.1 * trials, words(bars)
+    assert max(bar.error for bar in bars) < 0.6 * 4.0 / steps_per_contact ** 1.5
+
+
+LARGE = pytest.mark.filterwarnings("ignore:dt = ")      # nothing touches here
+
+
+def free_top(scheme, step):
+    def build(seed):
+        sim = md.Simulation(md.Material(1e8, 0.2), rotation=scheme, dt=step)
+        sim.add_clumps(TOP, (0.0, 0.0, 0.0), angular_velocity=random_directions(1, np.random.default_rng(seed))[0])
+        return sim
+    return build
+
+
+def precession(sim):
+    """Difference of a component of the angular velocity after 3 s to the exact solution."""
+    exact = md.Simulation(sim.material, rotation="exact", dt=sim.dt)
+    exact.add_clumps(TOP, sim.position, sim.orientation, angular_velocity=sim.angular_velocity)
+    for one in (sim, exact):
+        one.run_until(3.0)
+    return {"difference": 1.0 + sim.angular_velocity[0, 0] - exact.angular_velocity[0, 0]}
+
+
+@LARGE
+@pytest.mark.parametrize("step, trials", [(0.1, 5), *(pytest.param(*case, marks=MANY) for case in (
+    (0.03, 200), (0.3, 200)))])
+def test_free_top(step, trials):
+    assert 0.9 <= part_inside(bars_of(free_top("spiral", step), precession, trials), 1.0)
+
+
+@LARGE
+def test_a_scheme_of_first_order_is_seen():
+    for state in range(3):
+        bars = md.verify(lambda: free_top("euler", 0.03)(state), lambda sim: precession(sim), seeds=2).bars
+        assert bars["difference"].verdict == "not converged"
+        assert bars["difference"].order == pytest.approx(1.0, abs=0.3)
+
+
+def gas(rods, step):
+    """Elastic rods in a box, whose spin about their axes is zero and remains so."""
+    def build(seed):
+        rng, side = np.random.default_rng(seed), 0.12 * rods ** (1 / 3)
+        (position, orientation), = place([ROD], [rods], (0, 0, 0), (side,) * 3, rng)
+        sim = md.Simulation(md.Material(1e7, 0.2), md.box_walls((0, 0, 0), (side,) * 3), dt=step, threads=1)
+        sim.add_clumps(ROD, position, orientation, velocity=random_directions(rods, rng))
+        return sim
+    return build
+
+
+def share(sim):
+    """Mean share of the rotation in the kinetic energy after the first second."""
+    shares = []
+    sim.run_until(1.0)
+    sim.run_until(3.0, every=round(0.02 / sim.dt), callback=lambda sim: shares.append(
+        sim.energy().rotational / sim.energy().kinetic))
+    return {"share": np.mean(shares)}
+
+
+@MANY
+def test_equipartition_of_a_chaotic_gas():
+    """Two of five degrees of freedom of a rod are rotations."""
+    bars = bars_of(gas(8, 1e-4), share, 200)
+    assert 0.9 <= part_inside(bars, 0.4) and words(bars).get("chaotic", 0) >= 160, words(bars)
+
+
+def test_a_chaotic_bed_is_called_so_from_rounding_alone():
+    def flight(sim):
+        sim.run_until(0.2)
+        return {"height": sim.position[0, 2]}
+
+    assert md.verify(lambda: gas(8, 1e-4)(1), share, seeds=3).bars["share"].verdict == "chaotic"
+    quiet = md.verify(lambda: impact("hertz-mindlin", 100)(1), lambda sim: flight(sim), seeds=3).bars["height"]
+    assert quiet.verdict == "converged" and quiet.sampling < 1e-9
