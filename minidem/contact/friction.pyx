@@ -35,6 +35,18 @@ FRICTION_PARAMETERS = {         # the first three in the order of part.pxd
     "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": MASSES,
     "bonds": tuple(PARTS["bonds"]),
 }
+MEANINGS = {
+    "limit_damping": "With yes, attraction before lift-off is clipped, and the restitution larger than given.",
+    "friction_limit": "Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.",
+    "bond_range": "Largest gap that a bond spans, in effective radii, with bonds=parallel.",
+    "tangential": "Spring of friction: rescale and mindlin follow the contact radius, and mindlin, as in LIGGGHTS and "
+                  "EDEM, may create energy; linear has one stiffness.",
+    "tangential_damping": "Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.",
+    "rolling": "With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.",
+    "rolling_damping": "Damping ratio of rolling, with rolling=epsd.",
+    "mass": "Effective mass: shared by the contacts of two bodies, of a single one, or of clumps that do not rotate.",
+    "bonds": "With parallel, bonds of sim.bonds.add, by Potyondy and Cundall 2004.",
+}
 for model in MODELS.values():
     for name in model.parameters:
         assert name not in FRICTION_PARAMETERS, f"{name}: a tangential model needs another name for it"
@@ -122,10 +134,11 @@ def friction_kernels(normal, values):
                       n_records=FRICTION_RECORDS, parts=parts)
 
 
-def friction_law(normal, parameters, **fields):
-    """ContactLaw of a normal part with friction; parameters : its own, fields : as for `ContactLaw`."""
+def friction_law(normal, parameters, meanings, **fields):
+    """ContactLaw of a normal part with friction; parameters, meanings : its own, fields : as for `ContactLaw`."""
     cohesion = {"cohesion=jkr": ("adhesion",)} if "cohesion" in parameters else {}
     return ContactLaw(
         kernels=lambda values: friction_kernels(normal, values), range=largest_gap, needs_velocity=True,
         has_history=True, dashpots=True, conservative=False, reads_of_pairs=("restitution", "friction"),
-        reads_with=READS_WITH | cohesion, parameters=FRICTION_PARAMETERS | parameters, **fields)
+        reads_with=READS_WITH | cohesion, parameters=FRICTION_PARAMETERS | parameters, meanings=MEANINGS | meanings,
+        **fields)

@@ -15,6 +15,7 @@ from minidem.material import PAIR_PROPERTIES
 __all__ = ["ContactLaw", "available", "info", "register"]
 
 MASSES = "shared", "single", "clump"    # words of the option of laws with dashpots
+ONSET = "With corrected, a small force where a contact begins or ends removes the energy error of these steps."
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
 
@@ -30,7 +31,7 @@ class ContactLaw(Description):
     kernels : LawKernels or callable
         Its compiled functions (contact/law.pxd); of a law that is composed of parts kernels(values), `values` being the
         parameters by name.
-    coefficients, reads, reads_of_pairs, range, begins, scale, parameters
+    coefficients, reads, reads_of_pairs, range, begins, scale, parameters, meanings
         As for `register`. A law without history has at most four coefficients.
     power : float
         p of the normal force k d^p of an overlap d. Its elastic energy is F d / (p + 1), its stiffness p F / d.
@@ -258,7 +259,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         sphere are added as multiples of 2^-54 of it, and their magnitudes may sum up to 256 times it; else the run ends
         with an error. Default: 2 E* R^2, of Young's modulus. Energies have a unit that follows from it.
     **further : object
-        Further fields of `ContactLaw`: title, doi, doc, cites, power, reads_with and others.
+        Further fields of `ContactLaw`: title, doi, doc, cites, meanings, power, reads_with and others.
 
     Returns
     -------

@@ -39,6 +39,8 @@ class Description:
         Codes that use it.
     parameters : dict
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
+    meanings : dict
+        Parameters to a sentence, with unit, of what they mean.
     """
 
     kind: ClassVar[str]                         # the argument that selects one
@@ -54,6 +56,7 @@ class Description:
     doc: str = field(default="", repr=False)
     used_in: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self):
         """Check what all have, and set the default of doi; ValueError for a description that cannot be used."""
@@ -64,6 +67,9 @@ class Description:
                 for default in self.parameters.values()):
             self.refuse("parameters", f"give at most {self.most_parameters} names with a number, a tuple of words, or "
                                       "None for a number to be given")
+        if not isinstance(self.meanings, Mapping) or not all(
+                name in self.parameters and isinstance(text, str) for name, text in self.meanings.items()):
+            self.refuse("meanings", "give a dict of parameters to text")
         for one in fields(self):
             if isinstance(one.default, bool):
                 flag(one.name, getattr(self, one.name))

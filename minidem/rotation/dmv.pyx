@@ -94,7 +94,7 @@ cdef int dmv(const BodyBlock *b) noexcept nogil:
 SCHEMES = [Scheme(
     name="dmv", title="discrete Moser-Veselov, preprocessed",
     kernels=Kernels(<size_t> dmv), keeps_norm=True, symplectic=True, n_scratch=KICK_SCRATCH,
-    parameters={"order": ("4", "6", "2")}, **LEAPFROG,
+    parameters={"order": ("4", "6", "2")}, meanings={"order": "Order of convergence of free rotation."}, **LEAPFROG,
     cites=("moser1991discrete", "hairer2006preprocessed", "mclachlan2005discrete"),
     cites_with={"order=2": ("moser1991discrete", "mclachlan1995equivariant", "kol1997symplectic")}, reference={
         "": ((6.1611681280e-07, 3.1525387894e-06), (7.9755518290e-05, 5.0639558456e-05)),

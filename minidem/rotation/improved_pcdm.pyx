@@ -87,4 +87,5 @@ SCHEMES = [Scheme(
     orientation_offset=0.5, angular_velocity_offset=0.5, **SECOND_ORDER,
     orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF, n_scratch=10,
     parameters={"predictor": ("reused", "recomputed")}, cites=("seelen2016improved",),
+    meanings={"predictor": "Acceleration of the prediction: reused as published; recomputed halves the energy error."},
     reference={"": ((5.8784573649e-05, 5.6317645886e-05), (9.2203358546e-04, 8.9354282233e-04))})]

@@ -90,16 +90,18 @@ cdef int spiral_omelyan(const BodyBlock *b) noexcept nogil:
     return start_by_map(b) | turn(b) | solve(SYNC, 1, b)
 
 
+ITERATE = {"iterations": "Iterations for the angular velocity in a step; three, as published, are not converged."}
 SCHEMES = [
     Scheme(name="omelyan", title="Omelyan 1998", equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
            kernels=Kernels(<size_t> omelyan), keeps_norm=True, **LEAPFROG,
            parameters={"iterations": Count(3), "start": ("euler", "map")},
+           meanings=ITERATE | {"start": "First half step back: by euler as published, or by the map of the scheme."},
            cites=("omelyan1998algorithm", "delvalle2024spiral"), reference={
                "": ((3.4950927847e-04, 1.1436931055e-05), (5.5790787161e-03, 1.7289927981e-04)),
                "iterations=20,start=map": ((3.4924525024e-04, 1.1368366006e-05),
                                            (5.5730278654e-03, 1.7731080078e-04))}),
     Scheme(name="spiral-omelyan", title="SPIRAL with Omelyan's angular velocity", equations="7, B.10 to B.12",
-           kernels=Kernels(<size_t> spiral_omelyan), keeps_norm=True, parameters={"iterations": Count(3)},
-           cites=("delvalle2024spiral", "omelyan1998algorithm"), **LEAPFROG,
+           kernels=Kernels(<size_t> spiral_omelyan), keeps_norm=True, parameters={"iterations": Count(3)}, **LEAPFROG,
+           meanings=ITERATE, cites=("delvalle2024spiral", "omelyan1998algorithm"),
            reference={"": ((1.2205329159e-05, 1.1294205811e-05), (2.0960971242e-04, 1.7062956430e-04))}),
 ]

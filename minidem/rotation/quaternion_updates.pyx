@@ -116,18 +116,20 @@ cdef int walton_braun(const BodyBlock *b) noexcept nogil:
     return role(MOVE, move_by_cayley, b)
 
 
+OPTION = {"parameters": {"omega": ("old", "new")},
+          "meanings": {"omega": "Angular velocity of the rotation: old from the start of the step, new from its end."}}
 SCHEMES = [
     Scheme(name="euler-quaternion", title="Euler quaternion", equations="31, 32", cites=("zhao2013novel",),
-           kernels=Kernels(<size_t> euler), normalises=True, parameters={"omega": ("old", "new")},
+           kernels=Kernels(<size_t> euler), normalises=True, **OPTION,
            reference={"": ((1.7110296907e-02, 3.5235535149e-03), (8.4388861848e-02, 1.6104835095e-02))}),
     Scheme(name="walton-braun", title="Walton and Braun", equations="33 to 39", cites=("zhao2013novel",),
            kernels=Kernels(<size_t> walton_braun), normalises=True,
            reference={"": ((3.9286374828e-03, 3.5235535149e-03), (1.5838673113e-02, 1.6104835095e-02))}),
     Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", equations="40 to 45",
            cites=("zhao2013novel", "kleppmann2007simulation"),
-           kernels=Kernels(<size_t> scalar_factor), keeps_norm=True, parameters={"omega": ("old", "new")},
+           kernels=Kernels(<size_t> scalar_factor), keeps_norm=True, **OPTION,
            reference={"": ((1.5704683791e-02, 3.5235535149e-03), (6.2684767725e-02, 1.6104835095e-02))}),
     Scheme(name="direct-multiplication", title="direct multiplication", equations="49, 50", cites=("zhao2013novel",),
-           kernels=Kernels(<size_t> direct), keeps_norm=True, parameters={"omega": ("old", "new")},
+           kernels=Kernels(<size_t> direct), keeps_norm=True, **OPTION,
            reference={"": ((1.5704683791e-02, 3.5235535149e-03), (6.2684767725e-02, 1.6104835095e-02))}),
 ]

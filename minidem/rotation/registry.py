@@ -21,7 +21,7 @@ class Scheme(Description):
 
     Attributes
     ----------
-    name, title, cites, cites_with, doi, equations, doc, used_in, parameters
+    name, title, cites, cites_with, doi, equations, doc, used_in, parameters, meanings
         As for `minidem.core.registry.Description`.
     kernels : Kernels
         Its compiled functions (rotation/scheme.pxd).
@@ -155,7 +155,7 @@ def register(name: str | Scheme, move: Function | None = None, start: Function |
         As in minidem/rotation/scheme.pxd. Without `sync`, w belongs to the instant of the pose; `predict`
         defaults to `sync`.
     **further : object
-        Further fields of `Scheme`: title, doi, doc, stages, n_scratch, parameters,
+        Further fields of `Scheme`: title, doi, doc, stages, n_scratch, parameters, meanings,
         angular_velocity_offset (-0.5 for a leapfrog), orders and others.
 
     Returns

@@ -56,6 +56,7 @@ SCHEMES = [Scheme(
     kernels=Kernels(<size_t> spiral), keeps_norm=True,
     angular_velocity_offset=-0.5, order_q=2, order_w=3, order_q_varying=2, order_w_varying=2,
     parameters={"inner": ("ssprk3", "rk4")},
+    meanings={"inner": "Method for the angular velocity: ssprk3 as published; with rk4 the energy does not drift."},
     cites=("delvalle2024spiral", "shu1988efficient"), used_in="Yade, GeoTaichi",
     cites_with={"inner=rk4": ("delvalle2024spiral", "kutta1901beitrag")},
     reference={"": ((2.8506485582e-06, 1.2738396125e-07), (5.1012597653e-05, 7.955229647e-06))})]

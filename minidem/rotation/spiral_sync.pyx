@@ -45,6 +45,7 @@ cdef int spiral_sync(const BodyBlock *b) noexcept nogil:
 SCHEMES = [Scheme(
     name="spiral-sync", title="SPIRAL, synchronous", equations="A.1 to A.3, 9, 10",
     kernels=Kernels(<size_t> spiral_sync), keeps_norm=True, order_q=2, order_w=3,
+    meanings={"form": "Product of two exponentials as published, or exponential of a sum, more exact."},
     parameters={"form": ("product", "sum")}, cites=("delvalle2024spiral", "shu1988efficient"), reference={
         "": ((1.4275839311e-05, 1.2790654287e-07), (2.1726173692e-04, 8.1209378031e-06)),
         "form=sum": ((1.8302775206e-06, 1.2790654287e-07), (2.3893743625e-05, 8.1209378031e-06))})]

@@ -13,7 +13,7 @@ H. Hertz, J. reine angew. Math. 92, 156 (1882); K. L. Johnson, Contact Mechanics
 """
 from libc.math cimport sqrt
 
-from minidem.contact.registry import ContactLaw
+from minidem.contact.registry import ONSET, ContactLaw
 
 from minidem.contact.contact cimport GivenContact, OwnNumbers
 from minidem.contact.law cimport LawKernels
@@ -34,5 +34,5 @@ LAWS = [ContactLaw(
     name="hertz", title="Hertz's law", cites=("hertz1882beruehrung",),
     equations="4.22 to 4.24 of 10.1017/CBO9781139171731", kernels=LawKernels(central=<size_t> force),
     coefficients=lambda pair, values: (4.0 / 3.0 * pair["modulus"],),
-    power=1.5, parameters={"onset": ("plain", "corrected")}, reads=("young", "poisson"),
+    power=1.5, parameters={"onset": ("plain", "corrected")}, meanings={"onset": ONSET}, reads=("young", "poisson"),
     used_in="LAMMPS, LIGGGHTS, Yade, EDEM")]

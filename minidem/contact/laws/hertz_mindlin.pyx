@@ -96,6 +96,8 @@ def coefficients(pair, values):
 
 LAWS = [friction_law(
     HERTZ, {"tangential_stiffness": ("none", Positive), "cohesion": tuple(COHESION)},
+    {"tangential_stiffness": "Stiffness k_t of all contacts [N/m], for tangential=linear, which needs it.",
+     "cohesion": "With jkr, by Johnson, Kendall and Roberts, from the adhesion [J/m2] of materials."},
     name="hertz-mindlin", title="damped Hertz contact with Mindlin friction",
     cites=("antypov2011analytical", *REFERENCES, "johnson1971surface", "thornton1991interparticle"),
     equations="10, 17 of 10.1209/0295-5075/94/50004", power=1.5, coefficients=coefficients, reads=("young", "poisson"),

@@ -8,7 +8,7 @@ The law of soft-sphere simulations, where the duration of a collision, :math:`\p
 depend on its speed: P. A. Cundall and O. D. L. Strack, Geotechnique 29, 47 (1979). Overlap :math:`d` [m], stiffness
 :math:`k` [N/m]. The elastic constants of the material are not used.
 """
-from minidem.contact.registry import ContactLaw
+from minidem.contact.registry import ONSET, ContactLaw
 from minidem.core.parameters import Positive
 
 from minidem.contact.contact cimport GivenContact, OwnNumbers
@@ -28,4 +28,5 @@ cdef void force(GivenContact contact, OwnNumbers force) noexcept nogil:
 LAWS = [ContactLaw(
     name="hooke", title="linear spring", cites=("cundall1979discrete",), power=1.0,
     kernels=LawKernels(central=<size_t> force), coefficients=lambda pair, values: (values["stiffness"],),
+    meanings={"stiffness": "Stiffness k of all contacts [N/m].", "onset": ONSET},
     parameters={"stiffness": Positive, "onset": ("plain", "corrected")}, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]

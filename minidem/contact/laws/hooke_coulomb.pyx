@@ -33,6 +33,7 @@ def coefficients(pair, values):
 
 LAWS = [friction_law(
     HOOKE, {"stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)},
+    {"stiffness": "Stiffness k of all contacts [N/m].", "tangential_stiffness": "Of friction, in units of k."},
     name="hooke-coulomb", title="damped linear spring with Coulomb friction",
     cites=("cundall1979discrete", *REFERENCES), power=1.0, coefficients=coefficients,
     used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]
