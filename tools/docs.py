@@ -179,15 +179,6 @@ def law_rows(law):
                 if name not in law.parameters)])}
 
 
-def parameter_text(name, default):
-    """`name=default`, with the other choices."""
-    if isinstance(default, tuple):
-        return f"``{name}={default[0]}``" + "".join(
-            f" or ``{choice}``" if isinstance(choice, str) else " or a number" for choice in default[1:])
-    return f"``{name}=...``, must be given" if default is None or isinstance(default, type) \
-        else f"``{name}={default:g}``"
-
-
 def heading(text, line="="):
     return [text, line * len(text), ""]
 
@@ -199,14 +190,13 @@ def fields(table):
 
 
 def record_page(kind, record, rows):
-    """Lines of a rotation scheme or contact law: title, parameters and further rows, formulas, references."""
-    parameters = "; ".join(parameter_text(*item) for item in record.parameters.items())
-    table = {"argument": f'``{kind}="{record.name}"``', "parameters and defaults": parameters,
-             "DOI": f"`{record.doi} <https://doi.org/{record.doi}>`__" if record.doi else "",
-             "equations": record.equations, **rows, "used in": record.used_in}
+    """Lines of a rotation scheme or contact law: title, class, further rows, formulas, references."""
+    table = {"DOI": f"`{record.doi} <https://doi.org/{record.doi}>`__" if record.doi else "", **rows,
+             "used in": record.used_in}
     works = {work.key: work for group in (record.cites, *getattr(record, "cites_with", {}).values()) for work in group}
     linked = re.sub(r"\b(FRICTION|ONSET|COHESION)\.md", r":doc:`\g<0> </minidem/contact/\1>`", record.doc)
-    return [*heading(f"{record.name}: {record.title}"), *fields(table), *heading("Formula", "-"),
+    return [*heading(f"{record.name}: {record.title}"), f".. autoclass:: minidem.{kind}.{record.choice.__name__}", "",
+            *fields(table), *heading("Formula", "-"),
             inspect.cleandoc(linked), "", *heading("References", "-"), *(
         "* " + work.text.replace("``", "“").replace("''", "”").replace(f"doi:{work.doi}", f"`doi:{work.doi} <https://doi.org/{work.doi}>`__")
         for work in works.values())]
@@ -225,7 +215,7 @@ def write_records(source):
             write(source / kind / f"{record.name}.rst", *record_page(kind, record, rows(record)))
         write(source / kind / "index.rst", *heading(title), more, "", ".. toctree::", "   :hidden:", "",
               *(f"   {record.name}" for record in records), "",
-              *(f"* :doc:`{record.name}`: {record.title}" for record in records))
+              *(f"* :doc:`{record.name}`, ``md.{kind}.{record.choice.__name__}``" for record in records))
 
 
 def table(columns, rows):

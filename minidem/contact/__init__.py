@@ -8,13 +8,25 @@ A module of the folder laws holds one law and is discovered without further edit
     print(md.contact.table())                       # with what they have
     print(md.contact.info("hertz").doc)             # description, sources, parameters
 
+Each law is a class as well, `md.contact.Hooke(stiffness=1e6)`, which makes the text "hooke:stiffness=1000000.0".
 `register(name, force)` adds a user's law; `columns` names the rows that a compiled one reads and writes.
 """
+from typing import TYPE_CHECKING
+
 import minidem.contact.columns as columns
-from minidem.contact.registry import available, info, register
+from minidem.contact.registry import available, class_named, classes, info, register
 from minidem.core.listing import Listing
 
 __all__ = ["available", "columns", "info", "register", "table"]
+
+if TYPE_CHECKING:
+    from minidem.contact.choices import *  # noqa: F403
+else:
+    __getattr__ = class_named
+
+
+def __dir__():
+    return [*__all__, *classes()]
 
 
 def table() -> Listing:

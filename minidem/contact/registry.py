@@ -8,7 +8,7 @@ import numpy as np
 
 from minidem.contact.law import MOST_COEFFICIENTS, MOST_PARAMETERS, MOST_RECORDS, LawKernels
 from minidem.core.checks import check_call, flag, non_negative, positive, short_repr, whole
-from minidem.core.parameters import named_values
+from minidem.core.parameters import default_of, named_values
 from minidem.core.registry import Description, Registry
 from minidem.material import PAIR_PROPERTIES
 
@@ -108,8 +108,7 @@ class ContactLaw(Description):
         named, unread = named_values(self.parameters, values), {}
         for given, read in self.reads_with.items():
             for name in set(read) & set(named) if not self.has(given, values) else ():
-                default = self.parameters[name]
-                if named[name] != (default[0] if isinstance(default, tuple) else default):
+                if named[name] != default_of(self.parameters[name]):
                     unread[name] = given
         return unread
 
@@ -179,6 +178,7 @@ def _is_tuple_of(known, given):
 
 _registry: Registry[ContactLaw] = Registry(ContactLaw, "minidem.contact.laws", "LAWS")
 available, info, own_names = _registry.available, _registry.info, _registry.own_names
+class_named, classes = _registry.class_named, _registry.classes
 
 
 def select(specification, scheme=None):

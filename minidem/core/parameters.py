@@ -31,31 +31,51 @@ RANGES = (Positive, NonNegative, Count)
 
 
 def parameter_values(owner: str, parameters: Mapping[str, Any],
-                     given: str = "") -> list[float | int]:
+                     given: str | Mapping[str, str] = "") -> list[float | int]:
     """Values in the order of `parameters`; ValueError for one that is unknown, missing, or out of range.
 
     A word becomes its index, or -1 - index where numbers are allowed as well; an integer if the default is one; other
     values are floats.
 
-    owner : for messages, such as "rotation 'omelyan'";  given : "name=value,..."
+    owner : for messages, such as "rotation 'omelyan'";  given : "name=value,...", or the texts by name
     parameters : name to default number; to a tuple of words, the first being the default; or to None: a number that
         must be given. Of a type of `RANGES`, or such a type in place of None: with its range.
     """
-    chosen: dict[str, Any] = {name: default[0] if isinstance(default, tuple) else default
-                              for name, default in parameters.items()}
-    for item in filter(None, given.split(",")):
-        name, _, text = item.partition("=")
+    chosen: dict[str, Any] = {name: default_of(one) for name, one in parameters.items()}
+    for name, text in given.items() if isinstance(given, Mapping) else (
+            item.partition("=")[::2] for item in given.split(",") if item):
         if name not in parameters:
             known = ", ".join(parameters) or "none"
             raise ValueError(f"{owner} has no parameter {name!r} (parameters: {known}){did_you_mean(name, parameters)}")
         chosen[name] = _read(f"{owner}: {name}", parameters[name], text)
     for name, value in chosen.items():
-        if value is None or value in RANGES:
+        if value is None:
             raise ValueError(f"{owner}: {name} is missing; give it after a colon, as in NAME:{name}=NUMBER")
         if isinstance(value, str):
             index = parameters[name].index(value)
             chosen[name] = -1.0 - index if parameters[name][-1] in RANGES else index
     return list(chosen.values())
+
+
+def default_of(one: Any) -> Any:
+    """The default of a parameter, None if it must be given."""
+    return one[0] if isinstance(one, tuple) else None if one in RANGES else one
+
+
+def words_and_kind(one: Any) -> tuple[list[str], type | None]:
+    """What a parameter allows: words, and the type of numbers, of which `RANGES` have a range; None: no numbers."""
+    words = [word for word in one if isinstance(word, str)] if isinstance(one, tuple) else []
+    limit = one[-1] if words else one
+    return words, None if isinstance(limit, str) else limit if isinstance(limit, type) else type(limit)
+
+
+def allowed(one: Any) -> str:
+    """What a parameter allows, as text."""
+    words, kind = words_and_kind(one)
+    if kind is None:
+        return f"one of {', '.join(words)}"
+    wanted = f"a whole number up to {LARGEST_INTEGER}" if issubclass(kind, int) else "a finite number"
+    return f"{''.join(word + ', ' for word in words)}{'or ' if words else ''}{getattr(kind, 'wanted', wanted)}"
 
 
 def named_values(parameters: Mapping, values: list[float | int]) -> dict[str, float | int | str]:
@@ -70,21 +90,17 @@ def named_values(parameters: Mapping, values: list[float | int]) -> dict[str, fl
 
 
 def _read(what, default, text):
-    words = [word for word in default if isinstance(word, str)] if isinstance(default, tuple) else []
-    limit = default[-1] if words else default
+    words, kind = words_and_kind(default)
     if text in words:
         return text
-    if isinstance(limit, str):
-        raise ValueError(f"{what} is {text!r}, must be one of {', '.join(words)}{did_you_mean(text, words)}")
-    kind = limit if isinstance(limit, type) else type(limit)        # NoneType allows any finite number
-    number = int if issubclass(kind, int) else float
-    wanted = "a finite number" if number is float else f"a whole number up to {LARGEST_INTEGER}"
+    if kind is None:
+        raise ValueError(f"{what} is {text!r}, must be {allowed(default)}{did_you_mean(text, words)}")
+    number = int if issubclass(kind, int) else float        # NoneType allows any finite number
     try:
         value = number(text)
     except ValueError:
         value = math.nan
     allows = getattr(kind, "allows", math.isfinite)
     if not (math.isfinite(value) and allows(value)) or number is int and abs(value) > LARGEST_INTEGER:
-        raise ValueError(f"{what} is {text!r}, must be {''.join(word + ', ' for word in words)}{'or ' if words else ''}"
-                         f"{getattr(kind, 'wanted', wanted)}")
+        raise ValueError(f"{what} is {text!r}, must be {allowed(default)}")
     return value

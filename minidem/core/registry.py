@@ -7,9 +7,11 @@ import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from minidem.core.checks import did_you_mean, flag
+from minidem.core.choices import Choice, choice_class
 from minidem.core.literature import Reference, references
 from minidem.core.parameters import RANGES, parameter_values
 
@@ -86,7 +88,12 @@ class Description:
         """ValueError for a field."""
         raise ValueError(f"{name} = {getattr(self, name)!r}: {remedy}")
 
-    def values(self, given: str = "") -> list[float | int]:
+    @cached_property
+    def choice(self) -> type[Choice]:
+        """The class that makes text of its name and parameters."""
+        return choice_class(self)
+
+    def values(self, given: str | Mapping[str, str] = "") -> list[float | int]:
         """Parameter values, in their order, from text such as 'iterations=20'; see `parameter_values`."""
         return parameter_values(f"{self.kind} {self.name!r}", self.parameters, given)
 
@@ -113,6 +120,18 @@ class Registry(Generic[OneDescription]):
                 for one in getattr(found, self.attribute, ()):
                     self.known[one.name] = one if one.doc else replace(one, doc=found.__doc__ or "")
         return sorted(self.known)
+
+    def classes(self) -> dict[str, type[Choice]]:
+        """The classes of all by name, such as NoSquish; if two have one name, the built-in one."""
+        ordered = sorted(self.available(), key=lambda name: name not in self.own)
+        return {one.__name__: one for one in (self.known[name].choice for name in ordered)}
+
+    def class_named(self, name: str) -> type[Choice]:
+        """The class of this name, for `__getattr__` of a module; AttributeError if there is none."""
+        known = self.classes() if name[:1].isupper() else {}        # others are looked up before all are known
+        if name not in known:
+            raise AttributeError(f"module 'minidem.{self.kind}' has no attribute {name!r}{did_you_mean(name, known)}")
+        return known[name]
 
     def info(self, name: str) -> OneDescription:
         """What describes a rotation scheme or contact law: text, sources, parameters.

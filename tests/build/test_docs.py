@@ -50,7 +50,8 @@ def test_schemes_and_laws_have_a_page_of_their_record(pages):
             record, page = module.info(name), pages[f"{kind}/{name}.html"]
             assert not record.doi or f"https://doi.org/{record.doi}" in page
             assert record.title in page.replace("&amp;", "&")
-            assert all(f"{parameter}=" in page for parameter in record.parameters)
+            assert f'id="minidem.{kind}.{record.choice.__name__}"' in page
+            assert all(f"<strong>{parameter}</strong>" in page for parameter in record.parameters)
             assert f'href="{name}.html"' in pages[f"{kind}/index.html"] and "<math " in page and "class '" not in page
 
 

@@ -1,0 +1,139 @@
+"""Written by tools/stubs.py: the classes that `__getattr__` of the package makes."""
+from typing import Literal, Self
+
+from minidem.core.choices import Choice
+
+class Hertz(Choice):
+    """Hertz's law; as text contact="hertz".
+
+    Parameters
+    ----------
+    onset : one of plain, corrected; default plain
+        With corrected, a small force where a contact begins or ends removes the energy error of these
+        steps.
+
+    Notes
+    -----
+    Equations: 4.22 to 4.24 of 10.1017/CBO9781139171731;
+    DOI: 10.1515/crll.1882.92.156;
+    Formulas: ``print(md.contact.info("hertz").doc)``.
+    """
+    def __new__(cls, *,
+                onset: Literal["plain", "corrected"] = "plain") -> Self: ...
+
+class HertzMindlin(Choice):
+    """damped Hertz contact with Mindlin friction; as text contact="hertz-mindlin".
+
+    Parameters
+    ----------
+    limit_damping : one of no, yes; default no
+        With yes, attraction before lift-off is clipped, and the restitution larger than given.
+    friction_limit : one of repulsion, magnitude; default repulsion
+        Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.
+    bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
+        Largest gap that a bond spans, in effective radii, with bonds=parallel.
+    tangential : one of rescale, mindlin, linear; default rescale
+        Spring of friction: rescale and mindlin follow the contact radius, and mindlin, as in LIGGGHTS
+        and EDEM, may create energy; linear has one stiffness.
+    tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
+        Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
+    rolling : one of none, epsd; default none
+        With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.
+    rolling_damping : a number from 0 on, up to 1e+60; default 0.3
+        Damping ratio of rolling, with rolling=epsd.
+    mass : one of shared, single, clump; default shared
+        Effective mass: shared by the contacts of two bodies, of a single one, or of clumps that do not
+        rotate.
+    bonds : one of none, parallel; default none
+        With parallel, bonds of sim.bonds.add, by Potyondy and Cundall 2004.
+    tangential_stiffness : none, or a positive number, from 1e-60 to 1e+60; default none
+        Stiffness k_t of all contacts [N/m], for tangential=linear, which needs it.
+    cohesion : one of none, jkr; default none
+        With jkr, by Johnson, Kendall and Roberts, from the adhesion [J/m2] of materials.
+
+    Notes
+    -----
+    Equations: 10, 17 of 10.1209/0295-5075/94/50004;
+    DOI: 10.1209/0295-5075/94/50004;
+    Formulas: ``print(md.contact.info("hertz-mindlin").doc)``.
+    """
+    def __new__(cls, *,
+                limit_damping: Literal["no", "yes"] = "no",
+                friction_limit: Literal["repulsion", "magnitude"] = "repulsion",
+                bond_range: float = 0.5,
+                tangential: Literal["rescale", "mindlin", "linear"] = "rescale",
+                tangential_damping: Literal["stiffness-ratio"] | float = "stiffness-ratio",
+                rolling: Literal["none", "epsd"] = "none",
+                rolling_damping: float = 0.3,
+                mass: Literal["shared", "single", "clump"] = "shared",
+                bonds: Literal["none", "parallel"] = "none",
+                tangential_stiffness: Literal["none"] | float = "none",
+                cohesion: Literal["none", "jkr"] = "none") -> Self: ...
+
+class Hooke(Choice):
+    """linear spring; as text contact="hooke".
+
+    Parameters
+    ----------
+    stiffness : a positive number, from 1e-60 to 1e+60
+        Stiffness k of all contacts [N/m].
+    onset : one of plain, corrected; default plain
+        With corrected, a small force where a contact begins or ends removes the energy error of these
+        steps.
+
+    Notes
+    -----
+    DOI: 10.1680/geot.1979.29.1.47;
+    Formulas: ``print(md.contact.info("hooke").doc)``.
+    """
+    def __new__(cls, *,
+                stiffness: float,
+                onset: Literal["plain", "corrected"] = "plain") -> Self: ...
+
+class HookeCoulomb(Choice):
+    """damped linear spring with Coulomb friction; as text contact="hooke-coulomb".
+
+    Parameters
+    ----------
+    limit_damping : one of no, yes; default no
+        With yes, attraction before lift-off is clipped, and the restitution larger than given.
+    friction_limit : one of repulsion, magnitude; default repulsion
+        Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.
+    bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
+        Largest gap that a bond spans, in effective radii, with bonds=parallel.
+    tangential : one of rescale, mindlin, linear; default rescale
+        Spring of friction: rescale and mindlin follow the contact radius, and mindlin, as in LIGGGHTS
+        and EDEM, may create energy; linear has one stiffness.
+    tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
+        Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
+    rolling : one of none, epsd; default none
+        With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.
+    rolling_damping : a number from 0 on, up to 1e+60; default 0.3
+        Damping ratio of rolling, with rolling=epsd.
+    mass : one of shared, single, clump; default shared
+        Effective mass: shared by the contacts of two bodies, of a single one, or of clumps that do not
+        rotate.
+    bonds : one of none, parallel; default none
+        With parallel, bonds of sim.bonds.add, by Potyondy and Cundall 2004.
+    stiffness : a positive number, from 1e-60 to 1e+60
+        Stiffness k of all contacts [N/m].
+    tangential_stiffness : a positive number, from 1e-60 to 1e+60; default 0.2857142857142857
+        Of friction, in units of k.
+
+    Notes
+    -----
+    DOI: 10.1680/geot.1979.29.1.47;
+    Formulas: ``print(md.contact.info("hooke-coulomb").doc)``.
+    """
+    def __new__(cls, *,
+                limit_damping: Literal["no", "yes"] = "no",
+                friction_limit: Literal["repulsion", "magnitude"] = "repulsion",
+                bond_range: float = 0.5,
+                tangential: Literal["rescale", "mindlin", "linear"] = "rescale",
+                tangential_damping: Literal["stiffness-ratio"] | float = "stiffness-ratio",
+                rolling: Literal["none", "epsd"] = "none",
+                rolling_damping: float = 0.3,
+                mass: Literal["shared", "single", "clump"] = "shared",
+                bonds: Literal["none", "parallel"] = "none",
+                stiffness: float,
+                tangential_stiffness: float = 0.2857142857142857) -> Self: ...
