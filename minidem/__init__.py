@@ -18,7 +18,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Frames               a folder of frames for ParaView and movies, also a callback
     md.Table                CSV file of energies, or of numbers of your own, also a callback
     md.show, md.view, md.Live, md.movie    a picture; one to turn; one that follows a run; a movie (extra render)
-    md.verify               numbers of a simulation with error bars, from runs with several steps
+    md.verify, md.suggest_step    numbers with error bars, from runs with several steps; a step for a tolerance
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
     md.get_include          folder of headers in C: contact/contact.h for laws, rotation/scheme.h for schemes
@@ -65,7 +65,7 @@ except ImportError as error:
                       "or start Python in another folder, if minidem is installed elsewhere") from error
 
 from minidem import analysis, contact, rotation
-from minidem.accuracy import verify
+from minidem.accuracy import suggest_step, verify
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
 from minidem.core.keywords import suggest_keywords as _suggest_keywords
@@ -86,7 +86,8 @@ __version__ = "0.25.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Live", "Material", "MeshWall",
            "Oscillation", "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory",
            "analysis", "box_walls", "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus",
-           "get_include", "mesh_report", "movie", "read_particles", "rotation", "shapes", "show", "verify", "view"]
+           "get_include", "mesh_report", "movie", "read_particles", "rotation", "shapes", "show", "suggest_step",
+           "verify", "view"]
 
 
 def get_include() -> str:

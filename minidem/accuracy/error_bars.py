@@ -37,6 +37,8 @@ class ErrorBar:
         Half-widths of 95 % intervals: of the mean over the runs, and of what the step changes.
     order, order_error : float
         Fitted order of convergence and its standard error; nan where the step changes less than twice its error.
+    effect : float
+        What the smallest step changes in the mean at most.
     verdict : {"converged", "chaotic", "not converged", "not enough samples"}
     reason : str
     """
@@ -46,6 +48,7 @@ class ErrorBar:
     step: float
     order: float
     order_error: float
+    effect: float
     verdict: str
     reason: str
 
@@ -104,6 +107,7 @@ def error_bar(values: ArrayLike, steps: ArrayLike, *, order: float = 2.0, tolera
     spread = np.std(fine, ddof=1) > max(SPREAD * scale, REMAINS * np.std(coarse, ddof=1))
     chaotic = spread and np.corrcoef(middle, fine)[0, 1] < FOLLOWS
     p = p_error = np.nan
+    effect = SAFE * max(abs(first) / ratio ** order, abs(second), 2.0 * v) / near
     if max(abs(first), abs(second)) <= ROUNDED * scale:
         runs, step, verdict, reason = fine, abs(second), "converged", "to rounding"
     elif abs(second) <= 2.0 * v or abs(first) <= 2.0 * u:
@@ -118,14 +122,15 @@ def error_bar(values: ArrayLike, steps: ArrayLike, *, order: float = 2.0, tolera
             step = SAFE * abs(np.mean(runs) - np.mean(before)) / (ratio ** (order + 1.0) - 1.0)
             verdict, reason = "converged", f"of order {p:.2f} ± {p_error:.2f}"
         elif p >= order - NEAR:
-            runs, step = fine, SAFE * max(abs(first) / ratio ** order, abs(second)) / near
+            runs, step = fine, effect
             verdict, reason = "converged", f"at least of order {order:g}, irregularly"
         else:
             runs, step = fine, WILD * max(abs(first), abs(second))
             verdict, reason = "not converged", f"the order is {p:.2f} ± {p_error:.2f} instead of {order:g}"
     if chaotic and verdict == "converged":
         verdict, reason = "chaotic", f"runs do not follow each other, and of their means {reason}"
-    found = ErrorBar(float(np.mean(runs)), float(wide * np.std(runs, ddof=1)), float(step), p, p_error, verdict, reason)
+    found = ErrorBar(float(np.mean(runs)), float(wide * np.std(runs, ddof=1)), float(step), p, p_error,
+                     float(effect), verdict, reason)
     return found if tolerance is None else _judged(found, n, order, positive("tolerance", tolerance))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from minidem.accuracy.error_bars import ErrorBar, error_bar
+from minidem.accuracy.error_bars import TINY, ErrorBar, error_bar
 from minidem.core.checks import check_call, positive, whole
 from minidem.core.keywords import by_keyword
 from minidem.core.listing import Listing
@@ -114,14 +114,7 @@ def verify(build: Callable | str, observables: Callable | str, *, steps: Iterabl
     means can converge; the effect of the step that the samples do not show is bounded. Errors that all steps share,
     such as of the contact law or a box too small, are not seen.
     """
-    for name, function in ("build", build), ("observables", observables):
-        if callable(function) and (name == "observables" or inspect.signature(function).parameters):
-            check_call(name, function, "simulation" if name == "observables" else "seed")
-    given: dict = {"build": [build], "observables": [observables]}
-    try:
-        given = {name: [reference_to(function)] for name, [function] in given.items()}
-    except ValueError:                                  # of a session, which other processes cannot import
-        workers = 0
+    given, workers = _given(build, observables, workers)
     return verification(measured, given, steps, seeds, order, folder, workers, tolerance, imports)
 
 
@@ -154,14 +147,86 @@ def verification(run, given, steps=(1.0, 0.5, 0.25), seeds=8, order=2.0, folder=
     return found
 
 
+@dataclass(frozen=True)
+class Suggestion:
+    """The step that `suggest_step` has found; print it.
+
+    Attributes
+    ----------
+    dt : float
+        The smallest of `steps` [s].
+    steps : dict
+        The step for each observable [s].
+    verification : Verification
+        The runs.
+    """
+
+    dt: float
+    steps: dict[str, float]
+    verification: Verification
+
+    def __repr__(self):
+        return f"dt = {self.dt:.2g} s ({', '.join(f'{name} {step:.2g} s' for name, step in self.steps.items())})"
+
+
+@by_keyword
+def suggest_step(build: Callable | str, observables: Callable | str, *, tolerance: float = 0.01,
+                 **options) -> Suggestion:
+    """The largest step up to that of a scene with which its observables are within a relative tolerance.
+
+    Parameters
+    ----------
+    build, observables, **options
+        As of `verify`, whose 24 runs are made; with seeds=2 six.
+    tolerance : float
+        Largest relative effect of the step on the mean.
+
+    Returns
+    -------
+    Suggestion
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        As `verify`.
+
+    Notes
+    -----
+    The effect of a step follows from the differences between steps; where samples cannot show it, it is bounded, and
+    more seeds may allow a larger step. An observable that does not converge gets the smallest step of the runs. Begin
+    with a large step: it is the largest that can be suggested, since contacts become unstable somewhere above it.
+    """
+    tolerance, found = positive("tolerance", tolerance), verify(build, observables, **options)
+    build = load(build) if isinstance(build, str) else build
+    dt, smallest, order = _scene(build, 0).dt, found.steps[-1], options.get("order", 2.0)
+    steps = {}
+    for name, bar in found.bars.items():
+        factor = smallest * (tolerance * abs(bar.value) / max(bar.effect, TINY)) ** (1.0 / order)
+        steps[name] = dt * min(factor, smallest if bar.verdict == "not converged" else found.steps[0])
+    return Suggestion(min(steps.values()), steps, found)
+
+
 def measured(build, observables, step, seed):
     """A run: the observables of the scene with `step` times its step, by name."""
     build, observables = (load(one) if isinstance(one, str) else one for one in (build, observables))
-    if inspect.signature(build).parameters:
-        sim = changed(build(seed), step)
-    else:
-        sim = changed(build(), step, seed)
+    sim = changed(_scene(build, seed), step, 0 if inspect.signature(build).parameters else seed)
     return {name: float(value) for name, value in observables(sim).items()}
+
+
+def _scene(build, seed):
+    return build(seed) if inspect.signature(build).parameters else build()
+
+
+def _given(build, observables, workers):
+    """The functions as values of a grid, and the workers: 0 for those that other processes cannot import."""
+    for name, function in ("build", build), ("observables", observables):
+        if callable(function) and (name == "observables" or inspect.signature(function).parameters):
+            check_call(name, function, "simulation" if name == "observables" else "seed")
+    given = {"build": build, "observables": observables}
+    try:
+        return {name: [reference_to(function)] for name, function in given.items()}, workers
+    except ValueError:
+        return {name: [function] for name, function in given.items()}, 0
 
 
 def changed(sim: Simulation, step: float, seed: int = 0) -> Simulation:

@@ -106,6 +106,26 @@ def test_restitution(steps_per_contact, trials):
     assert max(bar.error for bar in bars) < 0.6 * 4.0 / steps_per_contact ** 1.5
 
 
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-6])
+def test_the_suggested_step_meets_the_tolerance(tolerance):
+    """Of a ball that falls and bounces: the height is that of a hundred times finer steps."""
+    def build(dt=None):
+        sim = md.Simulation(md.Material(1e7, 0.2, restitution=0.6), [md.Plane((0, 0, 0), (0, 0, 1))],
+                            contact="hertz-mindlin", dt=dt or 4e-5, gravity=(0.0, 0.0, -9.81))
+        sim.add_clumps(BALL, (0.0, 0.0, 0.02))
+        return sim
+
+    def height(sim):
+        sim.run_until(0.08)
+        return {"height": sim.position[0, 2]}
+
+    found = md.suggest_step(lambda: build(), lambda sim: height(sim), tolerance=tolerance, seeds=2)
+    step = 0.08 / np.ceil(0.08 / found.dt)
+    exact, reached = height(build(4e-7))["height"], height(build(step))["height"]
+    assert abs(reached / exact - 1.0) <= tolerance and f"dt = {found.dt:.2g} s" in str(found)
+    assert found.dt == 4e-5 if tolerance == 1e-2 else 1e-6 < found.dt < 4e-5
+
+
 LARGE = pytest.mark.filterwarnings("ignore:dt = ")      # nothing touches here
 
 
