@@ -122,10 +122,10 @@ def run(options, report):
     laws = fit(pressure)
     if pressure and rods:
         report.figure("shear_rheology", lambda figure: draw(figure, pressure, volume, rods, laws), size=(9.0, 6.0))
-    judge(report, laws, volume, rods)
+    judge(report, laws, volume, rods, options.quick)
 
 
-def judge(report, laws, volume, rods):
+def judge(report, laws, volume, rods, quick):
     if laws:
         (friction, friction_error), (fraction, fraction_error) = laws
         report.find(Finding("Chialvo 2012", "Table I", "mu_s", None, friction[0], holds=0.36 <= friction[0] <= 0.40,
@@ -143,8 +143,9 @@ def judge(report, laws, volume, rods):
     if len(rods) > 1:
         order, angle = ([point[name] for point in rods] for name in ("order", "angle"))
         report.find(Finding("Borzsonyi 2012", "Figs. 3, 4", "longer rods are more ordered", None, order[-1],
-                            holds=bool(np.all(np.diff(order) > 0.0)),
-                            note=f"S2 {', '.join(f'{value:.2f}' for value in order)}, rising"))
+                            holds=bool(np.all(np.diff(order) > 0.0)), too_short=quick,
+                            note=f"S2 {', '.join(f'{value:.2f}' for value in order)}, rising; a strain of "
+                                 f"{QUICK[MIDDLE]:g} with --quick, and {USUAL:g} without, which the order takes"))
         report.find(Finding("Borzsonyi 2012", "Figs. 3, 4", "and closer to the flow", None, angle[-1],
                             holds=bool(angle[-1] < angle[0] and min(angle) > 0.0),
                             note=f"{', '.join(f'{value:.1f}' for value in angle)} degrees, falling"))
