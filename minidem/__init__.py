@@ -12,8 +12,8 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.read_particles       the spheres of a state of LAMMPS, LIGGGHTS, exaDEM, ... as a start
     md.Energy               what sim.energy() returns
     md.analysis             measures: angle_of_repose, fabric_tensor, radial_distribution ..., means with their errors
-    md.contact              the contact laws: available, info
-    md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
+    md.contact              the contact laws: Hertz, HertzMindlin ..., available, info, register (your own)
+    md.rotation             the rotation integrators: Exact, Spiral ..., available, register, integrate (free bodies)
     md.Trajectory           GSD or CSV file of clumps over time, a callback of sim.run
     md.Frames               a folder of frames for ParaView and movies, also a callback
     md.Table                CSV file of energies, or of numbers of your own, also a callback

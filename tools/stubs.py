@@ -16,6 +16,8 @@ HEAD = '''"""Written by tools/stubs.py: the classes that `__getattr__` of the pa
 from typing import Literal, Self
 
 from minidem.core.choices import Choice
+
+__all__ = [
 '''
 
 
@@ -37,8 +39,10 @@ def class_text(choice):
 
 def stub(registry):
     """Text of the file of the built-in schemes or laws."""
-    return HEAD + "".join(class_text(registry.info(name).choice) for name in registry.available()
-                          if name not in registry.own_names())
+    classes = [registry.info(name).choice for name in registry.available() if name not in registry.own_names()]
+    names = textwrap.fill(", ".join(f'"{one.__name__}"' for one in classes), 119, initial_indent="    ",
+                          subsequent_indent="    ")
+    return f"{HEAD}{names},\n]\n" + "".join(map(class_text, classes))
 
 
 def path(registry):

@@ -14,19 +14,21 @@ Each law is a class as well, `md.contact.Hooke(stiffness=1e6)`, which makes the 
 from typing import TYPE_CHECKING
 
 import minidem.contact.columns as columns
-from minidem.contact.registry import available, class_named, classes, info, register
+from minidem.contact.registry import _registry, available, info, register
 from minidem.core.listing import Listing
 
 __all__ = ["available", "columns", "info", "register", "table"]
 
 if TYPE_CHECKING:
+    from minidem.contact import choices
     from minidem.contact.choices import *  # noqa: F403
+    __all__ += choices.__all__
 else:
-    __getattr__ = class_named
+    __getattr__ = _registry.class_named
 
 
 def __dir__():
-    return [*__all__, *classes()]
+    return [*__all__, *_registry.classes()]
 
 
 def table() -> Listing:

@@ -3,6 +3,10 @@ from typing import Literal, Self
 
 from minidem.core.choices import Choice
 
+__all__ = [
+    "Hertz", "HertzMindlin", "Hooke", "HookeCoulomb",
+]
+
 class Hertz(Choice):
     """Hertz's law; as text contact="hertz".
 
@@ -33,8 +37,8 @@ class HertzMindlin(Choice):
     bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
         Largest gap that a bond spans, in effective radii, with bonds=parallel.
     tangential : one of rescale, mindlin, linear; default rescale
-        Spring of friction: rescale and mindlin follow the contact radius, and mindlin, as in LIGGGHTS
-        and EDEM, may create energy; linear has one stiffness.
+        Spring: rescale creates no energy; mindlin, as in LIGGGHTS and EDEM, may; linear has one
+        stiffness.
     tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
         Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
     rolling : one of none, epsd; default none
@@ -102,8 +106,8 @@ class HookeCoulomb(Choice):
     bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
         Largest gap that a bond spans, in effective radii, with bonds=parallel.
     tangential : one of rescale, mindlin, linear; default rescale
-        Spring of friction: rescale and mindlin follow the contact radius, and mindlin, as in LIGGGHTS
-        and EDEM, may create energy; linear has one stiffness.
+        Spring: rescale creates no energy; mindlin, as in LIGGGHTS and EDEM, may; linear has one
+        stiffness.
     tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
         Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
     rolling : one of none, epsd; default none

@@ -178,7 +178,6 @@ def _is_tuple_of(known, given):
 
 _registry: Registry[ContactLaw] = Registry(ContactLaw, "minidem.contact.laws", "LAWS")
 available, info, own_names = _registry.available, _registry.info, _registry.own_names
-class_named, classes = _registry.class_named, _registry.classes
 
 
 def select(specification, scheme=None):

@@ -54,7 +54,7 @@ def documentation(description):
     lines += ["", "Parameters", "----------"] if description.parameters else []
     for name, one in description.parameters.items():
         lines.append(f"{name} : {allowed(one)}{'' if default_of(one) is None else f'; default {default_of(one)}'}")
-        lines += textwrap.wrap(description.meanings.get(name, ""), 100, initial_indent="    ", subsequent_indent="    ")
+        lines += [f"    {line}" for line in textwrap.wrap(str(description.meanings.get(name, "")), 96)]
     sources = {"Equations": description.equations, "DOI": description.doi,
                "Formulas": f'``print(md.{description.kind}.info("{description.name}").doc)``'}
     notes = [f"{what}: {text}" for what, text in sources.items() if text]

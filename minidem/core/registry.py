@@ -69,8 +69,7 @@ class Description:
                 for default in self.parameters.values()):
             self.refuse("parameters", f"give at most {self.most_parameters} names with a number, a tuple of words, or "
                                       "None for a number to be given")
-        if not isinstance(self.meanings, Mapping) or not all(
-                name in self.parameters and isinstance(text, str) for name, text in self.meanings.items()):
+        if not isinstance(self.meanings, Mapping) or not set(self.meanings) <= set(self.parameters):
             self.refuse("meanings", "give a dict of parameters to text")
         for one in fields(self):
             if isinstance(one.default, bool):

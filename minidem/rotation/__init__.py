@@ -19,20 +19,22 @@ lists the measured order and cost of every scheme.
 from typing import TYPE_CHECKING
 
 import minidem.rotation.columns as columns
-from minidem.rotation.registry import available, class_named, classes, compile, info, register, table
+from minidem.rotation.registry import _registry, available, compile, info, register, table
 
 __all__ = ["available", "columns", "compile", "info", "integrate", "register", "table"]
 
 if TYPE_CHECKING:
+    from minidem.rotation import choices
     from minidem.rotation.choices import *  # noqa: F403
+    __all__ += choices.__all__
     from minidem.simulation.free_rotation import integrate
 else:
     def __getattr__(name):
         if name == "integrate":         # late, because the time loop imports this package
             from minidem.simulation.free_rotation import integrate
             return integrate
-        return class_named(name)
+        return _registry.class_named(name)
 
 
 def __dir__():
-    return [*__all__, *classes()]
+    return [*__all__, *_registry.classes()]

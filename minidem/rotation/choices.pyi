@@ -3,6 +3,13 @@ from typing import Literal, Self
 
 from minidem.core.choices import Choice
 
+__all__ = [
+    "Austin", "Buss", "BussPublished", "Cf4", "DirectMultiplication", "Dlm", "Dmv", "Euler", "EulerQuaternion",
+    "Exact", "Fincham", "FinchamPublished", "ImprovedPcdm", "Johnson", "JohnsonPublished", "LieMidpoint", "LieNewmark",
+    "LieVerlet", "MuntheKaas", "NoSquish", "Omelyan", "Pcdm", "Pfc4", "Richardson", "Rk4", "ScalarFactor", "SimoWong",
+    "Spiral", "SpiralOmelyan", "SpiralSync", "ToumaWisdom", "VelocityVerlet", "WaltonBraun",
+]
+
 class Austin(Choice):
     """Austin, Krishnaprasad & Wang 1993; as text rotation="austin".
 

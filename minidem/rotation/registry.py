@@ -91,7 +91,6 @@ LEAPFROG = SECOND_ORDER | {"angular_velocity_offset": -0.5}
 
 _registry: Registry[Scheme] = Registry(Scheme, "minidem.rotation", "SCHEMES")
 available, info, select, own_names = _registry.available, _registry.info, _registry.select, _registry.own_names
-class_named, classes = _registry.class_named, _registry.classes
 
 
 def table() -> Listing:

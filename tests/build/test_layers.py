@@ -117,7 +117,8 @@ def test_types_in_a_script(tmp_path):
 import minidem as md
 
 rod = md.ClumpTemplate(centers=[(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], radii=[0.03] * 3, density=2500.0)
-sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box_walls((0, 0, 0), (1, 1, 1)), dt=1e-5)
+sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box_walls((0, 0, 0), (1, 1, 1)), dt=1e-5,
+                    contact=md.contact.HertzMindlin(rolling="eps"), rotation=md.rotation.Spiral(inner="rk4"))
 sim.add_clumps(rod, position=[(0.3, 0.5, 0.5)], velocity=[(1, 0, 0)])
 sim.run(100, every=10, callback=md.Trajectory("rods.csv"))
 reveal_type(sim.position)
@@ -134,4 +135,5 @@ sim.run("100")
     assert "numpy.ndarray" in array and len(numbers) == 3 and all('"float"' in line or "builtins.float" in line
                                                                   for line in numbers), found
     errors = [line for line in found if line.startswith("error")]
-    assert len(errors) == 2 and '"runs"' in errors[0] and 'incompatible type "str"; expected "int"' in errors[1], found
+    assert len(errors) == 3 and "\"Literal['none', 'epsd']\"" in errors[0], found
+    assert '"runs"' in errors[1] and 'incompatible type "str"; expected "int"' in errors[2], found

@@ -119,7 +119,7 @@ def test_user_defined(own, own_law):
     own_law("no.hertz", force, parameters={"stiffness": 2.0, "of": 1})
     own_law("Hertz", force, parameters={"stiffness": 3.0, "of": 1})     # the built-in one has the class
     assert md.contact.Hertz() == "hertz" and md.contact.NoHertz() == "no.hertz"
-    for meanings in ({"stiff": "x"}, {"stiffness": 1}, "x"):
+    for meanings in ({"stiff": "x"}, "x", 1):
         with pytest.raises(ValueError, match="meanings = .*: give a dict of parameters to text"):
             own_law("other", force, parameters={"stiffness": 2.0, "of": 1}, meanings=meanings)
 
