@@ -18,12 +18,11 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Table                CSV file of energies, or of numbers of your own, also a callback
     md.show, md.view, md.Live, md.movie    a picture; one to turn; one that follows a run; a movie (extra render)
     md.verify, md.suggest_step    numbers with error bars, from runs with several steps; a step for a tolerance
-    md.cite                 references of what a simulation used
-    md.build_info           version, instruction set, OpenMP and compiler of this build
+    md.Certificate          a record by which others check a run (minidem verify FILE), a callback of sim.run
+    md.cite, md.build_info  references of what a simulation used; version, instruction set, compiler of this build
     md.get_include          folder of headers in C: contact/contact.h for laws, rotation/scheme.h for schemes
     md.effective_modulus, md.effective_shear_modulus    E* and G* of two materials in contact
-    md.shapes               templates of rods, fibres, platonic solids ...
-    md.mesh_report          a clump beside the mesh it was made from
+    md.shapes, md.mesh_report     templates of rods, fibres, platonic solids ...; a clump beside its mesh
     minidem.initial         clumps placed without overlap: place, place_densely; at rest: settled_bed, settle; while
                             running: Inlet, Outlet; grain sizes: Lognormal, RosinRammler, SieveCurve, Mixture, passing
     minidem.analysis.coarse density, velocity, stresses and temperature on a grid: Fields
@@ -64,7 +63,7 @@ except ImportError as error:
                       "or start Python in another folder, if minidem is installed elsewhere") from error
 
 from minidem import analysis, contact, rotation
-from minidem.accuracy import suggest_step, verify
+from minidem.accuracy import Certificate, suggest_step, verify
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
 from minidem.core.keywords import suggest_keywords as _suggest_keywords
@@ -82,11 +81,11 @@ from minidem.walls import Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, 
 from minidem.walls.periodic_box import PeriodicBox, Pressure
 
 __version__ = "0.25.0"
-__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Live", "Material", "MeshWall",
-           "Oscillation", "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory",
-           "analysis", "box_walls", "build_info", "cite", "contact", "effective_modulus", "effective_shear_modulus",
-           "get_include", "mesh_report", "movie", "read_particles", "rotation", "shapes", "show", "suggest_step",
-           "verify", "view"]
+__all__ = ["Certificate", "ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Live", "Material",
+           "MeshWall", "Oscillation", "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table",
+           "Trajectory", "analysis", "box_walls", "build_info", "cite", "contact", "effective_modulus",
+           "effective_shear_modulus", "get_include", "mesh_report", "movie", "read_particles", "rotation", "shapes",
+           "show", "suggest_step", "verify", "view"]
 
 
 def get_include() -> str:

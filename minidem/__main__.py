@@ -4,6 +4,7 @@
     run NAME [options]      run a scenario; --help after NAME lists its options
     movie FOLDER [options]  make a movie of the frames of a run; --help lists the options
     bench SCHEME [options]  measure a rotation scheme, also a file with one of yours, beside all others; --help
+    verify FILE [options]   run the links of a certificate again (md.Certificate); --help
     selftest                check this installation, a few seconds; exit status 1 if a check fails
     version                 version, instruction set, OpenMP and compiler
 """
@@ -62,8 +63,13 @@ def bench(words):
     return BENCH.main(words)
 
 
+def verify(words):
+    from minidem.accuracy import certificate
+    return certificate.main(words)
+
+
 COMMANDS = {"scenarios": list_scenarios, "run": scenario_script, "movie": movie.main, "bench": bench,
-            "selftest": run_selftest, "version": print_version}
+            "verify": verify, "selftest": run_selftest, "version": print_version}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if command not in COMMANDS:
             raise ValueError(f"there is no command {command!r}; known are {', '.join(COMMANDS)}"
                              + did_you_mean(command, COMMANDS))
-        if others and command not in ("run", "movie", "bench"):
+        if others and command not in ("run", "movie", "bench", "verify"):
             raise ValueError(f"{command}: {others[0]!r} is unknown; this command has no options")
         result = COMMANDS[command](others)
     except ValueError as error:

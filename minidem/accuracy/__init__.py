@@ -1,5 +1,7 @@
-"""How wrong a result is: error bars from runs with several steps."""
+"""How wrong a result is, and proof that it is the result: error bars, certificates."""
+from minidem.accuracy.certificate import Certificate, Verdict, verify_certificate
 from minidem.accuracy.error_bars import ErrorBar, error_bar
 from minidem.accuracy.verify import Suggestion, Verification, suggest_step, verify
 
-__all__ = ["ErrorBar", "Suggestion", "Verification", "error_bar", "suggest_step", "verify"]
+__all__ = ["Certificate", "ErrorBar", "Suggestion", "Verdict", "Verification", "error_bar", "suggest_step", "verify",
+           "verify_certificate"]
