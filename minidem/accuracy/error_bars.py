@@ -1,10 +1,9 @@
 """A number with its errors, from runs of one scene with several steps, and several of each.
 
 The difference of two steps is taken run by run, so that what runs with the same seed have in common drops out. Where it
-exceeds twice its standard error, the order of convergence follows, and the value is extrapolated to a step of zero
-(L. F. Richardson, Phil. Trans. R. Soc. A 210, 307 (1911), doi 10.1098/rsta.1911.0009); where it does not, there is a
-bound. Safety factors are those of the grid convergence index (P. J. Roache, J. Fluids Eng. 116, 405 (1994), doi
-10.1115/1.2910291).
+exceeds twice its standard error, the order of convergence follows. The value is extrapolated to a step of zero (L. F.
+Richardson, Phil. Trans. R. Soc. A 210, 307 (1911), doi 10.1098/rsta.1911.0009), with the scatter that this has. Safety
+factors are those of the grid convergence index (P. J. Roache, J. Fluids Eng. 116, 405 (1994), doi 10.1115/1.2910291).
 """
 from __future__ import annotations
 
@@ -32,13 +31,14 @@ class ErrorBar:
     Attributes
     ----------
     value : float
-        Extrapolated to a step of zero, where the order is as expected; else the mean at the smallest step.
+        Extrapolated to a step of zero, unless the order is not the expected one; else the mean at the smallest step.
     sampling, step : float
-        Half-widths of 95 % intervals: of the mean over the runs, and of what the step changes.
+        Half-widths of 95 % intervals: from the scatter of the runs, that of the extrapolation included; and from what
+        the extrapolation leaves out.
     order, order_error : float
         Fitted order of convergence and its standard error; nan where the step changes less than twice its error.
     effect : float
-        What the smallest step changes in the mean at most.
+        What the smallest step changes in the mean at most, before the extrapolation.
     verdict : {"converged", "chaotic", "not converged", "not enough samples"}
     reason : str
     """
@@ -111,8 +111,8 @@ def error_bar(values: ArrayLike, steps: ArrayLike, *, order: float = 2.0, tolera
     if max(abs(first), abs(second)) <= ROUNDED * scale:
         runs, step, verdict, reason = fine, abs(second), "converged", "to rounding"
     elif abs(second) <= 2.0 * v or abs(first) <= 2.0 * u:
-        runs, step, verdict = fine, max(abs(second), 2.0 * v) / near, "converged"
-        reason = "the step changes less than the samples can show"
+        runs, step, verdict = fine - differences[1] / near, 0.0, "converged"
+        reason = f"the effect of the smallest step is below {effect:.1e}"
     else:
         p = float(np.log(abs(first / second)) / np.log(ratio))
         p_error = float(np.hypot(u / first, v / second) / np.log(ratio))
