@@ -50,7 +50,7 @@ def parameter_values(owner: str, parameters: Mapping[str, Any],
         chosen[name] = _read(f"{owner}: {name}", parameters[name], text)
     for name, value in chosen.items():
         if value is None:
-            raise ValueError(f"{owner}: {name} is missing; give it after a colon, as in NAME:{name}=NUMBER")
+            raise ValueError(f"{owner}: {name} is missing; give {name}=NUMBER, in text after a colon")
         if isinstance(value, str):
             index = parameters[name].index(value)
             chosen[name] = -1.0 - index if parameters[name][-1] in RANGES else index

@@ -152,7 +152,7 @@ class Registry(Generic[OneDescription]):
         known = self.available()
         base = str(name).partition(":")[0]
         if base not in known:
-            near = did_you_mean(base, known)
+            near = f", a class; call it: {name.__name__}()." if isinstance(name, type) else did_you_mean(base, known)
             raise ValueError(f"{self.kind} is {name!r}{f'{near} It' if near else ','} must be one of: "
                              f"{', '.join(known)}; one of your own must be added first, by md.{self.kind}.register")
         return self.known[base]

@@ -91,6 +91,8 @@ def test_a_word_is_one_word():
         md.contact.HertzMindlin(tangential="mindlin,rolling=epsd")
     with pytest.raises(TypeError, match="positional argument"):
         md.contact.Hertz("corrected")
+    with pytest.raises(ValueError, match=r"a class; call it: Hertz\(\). It must be one of: hertz, "):
+        simulation(contact=md.contact.Hertz)
 
 
 def test_names_are_completed():
