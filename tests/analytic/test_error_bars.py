@@ -196,3 +196,34 @@ def test_a_chaotic_bed_is_called_so_from_rounding_alone():
     assert md.verify(lambda: gas(8, 1e-4)(1), share, seeds=3).bars["share"].verdict == "chaotic"
     quiet = md.verify(lambda: impact("hertz-mindlin", 100)(1), lambda sim: flight(sim), seeds=3).bars["height"]
     assert quiet.verdict == "converged" and quiet.sampling < 1e-9
+
+
+def bed(rotation):
+    """Rods that fall into a box."""
+    rod, side, count = md.ClumpTemplate([(-0.02, 0, 0), (0, 0, 0), (0.02, 0, 0)], [0.01] * 3, density=2500.0), 0.14, 260
+
+    def build(seed):
+        rng = np.random.default_rng(seed)
+        (position, orientation), = place([rod], [count], (0, 0, 0), (side, side, 1.2), rng)
+        rough = md.Material(young=1e7, poisson=0.2, restitution=0.5, friction=0.4)
+        sim = md.Simulation(rough, md.box_walls((0, 0, 0), (side, side, 1.3)), rotation=rotation, dt=1.6e-4, threads=1,
+                            contact="hertz-mindlin:rolling=epsd", gravity=(0, 0, -9.81))
+        sim.add_clumps(rod, position, orientation, velocity=0.5 * random_directions(count, rng))
+        return sim
+    return build
+
+
+def packing(sim):
+    sim.run_until(1.6)
+    return {"fraction": md.analysis.solid_fraction(sim, low=(0.02, 0.02, 0.02), high=(0.12, 0.12, 0.08)).value,
+            "height": sim.position[:, 2].mean(), "coordination": sim.coordination_number()}
+
+
+@MANY
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("scheme", ["spiral", "spiral:inner=rk4", "fincham-published", "euler"])
+def test_no_integrator_packs_better(scheme):
+    here, exact = (md.verify(bed(name), lambda sim: packing(sim)).bars for name in (scheme, "exact"))
+    for name, bar in here.items():
+        assert abs(bar.value - exact[name].value) <= 1.5 * np.hypot(bar.error, exact[name].error), (name, bar)
+    assert here["fraction"].error < 0.03
