@@ -164,7 +164,7 @@ def test_a_scheme_of_first_order_is_seen():
 def gas(rods, step):
     """Elastic rods in a box, whose spin about their axes is zero and remains so."""
     def build(seed):
-        rng, side = np.random.default_rng(seed), 0.12 * rods ** (1 / 3)
+        rng, side = np.random.default_rng(seed), 0.14 * rods ** (1 / 3)
         (position, orientation), = place([ROD], [rods], (0, 0, 0), (side,) * 3, rng)
         sim = md.Simulation(md.Material(1e7, 0.2), md.box_walls((0, 0, 0), (side,) * 3), dt=step, threads=1)
         sim.add_clumps(ROD, position, orientation, velocity=random_directions(rods, rng))
