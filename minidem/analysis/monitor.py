@@ -277,12 +277,15 @@ def _units(sim):
 
 
 def _no_force(sim):
-    """A law of the user that leaves the forces of all contacts at zero, as one that returns its result."""
-    forces = sim.reader.history()["force"]
-    if forces.any():
+    """A law of the user that leaves the forces of all contacts at zero, as one that returns its result.
+
+    One with a history may do so where grains leave a dent, and has then stored something.
+    """
+    found = sim.reader.history()
+    if found["force"].any() or found["records"].any():
         return None
-    return (f"{_now(sim)}: the contact law {sim.contact!r} exerts no force in any of {len(forces)} contacts. A law "
-            "in Python must assign contacts.force, a compiled one write it to its result")
+    return (f"{_now(sim)}: the contact law {sim.contact!r} exerts no force in any of {len(found['force'])} contacts. "
+            "A law in Python must assign contacts.force, a compiled one write it to its result")
 
 
 def _flow(sim):

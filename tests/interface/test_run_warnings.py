@@ -493,7 +493,8 @@ def test_sieves_in_millimetres():
 
 
 @pytest.mark.parametrize("law, silent", [(lambda contacts: None, True), (lambda contacts: setattr(
-    contacts, "force", 1e4 * np.maximum(contacts.overlap, 0.0)[:, None] * contacts.normal), False)])
+    contacts, "force", 1e4 * np.maximum(contacts.overlap, 0.0)[:, None] * contacts.normal), False),
+    (lambda contacts: contacts.history.fill(0.01), False)])             # as in a dent
 def test_a_law_that_exerts_no_force(own_law, law, silent):
     own_law("mine", law)
     texts = said_in(lambda: ball(1e7, [FLOOR], contact="mine", position=(0, 0, 0.99 * RADIUS)).run(3))
