@@ -2,16 +2,19 @@
 """HTML pages about minidem: guide, notebooks, API, schemes and contact laws, scenarios, published results.
 
     python tools/docs.py                    # writes results/docs/index.html and what it links to: about a minute
+    python tools/docs.py --notebooks        # executes the notebooks of the guide anew, and stores what they print
 
-The guide is README.md, the other Markdown files and the notebooks of minidem/guide, which are run. The API is made
+The guide is README.md, the other Markdown files and the notebooks of minidem/guide, which are run anew. The API is made
 from docstrings, pages of schemes and laws from their records, the gallery from the docstrings of scenarios/ and the
 tables and pictures of scenarios/pictures. Sphinx, of the extra `docs`, makes the pages. They need no network: formulas
 are MathML, and the search works on files. Exit status: 0, 1 if Sphinx warns, as of a broken link, 2 without Sphinx.
 """
 import argparse
 import ast
+import base64
 import csv
 import inspect
+import io
 import json
 import re
 import shutil
@@ -24,11 +27,14 @@ from gallery import FINDINGS, PICTURES, SCENARIOS, pictures_of
 from order_table import instant
 
 import minidem as md
+from minidem.core.atomic import replace_text
 from minidem.core.interpreter import scenario_scripts
 from minidem.core.literature import references
 from minidem.simulation.topic import Named
 
 ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "minidem" / "guide").glob("*.ipynb"))
+NOT_STORED = "not-stored"       # tag of cells whose outputs are times, or too large
 MODULES = tuple(f"minidem.{name}" for name in (
     "rotation", "contact", "rotation.registry", "contact.registry", "initial", "analysis", "analysis.coarse",
     "scenario", "ensemble", "shapes"))
@@ -137,7 +143,7 @@ def cited(text):
 
 def write_guide(source):
     """README.md as index.md, and the other Markdown files and notebooks at the places that they have in the project."""
-    for path in [*(ROOT / "minidem").rglob("*.md"), *(ROOT / "minidem" / "guide").glob("*.ipynb"),
+    for path in [*(ROOT / "minidem").rglob("*.md"), *NOTEBOOKS,
                  *(ROOT / "tools").glob("*.md")]:
         copy = source / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -154,6 +160,52 @@ def write_guide(source):
     write(source / "index.md", readme, *page_list("Guide", *dict.fromkeys([*guide, *others])),
           *page_list("Reference", "rotation/index", "contact/index", "api/index"),
           *page_list("Results", "scenarios/index", "published/index"))
+
+
+def executed(path):
+    """The notebook of a file, executed anew in an empty folder, with the outputs that are stored.
+
+    Outputs have no counts, times or addresses, and pictures 256 colours, so that files change with their content alone.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+    notebook = nbformat.read(path, 4)
+    with tempfile.TemporaryDirectory() as folder:
+        NotebookClient(notebook, timeout=300, record_timing=False, store_widget_state=False,
+                       coalesce_streams=True, resources={"metadata": {"path": folder}}).execute()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.execution_count = None
+            cell.outputs = [] if NOT_STORED in cell.metadata.get("tags", ()) else [*map(stored, cell.outputs)]
+    notebook.metadata = {"kernelspec": notebook.metadata.kernelspec}
+    return notebook
+
+
+def stored(output):
+    """An output of a cell as it is stored; ValueError for a warning."""
+    from PIL import Image
+    if output.output_type == "stream":
+        if output.name != "stdout":
+            raise ValueError(f"a notebook warns: {output.text}")
+        return output
+    best = next(kind for kind in ("image/png", "text/html", "text/plain") if kind in output.data)
+    output.data, output.metadata = {best: output.data[best]}, {}
+    if "execution_count" in output:
+        output.execution_count = None
+    if best == "image/png":
+        picture, packed = Image.open(io.BytesIO(base64.b64decode(output.data[best]))), io.BytesIO()
+        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(packed, "png", optimize=True)
+        output.data[best] = base64.b64encode(packed.getvalue()).decode()
+    return output
+
+
+def store_notebooks():
+    """Execute all notebooks, and store their outputs; files whose outputs are the same keep all bytes."""
+    import nbformat
+    for path in NOTEBOOKS:
+        replace_text(path, nbformat.writes(executed(path)) + "\n")
+        print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
+    return 0
 
 
 def scheme_rows(scheme):
@@ -332,11 +384,14 @@ def main(argv=None):
                         help="folder of the pages (default: %(default)s); it is replaced")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="FOLDER",
                         help="folder with pictures of runs in FOLDER/NAME, for the gallery (default: %(default)s)")
+    parser.add_argument("--notebooks", action="store_true", help="execute the notebooks, and store their outputs alone")
     options = parser.parse_args(argv)
     try:
         sphinx = sphinx_class()                      # an error before any work
     except ModuleNotFoundError as error:
         parser.error(str(error))
+    if options.notebooks:
+        return store_notebooks()
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         write_guide(source)

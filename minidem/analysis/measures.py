@@ -76,9 +76,9 @@ def unbalanced_force(sim, *, largest: bool = False) -> float:
     Returns
     -------
     float
-        (sum |F| / n) / (sum |f| / contacts). F : total force with gravity, of held clumps along the axes along which
-        they are free; n : clumps that are free along one; f : contact forces, also of walls. With `largest` the largest
-        |F| in place of the mean. nan without contacts. As `unbalancedForce` of Yade, doi 10.5281/zenodo.5705394.
+        ``(sum |F| / n) / (sum |f| / contacts)``. F : total force with gravity, of held clumps along the axes along
+        which they are free; n : clumps that are free along one; f : contact forces, also of walls. With `largest` the
+        largest F in place of the mean. nan without contacts. As `unbalancedForce` of Yade, doi 10.5281/zenodo.5705394.
     """
     free = np.broadcast_to(sim.reader.motion_factors()[0], (sim.n_clumps, 3))
     total = np.linalg.norm(free * sim.force, axis=1)[free.any(axis=1)]
@@ -209,8 +209,8 @@ def mean_square_displacement(positions: ArrayLike, interval: float = 1.0) -> tup
     t : (frames,) ndarray
         Times from 0 [s].
     squares : Mean
-        Mean of |x(s + t) - x(s)|^2 over bodies and starts s [m2], 6 D t for diffusion. Standard errors are over bodies.
-        A. Einstein, Ann. Phys. 322, 549 (1905), doi 10.1002/andp.19053220806.
+        Mean of ``|x(s + t) - x(s)|^2`` over bodies and starts s [m2], 6 D t for diffusion. Standard errors are over
+        bodies. A. Einstein, Ann. Phys. 322, 549 (1905), doi 10.1002/andp.19053220806.
     """
     x, interval = finite_array("positions", positions, (-1, -1, 3)), positive("interval", interval)
     squares = [np.mean(np.sum((x[k:] - x[:len(x) - k]) ** 2, axis=2), axis=0) for k in range(len(x))]

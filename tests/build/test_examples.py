@@ -1,7 +1,9 @@
 """Every example of README, guide, docstrings and other documents runs as printed, and every command has valid options.
 What an example is: tests/examples.py. Readers have stone.stl, and stone.txt made of it as in the guide."""
 import argparse
+import base64
 import importlib.util
+import json
 import os
 import re
 import runpy
@@ -171,6 +173,22 @@ def check_module(name, words):
         assert words in ([], ["-m", "slow"])
     else:
         assert (name, words) in (("venv", [".venv"]), ("build", []))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "minidem" / "guide").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebooks_are_lessons_with_small_outputs(path):
+    """`python tools/docs.py --notebooks` stores outputs, without what changes from run to run."""
+    text = path.read_text(encoding="utf-8")
+    notebook = json.loads(text)
+    cells, words = notebook["cells"], "".join("".join(cell["source"]) for cell in notebook["cells"])
+    assert len(text) < 300_000 and set(notebook["metadata"]) == {"kernelspec"}
+    assert "**Time:**" in "".join(cells[0]["source"]) and words.count("<details><summary>Answer</summary>") == 3
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert not [cell for cell in code if cell["execution_count"] or cell["outputs"] and cell["metadata"].get("tags")]
+    outputs = [output for cell in code for output in cell["outputs"]]
+    pictures = [output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", ())]
+    assert pictures and all(base64.b64decode("".join(picture))[25] == 3 for picture in pictures)      # with a palette
+    assert all(len(output.get("data", [0])) == 1 and not output.get("execution_count") for output in outputs)
 
 
 def test_there_are_examples_of_all_kinds():
