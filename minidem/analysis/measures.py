@@ -34,7 +34,8 @@ def angle_of_repose(spheres, edges: ArrayLike, *, along: ArrayLike = (1, 0, 0), 
     spheres : Simulation, or tuple of arrays (n, 3) and (n,)
         Centres and radii [m].
     edges : (n + 1,) array_like
-        Ascending edges of strips that are two diameters wide or more [m], without the ends of the slope.
+        Ascending edges of strips that are two diameters wide or more [m], without the ends of the slope: strips beyond
+        its foot, where grains lie in one layer, lower the angle (see `points` of the result).
     along : (3,) array_like
         Horizontal direction in which the surface falls and edges are measured.
     center : (3,) array_like, optional
