@@ -29,7 +29,8 @@ from setuptools.command.sdist import sdist
 
 PACKAGE = Path("minidem")
 SHARED = "minidem._cyutility"       # Cython's code for memoryviews and functions, once instead of in every module
-DIRECTIVES = dict(language_level=3, boundscheck=False, cdivision=True, initializedcheck=False, embedsignature=True)
+DIRECTIVES = dict(language_level=3, boundscheck=False, cdivision=True, initializedcheck=False, embedsignature=True,
+                  freethreading_compatible=True)        # a Python without GIL does not take it back for minidem
 FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
          "-mllvm -unroll-full-max-count=7"]         # clang does not vectorise loops over eight lanes once unrolled
 # By the first macro that the compiler defines: vectors of 512 bits, which gcc avoids by itself; copies as wide as the

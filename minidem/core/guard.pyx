@@ -5,6 +5,7 @@ from types import MethodType
 
 from minidem.core.keywords import by_keyword
 
+cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
 BUSY = ("another thread is using this simulation: wait until its call returns, or give each thread a simulation of its "
@@ -18,20 +19,22 @@ cdef class Guard:
     """Context manager that every use of a simulation enters; RuntimeError if another use is active.
 
     Compiled, because Python handles signals between two of its own instructions: no Ctrl-C can come between `__enter__`
-    and the block that it protects.
+    and the block that it protects. In a Python without GIL, critical sections make one step of test and entry.
     """
 
     def __enter__(self):
         cdef unsigned long thread = PyThread_get_thread_ident()
-        if self.depth > 0 and self.thread != thread:
-            raise RuntimeError(BUSY)
-        if self.during_step:
-            raise RuntimeError(DURING_A_STEP)
-        self.thread = thread
-        self.depth += 1
+        with cython.critical_section(self):
+            if self.depth > 0 and self.thread != thread:
+                raise RuntimeError(BUSY)
+            if self.during_step:
+                raise RuntimeError(DURING_A_STEP)
+            self.thread = thread
+            self.depth += 1
 
     def __exit__(self, kind, error, trace):
-        self.depth -= 1
+        with cython.critical_section(self):
+            self.depth -= 1
 
 
 cdef class exclusive:

@@ -114,10 +114,10 @@ class Registry(Generic[OneDescription]):
     def available(self) -> list[str]:
         """Names of all rotation schemes or contact laws, sorted."""
         if not self.known:
-            for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
-                found = importlib.import_module(f"{self.package}.{module.name}")
-                for one in getattr(found, self.attribute, ()):
-                    self.known[one.name] = one if one.doc else replace(one, doc=found.__doc__ or "")
+            modules = [importlib.import_module(f"{self.package}.{module.name}")
+                       for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__)]
+            self.known.update({one.name: one if one.doc else replace(one, doc=found.__doc__ or "")      # all at once,
+                               for found in modules for one in getattr(found, self.attribute, ())})     # for threads
         return sorted(self.known)
 
     def classes(self) -> dict[str, type[Choice]]:

@@ -12,6 +12,7 @@ import scenes
 from examples import ROOT
 from processes import python
 
+import minidem as md
 from minidem.core.processors import available_processors
 from minidem.core.threads import has_openmp
 
@@ -66,6 +67,45 @@ def test_concurrent_use_is_refused(tmp_path):
     uninterrupted.run(sim.step_count)
     assert sim.energy() == uninterrupted.energy() and np.array_equal(sim.position, uninterrupted.position)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_simulations_of_several_python_threads_run_at_once():
+    """With and without a GIL, with laws and forces in Python too: each has the bits that it has alone."""
+    def after(k):
+        sim = scenes.rods_in_box(seed=k, n=30, speed=20.0, spin=20.0).simulation(
+            DT, threads=1 + k % 2, rotation=md.rotation.available()[k], contact="hertz-mindlin" if k % 3 else "hertz")
+        if k % 2:
+            sim.forces.add(lambda t, x, v, q, w: (-v, -w))
+        sim.run(300)
+        return sim.position.tobytes(), sim.orientation.tobytes(), sim.energy()
+    expected = [after(k) for k in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(after, [*range(8), *range(8)])) == expected * 2
+
+
+def test_threads_that_use_a_simulation_at_the_same_instant():
+    """One of them does, or none; the others are refused; the simulation counts what was done."""
+    sim, start, done = scenes.rods_in_box(seed=3, n=2, speed=1.0, spin=1.0).simulation(DT), threading.Barrier(4), []
+    def use():
+        start.wait()
+        for _ in range(2000):
+            try:
+                sim.run(1)
+                done.append(1)
+            except RuntimeError as error:
+                assert "another thread is using this simulation" in str(error)
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(use) for _ in range(4)]:
+            future.result()
+    assert 0 < len(done) == sim.step_count
+
+
+def test_no_module_brings_the_gil_back():
+    """In a Python without GIL, a module that does not declare that it needs none would, with a RuntimeWarning."""
+    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in (ROOT / "minidem").rglob("*.pyx")]
+    program = ("import sys, sysconfig, importlib; list(map(importlib.import_module, sys.argv[1:])); "
+               "assert not sysconfig.get_config_var('Py_GIL_DISABLED') or not sys._is_gil_enabled()")
+    python("-W", "error::RuntimeWarning", "-c", program, *modules, cwd=ROOT)
 
 
 def test_a_user_force_may_not_use_its_simulation(tmp_path):
