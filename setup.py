@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 import Cython.Build
@@ -202,6 +203,21 @@ class SourceDistribution(sdist):
         super().make_release_tree(base_dir, sorted({*files, *beside}))
 
 
+def description(repository):
+    """The README for PyPI: its relative links lead to files of the repository, and pictures to their raw files."""
+    text = Path("README.md").read_text(encoding="utf-8")
+    kinds = {r"(!\[[^]]*\]\()": "raw", r"((?<!!)\[[^]]*\]\()": "blob"} if repository else {}
+    for link, folder in kinds.items():
+        text = re.sub(link + r"(?!https://)", rf"\1{repository}/{folder}/main/", text)
+    return text
+
+
+def addresses(repository):
+    """Project URLs, by name."""
+    return {"Repository": repository, "Issues": f"{repository}/issues",
+            "Changelog": f"{repository}/blob/main/minidem/CHANGELOG.md"} if repository else {}
+
+
 if __name__ == "__main__":          # Cython's workers may import this file
     if sys.version_info < (3, 11):  # noqa: UP036   pip would first try all versions of other packages
         sys.exit(f"minidem needs Python 3.11 or newer, and {sys.executable} is {sys.version.split()[0]}")
@@ -211,6 +227,8 @@ if __name__ == "__main__":          # Cython's workers may import this file
     if "editable_wheel" not in sys.argv:        # scenarios are in the wheel, for `minidem run`, and at hand in a clone
         topics = {f"minidem.scenarios.{path.parent.name}" for path in Path("scenarios").glob("*/*.py")}
         packages, folders = [*packages, "minidem.scenarios", *sorted(topics)], {"minidem.scenarios": "scenarios"}
+    repository = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["minidem"]["repository"]
     # {"": "."}: `pip install -e` writes an entry of sys.path, no finder, which would come after a clone named minidem
-    setup(ext_modules=extensions(), packages=packages, package_dir=folders,
+    setup(ext_modules=extensions(), packages=packages, package_dir=folders, project_urls=addresses(repository),
+          long_description=description(repository), long_description_content_type="text/markdown",
           cmdclass={"build_ext": BuildKernels, "sdist": SourceDistribution})

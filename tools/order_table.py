@@ -26,7 +26,7 @@ from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES
 
 TABLE = Path(md.rotation.__file__).with_name("ORDERS.md")
 NUMBERED = [path for path in (Path(__file__).parents[1] / name for name in (     # texts with "thirty-three schemes"
-    "README.md", "pyproject.toml", ".zenodo.json", "minidem/guide/paper.md",
+    "README.md", "pyproject.toml", ".zenodo.json", ".github/CITATION.cff", "minidem/guide/paper.md",
     "minidem/guide/rotation_integrators.ipynb")) if path.exists()]      # a source distribution has no dotfiles
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 ONES = ("", "-one", "-two", "-three", "-four", "-five", "-six", "-seven", "-eight", "-nine")
