@@ -107,6 +107,17 @@ def test_actions_are_pinned():
     assert len(used) > 5 and loose == {"pypa/gh-action-pypi-publish@release/v1"}
 
 
+@needs_dotfiles
+def test_binder_builds_for_any_machine():
+    """Its script is valid and can be executed, and names extras that there are."""
+    script, runtime = ROOT / ".binder" / "postBuild", ROOT / ".binder" / "runtime.txt"
+    run("bash", "-n", script)
+    assert os.access(script, os.X_OK) and "MINIDEM_ARCH=levels" in script.read_text(encoding="utf-8")
+    extras = re.search(r"'\.\[([\w,]+)\]'", script.read_text(encoding="utf-8"))[1].split(",")
+    assert set(extras) <= set(SETTINGS["project"]["optional-dependencies"])
+    assert re.fullmatch(r"python-3\.1[1-5]\n", runtime.read_text(encoding="utf-8"))
+
+
 def test_wheels_are_for_the_pythons_that_are_named():
     """In the classifiers and in the builds, the lowest being the one that is required."""
     builds = {f"{name[2]}.{name[3:5]}" for name in SETTINGS["tool"]["cibuildwheel"]["build"]}
