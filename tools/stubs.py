@@ -3,6 +3,7 @@
 
     python tools/stubs.py           # after a change of a scheme or law; a test compares the files with the registries
 """
+import argparse
 import inspect
 import textwrap
 from pathlib import Path
@@ -50,5 +51,6 @@ def path(registry):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     for one in (contact, rotation):
         replace_text(path(one), stub(one))
