@@ -50,7 +50,11 @@ def path(registry):
     return Path(registry.__file__).with_name("choices.pyi")
 
 
-if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+def main(argv=None):
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
     for one in (contact, rotation):
         replace_text(path(one), stub(one))
+
+
+if __name__ == "__main__":
+    main()
