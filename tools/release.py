@@ -16,6 +16,8 @@ import time
 import tomllib
 from pathlib import Path
 
+from minidem.core.atomic import replace_text
+
 ROOT = Path(__file__).resolve().parents[1]
 CHANGELOG, CITATION = "minidem/CHANGELOG.md", ".github/CITATION.cff"
 
@@ -83,8 +85,8 @@ def main(arguments=None):
         print(f"minidem {version}: {len(lacks) or 'nothing'} missing")
         return 1 if lacks else 0
     (heading, entries), date = section(version), time.strftime("%Y-%m-%d")
-    (ROOT / CHANGELOG).write_text(read(CHANGELOG).replace(heading, f"## {version} ({date})", 1), encoding="utf-8")
-    (ROOT / CITATION).write_text(citation(version, date), encoding="utf-8")
+    replace_text(ROOT / CHANGELOG, read(CHANGELOG).replace(heading, f"## {version} ({date})", 1))
+    replace_text(ROOT / CITATION, citation(version, date))
     git("add", CHANGELOG, CITATION)
     git("commit", "-m", f"Release {version}")
     git("tag", "--annotate", f"v{version}", "--cleanup", "verbatim", "--message", f"minidem {version}\n\n{entries}")
