@@ -139,6 +139,9 @@ def verification(run, given, steps=(1.0, 0.5, 0.25), seeds=8, order=2.0, folder=
     names = [name for name in rows[0] if name not in (*given, "step", "seed", "run_seconds", "error")
              and all(row.get(name) is not None for row in rows)]
     values = {name: np.reshape([row[name] for row in rows], (len(steps), seeds)) for name in names}
+    lost = [name for name, of_one in values.items() if not np.isfinite(of_one).all()]
+    if lost or not names:
+        raise RuntimeError(f"{', '.join(lost) or 'observables'}: return finite numbers in all runs")
     found = Verification({name: error_bar(of_one, steps, order=order, tolerance=tolerance)
                           for name, of_one in values.items()}, steps, values)
     if folder is not None:

@@ -64,6 +64,12 @@ def test_what_is_refused(values, steps, words):
         error_bar(values, steps)
 
 
+@pytest.mark.parametrize("found, words", [({}, "observables: return"), ({"one": 1.0, "two": np.nan}, "two: return")])
+def test_numbers_that_there_are_not(found, words):
+    with pytest.raises(RuntimeError, match=words):
+        md.verify(lambda: md.Simulation(md.Material(1e8, 0.2), dt=1e-4), lambda sim: found, seeds=2)
+
+
 ROD = md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.03] * 3, density=2500.0)
 TOP = md.ClumpTemplate([(0, 0, 0), (0.05, 0, 0), (0.02, 0.04, 0)], [0.04, 0.02, 0.03], density=2500.0)
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
