@@ -11,7 +11,9 @@ MANY = pytest.mark.slow
 
 
 def part_inside(bars, true):
-    return np.mean([abs(bar.value - true) <= bar.error for bar in bars])
+    inside = np.mean([abs(bar.value - true) <= bar.error for bar in bars])
+    print(f"{inside:.1%} of {len(bars)} bars have {true:g}, median bar {np.median([bar.error for bar in bars]):.1e}")
+    return inside
 
 
 def words(bars):
@@ -230,6 +232,7 @@ def packing(sim):
 @pytest.mark.parametrize("scheme", ["spiral", "spiral:inner=rk4", "fincham-published", "euler"])
 def test_no_integrator_packs_better(scheme):
     here, exact = (md.verify(bed(name), lambda sim: packing(sim)).bars for name in (scheme, "exact"))
+    print(f"{scheme}: {here}\nexact: {exact}")
     for name, bar in here.items():
         assert abs(bar.value - exact[name].value) <= 1.5 * np.hypot(bar.error, exact[name].error), (name, bar)
     assert here["fraction"].error < 0.03
