@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import minidem.contact.columns as columns
 from minidem.contact.registry import _registry, available, info, register
-from minidem.contact.restitution import damping, largest_overlap
+from minidem.contact.restitution import critical_step, damping, largest_overlap
 from minidem.core.listing import Listing
 
-__all__ = ["available", "columns", "damping", "info", "largest_overlap", "register", "table"]
+__all__ = ["available", "columns", "critical_step", "damping", "info", "largest_overlap", "register", "table"]
 
 if TYPE_CHECKING:
     from minidem.contact import choices

@@ -6,6 +6,8 @@ from scipy.integrate import solve_ivp
 import minidem as md
 
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
+MODULUS = md.effective_modulus(*2 * (md.Material(1e8, 0.2),))
+HERE = {1.5: ("hertz-mindlin", 4.0 / 3.0 * MODULUS * 0.1), 1.0: ("hooke-coulomb:stiffness=1e5", 1e5)}   # p: law, k
 
 
 def impact(p, e, k, m, v):
@@ -41,17 +43,16 @@ def power_law(contacts, k, p, e):
     overlap = np.maximum(contacts.overlap, 0.0)
     dashpot = md.contact.damping(p, e) * np.sqrt(contacts.mass * k) * overlap ** (0.5 * (p - 1.0))
     approach = -np.sum(contacts.velocity * contacts.normal, axis=1)
-    contacts.force = (k * overlap ** p + dashpot * approach)[:, None] * contacts.normal
+    contacts.force = ((overlap > 0.0) * (k * overlap ** p + dashpot * approach))[:, None] * contacts.normal
 
 
 @pytest.mark.parametrize("e", [0.9, 0.3])
 def test_laws_with_dashpots(e):
     """`hertz-mindlin` and `hooke-coulomb` have these dashpots, and their deepest overlap is the one stated."""
-    glass = md.Material(1e8, 0.2, restitution=e)
-    modulus, v = md.effective_modulus(glass, glass), 0.7
-    for contact, p, k in (("hertz-mindlin", 1.5, 4.0 / 3.0 * modulus * np.sqrt(0.01)),
-                          ("hooke-coulomb:stiffness=1e5,tangential_stiffness=1e5", 1.0, 1e5)):
-        sim = md.Simulation(glass, [md.Plane((0, 0, 0), (0, 0, 1))], contact=contact, dt=1e-6)
+    v = 0.7
+    for p, (contact, k) in HERE.items():
+        sim = md.Simulation(md.Material(1e8, 0.2, restitution=e), [md.Plane((0, 0, 0), (0, 0, 1))],
+                            contact=contact, dt=1e-6)
         sim.add_clumps(BALL, (0.0, 0.0, 0.0100005), velocity=(0.0, 0.0, -v))
         deepest = 0.0
         while sim.velocity[0, 2] < 0.0 or len(sim.contacts()):
@@ -72,7 +73,44 @@ def test_a_law_of_a_user(p, own_law):
         assert sim.velocity[0, 2] / v == pytest.approx(0.6, abs=1e-3)
 
 
+def shift_of_held_sphere(contact, p, e, k, dt, speed=0.5):
+    """How far a sphere at rest on a plane moves, under the weight with the largest overlap of an impact; over that."""
+    deepest = md.contact.largest_overlap(p, e, k, BALL.mass, speed)
+    sim = md.Simulation(md.Material(1e8, 0.2, restitution=e), [md.Plane((0, 0, 0), (0, 0, 1))], contact=contact, dt=dt,
+                        gravity=(0.0, 0.0, -k * deepest ** p / BALL.mass))
+    sim.add_clumps(BALL, (0.0, 0.0, 0.01 - (1.0 + 1e-6) * deepest))
+    sim.run(760)
+    found = []
+    for _ in range(5):
+        sim.run(8)
+        found.append(abs(0.01 - sim.position[0, 2] - deepest) / deepest)
+    return max(found)
+
+
+@pytest.mark.filterwarnings("ignore:dt = .*above the Rayleigh step:UserWarning", "ignore:step .*:UserWarning")
+@pytest.mark.parametrize("e", [0.9, 0.5, 0.1])
+@pytest.mark.parametrize("p", [1.0, 1.25, 1.5, 2.0])
+def test_critical_step(p, e, own_law):
+    """A held sphere stays below this step, and not above it; under the laws here it is 2 / w."""
+    own_law("power", power_law, parameters={"k": 1e7, "p": p, "e": e})
+    laws = {"power": (1e7, md.contact.critical_step(p, e, 1e7, BALL.mass, 0.5))}
+    if p in HERE:
+        law, k = HERE[p]
+        deepest = md.contact.largest_overlap(p, e, k, BALL.mass, 0.5)
+        laws[law] = k, 2.0 / np.sqrt(p * k / BALL.mass * deepest ** (p - 1.0))
+    for law, (k, step) in laws.items():
+        assert shift_of_held_sphere(law, p, e, k, 0.995 * step) < 2e-6
+        assert shift_of_held_sphere(law, p, e, k, 1.005 * step) > 1e-2
+
+
 @pytest.mark.parametrize("p, e, word", [(0.0, 0.5, "power"), (1.0, 0.0, "restitution"), (1.0, 1.1, "restitution")])
 def test_what_is_refused(p, e, word):
     with pytest.raises(ValueError, match=word):
         md.contact.damping(p, e)
+    with pytest.raises(ValueError, match=word):
+        md.contact.critical_step(p, e, 1e5, 0.01, 0.5)
+
+
+def test_no_critical_step_where_a_contact_begins_stiff():
+    with pytest.raises(ValueError, match="give at least 1"):
+        md.contact.critical_step(0.9, 0.5, 1e5, 0.01, 0.5)
