@@ -375,7 +375,8 @@ def wet_grains(contact, rotation="exact", threads=1):
 
 DOWN = (0.3, -0.2, -9.81)
 BALANCED = "hertz", ONSET, ROLLING
-PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": partial(python_law, asymmetric=True)}
+PYTHON_LAWS = {"own-python": python_law, "own-asymmetric": partial(python_law, asymmetric=True),
+               "own-damped": lambda: python_law() | {"damped": True}}
 COMPILED_LAW = custom_law.INTERFACES["ctypes"]              # None without a C compiler
 OWN_LAWS = PYTHON_LAWS | {"own-ctypes": COMPILED_LAW}
 OWN_SCHEME, WET = "own-leapfrog", "own-wet"

@@ -11,13 +11,21 @@ from minidem.core.checks import short_repr
 from minidem.core.external import Assignable, resolve
 
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
+from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
-from minidem.contact.contact cimport Contact, Energies, Result, Row
-from minidem.contact.law cimport LawKernels
+from minidem.contact.contact cimport Contact, Energies, Result, Row, load3, store3
+from minidem.contact.law cimport HistoryFunction, LawKernels
 from minidem.contact.part cimport LawParameters
 from minidem.core.external cimport array_at
 from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3, add_scaled, dot
+
+cdef struct DashpotHistory:         # the last record of a law with one
+    Row approach                    # velocity, half a step before the pose [m/s]
+    Row force                       # normal, with the dashpot [N]
+    Row damping                     # of the dashpot [N]
+    Row known                       # 0 in a new contact, else 1
 
 ENERGY_ROWS = <int> (sizeof(Energies) // sizeof(Row))
 SIGNATURE = "void (const double *contact, double *history, double *result, const double *parameters)"
@@ -148,7 +156,7 @@ cdef void call(str role, const Contact *contact, double *history, double *result
         # copies, because the rows are gone after the call
         values = read_only(contact, COEFFICIENTS + owner.n_coefficients)
         writes_rates = role == "force" and owner.n_components > 0
-        records = array_at(history, 4 * owner.n_records, PyBUF_WRITE)
+        records = array_at(history, 4 * (owner.n_records - (owner.undamped != NULL)), PyBUF_WRITE)
         results = array_at(result, RATES + 4 * owner.n_components if writes_rates else n_results, PyBUF_WRITE)
         new_records, new_results = records.copy(), results.copy()
         given = arrays_of(new_results, ENERGIES if role == "describe" else
@@ -169,6 +177,34 @@ cdef void force(const Contact *contact, double *history, Result *result,
 cdef void describe(const Contact *contact, double *history, Energies *energies,
                    const LawParameters *parameters) noexcept with gil:
     call("describe", contact, history, <double *> energies, ENERGY_ROWS, parameters)
+
+
+cdef void damped(const Contact *contact, double *history, Result *result,
+                 const LawParameters *parameters) noexcept nogil:
+    """A user's function and, beside the normal part F = k d^p of its force, the dashpot of restitution.py.
+
+    Its coefficient is a factor times sqrt(m F / d). Damping is semi-implicit, as in parts/normal.pyx; in a step in
+    which the contact begins or ends, it acts for the part of the step in which the bodies touch.
+    """
+    cdef DashpotHistory *own = <DashpotHistory *> (history + parameters.record)
+    cdef double half, mass, overlap, deep, force, approach, rate, shift, c
+    cdef Vec3 normal
+    cdef int lane
+    (<HistoryFunction> parameters.undamped)(contact, history, result, parameters)
+    for lane in range(LANES):
+        half, mass, overlap = 0.5 * contact.step[lane], contact.mass[lane], contact.overlap[lane]
+        normal, deep = load3(contact.normal, lane), overlap if overlap > 1e-300 else 1e-300
+        force = dot(load3(result.force, lane), normal)
+        c = contact.coefficients[parameters.factor][lane] * sqrt(
+            mass * (force if force > 0.0 and overlap > 0.0 else 0.0) / deep)
+        approach = -dot(load3(contact.velocity, lane), load3(contact.middle_normal, lane))
+        rate = approach + 0.5 * own.known[lane] * (approach - own.approach[lane])
+        rate = (mass * rate - half * (force - own.force[lane])) / (mass + half * c)
+        shift = fabs(half * rate)
+        rate *= c * (0.5 * (deep + shift) / shift if deep < 2.0 * shift else 1.0)           # now the force
+        store3(result.force, lane, add_scaled(load3(result.force, lane), rate, normal))
+        result.dissipated[0][lane] += half * (own.damping[lane] + rate) * approach
+        own.approach[lane], own.force[lane], own.damping[lane], own.known[lane] = approach, force + rate, rate, 1.0
 
 
 cdef void describe_nothing(const Contact *contact, double *history, Energies *energies,
@@ -208,11 +244,13 @@ FLUX = <size_t> flux
 CALLERS = {"force": <size_t> force, "describe": <size_t> describe}
 
 
-def make_kernels(functions, int records, bint couples, parameters):
+def make_kernels(functions, int records, bint couples, parameters, bint has_dashpot):
     """LawKernels of {"force": function, "describe": function or None}; each through any of the interfaces."""
     cdef LawKernels made
     addresses, in_python = resolve(functions, CALLERS, SIGNATURE, ("contacts", *parameters))
-    made = LawKernels(history=addresses["force"], describe=addresses.get("describe", <size_t> describe_nothing),
-                      n_records=records, has_couples=couples)
+    made = LawKernels(history=<size_t> damped if has_dashpot else addresses["force"],
+                      describe=addresses.get("describe", <size_t> describe_nothing),
+                      undamped=addresses["force"] if has_dashpot else 0, n_records=records + has_dashpot,
+                      has_couples=couples)
     made.functions, made.keep, made.sees_bodies = in_python, functions, True
     return made

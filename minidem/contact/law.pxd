@@ -71,6 +71,7 @@ cdef class LawKernels(External):
     cdef CentralFunction central
     cdef HistoryFunction history
     cdef EnergyFunction describe
+    cdef HistoryFunction undamped       # of a user's law with a dashpot: without it
     cdef readonly tuple parts
     cdef readonly int n_records
     cdef public int n_coefficients      # of the law with its materials, known when it is used

@@ -33,12 +33,14 @@ cdef class LawKernels(External):
     """The compiled functions of one law, by address: `central`, or the functions of a law with history.
 
     parts : of a law that is composed of them; n_records, has_couples : without theirs.
+    undamped : of a user's law with a dashpot, its function; n_records : with the record of the dashpot, the last one.
     """
 
-    def __init__(self, *, size_t central=0, size_t history=0, size_t describe=0, int n_records=0,
+    def __init__(self, *, size_t central=0, size_t history=0, size_t describe=0, size_t undamped=0, int n_records=0,
                  bint has_couples=False, tuple parts=()):
         self.central = <CentralFunction> central
         self.history, self.describe = <HistoryFunction> history, <EnergyFunction> describe
+        self.undamped = <HistoryFunction> undamped
         self.parts = parts
         self.n_records = n_records + sum(part.n_records for part in parts)
         self.has_couples = has_couples or any(part.has_couples for part in parts)
@@ -48,8 +50,8 @@ cdef class LawKernels(External):
         cdef LawKernels copy
         if not self.sees_bodies:
             return self
-        copy = LawKernels(history=<size_t> self.history, describe=<size_t> self.describe, n_records=self.n_records,
-                          has_couples=self.has_couples)
+        copy = LawKernels(history=<size_t> self.history, describe=<size_t> self.describe,
+                          undamped=<size_t> self.undamped, n_records=self.n_records, has_couples=self.has_couples)
         copy.functions, copy.keep, copy.sees_bodies = self.functions, self.keep, True
         return copy
 
@@ -61,6 +63,9 @@ cdef class LawKernels(External):
         law.central, law.history, law.describe = self.central, self.history, self.describe
         law.n_records, law.has_couples = self.n_records, self.has_couples
         law.parameters.context, self.values = <void *> self, values
+        if self.undamped != NULL:
+            self.values = values[:-1]                   # without `mass`
+            law.parameters.undamped, law.parameters.record = <void *> self.undamped, 4 * LANES * (self.n_records - 1)
         for k, part in enumerate(self.parts):
             law.parameters.parts[k].forces, law.parameters.parts[k].describe = part.forces, part.describe
             law.parameters.parts[k].first = 4 * LANES * first
@@ -132,7 +137,7 @@ cdef object set_properties(Law *law, Walls *walls, LawKernels kernels, descripti
     law.coefficients, law.materials = <const double *> pointer_to(coefficients), <const int *> pointer_to(of_slots)
     law.log_materials, law.n_coefficients = len(coefficients).bit_length() - 1, coefficients.shape[2]
     law.mass_of_clumps, law.shares_mass = description.mass_of_clumps(values), description.has("mass=shared", values)
-    kernels.n_coefficients = law.n_coefficients
+    kernels.n_coefficients, law.parameters.factor = law.n_coefficients, law.n_coefficients - 1
     return [coefficients, of_slots, of_walls]
 
 

@@ -102,6 +102,8 @@ cdef struct LawParameters:          # what a law gets as its parameters; a user'
     void *context                   # the LawKernels, for external_law.pyx
     StretchRule rule                # of friction
     PartCall parts[MAX_PARTS + 1]   # of a law that is composed of them
+    void *undamped                  # of a user's law with a dashpot (external_law.pyx): its own HistoryFunction, ...
+    Py_ssize_t record, factor       # ... double of the history where the dashpot's own begins, and its coefficient
 
 
 cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:

@@ -1,12 +1,14 @@
 """Contact laws: what describes one, and all of them by name; every module of laws/ that has LAWS is discovered."""
+import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from minidem.contact.law import MOST_COEFFICIENTS, MOST_PARAMETERS, MOST_RECORDS, LawKernels
+from minidem.contact.restitution import damping_ratio
 from minidem.core.checks import check_call, flag, non_negative, positive, short_repr, whole
 from minidem.core.parameters import default_of, named_values
 from minidem.core.registry import Description, Registry
@@ -41,6 +43,8 @@ class ContactLaw(Description):
         Whether the force depends on the past of the contact.
     dashpots : bool
         Whether the first coefficients are as in contact/part.pxd, so that runs can check the damping.
+    damped : bool
+        Whether the dashpot of `restitution.damping` is added to a user's law; its last parameter then is `mass`.
     conservative : bool
         Whether the force has a potential.
     reads_with : dict
@@ -56,6 +60,7 @@ class ContactLaw(Description):
     needs_velocity: bool = False
     has_history: bool = False
     dashpots: bool = False
+    damped: bool = False
     conservative: bool = True
     reads: tuple[str, ...] = ()
     reads_of_pairs: tuple[str, ...] = ()
@@ -118,15 +123,20 @@ class ContactLaw(Description):
         return str(named_values(self.parameters, values).get(name)) == word
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
-        """`coefficients` of these parameter values, (m, n) arrays, and zeros up to a multiple of four."""
+        """`coefficients` of these parameter values, (m, n) arrays, and zeros up to a multiple of four.
+
+        Of a damped law the last one is the factor of the dashpot.
+        """
         named = named_values(self.parameters, values)
         given = [] if self.coefficients is None else list(self.coefficients(pair, named))
-        shape, missing = pair["modulus"].shape, max(8, -(-len(given) // 4) * 4) - len(given)
-        if len(given) > MOST_COEFFICIENTS or any(np.shape(row) not in ((), shape) for row in given):
+        factor = [math.sqrt(2.0 * (self.power + 1.0)) * damping_ratio(pair["restitution"])] if self.damped else []
+        shape, n = pair["modulus"].shape, len(given) + len(factor)
+        if n > MOST_COEFFICIENTS or any(np.shape(row) not in ((), shape) for row in given):
             raise ValueError(f"contact {self.name!r}: coefficients returned {len(given)} values of shapes "
-                             f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or "
-                             f"arrays of the shape of pair['friction'], here {shape}")
-        return [np.broadcast_to(np.asarray(row, dtype=float), shape) for row in [*given, *missing * [0.0]]]
+                             f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS - len(factor)} "
+                             f"numbers or arrays of the shape of pair['friction'], here {shape}")
+        return [np.broadcast_to(np.asarray(row, dtype=float), shape)
+                for row in [*given, *(max(8, -(-n // 4) * 4) - n) * [0.0], *factor]]
 
     def normal_force(self, overlap: float, radius: float, pair: Mapping, values: list[float | int]) -> np.ndarray:
         """(n, n) elastic normal forces [N] of n materials at an overlap and an effective radius [m].
@@ -219,7 +229,8 @@ def readers(names, contact):
 def register(name: str, force: Function, describe: Function | None = None, *, records: int = 1, couples: bool = False,
              coefficients: Callable | None = None, reads: tuple[str, ...] = (), reads_of_pairs: tuple[str, ...] = (),
              parameters: Mapping[str, float | tuple[str, ...] | None] | None = None, range: float | Callable = 0.0,
-             begins: str = "touch", scale: Callable | None = None, **further: object) -> ContactLaw:
+             begins: str = "touch", scale: Callable | None = None, damped: bool = False,
+             **further: object) -> ContactLaw:
     """Add a contact law with history; it then works wherever a name does.
 
     Parameters
@@ -257,6 +268,11 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         proportional to the radius or to its square; as for `coefficients`, `pair` has arrays (1, 1). The forces on a
         sphere are added as multiples of 2^-54 of it, and their magnitudes may sum up to 256 times it; else the run ends
         with an error. Default: 2 E* R^2, of Young's modulus. Energies have a unit that follows from it.
+    damped : bool
+        Whether to add the dashpot of `md.contact.damping` beside the normal force, which is k d^p of the overlap d with
+        p = `power`, 1.5 if not given. A contact then has the `restitution` of its materials at any speed. The law gets
+        the parameter `mass`, as the built-in ones have it, which `force` and `describe` do not see. It has at most 12
+        records and 63 coefficients.
     **further : object
         Further fields of `ContactLaw`: title, doi, doc, cites, meanings, power, reads_with and others.
 
@@ -303,10 +319,17 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     _registry.check_new(name, further, reserved=("name", "kernels", "needs_velocity", "has_history", "dashpots"))
     if force is None:
         raise ValueError("force = None: a law needs the function that computes forces")
-    records, couples = whole("records", records, 1, MOST_RECORDS), flag("couples", couples)
+    damped, couples = flag("damped", damped), flag("couples", couples)
+    records = whole("records", records, 1, MOST_RECORDS - damped)
     given: dict[str, Any] = {"title": name, "conservative": False} | further
     parameters = {} if parameters is None else parameters
-    return _registry.add(ContactLaw(
-        name=name, kernels=make_kernels({"force": force, "describe": describe}, records, couples, parameters),
-        needs_velocity=True, has_history=True, coefficients=coefficients, reads=reads, reads_of_pairs=reads_of_pairs,
-        parameters=parameters, range=range, begins=begins, scale=scale, **given))
+    kernels = make_kernels({"force": force, "describe": describe}, records, couples, parameters, damped)
+    law = ContactLaw(
+        name=name, kernels=kernels, needs_velocity=True, has_history=True, coefficients=coefficients, reads=reads,
+        reads_of_pairs=reads_of_pairs, parameters=parameters, range=range, begins=begins, scale=scale, **given)
+    if damped:
+        if "mass" in parameters:
+            law.refuse("parameters", "a damped law gets the parameter mass; give yours another name")
+        law = replace(law, damped=True, parameters={**parameters, "mass": MASSES},
+                      reads_of_pairs=(*reads_of_pairs, "restitution"))
+    return _registry.add(law)

@@ -1,6 +1,8 @@
 """The dashpot with which a power law has the same restitution at any speed; for contact laws of users."""
 import math
 
+import numpy as np
+
 from minidem.core.checks import positive
 
 
@@ -30,7 +32,7 @@ def damping(power: float, restitution: float) -> float:
     ValueError
         For arguments out of range.
     """
-    return math.sqrt(2.0 * (positive("power", power) + 1.0)) * _ratio(restitution)
+    return math.sqrt(2.0 * (positive("power", power) + 1.0)) * _checked_ratio(restitution)
 
 
 def largest_overlap(power: float, restitution: float, stiffness: float, mass: float, speed: float) -> float:
@@ -57,7 +59,7 @@ def largest_overlap(power: float, restitution: float, stiffness: float, mass: fl
     ValueError
         For arguments out of range.
     """
-    p, zeta = positive("power", power), _ratio(restitution)
+    p, zeta = positive("power", power), _checked_ratio(restitution)
     left = math.exp(-zeta / math.sqrt(1.0 - zeta ** 2) * math.acos(zeta))       # of the speed, in the oscillator
     energy = 0.5 * positive("mass", mass) * (left * positive("speed", speed)) ** 2
     return ((p + 1.0) * energy / positive("stiffness", stiffness)) ** (1.0 / (p + 1.0))
@@ -96,9 +98,13 @@ def critical_step(power: float, restitution: float, stiffness: float, mass: floa
     return 2.0 / frequency * (math.sqrt(1.0 + z * z) - z)
 
 
-def _ratio(restitution):
-    """The damping ratio of a linear oscillator."""
-    loss = -math.log(positive("restitution", restitution))
-    if loss < 0.0:
+def damping_ratio(restitution):
+    """The damping ratio of a linear oscillator with these coefficients of restitution, numbers or arrays."""
+    loss = -np.log(restitution)
+    return loss / np.hypot(np.pi, loss)
+
+
+def _checked_ratio(restitution):
+    if positive("restitution", restitution) > 1.0:
         raise ValueError(f"restitution = {restitution}: give at most 1")
-    return loss / math.hypot(math.pi, loss)
+    return float(damping_ratio(restitution))

@@ -1,7 +1,10 @@
 """The dashpot of any power law: equations of motion solved by scipy, the laws here, and a law of a user in the loop."""
+from math import gamma
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from user_functions import CFUNC
 
 import minidem as md
 
@@ -71,6 +74,96 @@ def test_a_law_of_a_user(p, own_law):
         while sim.velocity[0, 2] < 0.0 or len(sim.contacts()):
             sim.run(10)
         assert sim.velocity[0, 2] / v == pytest.approx(0.6, abs=1e-3)
+
+
+def elastic_law(contacts, k, p):
+    overlap = np.maximum(contacts.overlap, 0.0)
+    contacts.force = ((overlap > 0.0) * k * overlap ** p)[:, None] * contacts.normal
+
+
+def elastic_energy(contacts, k, p):
+    contacts.normal_energy = k * np.maximum(contacts.overlap, 0.0) ** (p + 1.0) / (p + 1.0)
+
+
+def duration(p, k, mass, speed):
+    """Of an elastic impact [s]."""
+    deepest = md.contact.largest_overlap(p, 1.0, k, mass, speed)
+    return 2.0 * np.sqrt(np.pi) * gamma(1.0 + 1.0 / (p + 1.0)) / gamma(0.5 + 1.0 / (p + 1.0)) * deepest / speed
+
+
+def impacts(contact, clump, height, dt, steps, e, speed, n=8):
+    """A simulation after n impacts on a plane, which begin at different instants of a step, and its balance before."""
+    sim = md.Simulation(md.Material(1e12, 0.2, restitution=e), [md.Plane((0, 0, 0), (0, 0, 1))], contact=contact, dt=dt)
+    place = np.zeros((n, 3))
+    place[:, 1], place[:, 2] = 0.1 * np.arange(n), height + (np.arange(n) + 0.5) / n * speed * dt
+    sim.add_clumps(clump, place, velocity=(0.0, 0.0, -speed))
+    balance = sim.energy().balance
+    sim.run(steps)
+    assert len(sim.contacts()) == 0
+    return sim, balance
+
+
+@pytest.mark.parametrize("p", [1.0, 1.25, 1.5, 2.0])
+def test_a_registered_law_is_damped_by_a_word(p, own_law):
+    """The law gives k d^p alone, the material the restitution, over six decades of speed; energy is accounted for."""
+    own_law("power", elastic_law, elastic_energy, parameters={"k": None, "p": p}, damped=True, power=p)
+    k = 0.5 * (p + 1.0) * BALL.mass * 1e6 / 5e-4 ** (p + 1.0)           # at 1000 m/s an overlap of 0.05 radii
+    for e, speed in [(e, speed) for e in (0.9, 0.5, 0.2) for speed in 10.0 ** np.arange(-3, 4)]:
+        dt = duration(p, k, BALL.mass, speed) / 100.0
+        sim, balance = impacts(f"power:k={k}", BALL, 0.01, dt, 200, e, speed)
+        assert np.mean(sim.velocity[:, 2]) / speed == pytest.approx(e, abs=3e-4)
+        np.testing.assert_allclose(sim.velocity[:, 2] / speed, e, rtol=0, atol=1.5e-3)
+        energy = sim.energy()
+        assert energy.dissipated == pytest.approx(4.0 * BALL.mass * speed ** 2 * (1.0 - e ** 2), rel=4e-3)
+        assert energy.balance == pytest.approx(balance, rel=4e-4)
+
+
+@pytest.mark.parametrize("mass, flat", [("shared", 0.5), ("single", 0.288), ("clump", 0.178)])
+def test_damped_laws_share_the_mass(mass, flat, own_law):
+    """A rod of five falls flat: as with `hertz-mindlin`, guide/friction.md."""
+    own_law("power", elastic_law, elastic_energy, parameters={"k": 1e9, "p": 1.5}, damped=True)
+    rod = md.ClumpTemplate([(0.02 * k, 0, 0) for k in range(5)], 5 * [0.01], density=2500.0)
+    dt = duration(1.5, 5e9, rod.mass, 0.1) / 200.0
+    sim, _ = impacts(f"power:mass={mass}", rod, 0.01, dt, 800, 0.5, 0.1)
+    assert np.mean(sim.velocity[:, 2]) / 0.1 == pytest.approx(flat, abs=6e-4)
+
+
+def test_damped_laws_in_c(own_law):
+    """Python and C have the same bits: a compiled function writes forces and dissipation, and its own history."""
+    @CFUNC
+    def force(contact, history, result, parameters):
+        rows, results = (np.ctypeslib.as_array(array, (16, 8)) for array in (contact, result))
+        overlap = np.maximum(rows[md.contact.columns.OVERLAP], 0.0)
+        results[:10] = 0.0
+        results[:3] = (overlap > 0.0) * parameters[0] * overlap ** parameters[1] * rows[:3]
+        np.ctypeslib.as_array(history, (4, 8))[:] += 1.0
+
+    def counted(contacts, k, p):
+        elastic_law(contacts, k, p)
+        assert contacts.history.shape == (8, 1, 4)
+        contacts.history += 1.0
+
+    found = []
+    for name, function in ("power", counted), ("power-c", force):
+        own_law(name, function, parameters={"k": 1e9, "p": 1.5}, damped=True)
+        sim, _ = impacts(name, BALL, 0.01, duration(1.5, 1e9, BALL.mass, 1.0) / 50.0, 100, 0.5, 1.0)
+        found.append(sim.velocity)
+    assert np.array_equal(*found) and found[0][0, 2] == pytest.approx(0.5, abs=3e-3)
+
+
+def test_a_damped_law_at_rest(own_law):
+    """The dashpot of a sphere at rest exerts no force, and is stable up to 2 / w."""
+    own_law("power", elastic_law, parameters={"k": 1e7, "p": 1.25}, damped=True, power=1.25)
+    z = md.contact.damping(1.25, 0.1) / (2.0 * np.sqrt(1.25))
+    step = md.contact.critical_step(1.25, 0.1, 1e7, BALL.mass, 0.5) / (np.sqrt(1.0 + z * z) - z)
+    assert shift_of_held_sphere("power", 1.25, 0.1, 1e7, 0.2 * step) < 1e-10
+
+
+def test_what_damped_laws_refuse(own_law):
+    for given, told in (({"parameters": {"mass": 1.0}}, "mass"), ({"records": 13}, "records = 13"),
+                        ({"damped": 1}, "damped = 1")):
+        with pytest.raises(ValueError, match=told):
+            own_law("power", elastic_law, **{"parameters": {"k": 1.0, "p": 1.0}, "damped": True} | given)
 
 
 def shift_of_held_sphere(contact, p, e, k, dt, speed=0.5):
