@@ -70,8 +70,8 @@ def critical_step(power: float, restitution: float, stiffness: float, mass: floa
 
     There the contact is stiffest: its frequency is w = sqrt(p k d^(p - 1) / m), and its damping ratio
     z = damping(p, e) / (2 sqrt(p)) at any overlap. A law of a user, whose dashpot has the velocity half a step before
-    the force, is stable up to (2 / w) (sqrt(1 + z^2) - z), which this is. `hertz-mindlin` and `hooke-coulomb` are
-    stable up to 2 / w at any restitution. The bound is of one contact: several on a body add their stiffnesses. An
+    the force, is stable up to (2 / w) (sqrt(1 + z^2) - z), which this is. `hertz-mindlin`, `hooke-coulomb` and damped
+    laws (`register`) are stable up to 2 / w. The bound is of one contact: several on a body add their stiffnesses. An
     accurate impact needs a tenth of it or less.
 
     Parameters

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import benchmark_cases
+import compare_rods
 import compare_shear
 import compare_trees
 import emulate_arm64
@@ -133,6 +134,13 @@ def test_what_cannot_be_compared(words, status, told, here, run_tool, monkeypatc
     tool, *arguments = words.split()
     done = run_tool(f"compare_{tool}", *arguments)
     assert done.returncode == status and told in done.stdout + done.stderr
+
+
+@needs_lammps
+@pytest.mark.parametrize("angle", [0, 40])
+def test_a_rod_beside_lammps(angle):
+    theirs = compare_rods.of_lammps(angle, LAMMPS.find())
+    assert theirs == pytest.approx(compare_rods.of_minidem(angle, "clump"), abs=1.5e-3)
 
 
 @needs_lammps
