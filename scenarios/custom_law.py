@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A user-defined contact law with history through four interfaces: NumPy, numba, ctypes and SciPy. A worked example.
 
-The law is the linear hysteretic spring of O. R. Walton & R. L. Braun, J. Rheol. 30, 949 (1986), without friction, which
-minidem does not contain. A contact is loaded with the stiffness k1 and unloaded with k2 > k1:
+The law is the linear hysteretic spring of O. R. Walton & R. L. Braun, J. Rheol. 30, 949 (1986), without friction. With
+friction it is an option of minidem, `hooke-coulomb:plastic=walton-braun`. A contact is loaded with the stiffness k1 and
+unloaded with k2 > k1:
 
     F = max(k2 d - (k2 - k1) d_max, 0),  d_max = largest overlap of the contact so far
 

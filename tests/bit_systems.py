@@ -22,6 +22,7 @@ from minidem.initial import place_densely
 
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
 ONSET = "hertz:onset=corrected"
+PLASTIC = "hooke-coulomb:stiffness=1e5,rolling=epsd,plastic=walton-braun"
 SINGLE = "hertz-mindlin:rolling=epsd,mass=single"
 WRAP = 64                   # steps between wraps of periodic positions, of the fixture many_threads_and_sorts
 SCHEMES = md.rotation.available()
@@ -326,6 +327,7 @@ def python_scheme():
 
 
 BONDED = "hertz-mindlin:bonds=parallel"
+SOFT_BONDED = "hooke-coulomb:stiffness=5e3,plastic=walton-braun,bonds=parallel"
 BRITTLE = md.Material(young=1e6, poisson=0.3, restitution=0.5, friction=0.5)
 GRAIN = md.ClumpTemplate([(0, 0, 0)], [0.01], density=1000.0)
 
@@ -397,8 +399,8 @@ SYSTEMS = {
     "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
     "held": System(held, ("hertz", MINDLIN, ONSET), 60, 40, rotations=SCHEMES),
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
-    "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
-                   place=(0.5, 0.1, 0.55)),
+    "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", PLASTIC, "hertz", ONSET),
+                   120, 4000, place=(0.5, 0.1, 0.55)),
     "mixer": System(mixer, ("hertz", MINDLIN, ROLLING, SINGLE), 150, 2500, {3: shaken, 5: shaken},
                     place=(5.0, 5.0, 0.0)),
     "gas": System(gas, BALANCED, 400),
@@ -410,7 +412,7 @@ SYSTEMS = {
     "carried": System(carried, ("hertz", MINDLIN), 300, 500, {6: stirring}),
     "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
     "sizes and materials": System(sizes_and_materials, ("hertz", ONSET), 200),
-    "bonds": System(agglomerates, (BONDED,), 530, 650),
+    "bonds": System(agglomerates, (BONDED, SOFT_BONDED), 530, 650),
     "fields": System(rods_with_fields, ("hertz-mindlin",), 120, 600, traps=True, functions=stirred),
     "wet": System(wet_grains, (f"{WET}:tension=0.001,reach=1e-4",), 80),
     "half steps": System(heap, ("hertz",), 120, 4000, place=(0.5, 0.1, 0.55), rotations=(MULTISTAGE,)),

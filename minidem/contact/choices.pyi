@@ -123,6 +123,8 @@ class HookeCoulomb(Choice):
         Stiffness k of all contacts [N/m].
     tangential_stiffness : a positive number, from 1e-60 to 1e+60; default 0.2857142857142857
         Of friction, in units of k.
+    plastic : one of none, walton-braun; default none
+        With walton-braun, loading with k and unloading with k/e^2 in place of the dashpot.
 
     Notes
     -----
@@ -140,4 +142,5 @@ class HookeCoulomb(Choice):
                 mass: Literal["shared", "single", "clump"] = "shared",
                 bonds: Literal["none", "parallel"] = "none",
                 stiffness: float,
-                tangential_stiffness: float = 0.2857142857142857) -> Self: ...
+                tangential_stiffness: float = 0.2857142857142857,
+                plastic: Literal["none", "walton-braun"] = "none") -> Self: ...

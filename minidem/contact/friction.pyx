@@ -1,7 +1,7 @@
 """Laws with friction: sums of parts (part.pxd), chosen by their parameters, and the coefficients that parts share."""
 import numpy as np
 
-from minidem.contact.parts import bond, jkr
+from minidem.contact.parts import bond, jkr, plastic
 from minidem.contact.parts.springs import MODELS, ROLLING
 from minidem.contact.registry import MASSES, ContactLaw
 from minidem.core.parameters import NonNegative, Positive
@@ -25,7 +25,8 @@ COEFFICIENT_INDEX = {"stiffness": STIFFNESS, "damping": DAMPING, "tangential_sti
 # Parts by the words of their parameters; the first word is the default.
 PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING},
          "bonds": {"none": None, "parallel": bond.PART}}
-COHESION = {"none": None, "jkr": jkr.PART}      # replaces the normal part
+COHESION = {"none": None, "jkr": jkr.PART}      # replace the normal part
+PLASTICITY = {"none": None, "walton-braun": plastic.PART}
 
 READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",),
               **{f"tangential={name}": tuple(model.parameters) for name, model in MODELS.items() if model.parameters}}
@@ -53,12 +54,12 @@ for model in MODELS.values():
 REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded")
 
 
-def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling, adhesion=()):
+def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling, normal=()):
     """The coefficients in the order of part.pxd, each (m, n).
 
     pair : properties of the pairs of materials;  values : parameters of the law by name.
     damping : at critical damping;  ratio : of the dashpots for stiffness-ratio;  rolling : stiffness without factor.
-    adhesion : of the pairs, with cohesion, a tuple of one.
+    normal : what cohesion or plasticity reads of the pairs, a tuple of one.
     """
     given, like = values["tangential_damping"], np.zeros_like(pair["friction"])
     own = [values[name] + like for name in MODELS[values["tangential"]].parameters]
@@ -66,7 +67,7 @@ def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rollin
     return (stiffness + like, damping * (loss / np.sqrt(np.pi ** 2 + loss ** 2)), tangential + like,
             (ratio if given == "stiffness-ratio" else given) + like, pair["friction"],
             2.25 * pair["rolling_friction"] ** 2 * rolling, pair["rolling_friction"], values["rolling_damping"] + like,
-            *(adhesion or own and (like,)), *own)
+            *(normal or own and (like,)), *own)
 
 
 def largest_gap(pair, values, radius):
@@ -123,11 +124,14 @@ cdef void describe(const Contact *contact, double *history, Energies *energies,
 def friction_kernels(normal, values):
     """LawKernels of a normal part and those that the parameters choose; values : of the parameters, by name."""
     cohesion = COHESION[values.get("cohesion", "none")]
+    plasticity = PLASTICITY[values.get("plastic", "none")]
+    if plasticity is not None and values["limit_damping"] == "yes":
+        raise ValueError("limit_damping = yes: plastic contacts have no dashpot that attracts; leave one out")
     if cohesion is not None and values["limit_damping"] == "yes":
         raise ValueError("limit_damping = yes: it clips attraction, and contacts with cohesion attract; leave one out")
     if cohesion is not None and values["bonds"] != "none":
         raise ValueError("bonds = parallel: bonds beside contacts with cohesion are not defined; leave one out")
-    parts = (cohesion or normal, *(PARTS[name][values[name]] for name in PARTS))
+    parts = (cohesion or plasticity or normal, *(PARTS[name][values[name]] for name in PARTS))
     bonds, parts = parts[-1], tuple(part for part in parts if part is not None)
     return LawKernels(history=<size_t> (forces if bonds is None else forces_with_bonds), describe=<size_t> describe,
                       n_records=FRICTION_RECORDS, parts=parts)

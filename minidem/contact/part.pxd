@@ -28,6 +28,7 @@ cdef enum:                          # of a pair of materials, in contact.coeffic
     ROLLING_STIFFNESS = 5           # times a R*^2 [N m]
     ROLLING_FRICTION = 6
     ROLLING_DAMPING = 7             # fraction of the critical one
+    LOADING = 8                     # k / k_2 of parts/plastic.pyx
     ADHESION = 8                    # s = sqrt(2 pi w / E*) of parts/jkr.pyx [m^(1/2)]; 0 without cohesion
     MODEL = 9                       # the first parameter of the tangential model of its own; others follow
 

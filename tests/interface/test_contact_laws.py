@@ -55,7 +55,8 @@ TANGENTIAL = {"hertz-mindlin": ("rescale", "mindlin", "linear,tangential_stiffne
 COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={rolling}", f"mass={mass}", LAWS[name])))
                 for name in LAWS
                 for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("shared", "clump"))]
-COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")]
+COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")] \
+    + [f"{contact},plastic=walton-braun" for contact in COMBINATIONS if contact.startswith("hooke")]
 COMBINATIONS += ["hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude",
                  "hertz-mindlin:mass=single", "hertz-mindlin:rolling=epsd,cohesion=jkr,mass=single"]
 CLUMP = md.ClumpTemplate([(-0.008, 0.0, 0.0), (0.008, 0.0, 0.0), (0.0, 0.009, 0.004)], [0.01, 0.01, 0.008],

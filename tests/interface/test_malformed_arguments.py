@@ -647,6 +647,7 @@ MESSAGES = [        # (call, what its message says)
         ("hertz-mindlin:tangential_stiffness=-1", "spiral", "positive number"),
         ("hertz-mindlin:cohesion=jkr,limit_damping=yes", "spiral", "limit_damping = yes", "leave one out"),
         ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "spiral", "cohesion"),
+        ("hooke-coulomb:stiffness=1e5,plastic=walton-braun,limit_damping=yes", "spiral", "limit_damping", "leave one"),
         ("hertz-mindlin:bonds=parallel,cohesion=jkr", "spiral", "leave one out"),
         ("hertz-mindlin:cohesion=glue", "spiral", "glue"))),
     # misspelt names, and functions of other objects

@@ -15,12 +15,20 @@ Tangential force, where :math:`k_t` is :math:`k` times ``tangential_stiffness``:
 
 Rolling resistance is as for ``hertz-mindlin``, with :math:`k_r = 2.25\, \mu_r^2 R^{*2} k`.
 
+``plastic=walton-braun`` has the spring of Walton and Braun in place of spring and dashpot: loading with :math:`k`,
+unloading with :math:`k / e^2`, so that several contacts at once have the restitution :math:`e`, too:
+
+.. math::
+
+   F = \max\left(\frac{k}{e^2} d - \left(\frac{k}{e^2} - k\right) d_{\max}, 0\right), \quad
+   d_{\max}: \text{largest overlap of the contact so far}
+
 Symbols and parameters as for ``hertz-mindlin``; "stiffness-ratio" is :math:`x = \sqrt{k_t / k}`. The stiffness does not
 depend on a contact radius, so that all models of ``tangential`` are this one. The duration of a collision does not
 depend on its speed. The elastic constants of the materials are not used. ``bonds=parallel`` is as for
 ``hertz-mindlin``.
 """
-from minidem.contact.friction import REFERENCES, coefficient_rows, friction_law
+from minidem.contact.friction import PLASTICITY, REFERENCES, coefficient_rows, friction_law
 from minidem.contact.parts.normal import HOOKE
 from minidem.core.parameters import Positive
 
@@ -28,12 +36,15 @@ from minidem.core.parameters import Positive
 def coefficients(pair, values):
     """Coefficients (part.pxd) of pairs of materials."""
     stiffness, ratio = values["stiffness"], values["tangential_stiffness"]
-    return coefficient_rows(pair, values, stiffness, 2.0 * stiffness ** 0.5, ratio * stiffness, ratio ** 0.5, stiffness)
+    part = () if values["plastic"] == "none" else (pair["restitution"] ** 2,)
+    return coefficient_rows(pair, values, stiffness / (part[0] if part else 1.0), 2.0 * stiffness ** 0.5,
+                            ratio * stiffness, ratio ** 0.5, stiffness, part)
 
 
 LAWS = [friction_law(
-    HOOKE, {"stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)},
-    {"stiffness": "Stiffness k of all contacts [N/m].", "tangential_stiffness": "Of friction, in units of k."},
+    HOOKE, {"stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0), "plastic": tuple(PLASTICITY)},
+    {"stiffness": "Stiffness k of all contacts [N/m].", "tangential_stiffness": "Of friction, in units of k.",
+     "plastic": "With walton-braun, loading with k and unloading with k/e^2 in place of the dashpot."},
     name="hooke-coulomb", title="damped linear spring with Coulomb friction",
-    cites=("cundall1979discrete", *REFERENCES), power=1.0, coefficients=coefficients,
+    cites=("cundall1979discrete", *REFERENCES, "walton1986viscosity"), power=1.0, coefficients=coefficients,
     used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]
