@@ -10,6 +10,8 @@ import argparse
 import hashlib
 import inspect
 import json
+import math
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +20,16 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.build_record import build_info
-from minidem.core.checks import existing_file, file_path, list_of, whole
+from minidem.core.checks import existing_file, file_path, flag, list_of, whole
 from minidem.core.progress import Line, say
+from minidem.ensemble import run_ensemble, worker
 from minidem.output import checkpoint
 from minidem.simulation import Simulation
 
 FORMAT = 1                      # of the file, and of what a digest contains
 START = hashlib.sha256(b"minidem certificate").hexdigest()
+MEMBERS = {"step", "total", "balance", "file", "checkpoint", "state", "chain"}          # of a link that are read
+PARTS = 100                     # of a link that is divided
 SEEN = "position", "orientation", "velocity", "angular_velocity", "force", "torque"    # in the message of a difference
 
 
@@ -38,23 +43,30 @@ class Certificate:
     path : path
         NAME.json, which is written at each call; the folder NAME.checkpoints beside it gets a checkpoint each time.
     outside : list of callable, optional
-        Functions of yours that act on the simulation, such as user forces and other callbacks. The certificate names
-        them, with a digest of their source; they are not proved.
+        Functions of yours that change the simulation between steps, such as other callbacks. They are not proved. The
+        certificate names them with a digest of their source, as all functions that checkpoints do not hold.
+    append : bool
+        Continue the certificate, if there is one, after its links up to the step of the first call. Default: replace
+        it.
 
     Raises
     ------
     ValueError
-        For another suffix. In a call, if the state is not finite.
+        For another suffix. In a call, if the state is not finite, or for a file to continue that is no certificate.
     """
 
-    def __init__(self, path: str | Path, *, outside: Iterable[Callable] = ()):
+    def __init__(self, path: str | Path, *, outside: Iterable[Callable] = (), append: bool = False):
         self.path = file_path("path", path, ".json")
-        self.folder = self.path.with_suffix(".checkpoints")
+        self.folder, self._append = self.path.with_suffix(".checkpoints"), flag("append", append)
         self.outside = {getattr(one, "__qualname__", repr(type(one))): _source(one)
                         for one in list_of(object, "outside", outside, "give functions")}
         self.links: list[dict] = []
 
     def __call__(self, sim: Simulation) -> None:
+        if self._append and not self.links and self.path.exists():
+            there, _, outside = _read(self.path)
+            self.links = [link for link in there if link["step"] <= sim.step_count]
+            self.outside = outside | self.outside
         if self.links and self.links[-1]["step"] == sim.step_count:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -63,10 +75,10 @@ class Certificate:
         link = {"step": sim.step_count, "time": sim.time, "total": energy.total, "balance": energy.balance,
                 "file": file, "checkpoint": _of_file(self.folder / file), "state": state_digest(sim)}
         self.links.append(link | {"chain": _chained(self.links[-1]["chain"] if self.links else START, link)})
-        forces = {f"user force {k}": _source(one) for k, one in enumerate(sim.forces.functions)}
+        self.outside |= _functions(sim)
         replace_text(self.path, json.dumps({
-            "certificate": FORMAT, "build": build_info(), "outside": self.outside | forces, "links": self.links},
-            indent=1) + "\n")
+            "certificate": FORMAT, "build": build_info(), "outside": self.outside, "links": self.links}, indent=1)
+            + "\n")
 
 
 def state_digest(sim: Simulation) -> str:
@@ -92,10 +104,24 @@ def _chained(before, link):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _source(function):
-    """A digest of the source of a function, or why there is none."""
+def _functions(sim):
+    """What acts on a simulation and is in no checkpoint: a digest of each by its name."""
+    settings = checkpoint.pack(sim)[0]
+    found = {f"{'flux' if one.is_flux else 'user force'} {k}":
+             _source(one.function, one.parameters.tolist(), one.random, one.seed, one.corrections)
+             for k, one in enumerate(sim.reader.user_forces.forces)}
+    found |= {f"motion of wall {k}": _source(sim.walls[k].motion) for k, wall in enumerate(settings["walls"])
+              if wall["motion"] == checkpoint.FUNCTION}
+    if checkpoint.FUNCTION in str(settings["periodic"]):
+        found["motion of the box"] = _source(sim.reader.periodic)
+    registered = worker.own_names().intersection(text.partition(":")[0] for text in (sim.rotation, sim.contact))
+    return found | dict.fromkeys(registered, "not covered: it was registered")
+
+
+def _source(function, *given):
+    """A digest of the source of a function, with numbers given to it, or why there is none."""
     try:
-        return hashlib.sha256(inspect.getsource(function).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([inspect.getsource(function), *given]).encode()).hexdigest()
     except (OSError, TypeError):
         return "not covered: it has no source"
 
@@ -106,27 +132,31 @@ class Verdict:
 
     Attributes
     ----------
-    checked, links : int
-        Links that were run again, and all.
+    checked : tuple of int
+        Numbers of the links that were run again.
+    links : int
+        How many there are.
     problems : tuple of str
         What does not hold; empty: the certificate holds.
     outside : tuple of str
         Names of what is not proved.
     """
 
-    checked: int
+    checked: tuple[int, ...]
     links: int
     problems: tuple[str, ...]
     outside: tuple[str, ...]
 
     def __repr__(self):
-        lines = self.problems or (f"The certificate holds: {self.checked} of {self.links} links were run again, with "
-                                  "equal bits.",)
+        which = f" ({', '.join(map(str, self.checked))})" if 0 < len(self.checked) < self.links else ""
+        lines = self.problems or (f"The certificate holds: {len(self.checked)} of {self.links} links were run "
+                                  f"again{which}, with equal bits.",)
         return "\n".join([*lines, *[f"Not proved: {', '.join(self.outside)}."][:len(self.outside)]])
 
 
-def verify_certificate(path: str | Path, *, links: Iterable[int] | None = None, threads: int | None = None,
-                       prepare: Callable | None = None, report: Callable[[float], None] = lambda part: None) -> Verdict:
+def verify_certificate(path: str | Path, *, links: Iterable[int] | None = None, sample: tuple[int, int] | None = None,
+                       workers: int | None = None, threads: int | None = None, load: Callable | str | None = None,
+                       progress: bool = False) -> Verdict:
     """Check the chain of a certificate, and run links again.
 
     Parameters
@@ -135,12 +165,18 @@ def verify_certificate(path: str | Path, *, links: Iterable[int] | None = None, 
         NAME.json of a `Certificate`, with its folder NAME.checkpoints.
     links : list of int, optional
         Numbers of the links to run, from 1 on; [] : none. Default: all.
+    sample : (int, int), optional
+        How many random ones to run instead, and a seed, which whoever made the certificate did not know.
+    workers : int, optional
+        Number of links at a time, each in a process of its own, as of `run_ensemble`. Default: one after the other in
+        this process.
     threads : int, optional
-        As of `Simulation`; bits do not depend on it.
-    prepare : callable, optional
-        prepare(sim) adds user forces to a simulation that was loaded.
-    report : callable, optional
-        report(part) is called with the part that is done.
+        Of a link; bits do not depend on it. Default: as of `Simulation`, with `workers` one.
+    load : callable or str, optional
+        load(path, threads=threads) -> Simulation, which adds what files do not hold, such as user forces. With
+        `workers` one that other processes can import, or its name, "script.py:function".
+    progress : bool
+        Print on standard error what is done.
 
     Returns
     -------
@@ -152,19 +188,12 @@ def verify_certificate(path: str | Path, *, links: Iterable[int] | None = None, 
     ValueError
         For a file that is no certificate, or a link that there is not.
     """
-    path = existing_file("path", path, "give the file NAME.json of a Certificate")
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        chain, outside = record["links"], tuple(record["outside"])
-        known = record["certificate"] == FORMAT and all(
-            link.keys() >= {"step", "file", "checkpoint", "state", "chain"} for link in chain)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        known = False
-    if not known or not chain:
-        raise ValueError(f"{path}: no certificate of format {FORMAT}; give the file NAME.json of a Certificate")
-    chosen = range(1, len(chain)) if links is None else [
-        whole("links", one, 1, len(chain) - 1) for one in links]
-    folder, problems, before = path.with_suffix(".checkpoints"), [], START
+    (chain, folder, outside), problems, before = _read(path), [], START
+    last = len(chain) - 1
+    chosen = list(range(1, last + 1)) if links is None else [whole("links", one, 1, last) for one in links]
+    if sample is not None:
+        count, seed = (whole("sample", one, 0) for one in sample)
+        chosen = sorted((1 + np.random.default_rng(seed).permutation(last)[:count]).tolist())
     for k, link in enumerate(chain):
         before = _chained(before, link)
         if before != link["chain"]:
@@ -173,21 +202,83 @@ def verify_certificate(path: str | Path, *, links: Iterable[int] | None = None, 
         if not (folder / link["file"]).exists() or _of_file(folder / link["file"]) != link["checkpoint"]:
             problems.append(f"Link {k} (step {link['step']}): {folder / link['file']} is not the checkpoint that was "
                             "certified.")
-    for done, k in enumerate(chosen if not problems else ()):
-        report(done / len(chosen))
-        first, last = chain[k - 1], chain[k]
-        name = f"Link {k} (steps {first['step']} to {last['step']})"
+    if problems or not chosen:
+        return Verdict((), last, tuple(problems), tuple(outside))
+    if workers is None:
+        line = Line(quiet=not progress)
         try:
-            sim = Simulation.load(folder / first["file"], threads=threads)
-            if prepare:
-                prepare(sim)
-            sim.run(last["step"] - first["step"])
-        except (ValueError, RuntimeError, FloatingPointError) as error:     # functions that a file does not hold
-            problems.append(f"{name} cannot be run: {error}")
-            continue
-        if state_digest(sim) != last["state"]:
-            problems.append(f"{name} does not hold: {_difference(sim, Simulation.load(folder / last['file']))}")
-    return Verdict(len(chosen), len(chain) - 1, tuple(problems), outside)
+            for done, k in enumerate(chosen):
+                line.update(f"verify: {done} of {len(chosen)} links", done / len(chosen))
+                problems.append(run_link(path, k, load, threads)["problem"])
+        finally:
+            line.close()
+    else:
+        given: dict[str, Iterable] = {"path": [str(Path(path).absolute())], "link": chosen,
+                 "load": [None if load is None else worker.reference_to(load)]}
+        with tempfile.TemporaryDirectory() as runs:
+            rows = run_ensemble(run_link, given, runs, workers, threads or 1, progress=progress)
+        problems = [row["problem"] if row["error"] is None else f"Link {row['link']} cannot be run: {row['error']}"
+                    for row in rows]
+    return Verdict(tuple(chosen), last, tuple(filter(None, problems)), tuple(outside))
+
+
+def run_link(path: str | Path, link: int, load: Callable | str | None = None, threads: int | None = None) -> dict:
+    """Run a link again: {"problem": what does not hold, or None}; arguments as of `verify_certificate`."""
+    chain, folder, _ = _read(path)
+    first, last = chain[link - 1:link + 1]
+    load, name = _loader(load), f"Link {link} (steps {first['step']} to {last['step']})"
+    try:
+        sim = load(folder / first["file"], threads=threads)
+        sim.run(last["step"] - first["step"])
+    except (ValueError, RuntimeError, FloatingPointError) as error:     # functions that a file does not hold
+        return {"problem": f"{name} cannot be run: {error}"}
+    if state_digest(sim) != last["state"]:
+        further = f" To find the step, --divide {link} where it was made." if last["step"] > first["step"] + 1 else ""
+        return {"problem": f"{name} does not hold: {_difference(sim, load(folder / last['file'], threads=threads))}."
+                f"{further}"}
+    energy = sim.energy()                               # NumPy sums it, on each machine in another order
+    scale = abs(energy.potential) + energy.translational + energy.rotational + energy.elastic + abs(energy.balance)
+    for sum_ in "total", "balance":
+        if not math.isclose(getattr(energy, sum_), last[sum_], rel_tol=0.0, abs_tol=1e-9 * scale):
+            return {"problem": f"{name} does not hold: {sum_} energy is {getattr(energy, sum_)} here, {last[sum_]} "
+                    "there."}
+    return {"problem": None}
+
+
+def divide_link(path: str | Path, link: int, load: Callable | str | None = None, threads: int | None = None) -> Path:
+    """Certify a link anew, in up to a hundred shorter ones, down to single steps; the path of the new certificate.
+
+    ValueError if it does not hold on this machine. Arguments as of `verify_certificate`.
+    """
+    chain, folder, outside = _read(path)
+    first, last = chain[whole("link", link, 1, len(chain) - 1) - 1:link + 1]
+    new = Certificate(Path(path).with_name(f"{Path(path).stem}-{link}.json"))
+    new.outside, steps = outside, last["step"] - first["step"]
+    sim = _loader(load)(folder / first["file"], threads=threads)
+    for part in range(PARTS + 1):
+        sim.run(first["step"] + part * steps // PARTS - sim.step_count)
+        new(sim)
+    if new.links[-1]["state"] != last["state"]:
+        raise ValueError(f"link = {link}: it does not hold on this machine; divide it where it was made")
+    return new.path
+
+
+def _loader(load):
+    return worker.load(load) if isinstance(load, str) else load or Simulation.load
+
+
+def _read(path):
+    """(links, folder of checkpoints, what is outside) of a certificate; ValueError if it is none."""
+    path = existing_file("path", path, "give the file NAME.json of a Certificate")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        chain, outside = record["links"], dict(record["outside"])
+        known = record["certificate"] == FORMAT and all(link.keys() >= MEMBERS for link in chain)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        known = False
+    if not known or not chain:
+        raise ValueError(f"{path}: no certificate of format {FORMAT}; give the file NAME.json of a Certificate")
+    return chain, path.with_suffix(".checkpoints"), outside
 
 
 def _difference(here, there):
@@ -200,19 +291,30 @@ def _difference(here, there):
         if len(rows):
             return (f"{name} of clump {rows[0]} is {mine[rows[0]].tolist()} here, {other[rows[0]].tolist()} there; "
                     f"{len(rows)} clumps differ")
-    return "contacts, walls or sums of energies differ"
+    (mine, arrays), (other, others) = checkpoint.pack(here), checkpoint.pack(there)
+    names = [name for name in mine if mine[name] != other.get(name) and name != "callback_due"]
+    names += [name for name in arrays if not np.array_equal(arrays[name], others.get(name))]
+    return f"{', '.join(names)} of the checkpoint differ"
 
 
 def main(words: Sequence[str]) -> int:
     """The command `verify`; the exit status is 1 for a certificate that does not hold."""
     parser = argparse.ArgumentParser(prog="minidem verify",
                                      description="Check the chain of a certificate, and run its links again.")
-    parser.add_argument("file", help="NAME.json of a certificate")
-    parser.add_argument("--links", type=int, nargs="*", metavar="N", help="numbers of links, from 1 on (default: all)")
-    parser.add_argument("--threads", type=int, metavar="N", help="default: all processors")
-    options, line = parser.parse_args(list(words)), Line()
-    verdict = verify_certificate(options.file, links=options.links, threads=options.threads,
-                                 report=lambda part: line.update(f"verify: {part:.0%}", part))
-    line.close()
+    option, one = parser.add_argument, parser.add_mutually_exclusive_group().add_argument
+    option("file", help="NAME.json of a certificate")
+    one("--links", type=int, nargs="*", metavar="N", help="numbers of links, from 1 on (default: all)")
+    one("--sample", type=int, nargs=2, metavar=("N", "SEED"), help="N links at random")
+    one("--divide", type=int, metavar="N", help="instead, certify link N anew in a hundred shorter ones, NAME-N.json")
+    option("--workers", type=int, metavar="N", help="links at a time (default: one, in this process)")
+    option("--threads", type=int, metavar="N", help="of a link (default: all processors; one with --workers)")
+    option("--load", metavar="FILE:FUNCTION", help="function(path, threads) that loads a checkpoint, and adds to the "
+           "simulation what it does not hold")
+    options = parser.parse_args(list(words))
+    if options.divide is not None:
+        say(f"The links are in {divide_link(options.file, options.divide, options.load, options.threads)}.")
+        return 0
+    verdict = verify_certificate(options.file, links=options.links, sample=options.sample, workers=options.workers,
+                                 threads=options.threads, load=options.load, progress=True)
     say(repr(verdict))
     return 1 if verdict.problems else 0
