@@ -18,7 +18,7 @@ from minidem.output import vtu
 ALL = -1                                # clumps in the trajectory
 # Options of output and resources, which a continued run may change. All others define the physics.
 _NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoint_every", "resume", "compare",
-                "energy_limit", "track", "track_every", "contacts", "imports", "verify"}
+                "energy_limit", "track", "track_every", "contacts", "imports", "verify", "certify"}
 
 _EPILOG = """\
 exit status: 0 done; 1 failed: a non-finite state, or an energy error beyond --energy-limit, with a checkpoint of the
@@ -159,6 +159,9 @@ def make_parser(scenario):
            help="simulated time between the instants of the trajectory (default: as for the frames)")
     option("--checkpoint-every", type=positive, metavar="SECONDS",
            help="simulated time between checkpoints; the last two are kept (default: one when the run ends)")
+    option("--certify", type=at_least(0), default=0, metavar="N",
+           help="certify the run in N links, run.json, which `minidem verify` repeats (default: none; a continued run "
+                "keeps it)")
     option("--resume", action="store_true",
            help="continue from the checkpoint in --out; a longer --time is allowed, changed physics is refused")
     if "dt" in defaults:

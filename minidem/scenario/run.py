@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from minidem.accuracy.certificate import Certificate
 from minidem.analysis.contacts import wall_wrenches
 from minidem.analysis.diagnosis import explain_energy
 from minidem.analysis.energy import energy_error
@@ -108,7 +109,7 @@ class Run:
         self.notes = {
             "physics": physics(options),
             "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS,
-                         "frames": options.frames, "track": options.track, "track_steps":
+                         "frames": options.frames, "track": options.track, "links": options.certify, "track_steps":
                          max(1, round(options.track_every / self.sim.dt)) if options.track_every else 0},
             "reach": None,                  # of the walls in walls.vtu
             "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
@@ -145,6 +146,8 @@ class Run:
         schedule, sim = self.notes["schedule"], self.sim
         self.rows = Schedule(schedule["steps"], schedule["rows"])
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
+        self.links = Schedule(schedule["steps"], schedule.get("links", 0))          # newer than the others
+        self.certificate = Certificate(self.path / "run.json", append=self.resumed)
 
         def kept(steps):        # without the last row or frame of an interrupted session
             return (lambda time: 0.0 <= time <= sim.time and round(time / sim.dt) in steps) if self.resumed else None
@@ -213,6 +216,7 @@ class Run:
         remove_leftovers(self.path)
         # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
         earlier = [self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
+                   self.certificate.path, *self.certificate.folder.glob("*.npz"),
                    self.series.path, self.series.walls, *self.trajectories,
                    *self.path.glob(f"frames/{self.scenario.name}_*.vtu")]
         for file in [self.next, *filter(None, [self.damaged]), *(() if self.resumed else earlier)]:
@@ -233,11 +237,13 @@ class Run:
                     self._in_background(self.series.write, *taken)
             if step in self.instants:
                 self._in_background(self.trajectory.append, self.trajectory.sample(sim))
+            if step in self.links:
+                self._finite(self.certificate, sim)
             if ended or step in self.saves:
                 self._save()
             if ended:
                 return ended
-            events = (self.rows, self.frames, self.instants, self.saves)
+            events = (self.rows, self.frames, self.instants, self.links, self.saves)
             target, begun = min(*(schedule.after(step) for schedule in events), self.steps), time.perf_counter()
             pacer.run(lambda steps: None if stopped() else sim.run(steps, **self.exchange), target - step)
             spent["loop_seconds"] += time.perf_counter() - begun
@@ -289,14 +295,18 @@ class Run:
         self.written.result()
         to_disk(file for file in (*(table.path for table in self.tables.values()), self.series.path, self.series.walls,
                                   *self.trajectories, *self.series.files) if file.exists())
-        try:
-            checkpoint.save(self.next, self.sim, self.notes, snapshot)
-        except ValueError as error:
-            raise FloatingPointError(str(error)) from None
+        self._finite(checkpoint.save, self.next, self.sim, self.notes, snapshot)
         if self.last.exists():
             os.replace(self.last, self.before)
         os.replace(self.next, self.last)
         self.saved_step, self.series.files = step, []         # those since the last checkpoint
+
+    def _finite(self, write, *arguments):
+        """Write a checkpoint; FloatingPointError if the state is not finite."""
+        try:
+            write(*arguments)
+        except ValueError as error:
+            raise FloatingPointError(str(error)) from None
 
     def _finish(self, ended):
         """Write summary.json and energy.png; returns the summary."""

@@ -1,5 +1,6 @@
 """Runs that are continued leave the same files, to the last bit, as uninterrupted ones; with dissipation, too."""
 import dataclasses
+import json
 import os
 import signal
 
@@ -11,6 +12,7 @@ from rods_in_box import SCENARIO as RODS
 from scenes import BALL, ELASTIC, ROLLING, settling
 
 import minidem as md
+from minidem.accuracy import verify_certificate
 from minidem.analysis.energy import DISSIPATED
 from minidem.initial import Inlet
 from minidem.output.table import Table
@@ -33,6 +35,30 @@ def uninterrupted(few_rows, tmp_path_factory):
         patch.setattr(plot, "save", SAVE)
         assert main(out) == 0
     return out
+
+
+def test_certificates_of_continued_runs(tmp_path):
+    """Links at the steps of an uninterrupted run with its states; another run in the folder begins anew."""
+    def spin(sim):
+        if sim.time > 0.11:
+            os.kill(os.getpid(), signal.SIGINT)
+        return RODS.observables[0].value(sim)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert main(whole, "--certify", "4") == 0
+    assert main(broken, "--certify", "4", scenario=watching(spin)) == 130
+    assert len(json.loads((broken / "run.json").read_text())["links"]) == 3
+    assert main(broken, "--resume") == 0
+    one, two = (json.loads((out / "run.json").read_text())["links"] for out in (whole, broken))
+    assert [link["state"] for link in one] == [link["state"] for link in two] and len(one) == 5
+    assert verify_certificate(broken / "run.json", links=[1, 3]).problems == ()
+    assert main(broken) == 0 and not (broken / "run.json").exists()
+    assert not list((broken / "run.checkpoints").glob("*.npz"))
+
+
+def test_scenarios_with_exchange_are_not_certified(tmp_path, capsys):
+    exchanging = dataclasses.replace(RODS, exchange=lambda options: (100, Inlet))
+    assert main(tmp_path, "--certify", "4", scenario=exchanging) == 2
+    assert "--certify: clumps are added" in capsys.readouterr().err
 
 
 def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
