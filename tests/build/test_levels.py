@@ -56,6 +56,15 @@ print(json.dumps({"level": level, "digests": found, "of": sum(f"/isa/{level}/" i
 """
 
 
+CERTIFY = """
+import sys
+import minidem as md
+sim, certificate = md.Simulation.load(sys.argv[1] + "/C_friction"), md.Certificate(sys.argv[1] + "/run.json")
+certificate(sim)
+sim.run(90, every=30, callback=certificate)
+"""
+
+
 def python(tree, *arguments, level="", fails=False):
     """Standard output of a Python process that imports minidem from a folder; its errors if it fails."""
     done = processes.python(*arguments, fails=fails, cwd=tree,
@@ -90,7 +99,8 @@ def start(runs):
 
 @pytest.mark.slow                           # .ci/run has it all the same
 def test_bits_are_equal_at_all_levels(tmp_path):
-    """Final states of benchmark cases, of runs continued at another level, and of free bodies with every scheme.
+    """Final states of benchmark cases, of runs continued at another level, of free bodies with every scheme, and a
+    certificate.
 
     They are also compared with those of the build under test, if it is a native one.
     """
@@ -107,6 +117,9 @@ def test_bits_are_equal_at_all_levels(tmp_path):
         others = [other for other in levels if other != level]
         continued = json.loads(python(tree, *command, *others, level=level))["digests"]
         assert continued == {name: [expected[name]] * len(others) for name in STEPS}
+    python(TESTED, "-c", CERTIFY, runs)
+    for level in levels:
+        assert "holds: 3 of 3 links" in python(tree, "-m", "minidem", "verify", runs / "run.json", level=level)
     file = runs / "rows.jsonl"
     table = python(tree, ROOT / "tools" / "benchmark.py", "--cases", "A", "--steps", 500, "--warmup", 500, "--isa",
                    ",".join(levels), "--json", file)

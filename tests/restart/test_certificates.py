@@ -1,17 +1,19 @@
 """Certificates hold on any number of threads and for divided runs, and show what was changed, at the first link."""
 import copy
 import json
+import os
 import signal
 import time
 from dataclasses import replace
 
 import custom_integrator
 import numpy as np
+import processes
 import pytest
 from scenes import MATERIAL, ROLLING, settling
 
 import minidem as md
-from minidem import __main__ as command_line
+from minidem import __main__ as command_line, isa
 from minidem.accuracy import divide_link, verify_certificate
 from minidem.accuracy.certificate import START, _chained
 
@@ -74,6 +76,13 @@ def test_it_holds(path, capsys, tmp_path):
     assert [link["state"] for link in one] == [link["state"] for link in two]
     assert command_line.main(["verify", str(path), "--links", "2"]) == 0
     assert "holds: 1 of 3 links were run again (2), with equal bits" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("level", isa.levels() or [""])
+def test_it_holds_at_all_levels_of_the_instruction_set(path, level):
+    """Of this build; tests/build/test_levels.py builds them all."""
+    done = processes.python("-m", "minidem", "verify", path, env={**os.environ, isa.VARIABLE: level})
+    assert "holds: 3 of 3 links" in done.stdout
 
 
 def test_links_run_at_a_time_and_at_random(path, capsys):
