@@ -20,7 +20,7 @@ from minidem.core.interpreter import scenario_command, scenario_scripts
 from minidem.output.table import write_table
 from minidem.scenario import Scenario
 from minidem.scenarios import module_of
-from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
+from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
 
 COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
 COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8", LIMIT: "#dfeaf7"}
@@ -113,7 +113,7 @@ def run(options, report):
             command = scenario_command(name) + " --quick" * options.quick
             rows += [(f.paper, f.item, f.quantity, number(f.published), number(f.reproduced), number(f.exact),
                       f.verdict, f.remarks, name, command) for f in one.findings]
-            new = one.lines()
+            new = Finding.lines(one.findings)
         report.say("\n".join(new))
         told += new
         # Page and table are valid after every experiment.

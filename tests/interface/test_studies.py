@@ -14,6 +14,7 @@ import pytest
 
 import minidem as md
 from minidem.scenario import Scenario
+from minidem.scenarios import paper_report
 from minidem.scenarios.energy import energy_pareto as PARETO, rods_energy_study as RODS
 from minidem.scenarios.papers import Finding
 from minidem.scenarios.spiral import chess_box, chess_energy_study as CHESS, chess_in_box
@@ -293,3 +294,11 @@ def test_too_few_initial_states_give_no_verdict(change, error, verdict):
                                            "authors_change": change, "authors_change_error": error}
     CHESS.judge(SimpleNamespace(find=found.append, say=lambda text: None), [line])
     assert [finding.verdict for finding in found] == [verdict]
+
+
+def test_report_of_the_papers(tmp_path, capsys):
+    """The lines of an experiment, its section of the page, and its rows."""
+    assert paper_report.main(["--quick", "--only", "coupled_cylinders", "--out", str(tmp_path)]) == 0
+    assert "improved PCDM 2016, Section 4: reproduced, 2 of 2" in capsys.readouterr().out
+    assert "order of improved-pcdm" in (tmp_path / "report.html").read_text()
+    assert len((tmp_path / "findings.csv").read_text().splitlines()) == 5
