@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import custom_integrator
 import numpy as np
@@ -16,6 +17,7 @@ import minidem as md
 from minidem import __main__ as command_line, isa
 from minidem.accuracy import divide_link, verify_certificate
 from minidem.accuracy.certificate import START, _chained
+from minidem.output import checkpoint
 
 DT, EVERY = 2e-4, 40
 
@@ -83,6 +85,24 @@ def test_it_holds_at_all_levels_of_the_instruction_set(path, level):
     """Of this build; tests/build/test_levels.py builds them all."""
     done = processes.python("-m", "minidem", "verify", path, env={**os.environ, isa.VARIABLE: level})
     assert "holds: 3 of 3 links" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["rough", "sheared"])
+def test_it_holds_in_later_versions(name):
+    """Runs of the version and machine that `python tools/certify.py` was called with, on any other."""
+    verdict = verify_certificate(Path(__file__).with_name("certificates") / f"{name}.json")
+    assert verdict.checked == (1,) and not verdict.problems, verdict
+
+
+def test_it_holds_with_settings_of_another_version(path, monkeypatch):
+    pack = checkpoint.pack
+
+    def newer(*given):
+        settings, arrays = pack(*given)
+        return settings | {"newer": 1}, arrays
+
+    monkeypatch.setattr(checkpoint, "pack", newer)
+    assert not verify_certificate(path).problems
 
 
 def test_links_run_at_a_time_and_at_random(path, capsys):

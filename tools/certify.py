@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Certify short runs, tests/restart/certificates, anew: when bits of a law or scheme change on purpose.
+
+    python tools/certify.py
+
+The default tests verify them in every build, on every platform, with later versions: equal bits are those of the
+version that certified them. Their files are a few kilobytes each; CHANGELOG.md says why they are new.
+"""
+import shutil
+import sys
+from pathlib import Path
+
+import minidem as md
+
+FOLDER = Path(__file__).resolve().parents[1] / "tests" / "restart" / "certificates"
+ROD = md.ClumpTemplate([(-0.02, 0.0, 0.0), (0.0, 0.0, 0.0), (0.02, 0.0, 0.0)], [0.02] * 3, density=2500.0)
+MATERIAL = {"young": 1e7, "poisson": 0.3}
+STEPS = 800                     # in which contacts begin and end, and some last
+FRICTION = {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1, "adhesion": 5.0}
+PLACES = [(0.06, 0.04 + 0.041 * (k % 3), 0.05 + 0.041 * (k // 3)) for k in range(6)]
+
+
+def runs():
+    """Simulations by name: rods that meet at once, with laws and boundaries that have little in common."""
+    box = md.PeriodicBox((0, 0, 0), (0.15, 0.15, 0.15), axes=(True, True, True), shear=("x", "y", 5.0))
+    floor = [md.Plane((0, 0, 0.028), (0, 0, 1), velocity=(0.1, 0, 0)), md.Cylinder((0, 0, 0), (0, 0, 1), 0.4)]
+    return {
+        "rough": md.Simulation(md.Material(**MATERIAL, **FRICTION), floor, dt=2e-5, gravity=(0, 0, -9.81),
+                               contact="hertz-mindlin:rolling=epsd,cohesion=jkr"),
+        "sheared": md.Simulation(md.Material(**MATERIAL), dt=2e-5, contact="hertz:onset=corrected", periodic=box,
+                                 rotation="spiral")}
+
+
+def main():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    for name, sim in runs().items():
+        sim.add_clumps(ROD, PLACES, velocity=[(0.0, 0.5 - 0.5 * (k % 3), -0.5) for k in range(6)],
+                       angular_velocity=[(20.0 * k, -20.0, 5.0) for k in range(6)])
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        certificate = md.Certificate(FOLDER / f"{name}.json")
+        certificate(sim)
+        sim.run(STEPS, every=STEPS, callback=certificate)
+        print(f"{name}: {len(sim.contacts())} contacts at the end")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
