@@ -3,6 +3,7 @@
 What is imported here is public: measures of packings, errors of means. So are flow.py and coarse.py, fields on a grid.
 """
 from minidem.analysis.averages import block_mean, mean_rate
+from minidem.analysis.damping import stable_step
 from minidem.analysis.measures import (
     angle_of_repose,
     fabric_tensor,
@@ -13,4 +14,4 @@ from minidem.analysis.measures import (
 )
 
 __all__ = ["angle_of_repose", "block_mean", "fabric_tensor", "mean_rate", "mean_square_displacement",
-           "radial_distribution", "solid_fraction", "unbalanced_force"]
+           "radial_distribution", "solid_fraction", "stable_step", "unbalanced_force"]

@@ -1,4 +1,4 @@
-"""Stability of what has the rates of two steps: dashpots of contacts and bonds, and fields that contacts change."""
+"""Stability: springs and dashpots of contacts and bonds, and fields that contacts change."""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -32,8 +32,57 @@ def damping_rate(sim, least: float = 0.0) -> tuple[float, int]:
         acting = _acting(sim, contacts)
         contacts, mass, least = contacts[acting], history["mass"][acting], least if bonds is None else 0.0
         parts += _of_contacts(sim, contacts, sim.reader.dashpots(contacts, mass), least)
-    parts += [] if bonds is None else _of_bonds(sim, *bonds)
+    parts += [] if bonds is None else _of_bonds(sim, bonds, 1.0, 0.25 * sim.dt)
     return _largest_rate(sim, parts)
+
+
+def stable_step(sim) -> float:
+    """The largest step [s] that is proved stable for the contacts and bonds that a simulation has now; inf: for none.
+
+    Parameters
+    ----------
+    sim : Simulation
+
+    Returns
+    -------
+    float
+        For small motions about the present state: contacts that become deeper need a shorter step. A step for accuracy
+        is shorter, see `minidem.suggest_step`.
+
+    Notes
+    -----
+    With masses and inertias M, springs K and dashpots C, which have the velocities of the last two steps, leapfrog is
+    stable as long as no eigenvalue of M^-1 (C dt + K dt^2 / 4) is above 1: an eigenvector of it leaves a cubic equation
+    whose roots are in the unit circle up to there. The relative motion a - b of the two sides of a contact has
+    |a - b|^2 <= (1 + t) |a|^2 + (1 + 1 / t) |b|^2 for any t > 0, so that springs can be summed clump by clump: the
+    eigenvalues of 6 x 6 matrices bound all others. Two equal spheres, and a sphere on walls, have the step itself.
+
+    Contacts that slide have no friction spring. Rolling resistance, cohesion, user forces and driven walls are not
+    counted. Normal dashpots of contacts are partly implicit, and count as if they were not.
+    """
+    springs, dashpots = [], []
+    contacts, history = sim.reader.contacts_and_history()
+    acting = _acting(sim, contacts)
+    if acting.any():
+        springs.append(_rows(sim, contacts[acting], *sim.reader.stiffnesses(contacts[acting])))
+        if sim.settings.law.dashpots:
+            dashpots.append(_rows(sim, contacts[acting], *sim.reader.dashpots(
+                contacts[acting], history["mass"][acting])))
+    if (bonds := damped_bonds(sim, undamped=True)) is not None:
+        springs, dashpots = springs + _of_bonds(sim, bonds, 0.0, 1.0), dashpots + _of_bonds(sim, bonds, 1.0, 0.0)
+    square, rate = _bound(sim, springs), _bound(sim, dashpots)
+    return 2.0 / (rate + np.sqrt(rate ** 2 + square)) if square > 0.0 else np.inf
+
+
+def _bound(sim, parts):
+    """No eigenvalue of the sum of `parts`, as for `_largest_rate`, is above this one."""
+    of_clumps = np.zeros((sim.n_clumps + 1, 6, 6))          # the last one, of walls, is zero
+    for blocks, clumps, ends in parts:
+        size = np.sqrt(np.sum(blocks ** 2, axis=(1, 2)))
+        both = np.repeat(np.add.reduceat(size, ends[:-1]), np.diff(ends))
+        weight = both / np.where(size > 0.0, size, 1.0)
+        np.add.at(of_clumps, clumps, weight[:, None, None] * (blocks.swapaxes(1, 2) @ blocks))
+    return float(np.linalg.eigvalsh(of_clumps).max())
 
 
 def _largest_rate(sim, parts):
@@ -94,6 +143,11 @@ def _of_contacts(sim, contacts, tensors, least):
         chosen[np.argsort(bounds)[-max(1, int(MOST / per_clump)):]] = True
         chosen = chosen[clumps[0]] | chosen[clumps[1]]
         contacts, along, across = contacts[chosen], along[chosen], across[chosen]
+    return [_rows(sim, contacts, along, across)]
+
+
+def _rows(sim, contacts, along, across):
+    """The sparse matrix B of `_of_contacts`, as for `_largest_rate`."""
     pairs, normal = contacts["clump_j"] >= 0, contacts["normal"]
     first, second = _Side(sim, contacts, "i", -normal), _Side(sim, contacts[pairs], "j", normal[pairs])
     root = _tensors(np.sqrt(along), np.sqrt(across), normal)
@@ -101,7 +155,7 @@ def _of_contacts(sim, contacts, tensors, least):
     contact = np.concatenate([np.arange(len(contacts)), np.flatnonzero(pairs)])
     order = np.argsort(contact, kind="stable")
     ends = np.append(0, np.cumsum(1 + pairs))
-    return [(blocks[order], np.concatenate([first.clump, second.clump])[order], ends)]
+    return blocks[order], np.concatenate([first.clump, second.clump])[order], ends
 
 
 def _bounds(sim, clumps, along, across):
@@ -130,19 +184,23 @@ def _tensors(along, across, normal):
     return along[:, None, None] * outer + across[:, None, None] * (np.eye(3) - outer)
 
 
-def damped_bonds(sim):
-    """Bonds with dashpots: spheres (n, 2), effective mass and rolling inertia (n,), rows of BondRecord; None: none."""
+def damped_bonds(sim, undamped=False):
+    """Bonds with dashpots: spheres (n, 2), effective mass and rolling inertia (n,), rows of BondRecord; None: none.
+
+    undamped : whether others count as well
+    """
     history = sim.reader.history() if sim.settings.law_value("bonds") == "parallel" else None
     if history is None:
         return None
     rows = history["records"][-int(BondRecord.RECORDS):]
-    damped = (rows[BondRecord.STIFFNESS, :, 3] > 0.0) & (rows[BondRecord.SLIP, :, 3] > 0.0)
+    damped = (rows[BondRecord.STIFFNESS, :, 3] > 0.0) & (undamped | (rows[BondRecord.SLIP, :, 3] > 0.0))
     return (history["spheres"][damped], history["mass"][damped], history["rolling_inertia"][damped],
             rows[:, damped]) if damped.any() else None
 
 
-def _of_bonds(sim, spheres, mass, inertia, rows):
-    """The same matrices of bonds, of forces and of couples."""
+def _of_bonds(sim, bonds, dashpots, springs):
+    """The same matrices of bonds, of forces and of couples; factors of their dashpots and springs."""
+    spheres, mass, inertia, rows = bonds
     centers, beta = sim.sphere_centers, rows[BondRecord.SLIP, :, 3]
     between = to_nearest_image(sim.box, centers[spheres[:, 0]] - centers[spheres[:, 1]])
     distance = np.linalg.norm(between, axis=1)
@@ -154,7 +212,7 @@ def _of_bonds(sim, spheres, mass, inertia, rows):
     found, pairs = [], np.column_stack([first.clump, second.clump]).ravel()
     for along, across, of_mass, a, b in ((k_n, k_s, mass, first.motion, second.motion), (
             0.5 * k_s * radius ** 2, 0.25 * k_n * radius ** 2, inertia, first.turns, second.turns)):
-        along, across = (np.sqrt(2.0 * beta * np.sqrt(of_mass * k) + 0.25 * sim.dt * k) for k in (along, across))
+        along, across = (np.sqrt(2.0 * dashpots * beta * np.sqrt(of_mass * k) + springs * k) for k in (along, across))
         root = _tensors(along, across, normal)
         blocks = np.stack([root @ a, -root @ b], axis=1).reshape(-1, 3, 6)
         found.append((blocks, pairs, 2 * np.arange(len(normal) + 1)))

@@ -132,6 +132,24 @@ def test_the_suggested_step_meets_the_tolerance(tolerance):
     exact, reached = height(build(4e-7))["height"], height(build(step))["height"]
     assert abs(reached / exact - 1.0) <= tolerance and f"dt = {found.dt:.2g} s" in str(found)
     assert found.dt == 4e-5 if tolerance == 1e-2 else 1e-6 < found.dt < 4e-5
+    assert "nothing touches at the end" in str(found) and "with 7 runs" in str(found)
+
+
+def test_the_suggested_step_is_stable():
+    """Of a ball at rest on linear springs, whatever the tolerance."""
+    def build():
+        sim = md.Simulation(md.Material(1e7, 0.2), [md.Plane((0, 0, 0), (0, 0, 1))], contact="hooke:stiffness=1e4",
+                            dt=3e-4, gravity=(0.0, 0.0, -9.81))
+        sim.add_clumps(BALL, (0.0, 0.0, 0.01 - BALL.mass * 9.81 / 1e4))
+        return sim
+
+    def height(sim):
+        sim.run_until(0.03)
+        return {"height": sim.position[0, 2]}
+
+    found = md.suggest_step(lambda: build(), lambda sim: height(sim), tolerance=0.1, seeds=2)
+    assert found.stable == pytest.approx(2.0 * (BALL.mass / 1e4) ** 0.5, rel=1e-9)
+    assert found.dt == min(3e-4, found.stable) and f"proved stable up to {found.stable:.2g} s" in str(found)
 
 
 LARGE = pytest.mark.filterwarnings("ignore:dt = ")      # nothing touches here
