@@ -193,6 +193,11 @@ cdef inline bint is_done(const Body *b, const Step *step) noexcept nogil:
     return b.predicted.y == 0.0
 
 
+cdef inline void forget(Body *b, const Step *step) noexcept nogil:
+    """`predicted`, which depends on the other bodies of the block, is in files."""
+    b.predicted = vec3(0.0, 0.0, 0.0)
+
+
 cdef inline int move(const BodyBlock *b) noexcept nogil:
     """All variants give a body the same bits."""
     cdef int found = kinds(b)
@@ -210,7 +215,7 @@ cdef inline int move(const BodyBlock *b) noexcept nogil:
             role(MOVE, rotate_part, b, ASYMMETRIC)
         else:
             role(MOVE, rotate_part, b, MIXED)
-    return 0
+    return role(MOVE, forget, b)
 
 
 cdef int exact(const BodyBlock *b) noexcept nogil:
