@@ -3,6 +3,7 @@
 
     python tools/gallery.py                                     # all scenarios in quick form: a quarter of an hour
     python tools/gallery.py --only drum,silo
+    python tools/gallery.py --certify results/certificates      # and of each run that has one its certificate
     python scenarios/paper_report.py && python tools/gallery.py --published results/paper_report
 
 Writes scenarios/pictures/scenarios.json: the command, its time, what it prints at the end, and the versions of minidem
@@ -13,6 +14,7 @@ of a report in scenarios/pictures/published; findings of experiments that are no
 import argparse
 import csv
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,17 +46,22 @@ def keep_picture(source, target, width=900):
     image.quantize(256).save(target, optimize=True)
 
 
-def run(name, path):
-    """Run a scenario, in quick form if it has one; its entry of scenarios.json."""
+def run(name, path, certificates=None):
+    """Run a scenario, in quick form if it has one; its entry of scenarios.json. certificates : their folder"""
     script = [sys.executable, str(path)]
-    quick = ["--quick"] * ("--quick" in subprocess.run([*script, "--help"], capture_output=True, text=True).stdout)
+    known = subprocess.run([*script, "--help"], capture_output=True, text=True).stdout
+    quick, certify = ["--quick"] * ("--quick" in known), ["--certify", "10"] * ("--certify" in known)
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         begin = time.perf_counter()
-        ended = subprocess.run([*script, *quick, "--out", str(folder)], capture_output=True, text=True)
+        ended = subprocess.run([*script, *quick, *(certify if certificates else []), "--out", str(folder)],
+                               capture_output=True, text=True)
         seconds = time.perf_counter() - begin
         if ended.returncode:
             raise SystemExit(f"{name} ended with status {ended.returncode}:\n{ended.stderr}")
+        if certificates and certify:
+            shutil.copytree(folder, certificates / name, ignore=shutil.ignore_patterns("frames", "*.pvd", "*.vtu"),
+                            dirs_exist_ok=True)
         if not pictures_of(name):
             states = sorted(folder.glob("*.npz"))
             diagrams = sorted(folder.glob("*.png"), key=lambda file: file.name == "energy.png")
@@ -90,6 +97,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="A,B,...", type=lambda text: text.split(","),
                         default=list(scenario_scripts()), help="run only these scenarios")
+    parser.add_argument("--certify", type=Path, metavar="FOLDER", help="keep tables and certificates of runs there")
     parser.add_argument("--published", type=Path, metavar="FOLDER", help="run none, and keep this report")
     options = parser.parse_args(argv)
     if options.published:
@@ -100,7 +108,7 @@ def main(argv=None):
             parser.error(f"--only: {name!r} is no scenario; choose from {', '.join(scenario_scripts())}")
     for name in options.only:
         found = json.loads(SCENARIOS.read_text(encoding="utf-8")) if SCENARIOS.exists() else {}
-        found[name] = run(name, scenario_scripts()[name])
+        found[name] = run(name, scenario_scripts()[name], options.certify)
         replace_text(SCENARIOS, json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False) + "\n")
         print(f"{name}: {found[name]['seconds']:g} s", *found[name]["prints"], sep="\n    ", flush=True)
     return 0

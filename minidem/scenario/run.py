@@ -109,7 +109,8 @@ class Run:
         self.notes = {
             "physics": physics(options),
             "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS,
-                         "frames": options.frames, "track": options.track, "links": options.certify, "track_steps":
+                         "frames": options.frames, "track": options.track,
+                         "links": getattr(options, "certify", 0), "track_steps":
                          max(1, round(options.track_every / self.sim.dt)) if options.track_every else 0},
             "reach": None,                  # of the walls in walls.vtu
             "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},

@@ -139,9 +139,6 @@ class Scenario:
             raise ValueError("--verify: it makes runs of its own; leave --compare and --resume out")
         elif options.track_every and not options.track:
             raise ValueError(f"--track-every {options.track_every:g}: give --track N or --track all as well")
-        elif options.certify and self.exchange:
-            raise ValueError("--certify: clumps are added and removed between steps by functions that checkpoints do "
-                             "not hold; leave the option out")
         elif options.contacts and not options.frames:
             raise ValueError("--contacts: they are written with frames, of which there are none with --frames 0")
         elif options.track and not options.track_every and options.frames < 2:
