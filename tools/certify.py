@@ -6,6 +6,7 @@
 The default tests verify them in every build, on every platform, with later versions: equal bits are those of the
 version that certified them. Their files are a few kilobytes each; CHANGELOG.md says why they are new.
 """
+import argparse
 import shutil
 import sys
 from pathlib import Path
@@ -32,6 +33,7 @@ def runs():
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     shutil.rmtree(FOLDER, ignore_errors=True)
     for name, sim in runs().items():
         sim.add_clumps(ROD, PLACES, velocity=[(0.0, 0.5 - 0.5 * (k % 3), -0.5) for k in range(6)],
