@@ -32,8 +32,9 @@ def runs():
                                  rotation="spiral")}
 
 
-def main():
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+def main(argv=None):
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(
+        argv)
     shutil.rmtree(FOLDER, ignore_errors=True)
     for name, sim in runs().items():
         sim.add_clumps(ROD, PLACES, velocity=[(0.0, 0.5 - 0.5 * (k % 3), -0.5) for k in range(6)],
