@@ -254,3 +254,139 @@ def test_no_integrator_packs_better(scheme):
     for name, bar in here.items():
         assert abs(bar.value - exact[name].value) <= 1.5 * np.hypot(bar.error, exact[name].error), (name, bar)
     assert here["fraction"].error < 0.03
+
+
+def incline(steps_per_period, slides):
+    """A sphere at rest on a plane is let go under a tilted gravity; linear springs without dashpots.
+
+    The contact point oscillates about rolling, at w^2 = 3.5 k_t / m, unless the spring reaches friction.
+    """
+    def build(seed):
+        rng, k, g = np.random.default_rng(seed), 1e4, 9.81
+        tilt = rng.uniform(0.2, 0.4)
+        period = 2.0 * np.pi * np.sqrt(BALL.mass / k)           # 3.5 k_t = k
+        friction = 2.0 / 7.0 * np.tan(tilt) * (rng.uniform(0.4, 1.0) if slides else 4.0)
+        sim = md.Simulation(md.Material(1e7, 0.2, friction=friction), [md.Plane((0, 0, 0), (0, 0, 1))],
+                            contact=f"hooke-coulomb:stiffness={k:g},tangential_stiffness={2 / 7}",
+                            dt=period / steps_per_period, gravity=(g * np.sin(tilt), 0.0, -g * np.cos(tilt)), threads=1)
+        sim.add_clumps(BALL, (0.0, 0.0, 0.01 - BALL.mass * g * np.cos(tilt) / k))
+        return sim
+    return build
+
+
+def rolled(sim):
+    """The velocity after about 8 periods over the exact one: 5/7 g sin a t of rolling, and what oscillates or slides.
+
+    With the radius less the overlap for a lever, 5/7 is q / (1 + q), q = 5/2 (1 - d / R)^2.
+    """
+    pull, load, friction = sim.gravity[0], -sim.gravity[2], sim.material.friction
+    q = 2.5 * (1.0 - BALL.mass * load / 1e4 / 0.01) ** 2
+    w = np.sqrt((1.0 + q) * 2.0 / 7.0 * 1e4 / BALL.mass)
+    time = 2.0 * np.pi * np.sqrt(BALL.mass / 1e4) * (8.0 + int(1e6 * pull) % 20 / 20.0)     # at any phase
+    sim.run_until(time)
+    most = (1.0 + q) * friction * load / pull                   # the largest spring over that of rolling
+    sticks = time if most >= 2.0 else np.arccos(1.0 - most) / w
+    exact = pull * (q * sticks + np.sin(w * sticks) / w) / (1.0 + q) + (pull - friction * load) * (time - sticks)
+    return {"velocity": sim.velocity[0, 0] / exact}
+
+
+@pytest.mark.parametrize("slides", [False, True])
+@pytest.mark.parametrize("steps, trials", [(20, 10), *(pytest.param(*case, marks=MANY) for case in (
+    (20, 200), (100, 200)))])
+def test_incline(slides, steps, trials):
+    bars = bars_of(incline(steps, slides), rolled, trials)
+    print(words(bars))
+    least, most = (0.9, 0.99) if trials == 200 else (0.7, 1.0)      # seven of ten or more in 98.7 % of tries
+    assert least <= part_inside(bars, 1.0) <= most, words(bars)
+
+
+SIDE, SPEED, DEEPEST = 0.06, 2.0, 2e-3      # of a periodic box [m]; of two balls, relative [m/s]; overlap head on [m]
+CONTACT = 2.94 * DEEPEST / SPEED            # duration [s]
+
+
+def two_balls(steps_per_contact):
+    """The smallest gas: two elastic balls in a periodic box, with a total momentum of zero."""
+    energy = 0.25 * BALL.mass * SPEED ** 2
+    modulus = 0.75 * 2.5 * energy / DEEPEST ** 2.5 / np.sqrt(0.005)                 # U = 8/15 E* sqrt(R*) d^2.5
+
+    def build(seed):
+        rng = np.random.default_rng(seed)
+        sim = md.Simulation(md.Material(2.0 * (1.0 - 0.2 ** 2) * modulus, 0.2), dt=CONTACT / steps_per_contact,
+                            periodic=((0, 0, 0), (SIDE,) * 3, (True,) * 3), threads=1)
+        apart = np.zeros(3)
+        while np.linalg.norm(apart) < 0.02:
+            apart = rng.uniform(-0.5 * SIDE, 0.5 * SIDE, 3)
+        towards = 0.5 * SPEED * random_directions(1, rng)[0]
+        sim.add_clumps(BALL, [(0.5 * SIDE,) * 3, 0.5 * SIDE + apart], velocity=[towards, -towards])
+        return sim
+    return build
+
+
+def collisions(sim):
+    """Collisions per second in 1 s: changes of the velocity between samples without contact.
+
+    After a collision the balls move by SIDE - 0.04 at least until the next one, in 0.01 s.
+    """
+    free = []
+
+    def look(sim):
+        if not len(sim.contacts()):
+            free.append(sim.velocity[0].copy())
+
+    look(sim)
+    sim.run_until(1.0, every=int(0.008 / sim.dt), callback=look)
+    return {"rate": np.count_nonzero(np.abs(np.diff(free, axis=0)).max(axis=1) > 1e-7) / sim.time}
+
+
+def exact_rate():
+    """Flux into the sphere in which the balls touch, over the phase space; exact for any density and softness.
+
+    At an overlap with a potential U the phase space has the density sqrt(1 - U / E) of a gas of the energy E.
+    """
+    overlap = (np.arange(100_000) + 0.5) * DEEPEST / 100_000
+    soft = np.sum(4.0 * np.pi * (0.02 - overlap) ** 2 * np.sqrt(1.0 - (overlap / DEEPEST) ** 2.5)) * DEEPEST / 100_000
+    return np.pi * 0.02 ** 2 * SPEED / (SIDE ** 3 - 4.0 / 3.0 * np.pi * 0.02 ** 3 + soft)
+
+
+@MANY
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("steps", [8, 25])
+def test_rate_of_collisions(steps):
+    """A factor of 1.18 above the rate of a dilute gas by the density, and of 0.96 by softness."""
+    bars = bars_of(two_balls(steps), collisions, 200)
+    mean, error = np.mean([bar.value for bar in bars]), np.std([bar.value for bar in bars]) / np.sqrt(200)
+    print(f"mean of all {mean:.3f} ± {error:.3f}, exact {exact_rate():.3f}; {words(bars)}")
+    assert 0.9 <= part_inside(bars, exact_rate()) <= 0.99 and abs(mean - exact_rate()) < 3.0 * error
+
+
+def column(steps_per_period):
+    """An oedometer: five balls between two plates, on linear springs; the upper plate begins to move."""
+    def build(seed):
+        rng, spacing = np.random.default_rng(seed), 0.02 - 1e-4
+        plates = [md.Plane((0, 0, 1e-4 - 0.01), (0, 0, 1)), md.Plane(
+            (0, 0, 4 * spacing + 0.01 - 1e-4), (0, 0, -1), velocity=(0, 0, -rng.uniform(0.005, 0.02)))]
+        sim = md.Simulation(md.Material(1e7, 0.2), plates, contact="hooke:stiffness=1e5", threads=1,
+                            dt=2.0 * np.pi * np.sqrt(BALL.mass / 1e5) / steps_per_period)
+        sim.add_clumps(BALL, [(0, 0, spacing * k) for k in range(5)])
+        return sim
+    return build
+
+
+def pressed(sim):
+    """Force on the lower plate over the exact one: k V t / 6 more than at first, and what the five modes add."""
+    speed, w = -sim.walls[1].velocity[2], np.sqrt(1e5 / BALL.mass)
+    squares, modes = np.linalg.eigh(2.0 * np.eye(5) - np.eye(5, k=1) - np.eye(5, k=-1))
+    time = 2.0 * np.pi / w * (5.0 + int(1e8 * speed) % 20 / 20.0)                           # at any phase
+    sim.run_until(time)
+    swing = modes[0] @ (np.sin(w * np.sqrt(squares) * time) / (w * np.sqrt(squares)) * (modes.T @ np.arange(1, 6)))
+    return {"force": (1e-4 - sim.position[0, 2]) / (1e-4 + speed / 6.0 * (time - swing))}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("steps, trials", [(20, 10), *(pytest.param(*case, marks=MANY) for case in (
+    (20, 200), (100, 200)))])
+def test_oedometer(steps, trials):
+    bars = bars_of(column(steps), pressed, trials)
+    print(words(bars))
+    least, most = (0.9, 0.99) if trials == 200 else (0.7, 1.0)      # seven of ten or more in 98.7 % of tries
+    assert least <= part_inside(bars, 1.0) <= most, words(bars)
