@@ -80,7 +80,7 @@ from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, Servo, box_walls
 from minidem.walls.periodic_box import PeriodicBox, Pressure
 
-__version__ = "0.26.0"
+__version__ = "0.27.0"
 __all__ = ["Certificate", "ClumpTemplate", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Live", "Material",
            "MeshWall", "Oscillation", "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table",
            "Trajectory", "analysis", "box_walls", "build_info", "cite", "contact", "effective_modulus",

@@ -4,6 +4,7 @@ A repeated act completes what an interruption has left undone. Tests compare `fi
 an operation that nothing interrupts.
 """
 import copy
+import dataclasses
 import signal
 import time
 
@@ -156,6 +157,15 @@ def deform(sim, path):
     one_step(sim)
 
 
+def other_conditions(sim, path):
+    """Less friction, and another gravity."""
+    if sim.material.friction == 0.3:
+        sim.set_material(sim.material, dataclasses.replace(sim.material, friction=0.05))
+    if not any(sim.gravity):
+        sim.set_gravity((0.0, 0.0, -50.0))
+    one_step(sim)
+
+
 def look(sim, path):
     sim.force, sim.contacts(), sim.energy()
 
@@ -174,6 +184,7 @@ OPERATIONS = {
     "bonds": (BONDED, bond), "copy": (BONDED, lambda sim, path: look(copy.copy(sim), path)),
     "add many": (BONDED, add_many), "remove": (BONDED, remove), "fluxes": (BONDED, conduct),
     "machine": (machine, lambda sim, path: sim.run_until(40 * 5e-6)), "hold": (machine, hold),
+    "conditions": (machine, other_conditions),
     "deform": (pressed_box, deform),
     "copy with onsets": (ONSET, lambda sim, path: look(copy.copy(sim), path)), "onsets": (ONSET, add_many),
 }

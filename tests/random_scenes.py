@@ -2,6 +2,7 @@
 import copy
 import pickle
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 from bit_systems import SCHEMES, bits, trap
@@ -147,7 +148,8 @@ class RandomScene:
         self.compiled = spring in self.forces or conduct in self.fluxes or self.contact == COMPILED
         self.flows = self.box != "floor" and pick(True, False, False)
         possible = {"field": not self.compiled, "set": self.fields, "bond": self.bonded, "deform": self.box in MOVING,
-                    "force": not self.compiled, "hold": True, "walls": True, "clear": pick(*[False] * 4, True)}
+                    "force": not self.compiled, "hold": True, "walls": True,
+                    "material": not self.flows, "gravity": True, "clear": pick(*[False] * 4, True)}
         actions = ["add", "remove", *(name for name, holds in possible.items() if holds), *["hold"] * 2]
         self.actions = sorted((int(rng.integers(STEPS)), pick(*actions), int(rng.integers(1 << 30)))
                               for _ in range(rng.integers(6)))
@@ -270,6 +272,15 @@ class RandomScene:
         axes = {"pressed": ("x", "z"), "waving": ("y", "z")}.get(self.box, ("x", "y"))
         sim.deform(shear=(*axes, rng.uniform(-60.0, 60.0)), rates=(0.0, rng.uniform(-20.0, 20.0), 0.0),
                    affine=self.box != "not affine")
+
+    def _material(self, sim, rng):
+        """Another stiffness and, where the law has it, less friction."""
+        old = sim.materials[rng.integers(len(sim.materials))]
+        young, friction = old.young * rng.uniform(0.5, 1.5), old.friction * rng.uniform()
+        sim.set_material(old, replace(old, young=young, friction=friction))
+
+    def _gravity(self, sim, rng):
+        sim.set_gravity(20.0 * rng.normal(size=3))
 
     def _hold(self, sim, rng):
         """Hold three clumps in one of many ways, or free them."""

@@ -163,7 +163,7 @@ class Suggestion:
     steps : dict
         The step for each observable [s].
     stable : float
-        The largest step [s] that is proved stable for the contacts at the end of a run, see `analysis.stable_step`.
+        The largest step [s] that is stable for the contacts at the end of a run, see `analysis.stable_step`.
     verification : Verification
         The runs.
     seconds : float
@@ -178,7 +178,7 @@ class Suggestion:
 
     def __repr__(self):
         runs = 1 + next(iter(self.verification.values.values())).size
-        stable = f"proved stable up to {self.stable:.2g} s" if self.stable < np.inf else "nothing touches at the end"
+        stable = f"stable up to {self.stable:.2g} s" if self.stable < np.inf else "nothing touches at the end"
         return (f"dt = {self.dt:.2g} s ({', '.join(f'{name} {step:.2g} s' for name, step in self.steps.items())}; "
                 f"{stable}): {1.0 / self.dt:.2g} steps per second, found with {runs} runs in {self.seconds:.1f} s")
 

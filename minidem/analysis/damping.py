@@ -37,7 +37,7 @@ def damping_rate(sim, least: float = 0.0) -> tuple[float, int]:
 
 
 def stable_step(sim) -> float:
-    """The largest step [s] that is proved stable for the contacts and bonds that a simulation has now; inf: for none.
+    """The largest step [s] that is stable for the present contacts and bonds of a simulation; inf: there are none.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ def stable_step(sim) -> float:
     eigenvalues of 6 x 6 matrices bound all others. Two equal spheres, and a sphere on walls, have the step itself.
 
     Contacts that slide have no friction spring. Rolling resistance, cohesion, user forces and driven walls are not
-    counted. Normal dashpots of contacts are partly implicit, and count as if they were not.
+    counted. Normal dashpots of contacts are partly implicit, and count as if they were not: for them the bound is
+    tested, in beds at rest, and not proved.
     """
     springs, dashpots = [], []
     contacts, history = sim.reader.contacts_and_history()

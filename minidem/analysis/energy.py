@@ -104,8 +104,8 @@ def flow_energy(reader):
     return float(np.sum(mass * np.sum((0.5 * flow - reader.rates()[0]) * flow, axis=1)))
 
 
-def measure(reader, gravity, contacts=None, shadow=None):
-    """Energy of the clumps of a `Reader` in the field `gravity` (3,); contacts : of the reader, if available."""
+def measure(reader, contacts=None, shadow=None):
+    """Energy of the clumps of a `Reader`; contacts : of it, if available."""
     contacts = reader.contacts() if contacts is None else contacts
     population, ledger, position = reader.population, reader.ledger(), reader.column("position")
     work = [reader.column("force_work")[:, 0]] if reader.has_column("force_work") else []
@@ -118,7 +118,7 @@ def measure(reader, gravity, contacts=None, shadow=None):
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(translation * velocity ** 2, axis=1))),
                   rotational=float(0.5 * np.sum(np.sum(rotation * reader.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),
-                  potential=float(-np.sum(weight * mass[:, None] * np.asarray(gravity) * position)) + 0.0,
+                  potential=float(-np.sum(weight * mass[:, None] * np.asarray(reader.gravity) * position)) + 0.0,
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
                   work=population.work + flow_energy(reader) + sum(float(np.sum(of_clumps)) for of_clumps in work),

@@ -197,7 +197,7 @@ class Monitor:
 
         _balance : step, balance, energies of motion and springs, potential energy and work of the last look
         """
-        last, energy = self._balance, measure(sim.reader, sim.gravity, contacts)
+        last, energy = self._balance, measure(sim.reader, contacts)
         stored = energy.kinetic + energy.elastic + energy.elastic_tangential + energy.elastic_rolling
         self._balance = sim.step_count, energy.balance, stored, energy.potential, energy.work + energy.exchanged
         if last is None:

@@ -116,6 +116,7 @@ cdef struct Contacts:
     IntVector sharing[GROUPS]       # ... (n, 2): bodies of contacts that share their mass with others, or have done so
     Room rooms[2]                   # of the block in evaluation, and of the last
     Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: their contacts were known before the evaluation
+    bint renews                     # an evaluation between two steps, after a change of materials, keeps none
     Observer observers[MAX_OBSERVERS]
     int n_observers
     double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...

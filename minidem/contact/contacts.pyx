@@ -238,10 +238,12 @@ cdef void find_at_walls(Contacts *contacts, Neighbours *mine, const StateView *s
 cdef void begin_contacts(Contacts *contacts, Neighbours *mine, const StateView *state,
                          const Instant *now) noexcept nogil:
     """Begin all contacts that begin at this pose. Between two steps the known ones are kept as they are."""
+    cdef bint keeps
     cdef int group
     contacts.changes.size = 0
     for group in range(<int> GROUPS):
-        contacts.n_kept[group] = contacts.groups[group].n_blocks if now.purpose == BETWEEN else 0
+        keeps = now.purpose == BETWEEN and not contacts.renews
+        contacts.n_kept[group] = contacts.groups[group].n_blocks if keeps else 0
         if now.purpose == BETWEEN:
             contacts.groups[group].free_lanes.size = 0  # new contacts get new blocks
     find_between_spheres(contacts, mine, state)

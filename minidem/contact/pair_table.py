@@ -1,5 +1,6 @@
 """Materials of a simulation by index, and the properties of contacts between each two of them."""
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -72,6 +73,23 @@ class PairTable:
         table = copy(self)
         vars(table).update(materials=(*self.materials, material), _index=self._index | {material: len(self.materials)},
                            _own={name: np.append(own, getattr(material, name)) for name, own in self._own.items()})
+        return table
+
+    def with_material_replaced(self, old, new):
+        """The table with `new` in the place of `old`, in its pairs, too."""
+        pairs = [replace(pair, **{side: new for side in "ab" if getattr(pair, side) == old}) for pair in self.pairs]
+        return self._made_anew([new if one == old else one for one in self.materials], pairs)
+
+    def with_pair(self, pair):
+        """The table with a pair, instead of one of the same materials."""
+        others = [one for one in self.pairs if {one.a, one.b} != {pair.a, pair.b}]
+        return self._made_anew(self.materials, [*others, pair])
+
+    def _made_anew(self, materials, pairs):
+        table = PairTable(materials[0], (), pairs)
+        for one in materials[1:]:
+            table = table.with_material(one)
+        table.wall_index = self.wall_index
         return table
 
     def with_walls(self, walls):

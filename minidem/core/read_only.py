@@ -7,6 +7,7 @@ import numpy as np
 from minidem.core.guard import exclusive
 
 CHANGED_BY = {          # what changes a quantity of a simulation
+    "gravity": "sim.set_gravity", "material": "sim.set_material", "pairs": "sim.set_pair",
     "velocity": "sim.set_motion(ids, velocity=...)", "angular_velocity": "sim.set_motion(ids, angular_velocity=...)",
     "walls": "sim.walls.move, add and remove", "box": "sim.deform", "bonds": "sim.bonds.add",
     "position": "sim.add_clumps, which places clumps, and remove_clumps",

@@ -69,6 +69,7 @@ cdef class Driver:
     cdef readonly WallPrimitives walls  # None: free bodies
     cdef readonly Steering steering
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
+    cdef readonly object gravity
     cdef readonly object user_forces
     cdef readonly ForceCalls force_calls        # None: there are no user forces
     cdef readonly FieldRates field_rates        # None: there are no fields
@@ -92,6 +93,7 @@ cdef class Driver:
         snapshot = replace(snapshot, state=state)
         self.settings, self.state, self.walls = settings, state, snapshot.walls
         self.guard, self.population, self.pair_table = settings.guard, snapshot.population, snapshot.pair_table
+        self.gravity = snapshot.gravity
         self.first_step, self.bare = snapshot.step, BareLoop(settings, snapshot)
         self.loop, kernels = &self.bare.loop, self.bare.law_kernels
         if state.hold is not None:
@@ -250,23 +252,27 @@ cdef class Driver:
         error = None if self.force_calls is None else self.force_calls.take_error()
         raise_failure(self.loop, self.bare.kernels, self.bare.law_kernels, error, self.walls)
 
-    def evaluate(self, bint rates_known=True):
+    def evaluate(self, bint rates_known=True, bint renews=False):
         """Evaluate the contacts at the present pose, and the forces that are not known.
 
         What is known persists with its bits: another evaluation would not find it again. In a step, user forces and
         onset corrections have seen velocities that were predicted, and clumps that were removed at the end of it.
 
         rates_known : the rates of all fields are known if the forces are; else only for clumps that have done a step.
+        renews : forces of contacts are not known, because materials have changed.
 
         If it fails, whichever thread has failed, forces, contacts, energies and rates are as before.
         """
         cdef bint has_forces = self.force_calls is not None and self.force_calls.own.calls
         cdef bint calls_forces = has_forces and not self.forces_known
+        cdef int t
         self.steering.prepare(self.loop, 0)
         rates = field_rows(self.state)
         self.keep(True)
         self.contacts_known = self.loop.broad.valid = False
         try:
+            for t in range(self.loop.n_threads):
+                self.loop.contacts[t].renews = renews
             if calls_forces:
                 self.predict_velocities()
             elif has_forces:
@@ -281,6 +287,8 @@ cdef class Driver:
             self.go_back()
             raise
         finally:
+            for t in range(self.loop.n_threads):
+                self.loop.contacts[t].renews = False
             if has_forces:
                 self.force_calls.own.calls = True
         self.undo.forget(self.loop)
@@ -431,10 +439,10 @@ cdef class Driver:
 
         history : with the contacts of laws with a history
         """
-        return Snapshot(self.state, self.pair_table, self.step_count, self.started, self.forces_known,
+        return Snapshot(self.state, self.pair_table, self.gravity, self.step_count, self.started, self.forces_known,
                         self.due == self.step_count, self.population, self.user_forces,
-                        self.history() if history else None, self.keep_onsets(), walls=self.walls, **self.ledger(),
-                        **self.steering.states(self.step_count))
+                        self.history() if history else None, self.keep_onsets(), walls=self.walls,
+                        **self.ledger(), **self.steering.states(self.step_count))
 
     def pose(self):
         """Compute the positions of all spheres."""

@@ -31,6 +31,7 @@ class Reader:
     walls : tuple of Wall
     wall_materials : (n_walls,) int32 indices in `materials`; not to be changed
     periodic : PeriodicBox, or None
+    gravity : (3,) [m/s2]
     user_forces : UserForces
     held : whether a clump is held
     moves : whether a wall or the periodic box moves, or a clump is held, and may do work
@@ -44,6 +45,7 @@ class Reader:
         self.material_index, self.materials, self.wall_materials = (
             state.material_index, loop.pair_table.materials, loop.pair_table.wall_index)
         self.walls, self.periodic, self.user_forces = loop.walls.walls, state.box, loop.user_forces
+        self.gravity = loop.gravity
         self.held, self.moves = state.hold is not None, loop.moves
 
     @property

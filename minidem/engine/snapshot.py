@@ -37,7 +37,6 @@ class Settings:
     scheme, scheme_values : Scheme of the rotation, and the values of its parameters
     dt : step [s]
     law, law_values : ContactLaw, and the values of its parameters; None: free bodies, without contacts
-    gravity : (3,) [m/s2]
     threads : largest number of threads
     loads : of free bodies, function of the Driver and the number of steps since it was made, called at every pose after
         the prediction of velocities; it overwrites forces and torques
@@ -49,7 +48,6 @@ class Settings:
     dt: float
     law: Any = None
     law_values: Any = ()
-    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     threads: int = 1
     loads: Any = None
     guard: Any = field(default_factory=Guard)
@@ -67,6 +65,7 @@ class Snapshot:
     ----------
     state : State, the clumps
     pair_table : PairTable, the materials; None: free bodies
+    gravity : (3,) [m/s2]
     step : number of the steps done
     started : (n_clumps,) bool, clumps whose velocities are half a step behind their poses
     forces_known : whether the forces in the state belong to its pose
@@ -86,6 +85,7 @@ class Snapshot:
 
     state: State
     pair_table: Any = None
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     step: int = 0
     started: Any = None
     forces_known: bool = False
@@ -160,6 +160,23 @@ class Snapshot:
                        population=replace(population, fields=fields, work=population.work + moved),
                        **self._of_contacts(kept))
 
+    def with_materials(self, table):
+        """Replace the materials and pairs, whose indices stay. Contacts of materials that do not interact are lost."""
+        excluded = table.exclusions
+        if excluded is None:
+            return replace(self, pair_table=table)
+        of_spheres = np.repeat(self.state.material_index, self.state.bodies.sizes[self.state.template_index])
+        of_walls = table.wall_index[self.walls.wall_of]
+
+        def kept(pairs):
+            first, second = of_spheres[pairs[:, 0]], of_spheres.take(pairs[:, 1], mode="clip")
+            at_wall = pairs[:, 1] < 0
+            second[at_wall] = of_walls[-1 - pairs[at_wall, 1]]
+            keep = ~excluded[first, second]
+            return keep, pairs[keep]
+
+        return replace(self, pair_table=table, **self._of_contacts(kept))
+
     def _of_contacts(self, kept):
         """History and onset corrections of contacts; kept : function of pairs (n, 2), as `_kept`."""
         history, onsets = self.history, self.onsets
@@ -216,11 +233,12 @@ class Snapshot:
             return replace(self, user_forces=forces, state=without_rates(self.state))
         return replace(self, user_forces=forces)
 
-    def without_forces(self, velocity, angular_velocity):
-        """Drop the user forces, which act up to the present pose. The given velocities are at the pose."""
+    def without_forces(self, velocity, angular_velocity, kept=()):
+        """Drop the user forces but those `kept`; all act up to the present pose, at which the given velocities are."""
         every = np.ones_like(self.started)
-        population = replace(self.population, work=self.population.work + self._force_work(every))
-        return replace(self.begun_again(every, velocity, angular_velocity), user_forces=UserForces(),
+        done = 0.0 if kept else self._force_work(every)         # else it remains with the clumps
+        population = replace(self.population, work=self.population.work + done)
+        return replace(self.begun_again(every, velocity, angular_velocity), user_forces=UserForces(kept),
                        forces_known=False, population=population)
 
     def _force_work(self, clumps):

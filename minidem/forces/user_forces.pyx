@@ -412,6 +412,8 @@ class UserForces:
         for force_of_user in (one for one in self.forces if one.address is None and not one.is_flux):
             # Copies: a function may use its arguments as scratch memory.
             further = {"fields": field_values(state, components)} if "fields" in force_of_user.keywords else {}
+            if "mass" in force_of_user.keywords:
+                further["mass"] = state.column("mass")
             if "random" in force_of_user.keywords:
                 further["random"] = numbers_of(force_of_user.seed, loop.population.ids,
                                                math.ceil(loop.first_step + steps), force_of_user.random)

@@ -39,7 +39,7 @@ cdef class BareLoop:
         cdef State state = snapshot.state
         self.state, self.arrays = state, []
         self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, snapshot.step, settings.dt
-        self.set_body_force(settings.gravity)
+        self.set_body_force(snapshot.gravity)
         self.set_scheme(settings.scheme, settings.scheme_values)
         if settings.law is not None:
             self.set_law(settings.law, settings.law_values, snapshot.walls, snapshot.pair_table)

@@ -61,9 +61,10 @@ def pack(sim, snapshot=None):
     settings = {
         "format": npz_checksum.FORMAT if state.hold is not None else npz_checksum.UNHELD,
         "rotation": sim.rotation, "contact": with_mass(sim.contact), "dt": sim.dt,
-        "gravity": sim.gravity, "periodic": state.box and state.box.record,
+        "gravity": snapshot.gravity, "periodic": state.box and state.box.record,
         "materials": [vars(one) for one in snapshot.pair_table.materials],
-        "pairs": [without_new(vars(pair)) | {"a": vars(pair.a), "b": vars(pair.b)} for pair in sim.pairs],
+        "pairs": [without_new(vars(pair)) | {"a": vars(pair.a), "b": vars(pair.b)}
+                  for pair in snapshot.pair_table.pairs],
         "walls": walls, "step_count": snapshot.step, "forces_known": snapshot.forces_known,
         "user_forces": snapshot.user_forces.expected, "callback_due": snapshot.callback_due,
         "next_id": population.next_id, "outflow": population.outflow,
@@ -244,7 +245,7 @@ def _unpack(settings, arrays, make, threads, motions):
         state.set_column(one.name, known[one.name])
     history = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}
     snapshot = Snapshot(
-        state, pair_table, whole("step_count", settings["step_count"], 0), known["started"],
+        state, pair_table, sim.gravity, whole("step_count", settings["step_count"], 0), known["started"],
         bool(settings["forces_known"]), bool(settings["callback_due"]), population, UserForces((), expected),
         history or None, walls=empty.walls, **{name: known[name] for name in SUMS if name in known})
     sim.continue_from(snapshot)

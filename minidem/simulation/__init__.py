@@ -19,7 +19,7 @@ from minidem.analysis.diagnosis import explain_forces, explain_pose
 from minidem.analysis.monitor import Monitor
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
-from minidem.core.checks import LARGEST, check_call, did_you_mean, finite_array, list_of, non_negative, positive, whole
+from minidem.core.checks import check_call, did_you_mean, list_of, non_negative, positive, whole
 from minidem.core.guard import exclusive
 from minidem.core.keywords import by_keyword
 from minidem.core.read_only import CHANGED_BY
@@ -33,6 +33,7 @@ from minidem.rotation import registry as rotation_schemes
 from minidem.simulation.bonds import Bonds
 from minidem.simulation.box import PeriodicBoundaries
 from minidem.simulation.clumps import Clumps
+from minidem.simulation.conditions import Conditions, checked_gravity
 from minidem.simulation.contacts import Contacts, Energies
 from minidem.simulation.diagnostics import Diagnostics
 from minidem.simulation.fields import Fields
@@ -60,7 +61,7 @@ OLD = {"add_bonds": "bonds.add", "broken_bonds": "bonds.broken", "write_bonds": 
        "contact_columns": "io.contact_columns", "statistics": "diagnostics.statistics", "phases": "diagnostics.phases"}
 
 
-class Simulation(Clumps, PeriodicBoundaries, Contacts, Energies):
+class Simulation(Clumps, PeriodicBoundaries, Conditions, Contacts, Energies):
     """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
     Its topics, of which those on the left have names of their own, such as `sim.walls.force(0)`:
@@ -69,6 +70,7 @@ class Simulation(Clumps, PeriodicBoundaries, Contacts, Energies):
     ..           run, run_until, save, load; time, step_count
     ..           clumps: add_clumps, remove_clumps; set_motion: hold them, set velocities; position, force ...
     ..           periodic box: deform, box, strain; contacts: contacts, coordination_number, stress
+    ..           materials and gravity: set_material, set_pair, set_gravity
     ..           energy, linear_momentum, angular_momentum
     walls        a tuple of the walls; add, move, remove; force, torque, velocity
     bonds        bonds(): those that hold; add, broken
@@ -145,13 +147,11 @@ class Simulation(Clumps, PeriodicBoundaries, Contacts, Energies):
         require_materials(material=material)
         box, walls = periodic_box(periodic), tuple(list_of(
             Wall, "walls", walls, "Plane, Cylinder, Cone and MeshWall, or those of minidem.box_walls(low, high)"))
-        vars(self).update(material=material, dt=positive("dt", dt),
-                          gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
-                          rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)),
-                          inlets=[])
+        gravity, pairs = checked_gravity(gravity), tuple(list_of(Pair, "pairs", pairs))
+        vars(self).update(dt=positive("dt", dt), rotation=str(rotation), contact=str(contact), inlets=[])
         self._begin(rotation, contact, checked_threads(threads))
         primitives = checked_primitives(walls, box, self.contact, self.settings)
-        self.continue_from(Snapshot(State(box), PairTable(material, walls, self.pairs), walls=primitives))
+        self.continue_from(Snapshot(State(box), PairTable(material, walls, pairs), gravity, walls=primitives))
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
         self.monitor.check_parameters(self)
 
@@ -159,13 +159,14 @@ class Simulation(Clumps, PeriodicBoundaries, Contacts, Energies):
         """Set all attributes but those that a user has given, and the loop; issued : warnings of the original."""
         scheme, scheme_values = rotation_schemes.select(rotation)
         law, law_values = contact_laws.select(contact, scheme)
-        vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values, self.gravity, threads),
+        vars(self).update(settings=Settings(scheme, scheme_values, self.dt, law, law_values, threads),
                           monitor=Monitor(issued), calls_every=None, inlets_called={})
         self._pacer = Pacer()
 
     @exclusive
     def __getstate__(self):
-        made = ("settings", "loop", "reader", "monitor", "calls_every", "inlets_called", "_pacer")
+        made = ("settings", "loop", "reader", "material", "pairs", "gravity", "monitor", "calls_every",
+                "inlets_called", "_pacer")
         given = {name: value for name, value in vars(self).items() if name not in made}
         return given, self.settings.threads, self.loop.snapshot(), self.monitor.issued
 

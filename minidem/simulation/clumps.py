@@ -335,7 +335,7 @@ class Clumps(Topic):
         old, reader = self.reader, Reader(new)
         new.population = replace(new.population, work=new.population.work + flow_energy(old) - flow_energy(reader))
         if self.step_count:
-            before, after = (measure(one, self.gravity).balance for one in (old, reader))
+            before, after = (measure(one).balance for one in (old, reader))
             new.population = replace(new.population, exchanged=new.population.exchanged + (after - before))
         self._use(new)
 

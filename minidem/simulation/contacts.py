@@ -126,7 +126,7 @@ class Energies(Topic):
                 images[pairs] = image_shifts(self, contacts)[pairs] @ box.gradient.T
             terms = shadow_terms(contacts, self.loop.state, *self.reader.rates(), images, self.gravity, self.dt,
                                  self.settings.law.power)
-        return measure(self.reader, self.gravity, contacts, terms)
+        return measure(self.reader, contacts, terms)
 
     @exclusive
     def linear_momentum(self) -> np.ndarray:

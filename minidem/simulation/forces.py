@@ -17,7 +17,7 @@ from minidem.simulation.topic import Accessor
 SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"
 FLUX_SIGNATURE = "void (const double *contact, const double *result, double *rates, const double *parameters)"
 MOST_CORRECTIONS = 10
-KEYWORDS = ("fields", "random")         # that a force in Python may have besides
+KEYWORDS = ("fields", "random", "mass")         # that a force in Python may have besides
 
 
 class Force:
@@ -76,8 +76,9 @@ class Forces(Accessor):
         function : callable or compiled function
             In Python: ``function(t, x, v, q, w, *parameters)`` -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame,
             for all clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab),
-            angular velocity (lab). Compiled: see Notes. Velocities are those predicted for the instant of the
-            positions from the last forces, so that damping does not reduce the order of a scheme.
+            angular velocity (lab). A keyword-only argument `mass` gets (n,) [kg]. Compiled: see Notes. Velocities are
+            those predicted for the instant of the positions from the last forces, so that damping does not reduce the
+            order of a scheme.
         parameters : (k,) array_like
             Numbers for the function.
         random, seed : int

@@ -88,4 +88,5 @@ class Topic:
 
     def _use(self, loop):
         """Replace the time loop: all that has changed becomes valid at once."""
-        vars(self).update(loop=loop, reader=Reader(loop))
+        vars(self).update(loop=loop, reader=Reader(loop), gravity=loop.gravity,
+                          material=loop.pair_table.materials[0], pairs=loop.pair_table.pairs)

@@ -149,7 +149,7 @@ def test_the_suggested_step_is_stable():
 
     found = md.suggest_step(lambda: build(), lambda sim: height(sim), tolerance=0.1, seeds=2)
     assert found.stable == pytest.approx(2.0 * (BALL.mass / 1e4) ** 0.5, rel=1e-9)
-    assert found.dt == min(3e-4, found.stable) and f"proved stable up to {found.stable:.2g} s" in str(found)
+    assert found.dt == min(3e-4, found.stable) and f"stable up to {found.stable:.2g} s" in str(found)
 
 
 LARGE = pytest.mark.filterwarnings("ignore:dt = ")      # nothing touches here

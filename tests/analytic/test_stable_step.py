@@ -1,4 +1,4 @@
-"""The proved bound of stable steps: how far it is below the limit, and what runs at 0.95 of it do."""
+"""The bound of stable steps: how far it is below the limit, and what runs at 0.95 of it do."""
 from math import pi, sin, sqrt
 
 import numpy as np

@@ -107,5 +107,6 @@ def restore(sim, ends, force):
 def go_on(sim, state, step, history=None):
     """Let `sim` continue from another state, with the same clumps and the same box; sums begin at zero."""
     now = sim.reader.snapshot()
-    sim.continue_from(Snapshot(state, now.pair_table, step, walls=now.walls, history=history, box_state=now.box_state,
-                               population=Population(now.population.ids, now.population.next_id)))
+    sim.continue_from(Snapshot(
+        state, now.pair_table, now.gravity, step, walls=now.walls, history=history, box_state=now.box_state,
+        population=Population(now.population.ids, now.population.next_id)))
