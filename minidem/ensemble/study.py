@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import CancelledError, as_completed
+from concurrent.futures import CancelledError, Executor, as_completed
 from pathlib import Path
 
 from minidem.core.atomic import remove_leftovers, replace_text
@@ -14,14 +14,26 @@ from minidem.core.checks import check_call, flag, positive, short_repr, whole
 from minidem.core.processors import available_processors
 from minidem.core.progress import Line
 from minidem.ensemble.own_code import NotRegistered, absolute, loading
-from minidem.ensemble.worker import OWN_COLUMNS, REGISTERED, cluster, load, local, make, own_names, plain, reference_to
+from minidem.ensemble.worker import (
+    OWN_COLUMNS,
+    REGISTERED,
+    cluster,
+    given_to,
+    load,
+    local,
+    make,
+    own_names,
+    plain,
+    reference_to,
+)
 from minidem.output.table import write_table
 
 
 def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Path | str, workers: int | None = None,
                  threads: int = 1, scheduler: str | None = None, progress: bool = True,
                  cost: Callable[[dict], float] | None = None, timeout: float | None = None,
-                 imports: Iterable[str | Path] = ()) -> list[dict]:
+                 imports: Iterable[str | Path] = (), executor: Executor | None = None,
+                 part: tuple[int, int] | None = None) -> list[dict]:
     """Call ``function(**parameters)`` for every combination of the values of a grid.
 
     Each run is made in a process of its own, with an empty standard input. A run that raises, exceeds `timeout`, or
@@ -44,6 +56,11 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
         OpenMP threads of each run.
     scheduler : str, optional
         Address of a dask.distributed scheduler, "tcp://host:8786", whose workers make the runs instead.
+    executor : concurrent.futures.Executor, optional
+        What makes the runs instead, such as one of mpi4py.futures, dask, executorlib or Parsl, on machines where
+        minidem is installed and the function can be imported. It is not shut down.
+    part : (int, int), optional
+        (k, n): the k-th of n equal shares of the grid, 1 <= k <= n, for the jobs of an array, which share the folder.
     progress : bool
         Print on standard error how many runs have ended, the estimated time left, and the first error.
     cost : callable, optional
@@ -57,8 +74,9 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     Returns
     -------
     list of dict
-        In the order of the grid, its last parameter varying fastest: parameters, results, run_seconds (wall time, or
-        None), error (None, or the reason). table.csv has the same rows, and below them the rows of other grids.
+        The runs that have ended, in the order of the grid, its last parameter varying fastest: parameters, results,
+        run_seconds (wall time, or None), error (None, or the reason). table.csv has the same rows, and below them the
+        rows of other grids.
 
     Raises
     ------
@@ -72,9 +90,10 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
         raise RuntimeError("run_ensemble is called while its function is imported for a run; put the call under "
                            "if __name__ == '__main__':")
     runs = _combinations(grid)
-    if scheduler is not None and workers is not None:
-        raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has workers of its own; give "
-                         "one of the two")
+    given = {"workers": workers, "scheduler": scheduler, "executor": executor}
+    if len(places := [f"{name} = {place!r}" for name, place in given.items() if place is not None]) > 1:
+        raise ValueError(f"{' and '.join(places)}: a cluster has workers of its own; give one of them")
+    first, parts = _checked_part(part)
     workers = whole("workers", available_processors() if workers is None else workers, 1)
     threads, progress = whole("threads", threads, 1), flag("progress", progress)
     timeout = None if timeout is None else positive("timeout", timeout)
@@ -88,14 +107,14 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     _check_registered(runs, reference, threads, imports)
     store = Store(folder, os.path.basename(reference), runs)        # a script has another folder on other machines
     costs = {k: float(cost(parameters)) if cost else 1.0 for k, parameters in enumerate(runs)
-             if not store.records[k] or store.records[k]["error"]}
-    left, failed, line = dict(costs), 0, Line(quiet=not progress)
-    place = local(workers, threads, timeout, imports) if scheduler is None else \
-        cluster(scheduler, threads, timeout, imports)
+             if k % parts == first and (not store.records[k] or store.records[k]["error"])}
+    left, failed, line, total = dict(costs), 0, Line(quiet=not progress), len(range(first, len(runs), parts))
+    place, where = (cluster, scheduler) if scheduler is not None else (given_to, executor) if executor is not None \
+        else (local, workers)
     if progress and costs:
-        line.show(f"{len(runs) - len(left)} of {len(runs)} runs")
+        line.show(f"{total - len(left)} of {total} runs")
     try:
-        with place as submit:
+        with place(where, threads, timeout, imports) as submit:
             futures = {submit(reference, runs[k]): k for k in sorted(costs, key=lambda k: -costs[k])}
             for future in as_completed(futures):
                 k, record = futures[future], future.result()
@@ -105,18 +124,30 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                 if progress and record["error"] and failed == 1:
                     line.close()
                     print(f"the first run that failed, {runs[k]}: {record['error']}", file=sys.stderr, flush=True)
-                line.update(f"{len(runs) - len(left)} of {len(runs)} runs" + (f", {failed} failed" if failed else ""),
+                line.update(f"{total - len(left)} of {total} runs" + (f", {failed} failed" if failed else ""),
                             1.0 - sum(left.values()) / sum(costs.values()))
     except CancelledError:
         raise ConnectionError("lost the scheduler; finished runs are kept, and the same call continues with the "
                               "others") from None
     finally:
         line.close()
+        if parts > 1:                                   # with what other jobs have done meanwhile
+            store = Store(folder, os.path.basename(reference), runs)
         rows = store.write_table()
     if progress:
         remedy = f": {store.table} has the reasons; the same call repeats them" if failed else ""
         print(f"{len(rows)} runs, {failed} failed{remedy}", file=sys.stderr, flush=True)
     return rows
+
+
+def _checked_part(part):
+    """Number of the first run of a part of a grid, and the distance of the next ones."""
+    if part is None:
+        return 0, 1
+    if not (isinstance(part, tuple | list) and len(part) == 2):
+        raise ValueError(f"part = {part!r}: give (k, n), the k-th of n parts, from 1 on")
+    parts = whole("part[1]", part[1], 1)
+    return whole("part[0]", part[0], 1, parts) - 1, parts
 
 
 def _combinations(grid):

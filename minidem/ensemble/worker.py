@@ -137,6 +137,22 @@ def cluster(scheduler, *how):
         yield lambda *task: executor.submit(make, *task, *how)
 
 
+@contextmanager
+def given_to(executor, *how):
+    """The same by an executor of the user; runs that have not started in the end are cancelled."""
+    futures = []
+
+    def submit(*task):
+        futures.append(executor.submit(make, *task, *how))
+        return futures[-1]
+
+    try:
+        yield submit
+    finally:
+        for future in futures:
+            future.cancel()
+
+
 def perform(reference, parameters, imports=()):
     """Make a run in this process; returns its record, in types of JSON that a table can hold."""
     start, error, trace = time.perf_counter(), None, None

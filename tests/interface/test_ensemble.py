@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -259,6 +260,24 @@ def test_cluster(study):
     study.leaves_no_orphans()
 
 
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_an_executor_of_the_user(kind, study):
+    with kind(2) as executor:
+        rows = study({"a": [1, "fail", 2]}, workers=None, executor=executor)
+        assert [row["error"] for row in rows] == [None, OUTCOMES["fail"], None]
+        assert executor.submit(abs, -3).result() == 3   # not shut down
+    assert sum(study.calls().values()) == 3
+
+
+def test_parts_of_an_array_of_jobs(study):
+    """Each makes its runs, and the table has all that there are."""
+    grid = {"a": list(range(7)), "b": ["x"]}
+    for k, calls in (3, 2), (1, 5), (2, 7), (2, 7):
+        rows = study(grid, part=(k, 3))
+        assert sum(study.calls().values()) == calls == len(rows) == len(study.table())
+    assert [row["a"] for row in rows] == grid["a"]
+
+
 KINDS = """
 import functools, sys
 from minidem.ensemble import run_ensemble
@@ -398,6 +417,8 @@ print([row["error"] for row in run_ensemble(function, {"a": [1]}, "study", worke
     *(({"timeout": timeout}, "timeout") for timeout in (0.0, -1.0, float("nan"), "10", True)),
     ({"workers": 0}, "workers = 0"), ({"threads": 0}, "threads = 0"), ({"folder": ""}, "folder = '': give a folder"),
     ({"scheduler": "tcp://here:1", "workers": 2}, "workers = 2 and scheduler"),
+    ({"part": 3}, r"part = 3: give \(k, n\)"), ({"part": (0, 3)}, r"part\[0\] = 0"),
+    ({"part": (4, 3)}, r"part\[0\] = 4"),
     ({"function": lambda a: {}}, "top level"), ({"function": "no_such_module:run"}, "no_such_module"),
     ({"function": "math:no_such_function"}, "no_such_function"),
     ({"function": "math.sqrt"}, "module:function"), ({"text": "raise SystemExit(0)"}, "SystemExit: 0"),
