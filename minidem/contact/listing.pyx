@@ -12,6 +12,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
 from minidem.state.rows cimport load
 from minidem.state.state cimport clump_of, free_slot_of
+from minidem.walls.surface cimport Walls
 
 CONTACT = np.dtype([
     ("clump_i", np.int32), ("clump_j", np.int32),       # both j fields of wall k are -1 - k
@@ -26,6 +27,7 @@ CONTACT = np.dtype([
     ("couple", float, 3),                               # on i, of rolling resistance [N m]
     ("energy_tangential", float), ("energy_rolling", float),        # of their springs [J]
     ("sliding", bool),                                  # the limit of friction is reached
+    ("triangle", np.int32),                             # of a mesh, by its number there, else -1
 ], align=True)
 
 
@@ -37,6 +39,7 @@ cdef struct ContactRow:                 # a row of CONTACT
     Vec3 tangential, couple
     double energy_tangential, energy_rolling
     unsigned char sliding
+    int triangle
 
 cdef ContactRow a_row
 ROW = np.asarray(<ContactRow[:1]> &a_row).dtype
@@ -107,6 +110,20 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
         row.energy_rolling, row.sliding = energies.rolling_energy[lane], energies.sliding[lane] > 0.0
 
 
+cdef inline int number_in_mesh(const Walls *walls, int primitive) noexcept nogil:
+    """Of a triangle of a mesh, whose triangles follow each other; -1 of others, and of a mesh with images."""
+    cdef int low = <int> walls.n_simple, high = primitive, middle
+    if primitive < walls.n_simple or walls.repeats[walls.wall_of[primitive]]:
+        return -1
+    while low < high:
+        middle = (low + high) // 2
+        if walls.wall_of[middle] == walls.wall_of[primitive]:
+            high = middle
+        else:
+            low = middle + 1
+    return primitive - low
+
+
 cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads, double above):
     """All contacts with an overlap above a limit [m], a structured array of CONTACT by ascending sphere_i and sphere_j,
     walls first, by their primitives; spheres are posed.
@@ -116,6 +133,7 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
     cdef const Py_ssize_t[:, ::1] blocks = all_blocks(contacts, n_threads)
     cdef const Contacts *mine
     cdef ContactRow *rows
+    cdef const Walls *walls = contacts[0].law.walls
     cdef Py_ssize_t k, n = 0
     cdef int lane
     found = np.zeros(LANES * len(blocks) + 1, dtype=CONTACT)        # takes memory only where it is written
@@ -132,8 +150,10 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
     found = found[:n]
     order, rows = np.argsort((found["sphere_i"].astype(np.int64) << 32) + found["sphere_j"]), <ContactRow *> &memory[0]
     for k in range(n):
+        rows[k].triangle = -1
         if rows[k].clump_j < 0:                         # the wall instead of its primitive
-            rows[k].clump_j = rows[k].sphere_j = -1 - contacts[0].law.walls.wall_of[-1 - rows[k].clump_j]
+            rows[k].triangle = number_in_mesh(walls, -1 - rows[k].clump_j)
+            rows[k].clump_j = rows[k].sphere_j = -1 - walls.wall_of[-1 - rows[k].clump_j]
     found = found.take(order)                           # with its padding
     if state.box is not None:                           # points in unbounded space
         found["point"] += state.shift[found["clump_i"]] * state.box.start.length

@@ -213,3 +213,32 @@ def test_held_force():
         assert sim.energy().kinetic < 1e-7              # a rod that turns about one contact is not held
         ends.append(sim.walls.at_rest[5].point[2])
     assert ends == pytest.approx([0.023, 0.023], abs=0.004)
+
+
+def test_loads_and_wear_of_triangles():
+    """Balls that slide down a chute of two triangles between others, two on each; the formula is that of the guide."""
+    corners = [(0, 0, 0), (0.2, 0, 0), (0.2, 0.1, 0), (0, 0.1, 0)]
+    other = md.MeshWall((np.array(corners) - (0, 0, 1), [(0, 1, 2), (0, 2, 3)]), name="other")
+    walls = [other, md.Plane((0, 0, -2), (0, 0, 1)), md.MeshWall((corners, [(0, 1, 2), (0, 2, 3)]), name="chute")]
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2, restitution=0.5, friction=0.3), walls, dt=2e-5,
+                        contact="hertz-mindlin", gravity=(7, 0, -4))
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.005], density=2500.0),
+                   [*((0.09, 0.02 * k, 0.005) for k in (1, 2, 3, 4)), (0.5, 0.05, -1.9951)])
+    force, worn, count = np.zeros((2, 3)), np.zeros(2), []
+
+    def add(sim):
+        found = sim.contacts()
+        assert found["triangle"][found["clump_j"] == -2].tolist() in ([], [-1])
+        found = found[found["clump_j"] == -3]
+        arm = found["point"] - sim.position[found["clump_i"]]
+        slip = sim.velocity[found["clump_i"]] + np.cross(sim.angular_velocity[found["clump_i"]], arm)
+        load = np.sum(found["force"] * found["normal"], axis=1)
+        np.add.at(force, found["triangle"], -found["force"])
+        np.add.at(worn, found["triangle"], load * np.abs(slip[:, 0]) * 10 * sim.dt)
+        count.append(sim.walls.force("chute") + found["force"].sum(axis=0))
+
+    sim.run_until(0.1, every=10, callback=add)
+    weight = 2.0 * sim.mass[0] * 4.0
+    assert np.allclose(force / len(count), weight * np.array([[0.3, 0.0, -1.0]] * 2), atol=0.01 * weight)
+    assert np.allclose(worn, weight * 0.5 * (7.0 - 3.5 * 0.3 * 4.0) * 0.1 ** 2, rtol=0.01)
+    assert np.allclose(count, 0.0, atol=1e-12)
