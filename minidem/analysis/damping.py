@@ -54,7 +54,7 @@ def stable_step(sim) -> float:
     With masses and inertias M, springs K and dashpots C, which have the velocities of the last two steps, leapfrog is
     stable as long as no eigenvalue of M^-1 (C dt + K dt^2 / 4) is above 1: an eigenvector of it leaves a cubic equation
     whose roots are in the unit circle up to there. The relative motion a - b of the two sides of a contact has
-    |a - b|^2 <= (1 + t) |a|^2 + (1 + 1 / t) |b|^2 for any t > 0, so that springs can be summed clump by clump: the
+    ``|a - b|^2 <= (1 + t) |a|^2 + (1 + 1 / t) |b|^2`` for any t > 0, so that springs can be summed clump by clump: the
     eigenvalues of 6 x 6 matrices bound all others. Two equal spheres, and a sphere on walls, have the step itself.
 
     Contacts that slide have no friction spring. Rolling resistance, cohesion, user forces and driven walls are not
