@@ -125,8 +125,10 @@ def test_a_gravity_of_the_time():
         errors.append([sim.position[0, 0] - x, sim.energy().work - 0.5 * sim.mass[0] * (v ** 2 + 20.0 ** 2)])
         assert sim.energy().balance == pytest.approx(0.0, abs=1e-7 * sim.energy().kinetic)
     assert np.abs(errors[1]).max() < 1e-4 and np.allclose(np.divide(*errors), 4.0, rtol=0.05)
-    sim.set_gravity((0.0, 0.0, 0.0))
+    balance = sim.energy().balance
+    sim.set_gravity((0.0, 0.0, 0.0))                    # what the function has done remains in the ledger
     speed = sim.velocity
+    assert sim.energy().balance == pytest.approx(balance, abs=1e-9)
     sim.run(10)
     assert not sim.forces.functions and np.array_equal(sim.velocity, speed) and sim.energy().potential == 0.0
 
@@ -198,6 +200,22 @@ def test_pairs_that_part_and_meet():
     after = sim.energy()
     assert (sim.contacts()["clump_j"] == -5).any() and after.work > before.work
     assert after.balance == pytest.approx(before.balance, abs=1e-12)
+
+
+@pytest.mark.parametrize("contact", ["hertz-mindlin", "hertz:onset=corrected"])
+def test_clumps_that_no_longer_interact(contact):
+    red, blue = md.Material(1e7, 0.2), md.Material(1e7, 0.2, name="blue")
+    sim = md.Simulation(red, dt=1e-5, contact=contact, pairs=[md.Pair(red, blue)])
+    sim.add_clumps(BALL, [(0.1, 0, 0), (0.1, 0.2, 0), (0.1, 0.2995, 0)], velocity=(-1, 0, 0))
+    sim.add_clumps(BALL, (0, 0, 0), material=blue)
+    sim.run(20)
+    before = sim.energy()
+    assert len(sim.contacts()) == 2
+    sim.set_pair(md.Pair(red, blue, interacts=False))
+    assert sim.contacts()[["clump_i", "clump_j"]].tolist() == [(1, 2)]
+    assert sim.energy().balance == pytest.approx(before.balance, abs=1e-12) and not sim.force[[0, 3]].any()
+    sim.run(100)
+    assert len(sim.contacts()) == 1 and not sim.force[[0, 3]].any()
 
 
 def test_materials_follow_their_walls_and_pairs():
