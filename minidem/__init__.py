@@ -5,7 +5,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Simulation           clumps, walls, settings: add_clumps, remove_clumps, run, energy, contacts, save, load ...
     md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
     md.Material, md.Pair    elastic constants, restitution, friction; restitution and friction between two materials
-    md.Plane, md.Cylinder, md.Cone, md.MeshWall, md.box_walls   walls; box_walls: six planes
+    md.Plane, md.Cylinder, md.Cone, md.MeshWall, md.box_walls   walls; box_walls: six planes; MeshWall.box: finite sides
     md.Oscillation, md.Servo, md.Driven    motions of walls
     md.PeriodicBox, md.Pressure            a periodic box that is sheared, stretched, or held under a pressure
     md.read_particles       the spheres of a state of LAMMPS, LIGGGHTS, exaDEM, ... as a start

@@ -1,12 +1,15 @@
 """Walls of triangles."""
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import product
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from minidem.core import checks
 from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, short_repr, triangle_array
 from minidem.core.read_only import read_only
 from minidem.core.rows import unique_rows
@@ -16,6 +19,7 @@ from minidem.meshes.mesh_repair import MERGED, merged
 from minidem.walls.motion import FIXED
 from minidem.walls.wall import Limits, Wall
 
+SIDES = {sign + axis: (k, end) for k, axis in enumerate("xyz") for end, sign in enumerate("-+")}        # of a box
 LEAST_HEIGHT = 1e-7                 # of a triangle / longest edge; single precision of files is about 1e-7
 
 
@@ -79,6 +83,39 @@ class MeshWall(Wall):
         vars(self).update(surface=(points, triangles), scale=1.0)       # not read again from the file
         self._check_motion(0.5 * (points.min(axis=0) + points.max(axis=0)))
 
+    @classmethod
+    def box(cls, low: ArrayLike, high: ArrayLike, *, open: str | Sequence[str] = (), flange: float = 0.0,
+            **options: Any) -> "MeshWall":
+        """The sides of an axis-aligned box as one wall: a container, half of a shear box, a lid with a rim.
+
+        Six sides act as the planes of `box_walls`, but they end at the edges, and spheres touch them from both sides.
+
+        Parameters
+        ----------
+        low, high : (3,) array_like
+            Opposite corners, lab frame [m]; low < high in every component.
+        open : str, or list of str
+            Sides without a wall, of "-x", "+x", "-y", "+y", "-z" and "+z".
+        flange : float
+            Width of a rim around each open side, outward and in its plane [m].
+        **options
+            Other arguments of `MeshWall`, such as motion, material and name.
+
+        Raises
+        ------
+        ValueError
+            For an argument out of range, six open sides, or a flange without an open side.
+        """
+        low, high = checks.corners(low, high)
+        flange, gaps = checks.non_negative("flange", flange), [open] if isinstance(open, str) else open
+        if not isinstance(gaps, list | tuple) or not all(side in [*SIDES] for side in gaps) or len(set(gaps)) > 5:
+            raise ValueError(f"open = {short_repr(open)}: give at most five of {', '.join(map(repr, SIDES))}")
+        if flange > 0.0 and not gaps:
+            raise ValueError(f"flange = {flange:g}: a rim is around open sides; give open='+z', or leave it out")
+        squares = np.concatenate(list(_box_sides(np.array([low, high]), {SIDES[side] for side in gaps}, flange)))
+        first = 4 * np.arange(len(squares) // 4)[:, None]
+        return cls((squares, np.concatenate([first + (0, 1, 2), first + (0, 2, 3)])), **options)
+
     @property
     def points(self) -> np.ndarray:
         return read_only("points", self.surface[0])
@@ -125,6 +162,29 @@ class MeshWall(Wall):
 
     def __repr__(self):
         return f"<MeshWall of {len(self.surface[1])} triangles>"
+
+
+def _box_sides(ends, gaps, flange):
+    """Corners (4, 3) of the rectangles of a box without the sides `gaps`, and of the parts of their rims.
+
+    ends : (2, 3) low and high corner;  gaps : set of (axis, 0 low or 1 high);  flange : width of the rims [m]
+    """
+    for axis, end in product(range(3), range(2)):
+        first, second = (one for one in range(3) if one != axis)
+        square = np.empty((2, 2, 3))                    # low and high along the first, along the second
+        square[..., axis] = ends[end, axis]
+        square[..., first], square[..., second] = ends[:, first, None], ends[:, second]
+        wide = square.copy()
+        wide[..., first] += flange * np.array([[-1.0], [1.0]])
+        wide[..., second] += flange * np.array([-1.0, 1.0])
+        if (axis, end) not in gaps:
+            yield square.reshape(4, 3)[[0, 1, 3, 2]]
+        elif flange > 0.0:
+            for side in range(2):
+                if (first, side) not in gaps:
+                    yield np.concatenate([square[side], wide[side, ::-1]])
+                if (second, side) not in gaps:
+                    yield np.concatenate([square[:, side], wide[::-1, side]])
 
 
 def _arrays(surface):

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import meshio
 import numpy as np
 import pytest
-from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, facets, simulation
+from reference_walls import BALL, CUBE, CUBE_FACES, FRICTION, MATERIAL, MINDLIN, facets, simulation
 from rods_in_box import SCENARIO as RODS
 
 import minidem as md
@@ -131,3 +131,57 @@ def test_an_unknown_wall(walls, words):
     for unknown in "floor", 2:
         with pytest.raises(ValueError, match=f"wall = {unknown!r}: {words}"):
             sim.walls.force(unknown)
+
+
+def area_of(wall):
+    a, b, c = wall.points[wall.triangles].swapaxes(0, 1)
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+
+
+@pytest.mark.parametrize("open_sides, flange, area", [
+    ((), 0.0, 22.0), ("+z", 0.0, 20.0), (("-z", "+z"), 0.1, 18.0 + 2 * (1.2 * 2.2 - 2.0)),
+    (["+x", "+z"], 0.1, 14.0 + 2 * 0.31 + 0.21 + 2 * 0.11 + 0.21)])
+def test_sides_of_a_box(open_sides, flange, area):
+    """A rim ends where the next side is open; two of its parts meet at the diagonal of a corner."""
+    wall = md.MeshWall.box((0, 0, 0), (1, 2, 3), open=open_sides, flange=flange, name="box")
+    assert np.isclose(area_of(wall), area, rtol=1e-14) and wall.name == "box" and len(wall.points) <= 16
+    for side in [open_sides] if isinstance(open_sides, str) else open_sides:
+        end = (1, 2, 3) if side[0] == "+" else (0, 0, 0)
+        inside = np.where(np.eye(3)["xyz".index(side[1])] > 0, end, (0.5, 1, 1.5))
+        assert not simulation([wall]).walls.overlap([(*inside, 0.4)])[0]
+
+
+def test_a_box_acts_as_planes():
+    """Equal bits. With mass=shared the contacts of a clump with two sides of one wall act together."""
+    rough = dataclasses.replace(FRICTION, rolling_friction=0.0)
+    sims = [simulation(walls, "hertz-mindlin:mass=clump", 1e-4, rough, gravity=(1, 2, -9)) for walls in (
+        [md.MeshWall.box((0, 0, 0), (1, 2, 3))], md.box_walls((0, 0, 0), (1, 2, 3)))]
+    for sim in sims:
+        rod = md.ClumpTemplate([(-0.05, 0, 0), (0.05, 0, 0)], [0.08] * 2, density=2500.0)
+        sim.add_clumps(rod, 0.15 + 0.27 * np.argwhere(np.ones((3, 6, 4))), velocity=(0.3, -1.0, 0.7))
+        sim.run(8000)
+    assert np.array_equal(sims[0].position, sims[1].position) and (sims[0].contacts()["clump_j"] < 0).sum() > 9
+
+
+@pytest.mark.parametrize("wrong", [{"open": "top"}, {"open": 3}, {"open": [["+z"]]}, {"flange": 0.1}, {
+    "open": "+z", "flange": -0.1}, {"open": ["-x", "+x", "-y", "+y", "-z", "+z"]}, {"high": (1, 1, 0)}])
+def test_boxes_that_are_refused(wrong):
+    with pytest.raises(ValueError, match=rf"^{[*wrong][-1]}.* = .*give"):
+        md.MeshWall.box(**{"low": (0, 0, 0), "high": (1, 1, 1)} | wrong)
+
+
+def test_a_frame_that_grains_drive():
+    """Grains in an open frame of a given mass, which they push along x, share their momentum with it."""
+    half = md.MeshWall.box((0, 0, 0), (1, 1, 1), open=("-z", "+z"), motion=md.Driven(mass=300.0, axis=(1, 0, 0)))
+    sim = simulation([half, md.Plane((0, 0, 0), AXIS)], "hertz", 2e-5)
+    sim.add_clumps(BALL, 0.12 + 0.25 * np.argwhere(np.ones((4, 4, 2))), velocity=(2.0, 1.0, -0.5), scale=0.1)
+
+    def momentum():
+        return 300.0 * sim.walls.velocity(0)[0][0] + sim.reader.column("mass") @ np.asarray(sim.velocity)[:, 0]
+
+    begin, energy, fastest = momentum(), sim.energy().total, 0.0
+    for _ in range(20):
+        sim.run(1000)
+        fastest = max(fastest, sim.walls.velocity(0)[0][0])
+        np.testing.assert_allclose(momentum(), begin, rtol=1e-11)
+    assert fastest > 0.5 and abs(sim.energy().total - sim.energy().work - energy) < 1e-3 * energy
