@@ -38,7 +38,7 @@ from minidem.core.parameters import NonNegative, Positive
 from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS, styles
 from minidem.scenarios.c_functions import ctypes_functions
-from minidem.scenarios.papers import Finding
+from minidem.scenarios.papers import Finding, of_step
 
 # --- The law in Python, for arrays of eight contacts.
 
@@ -161,13 +161,13 @@ def energy_of_separation():
 STICKING = sqrt(4.0 * energy_of_separation() / SPHERE.mass)         # m* = m / 2
 
 
-def simulation(law, walls=None, options=f"volume={VOLUME}", **settings):
-    return md.Simulation(GLASS, walls, contact=f"{law}:{options}", dt=STEP, **settings)
+def simulation(law, walls=None, options=f"volume={VOLUME}", dt=STEP):
+    return md.Simulation(GLASS, walls, contact=f"{law}:{options}", dt=dt)
 
 
-def collide(law, speed):
+def collide(law, speed, dt=STEP):
     """Two spheres head on: rebound speed over approach speed, 0 if they stick; rows (gap, force) of the contact."""
-    sim, rows = simulation(law), []
+    sim, rows = simulation(law, dt=dt), []
 
     def note(sim):
         for contact in sim.contacts():
@@ -175,7 +175,7 @@ def collide(law, speed):
 
     sim.add_clumps(SPHERE, [(0.0, 0.0, 0.0), ((2.0 + 1e-6) * RADIUS, 0.0, 0.0)],
                    velocity=[(0.5 * speed, 0.0, 0.0), (-0.5 * speed, 0.0, 0.0)])
-    sim.run(round(8.0 * VOLUME ** (1.0 / 3.0) / (STICKING * STEP)), every=1, callback=note)
+    sim.run(round(8.0 * VOLUME ** (1.0 / 3.0) / (STICKING * dt)), every=1, callback=note)
     apart = sim.velocity[1, 0] - sim.velocity[0, 0]
     return (0.0 if len(sim.contacts()) else apart / speed), np.array(rows)
 
@@ -236,23 +236,27 @@ def run(options, report):
         if functions:
             md.contact.register(f"capillary-{name}", **functions, **RECORD)
             laws.append(f"capillary-{name}")
-    found = [collide(laws[-1], speed * STICKING) for speed in report.progress("collisions", SPEEDS)]
+    found, errors = [], []
+    for speed in report.progress("collisions", SPEEDS):
+        runs = [collide(laws[-1], speed * STICKING, part * STEP) for part in (4, 2, 1)]
+        found.append(runs[-1])
+        errors.append(of_step([e for e, _ in runs]))
     steps = 5000 if options.quick else 40_000
     flights = {law: fly(law, steps) for law in report.progress("spheres in a box", laws)}
     shares = share(steps)
     exact = np.sqrt(np.maximum(0.0, 1.0 - 1.0 / SPEEDS ** 2))
-    report.table("restitution", ("speed_over_sticking_speed", "restitution", "exact"),
-                 [(speed, e, right) for speed, (e, _), right in zip(SPEEDS, found, exact)])
-    for finding in findings(found, exact, flights, shares):
+    report.table("restitution", ("speed_over_sticking_speed", "restitution", "error", "exact"),
+                 [(speed, e, error, right) for speed, (e, _), error, right in zip(SPEEDS, found, errors, exact)])
+    for finding in findings(found, errors, exact, flights, shares):
         report.find(finding)
     report.figure("capillary_bridge", lambda figure: draw(figure, found, flights[laws[-1]][0]), (9.0, 4.0))
     report.say(f"Sticking speed {STICKING:.3g} m/s; the largest cluster has "
                f"{flights[laws[-1]][0][-1, 2]:.0f} of 64 spheres.")
 
 
-def findings(found, exact, flights, shares):
-    for speed, (e, _), right in zip(SPEEDS, found, exact):
-        yield Finding(PAPER, "two spheres", f"restitution at {speed:g} times the sticking speed", None, e,
+def findings(found, errors, exact, flights, shares):
+    for speed, (e, _), error, right in zip(SPEEDS, found, errors, exact):
+        yield Finding(PAPER, "two spheres", f"restitution at {speed:g} times the sticking speed", None, e, error=error,
                       holds=bool(abs(e - right) < 5e-3), note=f"within 0.005 of {right:.4f}")
     states = {state for _, state in flights.values()}
     yield Finding(PAPER, "64 spheres", "every interface gives the same bits", None, len(states),

@@ -25,7 +25,7 @@ from minidem.contact.parts.jkr import sticking_speed
 from minidem.initial import place_densely
 from minidem.scenario import Scenario, at_least
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding
+from minidem.scenarios.papers import Finding, of_step
 
 RADIUS, YOUNG, POISSON, DENSITY, G = 2.5e-4, 1e6, 0.2, 2500.0, 9.81     # [m], [Pa], -, [kg/m3], [m/s2]
 SPHERE = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=DENSITY)
@@ -61,7 +61,7 @@ def rebound(times, steps):
     sim = md.Simulation(material, contact=LAW, dt=dt)
     sim.add_clumps(SPHERE, [(0.0, 0.0, 0.0), (2.0 * RADIUS + 0.4 * speed * dt, 0.0, 0.0)],
                    velocity=[(0.5 * speed, 0.0, 0.0), (-0.5 * speed, 0.0, 0.0)])
-    sim.run(6 * steps)
+    sim.run(round(6 * steps))
     return 0.0 if len(sim.contacts()) else (sim.velocity[1, 0] - sim.velocity[0, 0]) / speed
 
 
@@ -132,22 +132,24 @@ def slope(bond, length, seed):
 
 def run(options, report):
     bonds, length = (QUICK_BONDS, QUICK_LENGTH) if options.quick else (BONDS, LENGTH)
-    found = np.array([rebound(speed, options.steps) for speed in report.progress("collisions", SPEEDS)])
-    report.table("restitution", ("speed_over_sticking_speed", "restitution"), list(zip(SPEEDS, found)))
+    collisions = np.array([[rebound(speed, options.steps / part) for part in (4, 2, 1)]
+                           for speed in report.progress("collisions", SPEEDS)])
+    found, errors = collisions[:, -1], [of_step(values) for values in collisions]
+    report.table("restitution", ("speed_over_sticking_speed", "restitution", "error"), list(zip(SPEEDS, found, errors)))
     slopes = [slope(bond, length, options.seed) for bond in report.progress("Bond numbers", bonds)]
     rows = [row for row, _ in slopes]
     report.table("slopes", ("bond_number", "stays", "angle", "balance_error"), rows)
-    for finding in findings(found, np.array(rows)):
+    for finding in findings(found, errors, np.array(rows)):
         report.find(finding)
     report.figure("cohesive_slope", lambda figure: draw(figure, found, slopes, length), (9.0, 6.5))
     report.say(f"{100 * rows[0][1]:.0f} % of the spheres stay without cohesion, {100 * rows[-1][1]:.0f} % at a Bond "
                f"number of {rows[-1][0]:g}.")
 
 
-def findings(found, rows):
+def findings(found, errors, rows):
     exact = np.sqrt(np.maximum(0.0, 1.0 - 1.0 / SPEEDS ** 2))
-    for speed, e, right in zip(SPEEDS, found, exact):
-        yield Finding(PAPER, "two spheres", f"restitution at {speed:g} times the sticking speed", None, e,
+    for speed, e, error, right in zip(SPEEDS, found, errors, exact):
+        yield Finding(PAPER, "two spheres", f"restitution at {speed:g} times the sticking speed", None, e, error=error,
                       holds=bool(abs(e - right) < 5e-3), note=f"within 0.005 of {right:.4f}")
     yield Finding(PAPER, "slopes", "the more stays, the larger the Bond number", None, rows[-1, 1],
                   holds=bool((np.diff(rows[:, 1]) > -0.02).all() and rows[-1, 1] > rows[0, 1] + 0.2),

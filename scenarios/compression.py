@@ -29,7 +29,7 @@ from minidem.analysis.flow import granular_temperature
 from minidem.scenario import Scenario
 from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding
+from minidem.scenarios.papers import Finding, of_samples
 from minidem.scenarios.periodic_grains import (
     YOUNG,
     add_study_options,
@@ -116,21 +116,22 @@ def run(options, report):
                  [(aspect, *values) for aspect, values in table.items()])
     if samples:
         report.figure("compression", lambda figure: draw(figure, samples, table), size=(9.0, 3.4))
-    judge(report, table)
+    judge(report, table, {aspect: len(found) for aspect, found in samples.items()})
 
 
-def judge(report, table):
+def judge(report, table, number):
+    """number : samples of each aspect ratio"""
     if 1.0 in table:
-        fraction, _, contacts, _, _ = table[1.0]
+        fraction, fraction_error, contacts, contacts_error, _ = table[1.0]
         report.find(Finding("O'Hern 2003", "jamming of spheres", "solid fraction", "0.64", fraction,
-                            tolerance=0.01 / 0.64,
+                            error=of_samples(fraction_error, number[1.0]), tolerance=0.01 / 0.64,
                             note="published for one size, in the limit of large samples; here 0.63 to 0.65 holds"))
         report.find(Finding("O'Hern 2003", "jamming of spheres", "contacts", "6", contacts, tolerance=0.1 / 6,
-                            note="isostatic; here 6.0 ± 0.1 holds"))
+                            error=of_samples(contacts_error, number[1.0]), note="isostatic; here 6.0 ± 0.1 holds"))
     if {1.0, 1.5, 3.0} <= set(table):
         sphere, short, long = (table[aspect][0] for aspect in (1.0, 1.5, 3.0))
         report.find(Finding("Williams 2003", "Fig. 6", "rods of 1.5 are the densest", None, short,
-                            holds=short > max(sphere, long),
+                            error=of_samples(table[1.5][1], number[1.5]), holds=short > max(sphere, long),
                             note=f"{short:.3f} against {sphere:.3f} of spheres and {long:.3f} of rods of 3"))
 
 

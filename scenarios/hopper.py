@@ -26,7 +26,7 @@ from minidem.output import vtu
 from minidem.scenario import Scenario, at_least, settled
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios import dosta
-from minidem.scenarios.papers import Finding
+from minidem.scenarios.papers import Finding, of_samples
 
 RADIUS, DIAMETER, K = 0.07, 0.005, 1.4                              # of the hopper, of a grain [m]; of the law
 RATIOS, QUICK_RATIOS = (6.0, 7.0, 8.0, 10.0, 12.0), (6.0, 8.0, 11.0)        # D / d
@@ -114,11 +114,12 @@ def run(options, report):
         curves[ratio] = rows = discharge(options, report, bed, ratio, ratio == max(ratios))
         table.append((ratio, flow_rate(rows, total)))
     ratio, rate = np.array(table).T
-    exponent, constant = np.polyfit(np.log(ratio - K), np.log(rate), 1)
+    (exponent, constant), covariance = np.polyfit(np.log(ratio - K), np.log(rate), 1, cov=True)
     report.table("beverloo", ("orifice_over_grain", "flow_rate"), table)
     report.table("flow", ("orifice_over_grain", "time", "mass"),
                  [(key, *row) for key, rows in curves.items() for row in rows])
     report.find(Finding("Beverloo 1961", "eq. for circular orifices", "exponent of (D - 1.4 d)", None, exponent,
+                        error=of_samples(np.sqrt(covariance[0, 0]), len(rate) - 1),
                         holds=bool(abs(exponent - 2.5) <= 0.125), note="criterion: 5/2 within 5 %"))
     report.say(f"Flow rate: {np.exp(constant):.3g} kg/s (D/d - {K})^{exponent:.3f}.")
     report.figure("beverloo", lambda figure: draw(figure, ratio, rate, exponent, constant, curves), size=(9.0, 3.8))

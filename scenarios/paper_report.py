@@ -8,21 +8,35 @@ findings.csv.
 Prints one line per published table or figure: reproduced, not reproduced, known limit (a difference that is expected
 of the law or method), or too short to tell (a run without --quick then decides). If an experiment fails, the report
 contains its error and the other experiments continue.
+
+    python scenarios/paper_report.py --quick --against results/paper_report/findings.csv --out again
+
+repeats what an earlier report of any machine has found, with the same options, and names each number that is not the
+same. Runs of minidem have equal bits everywhere; what scripts make of them with NumPy may differ by rounding, so that
+1e-9 of a number, or 1e-12, is no difference. A chaotic scene ends with other numbers where NumPy, on another processor,
+rounds its initial state otherwise. Processor times are not compared.
 """
 import base64
+import csv
 import html
+import math
 import sys
 import traceback
+from pathlib import Path
 
 import minidem
 from minidem.core.atomic import replace_text
 from minidem.core.interpreter import scenario_command, scenario_scripts
 from minidem.output.table import write_table
 from minidem.scenario import Scenario
+from minidem.scenario.options import told
 from minidem.scenarios import module_of
 from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
 
-COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
+COLUMNS = ("paper", "item", "quantity", "published", "here", "error", "exact", "deviation", "verdict", "note")
+KEY = ("script", "paper", "item", "quantity")
+SAME, SMALL = 1e-9, 1e-12                   # relative and absolute difference of numbers that --against compares
+TIMED = "driven_cylinder_cost"              # an experiment of processor times
 COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8", LIMIT: "#dfeaf7"}
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -42,8 +56,8 @@ def experiments():
     return found
 
 
-def number(value):
-    return "" if value is None else value if isinstance(value, str) else f"{value:.7g}"
+def number(value, digits=7):
+    return "" if value is None else value if isinstance(value, str) else f"{value:.{digits}g}"
 
 
 def findings_table(findings):
@@ -52,7 +66,8 @@ def findings_table(findings):
     for f in findings:
         deviation = "" if f.deviation is None else f"{f.deviation:+.1e}"
         words = [f.paper, f.item, f.quantity]
-        numbers = [number(f.published), number(f.reproduced), number(f.exact), deviation]
+        error = "" if f.error is None else f"± {f.error:.1g}"
+        numbers = [number(f.published), number(f.reproduced), error, number(f.exact), deviation]
         cells = [f"<td>{html.escape(word)}</td>" for word in words]
         cells += [f'<td class="number">{html.escape(word)}</td>' for word in numbers]
         cells += [f"<td>{html.escape(word)}</td>" for word in (f.verdict, f.remarks)]
@@ -75,9 +90,9 @@ def section(name, experiment, report):
     return "".join(parts)
 
 
-def page(sections, told, quick):
+def page(sections, lines, quick):
     note = " Quick mode: fewer points and shorter runs than in the papers." if quick else ""
-    closing = html.escape("\n".join(told))
+    closing = html.escape("\n".join(lines))
     return (f'<!doctype html><meta charset="utf-8"><title>minidem: published and reproduced results</title>'
             f"<style>{STYLE}</style><h1>Rotation integrators: published and reproduced results</h1>"
             f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value is wrong; "
@@ -88,8 +103,42 @@ def page(sections, told, quick):
 
 
 def add_options(group):
-    group.add_argument("--only", metavar="A,B,...", type=lambda text: text.split(","), default=list(experiments()),
+    def chosen(options):
+        """Default of --only: the experiments of --against, or all."""
+        return list(dict.fromkeys(row["script"] for row in earlier(options.against)) or experiments())
+
+    group.add_argument("--only", metavar="A,B,...", type=lambda text: text.split(","), default=chosen,
                        help=f"run only these of {', '.join(experiments())}")
+    group.add_argument("--against", metavar="FILE", type=told(lambda path: earlier(path) and path),
+                       help="compare with this findings.csv")
+
+
+def earlier(path):
+    """Rows of the findings.csv of an earlier report, none without a path; ValueError if it has none."""
+    if path is None:
+        return []
+    try:
+        rows = list(csv.DictReader(Path(path).read_text(encoding="utf-8").splitlines()))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read ({error.strerror})") from None
+    if not rows or not {"script", "here", *KEY} <= rows[0].keys():
+        raise ValueError(f"{path} is no findings.csv of paper_report.py")
+    return rows
+
+
+def changed(rows, before):
+    """Lines on findings, as dictionaries, that are not as they were in the same scripts."""
+    scripts = {row["script"] for row in rows} - {TIMED}
+    now, then = ({tuple(row[name] for name in KEY): row["here"] for row in some if row["script"] in scripts}
+                 for some in (rows, before))
+    for key in {**then, **now}:
+        old, new = then.get(key, "missing"), now.get(key, "missing")
+        try:
+            same = math.isclose(float(old), float(new), rel_tol=SAME, abs_tol=SMALL)
+        except ValueError:                  # "missing", or a finding without a number
+            same = old == new
+        if not same:
+            yield f"{', '.join(key)}: {new}, and {old} before"
 
 
 def check(options):
@@ -99,7 +148,8 @@ def check(options):
 
 
 def run(options, report):
-    sections, rows, told = [], [], []
+    sections, rows, lines = [], [], []
+    columns = [*(column for column in COLUMNS if column != "deviation"), "script", "command"]
     for name in options.only:
         try:
             one = experiments()[name].run_into(report.path / name, quick=options.quick, quiet=options.quiet)
@@ -111,16 +161,19 @@ def run(options, report):
         else:
             sections.append(section(name, experiments()[name], one))
             command = scenario_command(name) + " --quick" * options.quick
-            rows += [(f.paper, f.item, f.quantity, number(f.published), number(f.reproduced), number(f.exact),
-                      f.verdict, f.remarks, name, command) for f in one.findings]
+            rows += [(f.paper, f.item, f.quantity, number(f.published), number(f.reproduced, 10), number(f.error, 2),
+                      number(f.exact), f.verdict, f.remarks, name, command) for f in one.findings]
             new = Finding.lines(one.findings)
         report.say("\n".join(new))
-        told += new
+        lines += new
         # Page and table are valid after every experiment.
-        write_table(report.path / "findings.csv", [*(column for column in COLUMNS if column != "deviation"), "script",
-                                                   "command"], rows)
-        replace_text(report.path / "report.html", page(sections, told, options.quick))
+        write_table(report.path / "findings.csv", columns, rows)
+        replace_text(report.path / "report.html", page(sections, lines, options.quick))
     report.say(f"The report is {report.path / 'report.html'}.")
+    if options.against:
+        different = list(changed([dict(zip(columns, row)) for row in rows], earlier(options.against)))
+        report.failed_runs += len(different)
+        report.say("\n".join(["Not as before:", *different] if different else ["All numbers are as before."]))
 
 
 STUDY = Scenario("paper_report", __doc__, study=run, add_options=add_options, check=check)

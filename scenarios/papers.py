@@ -36,6 +36,10 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 
+from scipy.stats import t as student
+
+from minidem.accuracy.error_bars import CONFIDENCE
+
 REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published value wrong"
 TOO_SHORT, LIMIT = "too short to tell", "known limit"
 
@@ -68,6 +72,9 @@ class Finding:
     limit : str
         Which known limit of a law or method explains a finding that is not reproduced, as documented: the difference is
         expected, and the verdict "known limit". Give it only up to the known size of the difference.
+    error : float, optional
+        Half-width of the interval of `reproduced`, by `of_samples` (95 %) or `of_step`. None for a number that belongs
+        to one step and one initial state, such as the error of an integrator, and is exact but for rounding.
 
     Raises
     ------
@@ -86,6 +93,7 @@ class Finding:
     holds: bool | None = None
     too_short: bool = False
     limit: str = ""
+    error: float | None = None
 
     def __post_init__(self):
         name = f"finding {self.paper}, {self.item}, {self.quantity}"
@@ -153,13 +161,19 @@ class Finding:
         """One line, without paper and item."""
         words = self.quantity
         if self.published is not None:
-            found = "no number" if self.reproduced is None else f"{self.reproduced:.6g}"
-            words += f": published {self.published}, here {found}"
+            words += f": published {self.published}, here {self.number}"
         if self.published is not None and self.deviation is not None:
             words += f" ({self.deviation:+.1e} of it)"
         if self.published is not None and self.exact is not None:
             words += f", exact {self.exact:.6g}"
         return ". ".join(filter(None, [words, self.remarks]))
+
+    @property
+    def number(self) -> str:
+        """The number computed here, with its error."""
+        if self.reproduced is None:
+            return "no number"
+        return f"{self.reproduced:.6g}" + ("" if self.error is None else f" ± {self.error:.1g}")
 
     @property
     def remarks(self) -> str:
@@ -185,3 +199,17 @@ class Finding:
                 line += f", largest deviation {max(deviations):.1e}"
             told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
         return told
+
+
+def of_samples(standard_error: float, samples: int) -> float:
+    """Half-width of the 95 % interval of a mean of independent samples."""
+    return float(student.ppf(0.5 + 0.5 * CONFIDENCE, samples - 1)) * standard_error
+
+
+def of_step(values) -> float:
+    """Bound of the error of the last of three numbers, found with steps 4 dt, 2 dt and dt, of first or higher order.
+
+    Both changes count: where contacts begin within a step, one of them may vanish by chance.
+    """
+    coarse, middle, fine = values
+    return float(max(abs(middle - fine), 0.25 * abs(coarse - fine)))

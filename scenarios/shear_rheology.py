@@ -30,7 +30,7 @@ from scipy.optimize import curve_fit
 
 from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding
+from minidem.scenarios.papers import Finding, of_samples
 from minidem.scenarios.periodic_grains import add_study_options, sample_mean
 from minidem.scenarios.shear_flow import SCENARIO as FLOW
 
@@ -122,31 +122,37 @@ def run(options, report):
     laws = fit(pressure)
     if pressure and rods:
         report.figure("shear_rheology", lambda figure: draw(figure, pressure, volume, rods, laws), size=(9.0, 6.0))
-    judge(report, laws, volume, rods, options.quick)
+    judge(report, laws, len(pressure) - 3, volume, rods, options)
 
 
-def judge(report, laws, volume, rods, quick):
+def judge(report, laws, free, volume, rods, options):
+    """free : degrees of freedom of the fits"""
     if laws:
         (friction, friction_error), (fraction, fraction_error) = laws
-        report.find(Finding("Chialvo 2012", "Table I", "mu_s", None, friction[0], holds=0.36 <= friction[0] <= 0.40,
+        report.find(Finding("Chialvo 2012", "Table I", "mu_s", None, friction[0],
+                            error=of_samples(friction_error[0], free + 1), holds=0.36 <= friction[0] <= 0.40,
                             note=f"{friction[0]:.3f} ± {friction_error[0]:.3f}, published 0.382; 0.36 to 0.40 holds"))
-        report.find(Finding("Chialvo 2012", "Table I", "phi_c", None, fraction[0], holds=0.58 <= fraction[0] <= 0.60,
+        report.find(Finding("Chialvo 2012", "Table I", "phi_c", None, fraction[0],
+                            error=of_samples(fraction_error[0], free + 1), holds=0.58 <= fraction[0] <= 0.60,
                             note=f"{fraction[0]:.4f} ± {fraction_error[0]:.4f}, published 0.587 for one size; 0.58 to "
                                  "0.60 holds"))
         for point in volume:
             apart = [point["mu"] - friction_law(point["inertial_number"], *friction),
                      point["solid_fraction"] - fraction_law(point["inertial_number"], *fraction)]
             report.find(Finding("Jop 2006", "mu(I), phi(I)", f"constant volume, fraction {point['fraction']:g}", None,
-                                apart[0], holds=abs(apart[0]) < 0.02 and abs(apart[1]) < 0.01,
+                                apart[0], error=of_samples(point["mu_error"], options.seeds),
+                                holds=abs(apart[0]) < 0.02 and abs(apart[1]) < 0.01,
                                 note=f"I = {point['inertial_number']:.3g}: mu {apart[0]:+.3f}, fraction "
                                      f"{apart[1]:+.4f} from the curves at constant pressure; less than 0.02 and 0.01"))
     if len(rods) > 1:
         order, angle = ([point[name] for point in rods] for name in ("order", "angle"))
         report.find(Finding("Borzsonyi 2012", "Figs. 3, 4", "longer rods are more ordered", None, order[-1],
-                            holds=bool(np.all(np.diff(order) > 0.0)), too_short=quick,
+                            holds=bool(np.all(np.diff(order) > 0.0)), too_short=options.quick,
+                            error=of_samples(rods[-1]["order_error"], options.seeds),
                             note=f"S2 {', '.join(f'{value:.2f}' for value in order)}, rising; a strain of "
                                  f"{QUICK[MIDDLE]:g} with --quick, and {USUAL:g} without, which the order takes"))
         report.find(Finding("Borzsonyi 2012", "Figs. 3, 4", "and closer to the flow", None, angle[-1],
+                            error=of_samples(rods[-1]["angle_error"], options.seeds),
                             holds=bool(angle[-1] < angle[0] and min(angle) > 0.0),
                             note=f"{', '.join(f'{value:.1f}' for value in angle)} degrees, falling"))
 

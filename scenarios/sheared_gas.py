@@ -30,7 +30,7 @@ from minidem.analysis.flow import granular_temperature
 from minidem.initial import place_densely
 from minidem.scenario import Scenario
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.papers import Finding
+from minidem.scenarios.papers import Finding, of_samples
 from minidem.scenarios.periodic_grains import add_study_options, sample_mean
 
 FRACTION, DIAMETER, DENSITY, RATE = 0.3, 1e-3, 2500.0, 100.0        # [m], [kg/m3], [1/s]
@@ -156,6 +156,7 @@ def run(options, report):
         for name, (value, error, theory, first) in zip(names, found):
             report.find(Finding(
                 "Saha 2016", f"restitution {restitution:g}", f"{name} / that of the theory", None, value / theory,
+                error=of_samples(error / theory, options.seeds),
                 holds=abs(value / theory - 1.0) < NEAR, too_short=error > 0.5 * NEAR * theory,
                 note=f"{value / theory:.3f} ± {error / theory:.3f}, of the first order {value / first:.3f}; within "
                      f"{NEAR:.0%} of the anisotropic Gaussian theory holds"))

@@ -29,7 +29,7 @@ from minidem.scenario import Scenario
 from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios.compression import comes_to_rest
-from minidem.scenarios.papers import Finding
+from minidem.scenarios.papers import Finding, of_samples
 from minidem.scenarios.periodic_grains import (
     PRESSURE,
     add_study_options,
@@ -122,33 +122,44 @@ def run(options, report):
                   for kind, found in kinds.items() for k in range(ROWS)])
     if kinds:
         report.figure("triaxial", lambda figure: draw(figure, kinds), size=(9.0, 3.4))
-    judge(report, options.aspects, critical, few=options.count * options.seeds < ENOUGH)
+    judge(report, options.aspects, critical, {kind: len(found) for kind, found in kinds.items()},
+          few=options.count * options.seeds < ENOUGH)
 
 
-def judge(report, aspects, critical, few):
-    """few : the samples are too small for a verdict on stress ratios."""
+def judge(report, aspects, critical, number, few):
+    """number : samples of each kind;  few : they are too small for a verdict on stress ratios."""
     both = [aspect for aspect in aspects if all((aspect, state) in critical for state in STATES)]
     for aspect in both:
-        dense, loose = (critical[aspect, state] for state in STATES)
+        kinds = [(aspect, state) for state in STATES]
+        dense, loose = (critical[kind] for kind in kinds)
+        fewest = min(number[kind] for kind in kinds)
         item = f"critical state, aspect ratio {aspect:g}"
         report.find(Finding("Schofield & Wroth 1968", item, "stress ratio of loose and dense", None,
-                            loose[0] / dense[0], holds=abs(loose[0] / dense[0] - 1.0) < 0.1,
-                            too_short=few,
+                            loose[0] / dense[0], holds=abs(loose[0] / dense[0] - 1.0) < 0.1, too_short=few,
+                            error=of_samples(of_quotient(loose, dense), fewest),
                             note=f"{loose[0]:.3f} and {dense[0]:.3f}: the same within 10 %; needs {ENOUGH} grains in "
                                  "all samples"))
         report.find(Finding("Schofield & Wroth 1968", item, "solid fraction of loose and dense", None,
                             loose[2] - dense[2], holds=abs(loose[2] - dense[2]) < 0.01,
+                            error=of_samples(math.hypot(loose[3], dense[3]), fewest),
                             note=f"{loose[2]:.4f} and {dense[2]:.4f}, from {loose[4]:.4f} and {dense[4]:.4f}: the same "
                                  "within 0.01"))
         report.find(Finding("Schofield & Wroth 1968", item, "the dense sample has a peak", None, dense[5] / dense[0],
                             holds=dense[5] > 1.2 * dense[0] and dense[5] > loose[5],
                             note=f"largest q/p {dense[5]:.3f}, loose {loose[5]:.3f}"))
     if len(both) > 1:
-        ratios = [critical[aspect, "dense"][0] for aspect in sorted(both)]
+        dense = [critical[aspect, "dense"] for aspect in sorted(both)]
+        ratios = [one[0] for one in dense]
         report.find(Finding("Azema & Radjai 2010", "Fig. 5", "longer rods are stronger", None, ratios[-1] / ratios[0],
                             holds=bool(np.all(np.diff(ratios) > 0.0)),
+                            error=of_samples(of_quotient(dense[-1], dense[0]), min(number.values())),
                             note=f"q/p {', '.join(f'{ratio:.3f}' for ratio in ratios)}, rising; published in two "
                                  "dimensions"))
+
+
+def of_quotient(one, other):
+    """Standard error of the quotient of two means, each (mean, standard error, ...)."""
+    return one[0] / other[0] * math.hypot(one[1] / one[0], other[1] / other[0])
 
 
 def draw(figure, kinds):

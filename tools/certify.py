@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Certify short runs, tests/restart/certificates, anew: when bits of a law or scheme change on purpose.
+"""Certify short runs and numbers, tests/restart/certificates, anew: when bits of a law or scheme change on purpose.
 
     python tools/certify.py
 
@@ -9,13 +9,16 @@ version that certified them. Their files are a few kilobytes each; CHANGELOG.md 
 import argparse
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import minidem as md
+from minidem.scenarios import paper_report
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "restart" / "certificates"
 ROD = md.ClumpTemplate([(-0.02, 0.0, 0.0), (0.0, 0.0, 0.0), (0.02, 0.0, 0.0)], [0.02] * 3, density=2500.0)
 MATERIAL = {"young": 1e7, "poisson": 0.3}
+EXPERIMENTS = "coupled_cylinders,incline,spinning_top,tennis_racket"      # short, and not chaotic
 STEPS = 800                     # in which contacts begin and end, and some last
 FRICTION = {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1, "adhesion": 5.0}
 PLACES = [(0.06, 0.04 + 0.041 * (k % 3), 0.05 + 0.041 * (k // 3)) for k in range(6)]
@@ -44,6 +47,9 @@ def main(argv=None):
         certificate(sim)
         sim.run(STEPS, every=STEPS, callback=certificate)
         print(f"{name}: {len(sim.contacts())} contacts at the end")
+    with tempfile.TemporaryDirectory() as out:
+        paper_report.main(["--quick", "--only", EXPERIMENTS, "--out", out])
+        shutil.copy(Path(out, "findings.csv"), FOLDER)
     return 0
 
 

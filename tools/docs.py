@@ -329,8 +329,9 @@ def write_published(source):
         verdicts = ", ".join(dict.fromkeys(row["verdict"] for row in rows))
         listed.append((f":doc:`{paper}, {item} <{name}>`", verdicts))
         write(source / "published" / f"{name}.rst", *heading(f"{paper}, {item}"), *table(
-            ("quantity", "published", "here", "exact", "verdict", "how it was compared"),
-            [[row[key] for key in ("quantity", "published", "here", "exact", "verdict", "note")] for row in rows]),
+            ("quantity", "published", "here", "±", "exact", "verdict", "how it was compared"),
+            [[row[key] for key in ("quantity", "published", "here", "error", "exact", "verdict", "note")]
+             for row in rows]),
             *(f"* :doc:`/scenarios/{script}`: ``{command}``, version {version}"
               for script, (command, version) in scripts.items()), "",
             *(f".. image:: /scenarios/pictures/published/{path.name}\n   :alt: {path.stem}\n"

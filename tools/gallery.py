@@ -83,7 +83,7 @@ def keep_report(folder):
     scripts = {row["script"] for row in new}
     if FINDINGS.exists():
         with FINDINGS.open(encoding="utf-8") as file:
-            new += [row for row in csv.DictReader(file) if row["script"] not in scripts]
+            new += [{"error": ""} | row for row in csv.DictReader(file) if row["script"] not in scripts]
     new.sort(key=lambda row: (row["script"], row["paper"], row["item"]))
     for script in scripts:
         for old in FINDINGS.parent.glob(f"{script}-*.png"):

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ import minidem as md
 from minidem.scenario import Scenario
 from minidem.scenarios import paper_report
 from minidem.scenarios.energy import energy_pareto as PARETO, rods_energy_study as RODS
-from minidem.scenarios.papers import Finding
+from minidem.scenarios.papers import Finding, of_samples, of_step
 from minidem.scenarios.spiral import chess_box, chess_energy_study as CHESS, chess_in_box
 
 PRINTED = Finding("Somebody 1999", "Table 1", "a length", published="9.400e-03", reproduced=9.4004e-3)
@@ -83,6 +84,8 @@ def test_files_and_lines(tmp_path, capsys):
             "    not reproduced: another: published 9.400e-03, here 0.0095 (+1.1e-02 of it)",
             "Somebody 1999, Table 3: reproduced, 0 of 1, 1 published wrong"} <= set(lines)
     assert MISSED.in_words() == "it grows. last above first. Expected: a rigid law"
+    assert replace(PRINTED, error=of_samples(1e-5, 5)).in_words().startswith(
+        "a length: published 9.400e-03, here 0.0094004 ± 3e-05")
 
 
 def test_a_new_run_replaces_its_own_files_only(tmp_path, monkeypatch, capsys):
@@ -302,3 +305,23 @@ def test_report_of_the_papers(tmp_path, capsys):
     assert "improved PCDM 2016, Section 4: reproduced, 2 of 2" in capsys.readouterr().out
     assert "order of improved-pcdm" in (tmp_path / "report.html").read_text()
     assert len((tmp_path / "findings.csv").read_text().splitlines()) == 5
+    changed = (tmp_path / "findings.csv").read_text().replace("order of pcdm,1,1.", "order of pcdm,1,1.0000001")
+    (tmp_path / "changed.csv").write_text(changed)
+    again = ["--quick", "--against", str(tmp_path / "changed.csv"), "--out", str(tmp_path / "again")]
+    assert paper_report.main(again) == 1
+    lines = capsys.readouterr().out.partition("Not as before:\n")[2].splitlines()
+    assert len(lines) == 2 and lines[0].startswith("coupled_cylinders, improved PCDM 2016, Section 4, order of pcdm: ")
+    assert paper_report.main(["--quick", "--against", "none.csv", "--out", str(tmp_path)]) == 2
+
+
+def test_stored_numbers_of_the_papers(tmp_path):
+    """Of tools/certify.py: findings that are the same on every machine, and in later versions."""
+    stored = Path(__file__).parents[1] / "restart" / "certificates" / "findings.csv"
+    assert paper_report.main(["--quick", "--against", str(stored), "--out", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize("values, error", [
+    ((1.16, 1.04, 1.01), 0.0375), ((1.4, 1.2, 1.1), 0.1), ((1.1, 1.01, 1.01), 0.0225), ((1.0, 1.0, 1.0), 0.0)])
+def test_error_of_the_step(values, error):
+    """Of second and first order: it bounds the true one, 0.01 and 0.1, and is none where the step changes nothing."""
+    assert of_step(values) == pytest.approx(error, abs=1e-15)
