@@ -188,8 +188,10 @@ def mixer(contact, rotation="exact", threads=1):
              md.MeshWall((0.25 * (CUBE - 0.5) + (0.1, 0, -0.3), CUBE_FACES), motion=shaken,
                          surface_velocity=(0.5, 0, 1)),
              md.Cylinder((0, 0, 0), (0, 0, 1), 0.08, outside=True, **turn, motion=spin),
-             md.Cone((-0.28, 0, -0.24), (0, 1, 0.2), (0.02, 0.08), 0.05, angular_velocity=(3.0, 0, 0), motion=shaken,
-                     surface_angular_velocity=(0, 2, 1))]
+             md.CompoundWall([md.Cone((-0.28, 0, -0.24), (0, 1, 0.2), (0.02, 0.08), 0.05),
+                              md.MeshWall((0.06 * CUBE + (-0.3, -0.06, -0.25), CUBE_FACES[:4]))],
+                             angular_velocity=(3.0, 0, 0), center=(-0.28, 0, -0.24), motion=shaken,
+                             surface_angular_velocity=(0, 2, 1))]
     sim = simulation(walls, contact, 2e-4, rotation=rotation, threads=threads, gravity=(2, -9, -4))
     rng = np.random.default_rng(6)
     places = 0.16 * (np.argwhere(np.ones((6, 6, 4))) - [2.5, 2.5, 1.5])

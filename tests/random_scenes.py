@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 from bit_systems import SCHEMES, bits, trap
-from reference_walls import CUBE, CUBE_FACES
 from user_functions import CFUNC
 
 import minidem as md
@@ -185,7 +184,8 @@ class RandomScene:
         elif self.box == "mesh":
             motion = [{"motion": md.Driven(inertia=1e-4, axis=(0, 0, 1), about=middle, moment=0.1 * a)},
                       {"angular_velocity": (0, 0, a)}, {"surface_velocity": (0.1 * b, 0, 0.1 * c)}][self.seed % 3]
-            walls = [md.MeshWall((CUBE * self.high, CUBE_FACES), material=self.materials[-1], **motion)]
+            parts = [md.MeshWall.box((0, 0, 0), self.high), md.Cone((*middle[:2], 0), (0, 0, 1), (0, 0.5 * half), 0)]
+            walls = [md.CompoundWall(parts, center=middle, material=self.materials[-1], **motion)]
         elif self.box == "drum":
             walls[:4] = [md.Cylinder(middle, (0, 0, 1), half, angular_velocity=(0, 0, a))]
         elif self.box == "funnel":

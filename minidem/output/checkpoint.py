@@ -25,7 +25,7 @@ from minidem.output.checkpoint_arrays import not_finite, pack_templates, select,
 from minidem.state.bodies import HOLD, as_numbers
 from minidem.state.state import CLUMP_ROWS, State
 from minidem.templates.clump_template import template_scales
-from minidem.walls import SHAPES, Driven, MeshWall, Oscillation, Servo
+from minidem.walls import SHAPES, CompoundWall, Driven, MeshWall, Oscillation, Servo
 from minidem.walls.motion import STEERED
 from minidem.walls.periodic_box import FUNCTION, LATER, later_of, periodic_box
 
@@ -35,6 +35,7 @@ NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface
 IN_BLOCKS = "scratch", "fields"         # optional columns that the array `blocks` has, others are arrays
 SUMS = ("servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
+MESHES = "mesh_points", "mesh_triangles"
 HISTORY = "history_"                    # arrays of the dict `history` of a Snapshot
 KINDS = {shape.__name__: shape for shape in SHAPES}
 
@@ -94,7 +95,9 @@ def pack_walls(walls):
         motion = wall.motion and (FUNCTION if not isinstance(wall.motion, Oscillation | Servo | Driven) or any(
             map(callable, vars(wall.motion).values())) else without_new(vars(wall.motion)))
         record = without_new({field.name: getattr(wall, field.name) for field in fields(wall)
-                              if field.name != "surface"})
+                              if field.name not in ("surface", "parts")})
+        if isinstance(wall, CompoundWall):
+            record["parts"] = pack_walls(wall.parts)[0]
         records.append(record | {"kind": type(wall).__name__, "material": wall.material and vars(wall.material),
                                  "motion": motion})
     if not any(wall.surface for wall in walls):
@@ -102,6 +105,16 @@ def pack_walls(walls):
     points, triangles = zip(*(wall.surface or none for wall in walls))
     return records, {"mesh_sizes": np.array([(len(p), len(t)) for p, t in zip(points, triangles)], dtype=np.int32),
                      "mesh_points": np.concatenate(points), "mesh_triangles": np.concatenate(triangles)}
+
+
+def unpack_wall(record, surface, motion=None):
+    """A wall of its record, the points and triangles of its mesh, and its motion."""
+    given = record | {"material": record["material"] and Material(**record["material"]), "motion": motion}
+    if record["kind"] == MeshWall.__name__:
+        given["surface"] = surface
+    if "parts" in record:
+        given["parts"] = [unpack_wall(part, surface) for part in record["parts"]]
+    return KINDS[given.pop("kind")](**given)
 
 
 def unpack_walls(records, meshes, motions=None):
@@ -117,11 +130,8 @@ def unpack_walls(records, meshes, motions=None):
             motion = motions.pop(k)
         elif motion is not None:
             motion = (Driven if "inertia" in motion else Servo if "mass" in motion else Oscillation)(**motion)
-        given = record | {"material": record["material"] and Material(**record["material"]), "motion": motion}
-        if record["kind"] == MeshWall.__name__:
-            given["surface"] = tuple(np.split(meshes[name], at)[k]
-                                     for name, at in zip(("mesh_points", "mesh_triangles"), ends))
-        walls.append(KINDS[given.pop("kind")](**given))
+        surface = tuple(np.split(meshes[name], at)[k] for name, at in zip(MESHES, ends) if name in meshes)
+        walls.append(unpack_wall(record, surface, motion))
     for k in motions:
         if k not in range(len(records)):
             raise ValueError(f"motions[{k!r}]: give a number of a wall, of which there are {len(records)}, or "
@@ -202,7 +212,7 @@ def _unpack(settings, arrays, make, threads, motions):
         if "dissipated" in arrays:
             arrays["dissipated"] = np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)
     records, materials = settings["walls"], [Material(**material) for material in settings["materials"]]
-    has_meshes = any(record["kind"] == MeshWall.__name__ for record in records)
+    has_meshes = any(part["kind"] == MeshWall.__name__ for record in records for part in record.get("parts", [record]))
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())
     pairs = [Pair(**{"interacts" if name == "contact" else name: value for name, value in pair.items()}    # before 0.25
                   | {name: Material(**pair[name]) for name in "ab"}) for pair in settings["pairs"]]

@@ -54,14 +54,15 @@ def wall_mesh(sim, bounds=None):
     if box is not None:
         ends = box.low, box.high
         bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))
-    walls = sim.walls.at_rest
+    numbers, walls = zip(*((k, piece) for k, wall in enumerate(sim.walls.at_rest) for piece in wall.pieces())) \
+        if sim.walls else ((), ())
     planes = [wall.half_space for wall in walls if wall.half_space]
     revolved = [wall for wall in walls if wall.profile((0.0, 0.0))]
     parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds, revolved)]
     parts += [strip(wall, planes, bounds) for wall in revolved if wall.profile(bounds)]
     triangles = [wall.drawn() for wall in walls]
     parts += [found for found in triangles if found is not None]
-    for k, (wall, found) in enumerate(zip(walls, triangles)):
+    for k, wall, found in zip(numbers, walls, triangles):
         if found is None and not (wall.half_space or wall.profile((0.0, 0.0))) and wall.primitives():
             warnings.warn(f"wall {k}, a {type(wall).__name__}, is not drawn: let its method `drawn` return points "
                           "(n, 3) and triangles (m, 3) of the surface", stacklevel=2)

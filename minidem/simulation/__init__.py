@@ -86,7 +86,7 @@ class Simulation(Clumps, PeriodicBoundaries, Conditions, Contacts, Energies):
     ----------
     material : Material
         Of all clumps and walls without a material of their own.
-    walls : list of Plane, Cylinder, Cone and MeshWall, optional
+    walls : list of Plane, Cylinder, Cone, MeshWall and CompoundWall, optional
         `md.box_walls(low, high)` makes six planes. None or []: unbounded space.
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names. 'exact' has
@@ -146,7 +146,8 @@ class Simulation(Clumps, PeriodicBoundaries, Conditions, Contacts, Energies):
                  periodic: tuple | PeriodicBox | None = None):
         require_materials(material=material)
         box, walls = periodic_box(periodic), tuple(list_of(
-            Wall, "walls", walls, "Plane, Cylinder, Cone and MeshWall, or those of minidem.box_walls(low, high)"))
+            Wall, "walls", walls, "Plane, Cylinder, Cone, MeshWall, CompoundWall, or those of minidem.box_walls(low, "
+            "high)"))
         gravity, pairs = checked_gravity(gravity), tuple(list_of(Pair, "pairs", pairs))
         vars(self).update(dt=positive("dt", dt), rotation=str(rotation), contact=str(contact), inlets=[])
         self._begin(rotation, contact, checked_threads(threads))

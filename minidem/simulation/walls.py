@@ -156,7 +156,7 @@ class Walls(Accessor, tuple):
             For a name in use, a missing pair, an overlap with a clump of more than a tenth of a radius, or a wall that
             the contact law or the periodic box cannot have. Nothing is added then.
         """
-        list_of(Wall, "wall", [wall], "Plane, Cylinder, Cone or MeshWall")
+        list_of(Wall, "wall", [wall], "Plane, Cylinder, Cone, MeshWall or CompoundWall")
         sim = self._sim
         walls = sim.reader.walls
         self._change([*walls, wall.with_changes(since=sim.loop.step_count * sim.dt)], [*range(len(walls)), -1])

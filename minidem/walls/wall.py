@@ -26,7 +26,7 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Wall:
-    """Base class of `Plane`, `Cylinder`, `Cone` and `MeshWall`.
+    """Base class of `Plane`, `Cylinder`, `Cone`, `MeshWall` and `CompoundWall`.
 
     A shape says here all that the package needs of it, so that nothing else depends on its class. The defaults
     suit a finite surface that clumps touch from both sides. A shape with a formula gives `primitives`, and the
@@ -86,6 +86,10 @@ class Wall:
     def profile(self, reach):
         """Ends (distance from `point` along `axis`, radius) of a surface of revolution, drawn to `reach`; else None."""
         return None
+
+    def pieces(self):
+        """Walls as which it is drawn."""
+        return [self]
 
     def drawn(self):
         """Points (n, 3) and triangles (m, 3) to draw a shape without `half_space` and `profile`; None: it is not drawn.

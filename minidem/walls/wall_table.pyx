@@ -28,7 +28,7 @@ def in_box(wall, length, repeated):
     Corners with one number make triangles neighbours. A sphere has a radius below a quarter of the length, and edges
     are shorter: so it touches one image of a triangle, and two triangles with a common corner on the same side of it.
     """
-    points, triangles = np.asarray(wall.points), np.asarray(wall.triangles)
+    points, triangles = wall.surface
     if not repeated:
         return points, triangles, triangles
     points, triangles = divided(points, triangles, PART * length[length > 0.0].min())

@@ -10,6 +10,7 @@ from reference_walls import BALL, CUBE, CUBE_FACES, FRICTION, MATERIAL, MINDLIN,
 from rods_in_box import SCENARIO as RODS
 
 import minidem as md
+from minidem.output.wall_shapes import wall_mesh
 from minidem.walls.motion import scaled
 
 AXIS, ORIGIN = (0, 0, 1), (0, 0, 0)
@@ -185,3 +186,65 @@ def test_a_frame_that_grains_drive():
         fastest = max(fastest, sim.walls.velocity(0)[0][0])
         np.testing.assert_allclose(momentum(), begin, rtol=1e-11)
     assert fastest > 0.5 and abs(sim.energy().total - sim.energy().work - energy) < 1e-3 * energy
+
+
+PARTS = [md.Cone((0, 0, 0), AXIS, (0.5, 0.6), 1.0), md.MeshWall.box((-0.2, -0.2, -0.3), (0.2, 0.2, 0.2), open="-z"),
+         md.Cone((0, 0, 0), AXIS, (0.0, 0.5), 0.0), md.MeshWall.box((-2, -2, -2), (2, 2, 2))]
+
+
+def in_bucket(walls, contact="hertz-mindlin:mass=clump"):
+    sim = simulation(walls, contact, 1e-4, dataclasses.replace(FRICTION, rolling_friction=0.0), gravity=(1, 2, -9))
+    sim.add_clumps(BALL, np.array([(x, y, z) for x in (-0.22, 0, 0.22) for y in (-0.22, 0, 0.22) for z in (0.4, 0.6)]),
+                   velocity=(0.3, -1.0, 0.7), scale=0.09)
+    return sim
+
+
+def test_a_compound_wall_acts_as_its_parts(tmp_path):
+    """Equal bits, and the sum of the forces; also from a checkpoint, whose wall has the same parts."""
+    motion = {"velocity": (0, 0, 0.3), "angular_velocity": (0.5, 0, 1), "center": (0, 0, 0.2), "motion": md.Oscillation(
+        (0.02, 0, 0), 9.0)}
+    one, apart = in_bucket([md.CompoundWall(PARTS, name="bucket", **motion)]), in_bucket(
+        [part.with_changes(**motion) for part in PARTS])
+    touched = set()
+    one.run(6000)
+    apart.run(6000, every=200, callback=lambda sim: touched.update(sim.contacts()["clump_j"].tolist()))
+    assert np.array_equal(one.position, apart.position) and len(touched - {*range(18)}) > 2
+    np.testing.assert_allclose(one.walls.force("bucket"), sum(map(apart.walls.force, range(4))), rtol=1e-12)
+    one.save(tmp_path / "state.npz")
+    again = md.Simulation.load(tmp_path / "state.npz")
+    assert repr(again.walls) == repr(one.walls)
+    assert [*map(type, again.walls[0].parts)] == [md.Cone, md.Cone, md.MeshWall]
+    for sim in one, again:
+        sim.run(1000)
+    assert np.array_equal(one.position, again.position)
+    drawn = wall_mesh(again).cells_dict
+    assert len(drawn["triangle"]) == 22 and len(drawn["quad"]) == 2 * 96
+    again.walls.remove("bucket")
+    assert not again.walls
+
+
+def test_a_compound_wall_that_grains_drive():
+    """Its mass shares the momentum along the line of grains in it."""
+    frame = md.CompoundWall(PARTS, motion=md.Driven(mass=300.0, axis=(1, 0, 0)))
+    sim = in_bucket([frame], "hertz-mindlin")
+    sim.set_gravity((0, 0, -9))
+
+    def momentum():
+        return 300.0 * sim.walls.velocity(0)[0][0] + sim.reader.column("mass") @ np.asarray(sim.velocity)[:, 0]
+
+    begin = momentum()
+    for _ in range(5):
+        sim.run(400)
+        np.testing.assert_allclose(momentum(), begin, rtol=1e-11)
+    assert sim.walls.velocity(0)[0][0] > 0.01
+
+
+@pytest.mark.parametrize("parts, words", [
+    (PARTS[0], "parts = Cone.*give a list of Cone and MeshWall"), ([], "give a list"),
+    ([PARTS[0], md.Plane(ORIGIN, AXIS)], r"parts\[1\] = Plane.*a tube is a Cone of two equal radii"),
+    ([md.Cone(ORIGIN, AXIS, (0, 1), 0, name="x")], r"parts\[0\].*give motion, name and material to the whole"),
+    ([md.MeshWall((CUBE, CUBE_FACES), velocity=AXIS)], r"parts\[0\].*give motion"),
+    ([md.MeshWall((CUBE, CUBE_FACES), feature_angle=angle) for angle in (0.1, 0.2)], "the same feature_angle")])
+def test_parts_that_are_refused(parts, words):
+    with pytest.raises(ValueError, match=words):
+        md.CompoundWall(parts)

@@ -39,12 +39,15 @@ def walls_of(kind):
               "oscillation": md.Plane((0, 0, -0.31), (0, 0, 1), motion=md.Oscillation((0.01, 0.02, 0.03), 5.0)),
               "function": md.MeshWall(plate(5, height=-0.31), motion=swinging),
               "cone": md.Cone((0, 0, -0.5), (0, 0.1, 1), (0.6, 0.05), 0.2, motion=swinging),
+              "compound": md.CompoundWall([md.Cone((0, 0, -0.5), (0, 0, 1), (0.3, 0.3), 0.2), md.Cone(
+                  (0, 0, -0.3), (0, 0, 1), (0, 0.3), 0.0), md.MeshWall.box((0.25, -0.3, -0.5), (0.4, 0.3, -0.25))],
+                  motion=swinging),
               "cube": md.MeshWall((0.5 * CUBE + (-0.2, -0.2, -0.85), CUBE_FACES), motion=swinging,
                                   angular_velocity=(0, 0, 1.0))}[kind]
-    return box if kind not in ("cube", "cone") else box + [md.Plane((0, 0, -0.33), (0, 0, 1))]
+    return box if kind not in ("cube", "cone", "compound") else box + [md.Plane((0, 0, -0.33), (0, 0, 1))]
 
 
-KINDS = ["cylinder", "facets", "belt", "oscillation", "function", "cube", "cone", "driven"]
+KINDS = ["cylinder", "facets", "belt", "oscillation", "function", "cube", "cone", "compound", "driven"]
 SURFACES = {"surface_velocity": (0.8, -0.5, 0.3), "surface_angular_velocity": (0.5, 0.2, 3.0)}
 
 
