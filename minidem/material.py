@@ -5,7 +5,7 @@ from math import pi, sqrt
 from minidem.core.checks import flag, non_negative, number, positive, short_repr
 
 # of contacts of two bodies, beside the moduli
-PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction", "adhesion")
+PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction", "adhesion", "bridge_volume")
 
 
 def _check_contact_properties(owner, names=PAIR_PROPERTIES):
@@ -60,6 +60,9 @@ class Material:
     adhesion : float
         Work of adhesion w [J/m2], 0 or greater: the energy to part two surfaces of unit area, gamma_1 + gamma_2 -
         gamma_12 of their surface energies, with contact="hertz-mindlin:cohesion=jkr" and the like.
+    bridge_volume : float
+        Volume of each liquid bridge [m3], 0 or greater, 0 being dry; with contact="hertz-mindlin:liquid=willett" and
+        the like.
     name : str, optional
         Name for messages. It distinguishes materials with otherwise equal values.
 
@@ -77,6 +80,7 @@ class Material:
     friction: float = 0.0
     rolling_friction: float = 0.0
     adhesion: float = 0.0
+    bridge_volume: float = 0.0
     name: str | None = None
 
     def __post_init__(self):
@@ -134,7 +138,7 @@ class Pair:
     ----------
     a, b : Material
         The two materials, in any order.
-    restitution, friction, rolling_friction, adhesion : float, optional
+    restitution, friction, rolling_friction, adhesion, bridge_volume : float, optional
         As of a `Material`. Default: the value of both materials if they have the same one, else None: a contact law
         that reads this property then refuses the pair.
     interacts : bool
@@ -153,6 +157,7 @@ class Pair:
     friction: float | None = None
     rolling_friction: float | None = None
     adhesion: float | None = None
+    bridge_volume: float | None = None
     interacts: bool = True
 
     def __post_init__(self):

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Capillary bridges between wet spheres: a contact law of a user that reaches beyond touch. A worked example.
 
+The built-in laws have bridges of a constant volume with another formula, `hertz-mindlin:liquid=willett`. These here can
+share a liquid.
+
 At touch a bridge of a liquid forms; it pulls until the gap s of the spheres reaches the rupture distance s_c. The pull
 follows Rabinovich, Esayanur & Moudgil, Langmuir 21, 10992 (2005), without the term of the immersion angle; s_c follows
 Lian, Thornton & Adams, J. Colloid Interface Sci. 161, 138 (1993):

@@ -265,11 +265,15 @@ def stirring(t):
     return (2e-3 * np.sin(400.0 * t), 0.0, 0.0), (0.0, 0.0, 20.0 * t)
 
 
-STICKY = "rolling=epsd", "rolling=epsd,tangential=mindlin,mass=clump", "rolling=epsd,friction_limit=magnitude"
+STICKY = ("hertz-mindlin:cohesion=jkr,rolling=epsd", "hertz-mindlin:cohesion=jkr,rolling=epsd,friction_limit=magnitude",
+          "hertz-mindlin:cohesion=jkr,rolling=epsd,tangential=mindlin,mass=clump",
+          "hertz-mindlin:liquid=willett,rolling=epsd,surface_tension=1",
+          "hooke-coulomb:stiffness=2e4,liquid=willett,bonds=parallel,surface_tension=1")
 
 
 def sticky(contact, rotation="exact", threads=1):
-    radius, material = 2e-3, md.Material(1e7, 0.3, restitution=0.95, friction=0.4, rolling_friction=0.1, adhesion=5.0)
+    radius, material = 2e-3, md.Material(1e7, 0.3, restitution=0.95, friction=0.4, rolling_friction=0.1, adhesion=5.0,
+                                        bridge_volume=1e-10)
     low, high = np.zeros(3), np.full(3, 8.2 * 2 * radius)
     sim = md.Simulation(material, md.box_walls(low, high), contact=contact, dt=5e-6, threads=threads, rotation=rotation)
     random = np.random.default_rng(5)
@@ -412,7 +416,7 @@ SYSTEMS = {
     "images of a floor": System(shaken_floor, ("hertz", ROLLING), 140, 1320),
     "press": System(press, ("hertz", MINDLIN, SINGLE), 400, 500),
     "carried": System(carried, ("hertz", MINDLIN), 300, 500, {6: stirring}),
-    "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
+    "sticky": System(sticky, STICKY, 400, 8000),
     "sizes and materials": System(sizes_and_materials, ("hertz", ONSET), 200),
     "bonds": System(agglomerates, (BONDED, SOFT_BONDED), 530, 650),
     "fields": System(rods_with_fields, ("hertz-mindlin",), 120, 600, traps=True, functions=stirred),

@@ -112,6 +112,7 @@ def random_law(pick):
         options = [f"{option}={pick(*values)}" for option, values in {
             "rolling": ("none", "epsd"), "friction_limit": ("repulsion", "magnitude"), "limit_damping": ("no", "yes"),
             "mass": ("shared", "single", "clump"), "bonds": ("none", "parallel"),
+            "liquid": ("none", "none", "willett"),
             "tangential_damping": ("stiffness-ratio", 0.3)}.items()] + [f"tangential={tangential}"]
         options += [f"cohesion={pick('none', 'jkr')}"] if name == "hertz-mindlin" else []
         options += ["tangential_stiffness=2e4"] if tangential == "linear" and name == "hertz-mindlin" else []
@@ -165,6 +166,7 @@ class RandomScene:
         damped = {"restitution": 0.6, "friction": 0.4} if self.has_history else {}
         damped |= {"rolling_friction": 0.1} if "epsd" in self.contact else {}
         damped |= {"adhesion": 5.0} if "jkr" in self.contact else {}
+        damped |= {"bridge_volume": 1e-9} if "willett" in self.contact else {}
         return [md.Material(1e7, 0.3, **damped)] + pick([], [md.Material(2e7, 0.2, **damped)])
 
     def boundaries(self):
@@ -203,7 +205,7 @@ class RandomScene:
 
     def start(self, threads):
         pairs = [md.Pair(*self.materials, restitution=0.7, friction=0.2, rolling_friction=0.1, adhesion=2.0,
-                         contact=self.seed % 5 > 0)] if self.materials[1:] else []
+                         bridge_volume=3e-9, contact=self.seed % 5 > 0)] if self.materials[1:] else []
         sim = md.Simulation(self.materials[0], contact=self.contact, rotation=self.rotation, dt=DT, pairs=pairs,
                             gravity=self.gravity, threads=threads, **self.boundaries())
         rng = np.random.default_rng([self.seed, 2])

@@ -50,6 +50,13 @@ class HertzMindlin(Choice):
         rotate.
     bonds : one of none, parallel; default none
         With parallel, bonds of sim.bonds.add, by Potyondy and Cundall 2004.
+    liquid : one of none, willett; default none
+        With willett, a liquid bridge of the bridge_volume of materials forms at touch, by Willett et
+        al. 2000.
+    surface_tension : a number from 0 on, up to 1e+60; default 0.0728
+        Of the liquid [N/m], with liquid=willett; the default is that of water.
+    contact_angle : a number from 0 on, up to 1e+60; default 0.0
+        Of the liquid on all bodies [rad], below pi/2, with liquid=willett.
     tangential_stiffness : none, or a positive number, from 1e-60 to 1e+60; default none
         Stiffness k_t of all contacts [N/m], for tangential=linear, which needs it.
     cohesion : one of none, jkr; default none
@@ -71,6 +78,9 @@ class HertzMindlin(Choice):
                 rolling_damping: float = 0.3,
                 mass: Literal["shared", "single", "clump"] = "shared",
                 bonds: Literal["none", "parallel"] = "none",
+                liquid: Literal["none", "willett"] = "none",
+                surface_tension: float = 0.0728,
+                contact_angle: float = 0.0,
                 tangential_stiffness: Literal["none"] | float = "none",
                 cohesion: Literal["none", "jkr"] = "none") -> Self: ...
 
@@ -119,6 +129,13 @@ class HookeCoulomb(Choice):
         rotate.
     bonds : one of none, parallel; default none
         With parallel, bonds of sim.bonds.add, by Potyondy and Cundall 2004.
+    liquid : one of none, willett; default none
+        With willett, a liquid bridge of the bridge_volume of materials forms at touch, by Willett et
+        al. 2000.
+    surface_tension : a number from 0 on, up to 1e+60; default 0.0728
+        Of the liquid [N/m], with liquid=willett; the default is that of water.
+    contact_angle : a number from 0 on, up to 1e+60; default 0.0
+        Of the liquid on all bodies [rad], below pi/2, with liquid=willett.
     stiffness : a positive number, from 1e-60 to 1e+60
         Stiffness k of all contacts [N/m].
     tangential_stiffness : a positive number, from 1e-60 to 1e+60; default 0.2857142857142857
@@ -141,6 +158,9 @@ class HookeCoulomb(Choice):
                 rolling_damping: float = 0.3,
                 mass: Literal["shared", "single", "clump"] = "shared",
                 bonds: Literal["none", "parallel"] = "none",
+                liquid: Literal["none", "willett"] = "none",
+                surface_tension: float = 0.0728,
+                contact_angle: float = 0.0,
                 stiffness: float,
                 tangential_stiffness: float = 0.2857142857142857,
                 plastic: Literal["none", "walton-braun"] = "none") -> Self: ...

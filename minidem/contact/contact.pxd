@@ -5,7 +5,7 @@ from minidem.core.vec3 cimport Vec3, vec3
 cdef enum:
     MAX_COEFFICIENTS = 64
     CENTRAL_COEFFICIENTS = 4    # of a law without history
-    MAX_RECORDS = 13        # of a history
+    MAX_RECORDS = 16        # of a history
 
 cdef extern from "contact/contact.h" nogil:
     enum:

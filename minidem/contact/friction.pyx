@@ -1,7 +1,7 @@
 """Laws with friction: sums of parts (part.pxd), chosen by their parameters, and the coefficients that parts share."""
 import numpy as np
 
-from minidem.contact.parts import bond, jkr, plastic
+from minidem.contact.parts import bond, jkr, liquid, plastic
 from minidem.contact.parts.springs import MODELS, ROLLING
 from minidem.contact.registry import MASSES, ContactLaw
 from minidem.core.parameters import NonNegative, Positive
@@ -24,17 +24,19 @@ COEFFICIENT_INDEX = {"stiffness": STIFFNESS, "damping": DAMPING, "tangential_sti
 
 # Parts by the words of their parameters; the first word is the default.
 PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING},
-         "bonds": {"none": None, "parallel": bond.PART}}
+         "liquid": {"none": None, "willett": liquid.PART}, "bonds": {"none": None, "parallel": bond.PART}}
 COHESION = {"none": None, "jkr": jkr.PART}      # replace the normal part
 PLASTICITY = {"none": None, "walton-braun": plastic.PART}
 
 READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",),
+              "liquid=willett": ("bridge_volume", "surface_tension", "contact_angle"),
               **{f"tangential={name}": tuple(model.parameters) for name, model in MODELS.items() if model.parameters}}
 FRICTION_PARAMETERS = {         # the first three in the order of part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
     "tangential": tuple(MODELS), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": MASSES,
-    "bonds": tuple(PARTS["bonds"]),
+    "bonds": tuple(PARTS["bonds"]), "liquid": tuple(PARTS["liquid"]), "surface_tension": NonNegative(0.0728),
+    "contact_angle": NonNegative(0.0),
 }
 MEANINGS = {
     "limit_damping": "With yes, attraction before lift-off is clipped, and the restitution larger than given.",
@@ -46,12 +48,16 @@ MEANINGS = {
     "rolling_damping": "Damping ratio of rolling, with rolling=epsd.",
     "mass": "Effective mass: shared by the contacts of two bodies, of a single one, or of clumps that do not rotate.",
     "bonds": "With parallel, bonds of sim.bonds.add, by Potyondy and Cundall 2004.",
+    "liquid": "With willett, a liquid bridge of the bridge_volume of materials forms at touch, by Willett et al. 2000.",
+    "surface_tension": "Of the liquid [N/m], with liquid=willett; the default is that of water.",
+    "contact_angle": "Of the liquid on all bodies [rad], below pi/2, with liquid=willett.",
 }
 for model in MODELS.values():
     for name in model.parameters:
         assert name not in FRICTION_PARAMETERS, f"{name}: a tangential model needs another name for it"
     FRICTION_PARAMETERS |= model.parameters
-REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded")
+REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded", "willett2000capillary",
+              "lian1993theoretical")
 
 
 def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling, normal=()):
@@ -63,18 +69,29 @@ def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rollin
     """
     given, like = values["tangential_damping"], np.zeros_like(pair["friction"])
     own = [values[name] + like for name in MODELS[values["tangential"]].parameters]
+    bridge = () if values["liquid"] == "none" else bridge_rows(pair["bridge_volume"], values)
     loss = -np.log(pair["restitution"])
     return (stiffness + like, damping * (loss / np.sqrt(np.pi ** 2 + loss ** 2)), tangential + like,
             (ratio if given == "stiffness-ratio" else given) + like, pair["friction"],
             2.25 * pair["rolling_friction"] ** 2 * rolling, pair["rolling_friction"], values["rolling_damping"] + like,
-            *(normal or own and (like,)), *own)
+            *(normal or (bridge or own) and (like,)), *(bridge or own and 3 * (like,)), *own)
+
+
+def bridge_rows(volume, values):
+    """The coefficients of liquid bridges of these volumes (m, n)."""
+    pull = 4.0 * np.pi * values["surface_tension"] * np.cos(values["contact_angle"])
+    shortness = np.sqrt(2.0 / np.where(volume > 0.0, volume, np.inf))
+    return pull * (volume > 0.0), shortness, liquid.rupture_distance(volume, values["contact_angle"])
 
 
 def largest_gap(pair, values, radius):
-    """Gap [m] at which contacts of an effective radius [m] tear off, or bonds break; pair, values : see above."""
+    """Gap [m] at which contacts of an effective radius [m] tear off, bridges or bonds break; pair, values : see above.
+    """
     if values.get("cohesion", "none") != "none":
         return 3.0 * (0.25 * jkr.length_root(pair["modulus"], pair["adhesion"])) ** (4 / 3) * radius ** (1 / 3)
-    return values["bond_range"] * radius if values["bonds"] != "none" else 0.0
+    bonds = values["bond_range"] * radius if values["bonds"] != "none" else 0.0
+    wet = values["liquid"] != "none"
+    return np.maximum(bonds, liquid.rupture_distance(pair["bridge_volume"], values["contact_angle"])) if wet else bonds
 
 
 cdef void forces(const Contact *contact, double *history, Result *result,
@@ -87,10 +104,10 @@ cdef void forces(const Contact *contact, double *history, Result *result,
         part += 1
 
 
-cdef void forces_with_bonds(const Contact *contact, double *history, Result *result,
-                            const LawParameters *parameters) noexcept nogil:
-    """The last part acts across gaps; where there is one, all other records are zero after a step. So the other parts
-    of a block are left out if all of its contacts have gaps, and had them in the last step."""
+cdef void forces_across(const Contact *contact, double *history, Result *result,
+                        const LawParameters *parameters) noexcept nogil:
+    """The last parts act across gaps; where there is one, all records of others are zero after a step. So the others
+    are left out in a block if all of its contacts have gaps, and had them in the last step."""
     cdef Normal normal
     cdef const PartCall *part = parameters.parts
     cdef const FrictionHistory *last = <const FrictionHistory *> history
@@ -101,14 +118,16 @@ cdef void forces_with_bonds(const Contact *contact, double *history, Result *res
         any_touch |= <long long> ((contact.overlap[lane] > 0.0) | (last.radius[lane] != 0.0))
         any_gap |= <long long> (contact.overlap[lane] <= 0.0)
     memset(result, 0, <size_t> (<char *> result.goes_on - <char *> result))
-    while part[1].forces != NULL:
+    while not part.across:
         if any_touch:
             part.forces(contact, <OwnFriction> history, history + part.first, &normal, result, parameters)
         part += 1
     for row in range(part.first // LANES if any_touch and any_gap else 0):
         for lane in range(LANES):
             history[row * LANES + lane] = history[row * LANES + lane] if contact.overlap[lane] > 0.0 else 0.0
-    part.forces(contact, <OwnFriction> history, history + part.first, &normal, result, parameters)
+    while part.forces != NULL:
+        part.forces(contact, <OwnFriction> history, history + part.first, &normal, result, parameters)
+        part += 1
 
 
 cdef void describe(const Contact *contact, double *history, Energies *energies,
@@ -129,11 +148,15 @@ def friction_kernels(normal, values):
         raise ValueError("limit_damping = yes: plastic contacts have no dashpot that attracts; leave one out")
     if cohesion is not None and values["limit_damping"] == "yes":
         raise ValueError("limit_damping = yes: it clips attraction, and contacts with cohesion attract; leave one out")
-    if cohesion is not None and values["bonds"] != "none":
-        raise ValueError("bonds = parallel: bonds beside contacts with cohesion are not defined; leave one out")
+    for name in ("bonds", "liquid") if cohesion is not None else ():
+        if values[name] != "none":
+            raise ValueError(f"{name} = {values[name]}: {name} beside contacts with cohesion is not defined; leave one "
+                             "out")
+    if not 0.0 <= values["contact_angle"] < 0.5 * np.pi:
+        raise ValueError(f"contact_angle = {values['contact_angle']}: give an angle below pi/2, in radians")
     parts = (cohesion or plasticity or normal, *(PARTS[name][values[name]] for name in PARTS))
-    bonds, parts = parts[-1], tuple(part for part in parts if part is not None)
-    return LawKernels(history=<size_t> (forces if bonds is None else forces_with_bonds), describe=<size_t> describe,
+    parts = tuple(part for part in parts if part is not None)
+    return LawKernels(history=<size_t> (forces_across if parts[-1].across else forces), describe=<size_t> describe,
                       n_records=FRICTION_RECORDS, parts=parts)
 
 

@@ -63,7 +63,7 @@ cdef class Part:
     cdef PartEnergies describe
     cdef StretchRule rule
     cdef readonly int n_records, rare_records
-    cdef readonly bint has_couples
+    cdef readonly bint has_couples, across
     cdef readonly dict parameters
 
 

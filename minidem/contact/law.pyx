@@ -23,9 +23,10 @@ cdef class Part:
     """The compiled functions of a part of a law (part.pxd), by address, and what it has of its own."""
 
     def __init__(self, *, size_t forces, size_t describe, size_t rule=0, int n_records=0, int rare_records=0,
-                 bint has_couples=False, dict parameters=None):
+                 bint has_couples=False, bint across=False, dict parameters=None):
         self.forces, self.describe, self.rule = <PartFunction> forces, <PartEnergies> describe, <StretchRule> rule
-        self.n_records, self.rare_records, self.has_couples = n_records, rare_records, has_couples
+        self.n_records, self.rare_records = n_records, rare_records
+        self.has_couples, self.across = has_couples, across
         self.parameters = parameters or {}
 
 
@@ -68,7 +69,7 @@ cdef class LawKernels(External):
             law.parameters.undamped, law.parameters.record = <void *> self.undamped, 4 * LANES * (self.n_records - 1)
         for k, part in enumerate(self.parts):
             law.parameters.parts[k].forces, law.parameters.parts[k].describe = part.forces, part.describe
-            law.parameters.parts[k].first = 4 * LANES * first
+            law.parameters.parts[k].first, law.parameters.parts[k].across = 4 * LANES * first, part.across
             if part.rule != NULL:
                 law.parameters.rule = part.rule
             first += part.n_records

@@ -1,4 +1,4 @@
-"""Parts of a law with friction, normal force, friction, rolling resistance, bonds: interface, and what they share.
+"""Parts of a law with friction, normal force, friction, bridges, bonds and so on: interface, and what they share.
 
 A law is the sum of its parts (friction.pyx). Each part is a function of eight contacts, of the form of `PartFunction`:
 
@@ -16,8 +16,8 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, scale, sub
 
 cdef enum:
-    MAX_PARAMETERS = 16
-    MAX_PARTS = 4
+    MAX_PARAMETERS = 32
+    MAX_PARTS = 6
 
 cdef enum:                          # of a pair of materials, in contact.coefficients
     STIFFNESS = 0                   # F_e = STIFFNESS a d, contact radius a; of linear springs a = 1
@@ -30,7 +30,10 @@ cdef enum:                          # of a pair of materials, in contact.coeffic
     ROLLING_DAMPING = 7             # fraction of the critical one
     LOADING = 8                     # k / k_2 of parts/plastic.pyx
     ADHESION = 8                    # s = sqrt(2 pi w / E*) of parts/jkr.pyx [m^(1/2)]; 0 without cohesion
-    MODEL = 9                       # the first parameter of the tangential model of its own; others follow
+    BRIDGE_PULL = 9                 # of a liquid bridge at touch, over R* [N/m]; 0: a dry pair
+    BRIDGE_SHORTNESS = 10           # sqrt(2 / V), times sqrt(R*): 1 over the gap where the pull falls [1/m]
+    BRIDGE_END = 11                 # gap at which it ruptures [m]
+    MODEL = 12                      # the first parameter of the tangential model of its own; others follow
 
 cdef enum:                          # of both laws; others follow
     LIMIT_DAMPING = 0               # clip attraction
@@ -97,6 +100,7 @@ cdef struct PartCall:
     PartFunction forces             # NULL behind the last part
     PartEnergies describe
     Py_ssize_t first                # double of the history where its own begins
+    bint across                     # it acts across gaps; such parts come last
 
 cdef struct LawParameters:          # what a law gets as its parameters; a user's law knows the first member
     double values[MAX_PARAMETERS]   # in the order of the description

@@ -241,19 +241,19 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     describe : function, optional
         Elastic energies of eight contacts at the pose, and which of them slide. Without it these are zero.
     records : int
-        Of the history of a contact, 1 to 13 of four numbers each. They are zero in a new contact.
+        Of the history of a contact, 1 to 16 of four numbers each. They are zero in a new contact.
     couples : bool
         Whether the law exerts couples in addition to the moments of its forces.
     coefficients : function, optional
         coefficients(pair, values) -> numbers or arrays (m, n) for pairs of m with n materials, which `force` reads.
         `pair` has the properties of these pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution,
-        friction, rolling_friction, adhesion [J/m2]. `values` are the parameters by name. Numbers of a pair may depend
-        on nothing but this pair, because clumps may bring materials later.
+        friction, rolling_friction, adhesion [J/m2], bridge_volume [m3]. `values` are the parameters by name. Numbers of
+        a pair may depend on nothing but this pair, because clumps may bring materials later.
     reads : tuple of str
         Properties of materials that it reads: young, poisson.
     reads_of_pairs : tuple of str
-        Properties of pairs of materials that it reads: restitution, friction, rolling_friction, adhesion. With any, two
-        different materials that can meet need a `Pair`.
+        Properties of pairs of materials that it reads: restitution, friction, rolling_friction, adhesion,
+        bridge_volume. With any, two different materials that can meet need a `Pair`.
     parameters : dict, optional
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given. Any
         finite number is allowed, and for a whole default any whole number; of a type of
@@ -271,7 +271,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     damped : bool
         Whether to add the dashpot of `md.contact.damping` beside the normal force, which is k d^p of the overlap d with
         p = `power`, 1.5 if not given. A contact then has the `restitution` of its materials at any speed. The law gets
-        the parameter `mass`, as the built-in ones have it, which `force` and `describe` do not see. It has at most 12
+        the parameter `mass`, as the built-in ones have it, which `force` and `describe` do not see. It has at most 15
         records and 63 coefficients.
     **further : object
         Further fields of `ContactLaw`: title, doi, doc, cites, meanings, power, reads_with and others.

@@ -31,7 +31,8 @@ from minidem.walls.periodic_box import FUNCTION, LATER, later_of, periodic_box
 
 # Names of a Snapshot as well.
 NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface_angular_velocity": (0.0, 0.0, 0.0),
-       "pressure": None, "area": None, "interacts": True, **dict.fromkeys(PAIR_PROPERTIES)}   # of walls, servos, pairs
+       "pressure": None, "area": None, "interacts": True, **dict.fromkeys(PAIR_PROPERTIES),
+       "bridge_volume": 0.0}            # of walls, servos, pairs, materials
 IN_BLOCKS = "scratch", "fields"         # optional columns that the array `blocks` has, others are arrays
 SUMS = ("servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
@@ -63,8 +64,8 @@ def pack(sim, snapshot=None):
         "format": npz_checksum.FORMAT if state.hold is not None else npz_checksum.UNHELD,
         "rotation": sim.rotation, "contact": with_mass(sim.contact), "dt": sim.dt,
         "gravity": snapshot.gravity, "periodic": state.box and state.box.record,
-        "materials": [vars(one) for one in snapshot.pair_table.materials],
-        "pairs": [without_new(vars(pair)) | {"a": vars(pair.a), "b": vars(pair.b)}
+        "materials": [without_new(vars(one)) for one in snapshot.pair_table.materials],
+        "pairs": [without_new(vars(pair)) | {side: without_new(vars(getattr(pair, side))) for side in "ab"}
                   for pair in snapshot.pair_table.pairs],
         "walls": walls, "step_count": snapshot.step, "forces_known": snapshot.forces_known,
         "user_forces": snapshot.user_forces.expected, "callback_due": snapshot.callback_due,
@@ -98,8 +99,8 @@ def pack_walls(walls):
                               if field.name not in ("surface", "parts")})
         if isinstance(wall, CompoundWall):
             record["parts"] = pack_walls(wall.parts)[0]
-        records.append(record | {"kind": type(wall).__name__, "material": wall.material and vars(wall.material),
-                                 "motion": motion})
+        material = wall.material and without_new(vars(wall.material))
+        records.append(record | {"kind": type(wall).__name__, "material": material, "motion": motion})
     if not any(wall.surface for wall in walls):
         return records, {}
     points, triangles = zip(*(wall.surface or none for wall in walls))
@@ -214,7 +215,8 @@ def _unpack(settings, arrays, make, threads, motions):
     records, materials = settings["walls"], [Material(**material) for material in settings["materials"]]
     has_meshes = any(part["kind"] == MeshWall.__name__ for record in records for part in record.get("parts", [record]))
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())
-    pairs = [Pair(**{"interacts" if name == "contact" else name: value for name, value in pair.items()}    # before 0.25
+    pairs = [Pair(**{"bridge_volume": 0.0}
+                  | {"interacts" if name == "contact" else name: value for name, value in pair.items()}    # before 0.25
                   | {name: Material(**pair[name]) for name in "ab"}) for pair in settings["pairs"]]
     box = unpack_box(settings["periodic"], motions)
     sim = make(materials[0], unpack_walls(records, meshes, motions), rotation=settings["rotation"],

@@ -56,7 +56,8 @@ COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={
                 for name in LAWS
                 for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("shared", "clump"))]
 COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")] \
-    + [f"{contact},plastic=walton-braun" for contact in COMBINATIONS if contact.startswith("hooke")]
+    + [f"{contact},plastic=walton-braun" for contact in COMBINATIONS if contact.startswith("hooke")] \
+    + [f"{contact},liquid=willett" for contact in COMBINATIONS if "rescale" in contact]
 COMBINATIONS += ["hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude",
                  "hertz-mindlin:mass=single", "hertz-mindlin:rolling=epsd,cohesion=jkr,mass=single"]
 CLUMP = md.ClumpTemplate([(-0.008, 0.0, 0.0), (0.008, 0.0, 0.0), (0.0, 0.009, 0.004)], [0.01, 0.01, 0.008],
@@ -68,7 +69,8 @@ def collisions(contact, exchanged=False):
     """Two clouds of clumps that meet in pairs; exchanged : added in the opposite order, so that i and j change."""
     rng = np.random.default_rng(6)
     material = md.Material(1e7, 0.3, restitution=0.6, friction=0.3, rolling_friction=0.1 if "epsd" in contact else 0.0,
-                           adhesion=1.0 if "jkr" in contact else 0.0)
+                           adhesion=1.0 if "jkr" in contact else 0.0,
+                           bridge_volume=1e-9 if "liquid" in contact else 0.0)
     sim = md.Simulation(material, contact=contact, dt=4e-6)
     place = np.column_stack([np.zeros((N, 2)), 0.1 * np.arange(N)])
     sides = []
@@ -154,10 +156,12 @@ def test_a_missing_pair_adds_nothing(monkeypatch):
 
 @pytest.mark.parametrize("contact, reads", [
     ("hertz-mindlin", ("restitution", "friction")), ("hooke-coulomb:stiffness=1e5", ("restitution", "friction")),
-    ("hertz-mindlin:rolling=epsd", ("rolling_friction",)), ("hertz-mindlin:cohesion=jkr", ("adhesion",))])
+    ("hertz-mindlin:rolling=epsd", ("rolling_friction",)), ("hertz-mindlin:cohesion=jkr", ("adhesion",)),
+    ("hooke-coulomb:stiffness=1e5,liquid=willett", ("bridge_volume",))])
 def test_what_a_pair_does_not_give(tmp_path, contact, reads):
     """It is what both materials have; where they differ, a law that reads it refuses a pair that can meet."""
-    given = {"restitution": 0.5, "friction": 0.25, "rolling_friction": 0.125, "adhesion": 0.0625}
+    given = {"restitution": 0.5, "friction": 0.25, "rolling_friction": 0.125, "adhesion": 0.0625,
+             "bridge_volume": 2.0 ** -30}
     first, same = (md.Material(1e7, 0.3, **given, name=name) for name in "ab")
     assert {name: getattr(md.Pair(first, same), name) for name in given} == given
     for name in reads:

@@ -132,7 +132,7 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
     "template of one value": (lambda density: md.ClumpTemplate(density, density, density), {"density": 1.0},
                               ["centers", "radii"]),
     "material": (md.Material, {"young": 1e9, "poisson": 0.1, "density": 2500.0, "restitution": 0.5, "friction": 0.3,
-                               "rolling_friction": 0.1, "adhesion": 0.1, "name": "glass"}, []),
+                               "rolling_friction": 0.1, "adhesion": 0.1, "bridge_volume": 0.0, "name": "glass"}, []),
     "pair": (md.Pair, {"a": STEEL, "b": GLASS, "restitution": 0.5, "friction": 0.3, "rolling_friction": 0.1,
                        "adhesion": 0.1}, []),
     "rayleigh_step": (STEEL.rayleigh_step, {"radius": 0.01, "density": 2500.0}, []),
@@ -228,7 +228,8 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
 REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "template": {"centers": [[], np.zeros((0, 3)), [(0, 0, 0)] * 3], "radii": [[1, 0], [1, -1]], "density": [0, -1]},
     "material": {"young": [0, -1, 1e-70], "poisson": [-1, 0.51], "density": [0], "restitution": [0, 1.01],
-                 "friction": [-0.1], "rolling_friction": [-0.1], "adhesion": [-0.1], "name": [3]},
+                 "friction": [-0.1], "rolling_friction": [-0.1], "adhesion": [-0.1], "bridge_volume": [-1e-9],
+                 "name": [3]},
     "pair": {"b": [3, STEEL], "restitution": [0, 1.01], "friction": [-0.1], "adhesion": [-1]},
     "rayleigh_step": {"radius": [0, -1], "density": [0, -1]},
     "plane": {"normal": [(0, 0, 0)], "material": ["steel"], "angular_velocity": [(0, 1, 0)], "center": [(1, 2)],
@@ -291,11 +292,11 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
                "periodic": [True, md.PeriodicBox((0, 0, 0), (1, 1, 1), axes=(True,) * 3, rates=(0, 0, 1.0))]},
     "register": {"name": ["spiral", "", "a:b", "a,b", "a b", "a\n"], "move": [3], "finish": ["x"], "n_scratch": [-1],
                  "stages": [(), (2.0,)], "angular_velocity_offset": ["half", np.inf]},
-    "register_law": {"name": ["hertz", "", "a:b"], "force": [3], "describe": ["x"], "records": [0, 14, "x"],
+    "register_law": {"name": ["hertz", "", "a:b"], "force": [3], "describe": ["x"], "records": [0, 17, "x"],
                      "couples": [1], "coefficients": [1.0], "scale": [1.0, "x"],
                      "reads": [("youn",)], "reads_of_pairs": ["friction"],
                      "reads_with": [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"}],
-                     "power": [0.0, "x"], "parameters": [{"x": "word"}, {f"p{k}": 1.0 for k in range(17)}]},
+                     "power": [0.0, "x"], "parameters": [{"x": "word"}, {f"p{k}": 1.0 for k in range(33)}]},
 }
 FLAGS = [       # public functions with arguments that are True or False
     (function, partial(call or function, *arguments)) for function, arguments, call in (
@@ -649,6 +650,8 @@ MESSAGES = [        # (call, what its message says)
         ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "spiral", "cohesion"),
         ("hooke-coulomb:stiffness=1e5,plastic=walton-braun,limit_damping=yes", "spiral", "limit_damping", "leave one"),
         ("hertz-mindlin:bonds=parallel,cohesion=jkr", "spiral", "leave one out"),
+        ("hertz-mindlin:liquid=willett,cohesion=jkr", "spiral", "liquid", "leave one out"),
+        ("hertz-mindlin:liquid=willett,contact_angle=90", "spiral", "contact_angle", "radians"),
         ("hertz-mindlin:cohesion=glue", "spiral", "glue"))),
     # misspelt names, and functions of other objects
     (lambda: md.Simulation(STEEL, gravty=(0, 0, 1), dt=1e-5), ["TypeError", "'gravty', did you mean 'gravity'?"]),

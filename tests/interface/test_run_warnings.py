@@ -345,9 +345,10 @@ READ = {"hertz": (), "hertz:onset=corrected": (), "hooke:stiffness=1e5": (), "ho
         "hertz-mindlin:rolling=epsd,rolling_damping=0": ("restitution", "friction", "rolling_friction"),
         "hertz-mindlin:cohesion=jkr": ("restitution", "friction", "adhesion"),
         "hertz-mindlin:rolling=epsd,cohesion=jkr": ("restitution", "friction", "rolling_friction", "adhesion"),
+        "hertz-mindlin:liquid=willett": ("restitution", "friction", "bridge_volume"),
         "hooke-coulomb:stiffness=1e5,tangential_damping=0": ("restitution", "friction"),
         "hooke-coulomb:rolling=epsd,stiffness=1e5": ("restitution", "friction", "rolling_friction")}
-GIVEN = {"restitution": 0.5, "friction": 0.4, "rolling_friction": 0.3, "adhesion": 0.2}
+GIVEN = {"restitution": 0.5, "friction": 0.4, "rolling_friction": 0.3, "adhesion": 0.2, "bridge_volume": 1e-9}
 PLAIN = md.Material(1e7, 0.2)
 
 
@@ -368,7 +369,8 @@ def test_a_property_changes_the_result_or_is_warned_of(contact, name):
     assert none == [] and moved == (name in READ[contact]) and len(said) == 1 - moved
     for text in said:
         assert f"contact law {contact!r} does not read {name} of Material(young=" in text
-        for option, read in (("rolling=epsd would", "rolling_friction"), ("cohesion=jkr would", "adhesion")):
+        for option, read in (("rolling=epsd would", "rolling_friction"), ("cohesion=jkr would", "adhesion"),
+                             ("liquid=willett would", "bridge_volume")):
             assert (option in text.replace("'", "")) == (name == read)
 
 
@@ -387,13 +389,15 @@ def test_the_remedy_is_an_option_of_the_chosen_law_or_all_laws_that_help(contact
 @pytest.mark.parametrize("contact, name, reader", [
     ("hertz-mindlin:bond_range=1", "bond_range", "bonds=parallel"),
     ("hooke-coulomb:stiffness=1e5,bond_range=1", "bond_range", "bonds=parallel"),
+    ("hertz-mindlin:surface_tension=0.03", "surface_tension", "liquid=willett"),
+    ("hertz-mindlin:contact_angle=0.3", "contact_angle", "liquid=willett"),
     ("hertz-mindlin:rolling_damping=0", "rolling_damping", "rolling=epsd")])
 def test_a_parameter_that_is_not_read(contact, name, reader):
     [text], sim = warnings_of(lambda: md.Simulation(PLAIN, contact=contact, dt=1e-6))
     assert f"{contact!r} reads {name} with {reader} only; give that as well, or leave {name} out" in text
     assert warnings_of(lambda: copy.deepcopy(sim))[0] == []
     assert warnings_of(lambda: md.Simulation(PLAIN, contact=f"{contact},{reader}", dt=1e-6))[0] == []
-    default = {"bond_range": 0.5, "rolling_damping": 0.3}[name]
+    default = {"bond_range": 0.5, "surface_tension": 0.0728, "contact_angle": 0.0, "rolling_damping": 0.3}[name]
     assert warnings_of(lambda: md.Simulation(PLAIN, contact=f"hertz-mindlin:{name}={default}", dt=1e-6))[0] == []
 
 

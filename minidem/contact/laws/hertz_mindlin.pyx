@@ -70,6 +70,16 @@ materials and pairs,
 from touch to tear-off at a gap, and :math:`L = \max(F + 3 \pi w R^*, 0)`, twice the pull-off force more (Thornton
 1991). Restitution comes from the dashpot alone. COHESION.md has the energy.
 
+``liquid=willett`` has a liquid bridge of the ``bridge_volume`` :math:`V` of the pair, which forms at touch, with the
+pull of Willett et al. 2000 up to the rupture distance :math:`S_c` of Lian et al. 1993,
+
+.. math::
+
+   F = \frac{4 \pi R^* \gamma \cos\theta}{1 + 1.05\, x + 2.5\, x^2}, \quad x = S \sqrt{2 R^* / V}, \quad
+   S_c = (1 + \theta / 2)\, V^{1/3}
+
+where :math:`S` is the gap, or 0, :math:`\gamma` = ``surface_tension`` and :math:`\theta` = ``contact_angle``.
+
 ``bonds=parallel`` has bonds of ``Simulation.bonds.add`` beside contact and friction, up to a gap of ``bond_range``
 times :math:`R^*`: parallel bonds of Potyondy and Cundall 2004 (10.1016/j.ijrmms.2004.09.011).
 """
