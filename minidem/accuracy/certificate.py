@@ -20,7 +20,7 @@ import numpy as np
 
 from minidem.core.atomic import replace_text
 from minidem.core.build_record import build_info
-from minidem.core.checks import existing_file, file_path, flag, list_of, whole
+from minidem.core.checks import existing_file, file_path, flag, short_repr, whole
 from minidem.core.progress import Line, say
 from minidem.ensemble import run_ensemble, worker
 from minidem.output import checkpoint
@@ -58,8 +58,10 @@ class Certificate:
     def __init__(self, path: str | Path, *, outside: Iterable[Callable] = (), append: bool = False):
         self.path = file_path("path", path, ".json")
         self.folder, self._append = self.path.with_suffix(".checkpoints"), flag("append", append)
+        if not isinstance(outside, Iterable):
+            raise ValueError(f"outside = {short_repr(outside)}: give a list of functions")
         self.outside = {getattr(one, "__qualname__", repr(type(one))): _source(one)
-                        for one in list_of(object, "outside", outside, "give functions")}
+                        for one in outside}
         self.links: list[dict] = []
 
     def __call__(self, sim: Simulation) -> None:
@@ -173,8 +175,9 @@ def verify_certificate(path: str | Path, *, links: Iterable[int] | None = None, 
     threads : int, optional
         Of a link; bits do not depend on it. Default: as of `Simulation`, with `workers` one.
     load : callable or str, optional
-        load(path, threads=threads) -> Simulation, which adds what files do not hold, such as user forces. With
-        `workers` one that other processes can import, or its name, "script.py:function".
+        load(path, threads=threads) -> Simulation, which adds what files do not hold, such as user forces; or a
+        Simulation and a dictionary, {"every": n, "callback": function}, with which it is run. With `workers` one that
+        other processes can import, or its name, "script.py:function".
     progress : bool
         Print on standard error what is done.
 
@@ -228,9 +231,9 @@ def run_link(path: str | Path, link: int, load: Callable | str | None = None, th
     first, last = chain[link - 1:link + 1]
     load, name = _loader(load), f"Link {link} (steps {first['step']} to {last['step']})"
     try:
-        sim = load(folder / first["file"], threads=threads)
-        sim.run(last["step"] - first["step"])
-        there = load(folder / last["file"], threads=threads)
+        sim, how = load(folder / first["file"], threads=threads)
+        sim.run(last["step"] - first["step"], **how)
+        there, _ = load(folder / last["file"], threads=threads)
     except (ValueError, RuntimeError, FloatingPointError) as error:     # functions that a file does not hold
         return {"problem": f"{name} cannot be run: {error}"}
     if state_digest(sim) not in (last["state"], state_digest(there)):   # which differ after a change of the format
@@ -254,9 +257,9 @@ def divide_link(path: str | Path, link: int, load: Callable | str | None = None,
     first, last = chain[whole("link", link, 1, len(chain) - 1) - 1:link + 1]
     new = Certificate(Path(path).with_name(f"{Path(path).stem}-{link}.json"))
     new.outside, steps = outside, last["step"] - first["step"]
-    sim = _loader(load)(folder / first["file"], threads=threads)
+    sim, how = _loader(load)(folder / first["file"], threads=threads)
     for part in range(PARTS + 1):
-        sim.run(first["step"] + part * steps // PARTS - sim.step_count)
+        sim.run(first["step"] + part * steps // PARTS - sim.step_count, **how)
         new(sim)
     if new.links[-1]["state"] != last["state"]:
         raise ValueError(f"link = {link}: it does not hold on this machine; divide it where it was made")
@@ -264,7 +267,14 @@ def divide_link(path: str | Path, link: int, load: Callable | str | None = None,
 
 
 def _loader(load):
-    return worker.load(load) if isinstance(load, str) else load or Simulation.load
+    """(path, threads) -> a Simulation, and how it is run."""
+    function = worker.load(load) if isinstance(load, str) else load or Simulation.load
+
+    def loaded(path, threads):
+        found = function(path, threads=threads)
+        return found if isinstance(found, tuple) else (found, {})
+
+    return loaded
 
 
 def _read(path):

@@ -15,6 +15,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,7 @@ def load(reference):
     where, _, name = reference.rpartition(":")
     module = import_own(where, f"function = {reference!r}")
     try:
-        return getattr(module, name)
+        return attrgetter(name)(module)
     except AttributeError as error:
         raise ValueError(f"function = {reference!r}: cannot be imported (AttributeError: {error})") from error
 

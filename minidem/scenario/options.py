@@ -159,10 +159,9 @@ def make_parser(scenario):
            help="simulated time between the instants of the trajectory (default: as for the frames)")
     option("--checkpoint-every", type=positive, metavar="SECONDS",
            help="simulated time between checkpoints; the last two are kept (default: one when the run ends)")
-    if not scenario.exchange:               # whose functions are in no checkpoint
-        option("--certify", type=at_least(0), default=0, metavar="N",
-               help="certify the run in N links, run.json, which `minidem verify` repeats (default: none; a continued "
-                    "run keeps it)")
+    option("--certify", type=at_least(0), default=0, metavar="N",
+           help="certify the run in N links, run.json, which `minidem verify` repeats (default: none; a continued "
+                "run keeps it)")
     option("--resume", action="store_true",
            help="continue from the checkpoint in --out; a longer --time is allowed, changed physics is refused")
     if "dt" in defaults:

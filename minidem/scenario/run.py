@@ -81,7 +81,7 @@ class Run:
             raise ValueError(f"--time: {options.time:g} s is before the checkpoint at {sim.time:g} s; give a later one")
         for force in scenario.forces(options) if scenario.forces else ():
             sim.forces.add(force)
-        self.exchange = dict(zip(("every", "callback"), scenario.exchange(options))) if scenario.exchange else {}
+        self.exchange = scenario.how(options)
         closed = scenario.conservative and not sim.forces.functions
         self.conserved = closed and sim.settings.law.conservative and not self.exchange and not sim.reader.moves
         self.energy_limit = getattr(options, "energy_limit", None)
@@ -110,7 +110,7 @@ class Run:
             "physics": physics(options),
             "schedule": {"steps": steps_to_reach(options.time, self.sim.dt), "rows": ROWS,
                          "frames": options.frames, "track": options.track,
-                         "links": getattr(options, "certify", 0), "track_steps":
+                         "links": options.certify, "track_steps":
                          max(1, round(options.track_every / self.sim.dt)) if options.track_every else 0},
             "reach": None,                  # of the walls in walls.vtu
             "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
@@ -148,7 +148,8 @@ class Run:
         self.rows = Schedule(schedule["steps"], schedule["rows"])
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
         self.links = Schedule(schedule["steps"], schedule.get("links", 0))          # newer than the others
-        self.certificate = Certificate(self.path / "run.json", append=self.resumed)
+        outside = [self.scenario.exchange] if self.scenario.exchange else []
+        self.certificate = Certificate(self.path / "run.json", outside=outside, append=self.resumed)
 
         def kept(steps):        # without the last row or frame of an interrupted session
             return (lambda time: 0.0 <= time <= sim.time and round(time / sim.dt) in steps) if self.resumed else None

@@ -1,4 +1,5 @@
 """Definition of a scenario, and its command line."""
+import json
 import shlex
 import sys
 from argparse import Namespace
@@ -186,6 +187,22 @@ class Scenario:
         if any(run.checkpoints() for run in runs.values()):
             return "; the last checkpoint is complete, --resume continues from it"
         return "; there was no checkpoint yet (see --checkpoint-every)"
+
+    def load(self, path: Path | str, threads: int | None = None) -> tuple[Simulation, dict]:
+        """A checkpoint of the certificate of a run, and how it is run: `load` of `verify_certificate`.
+
+        For scenarios with forces or exchange: ``minidem verify run.json --load scenarios/silo.py:SCENARIO.load``. The
+        options are in summary.json beside the certificate.
+        """
+        options = Namespace(**json.loads(Path(path).parents[1].joinpath("summary.json").read_text())["physics"])
+        sim = Simulation.load(path, threads=threads)
+        for force in self.forces(options) if self.forces else ():
+            sim.forces.add(force)
+        return sim, self.how(options)
+
+    def how(self, options: Namespace) -> dict:
+        """Arguments of `Simulation.run` for its exchange of clumps."""
+        return dict(zip(("every", "callback"), self.exchange(options))) if self.exchange else {}
 
     def run_into(self, folder: Path | str, *, quiet: bool = True, **options):
         """Run from Python, with files in `folder`; a run that has a checkpoint there is continued.

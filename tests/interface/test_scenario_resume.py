@@ -14,7 +14,7 @@ from scenes import BALL, ELASTIC, ROLLING, settling
 import minidem as md
 from minidem.accuracy import verify_certificate
 from minidem.analysis.energy import DISSIPATED
-from minidem.initial import Inlet
+from minidem.initial import Inlet, Outlet
 from minidem.output.table import Table
 from minidem.scenario import Scenario, plot
 from minidem.scenario.record import ENERGIES
@@ -55,10 +55,25 @@ def test_certificates_of_continued_runs(tmp_path):
     assert not list((broken / "run.checkpoints").glob("*.npz"))
 
 
-def test_scenarios_with_exchange_are_not_certified(tmp_path, capsys):
-    exchanging = dataclasses.replace(RODS, exchange=lambda options: (100, Inlet))
-    assert main(tmp_path, "--certify", "4", scenario=exchanging) == 2
-    assert "unrecognized arguments: --certify" in capsys.readouterr().err
+def test_certificate_of_a_scenario_that_exchanges_clumps(tmp_path):
+    """An outlet and a user force, which no checkpoint holds: the scenario loads both, and without them nothing holds.
+    Links are not at the steps of the exchange."""
+    def pull(time, position, velocity, orientation, spin):
+        return [(0.0, 0.0, -0.1)] * len(position), 0.0 * position
+
+    floor = Outlet((-9, -9, -9), (9, 9, 0.4))
+    emptied = dataclasses.replace(RODS, exchange=lambda options: (70, floor), forces=lambda options: [pull])
+    assert main(tmp_path, "--certify", "4", scenario=emptied) == 0
+    found = verify_certificate(tmp_path / "run.json", load=emptied.load)
+    assert found.problems == () and len(found.checked) == 4 and len(found.outside) == 2
+    assert emptied.load(tmp_path / "run.checkpoints" / "0.npz")[0].n_clumps == 30
+    assert 0 < md.Simulation.load(tmp_path / "checkpoint.npz").n_clumps < 30
+
+    def without_outlet(path, threads):
+        return emptied.load(path, threads)[0]
+
+    assert "clumps here" in verify_certificate(tmp_path / "run.json", load=without_outlet).problems[-1]
+    assert "cannot be run" in verify_certificate(tmp_path / "run.json").problems[0]
 
 
 def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
