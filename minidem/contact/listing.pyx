@@ -110,20 +110,6 @@ cdef void write_block(const Law *law, const StateView *state, const ContactBlock
         row.energy_rolling, row.sliding = energies.rolling_energy[lane], energies.sliding[lane] > 0.0
 
 
-cdef inline int number_in_mesh(const Walls *walls, int primitive) noexcept nogil:
-    """Of a triangle of a mesh, whose triangles follow each other; -1 of others, and of a mesh with images."""
-    cdef int low = <int> walls.n_simple, high = primitive, middle
-    if primitive < walls.n_simple or walls.repeats[walls.wall_of[primitive]]:
-        return -1
-    while low < high:
-        middle = (low + high) // 2
-        if walls.wall_of[middle] == walls.wall_of[primitive]:
-            high = middle
-        else:
-            low = middle + 1
-    return primitive - low
-
-
 cdef object list_contacts(State state, const StateView *view, const Contacts *contacts, int n_threads, double above):
     """All contacts with an overlap above a limit [m], a structured array of CONTACT by ascending sphere_i and sphere_j,
     walls first, by their primitives; spheres are posed.
@@ -134,7 +120,7 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
     cdef const Contacts *mine
     cdef ContactRow *rows
     cdef const Walls *walls = contacts[0].law.walls
-    cdef Py_ssize_t k, n = 0
+    cdef Py_ssize_t k, n = 0, primitive
     cdef int lane
     found = np.zeros(LANES * len(blocks) + 1, dtype=CONTACT)        # takes memory only where it is written
     cdef unsigned char[::1] memory = found.view(np.uint8)
@@ -152,8 +138,10 @@ cdef object list_contacts(State state, const StateView *view, const Contacts *co
     for k in range(n):
         rows[k].triangle = -1
         if rows[k].clump_j < 0:                         # the wall instead of its primitive
-            rows[k].triangle = number_in_mesh(walls, -1 - rows[k].clump_j)
-            rows[k].clump_j = rows[k].sphere_j = -1 - walls.wall_of[-1 - rows[k].clump_j]
+            primitive = -1 - rows[k].clump_j
+            if primitive >= walls.n_simple:
+                rows[k].triangle = walls.triangle_of[primitive - walls.n_simple]
+            rows[k].clump_j = rows[k].sphere_j = -1 - walls.wall_of[primitive]
     found = found.take(order)                           # with its padding
     if state.box is not None:                           # points in unbounded space
         found["point"] += state.shift[found["clump_i"]] * state.box.start.length

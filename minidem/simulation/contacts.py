@@ -28,9 +28,9 @@ class Contacts(Topic):
             `normal` (3,) unit vector from j to i, `force` (3,) on i with its onset correction [N], `point` (3,) [m],
             across a face of a periodic box that next to the `position` of clump i, `energy` of the normal force [J]; of
             laws with friction also `tangential` (3,) part of the force [N], `couple` (3,) of rolling resistance on i [N
-            m], `sliding` bool, `energy_tangential`, `energy_rolling` [J]; `triangle`, its number in a `MeshWall`, -1 of
-            others, and where periodic axes divide the mesh; lab frame. Of a user-defined law also
-            `history` (records, 4), whose first three numbers hold for i before j.
+            m], `sliding` bool, `energy_tangential`, `energy_rolling` [J]; `triangle`, its number in a mesh, -1 of other
+            walls; lab frame. Of a user-defined law also `history` (records, 4), whose first three numbers hold for i
+            before j.
         """
         return self.reader.contacts()
 

@@ -41,14 +41,16 @@ def mesh_grid(corners, first_primitive):
 
 
 def divided(points, triangles, longest):
-    """Points (n, 3) and triangles (m, 3) of the same surface without edges above `longest` [m]."""
+    """Points (n, 3) and triangles (m, 3) of the same surface without edges above `longest` [m], and of which each is a
+    part, (m,)."""
+    whole = np.arange(len(triangles))
     while True:
         ends = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2), axis=2)      # of the edges
         length = np.linalg.norm(points[ends[:, :, 1]] - points[ends[:, :, 0]], axis=2)
         edge = length.argmax(axis=1)
         cut = np.flatnonzero(length.max(axis=1, initial=0.0) > longest)
         if not len(cut):
-            return points, triangles
+            return points, triangles, whole
         halved, _, middle = unique_rows(ends[cut, edge[cut]])
         middle = middle + len(points)
         points = np.concatenate([points, points[halved].mean(axis=1)])
@@ -56,7 +58,7 @@ def divided(points, triangles, longest):
         copies = np.ones(len(triangles), dtype=np.int64)
         copies[cut] = 2
         first = (np.cumsum(copies) - copies)[cut]
-        triangles = np.repeat(triangles, copies, axis=0)
+        triangles, whole = np.repeat(triangles, copies, axis=0), np.repeat(whole, copies)
         triangles[first], triangles[first + 1] = np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)
 
 

@@ -78,6 +78,7 @@ cdef struct Walls:
     const Shape *shapes             # (n_simple,)
     const double *corners           # (triangles, 3, 3)
     const double *normal            # (triangles, 3), unit
+    const int *triangle_of          # (triangles,): of the user's mesh, of which periodic axes may divide triangles
     const int *vertices             # (triangles, 3): two triangles of a mesh with a common one are neighbours
     const int *around_start         # (points + 1,), in `around`
     const int *around               # primitives of the triangles around each point, ascending

@@ -23,16 +23,17 @@ def rounding_errors(spheres):
 
 
 def in_box(wall, length, repeated):
-    """Points, triangles and numbers of their corners of a mesh, with images along periodic axes of these lengths (3,).
+    """Points and triangles of a mesh with images along periodic axes of these lengths (3,), numbers of the corners, and
+    of which triangle of the mesh each is a part.
 
     Corners with one number make triangles neighbours. A sphere has a radius below a quarter of the length, and edges
     are shorter: so it touches one image of a triangle, and two triangles with a common corner on the same side of it.
     """
     points, triangles = wall.surface
     if not repeated:
-        return points, triangles, triangles
-    points, triangles = divided(points, triangles, PART * length[length > 0.0].min())
-    return points, triangles, joined_across(points, triangles, length)
+        return points, triangles, triangles, np.arange(len(triangles))
+    points, triangles, whole = divided(points, triangles, PART * length[length > 0.0].min())
+    return points, triangles, joined_across(points, triangles, length), whole
 
 
 cdef class WallPrimitives:
@@ -55,7 +56,7 @@ cdef class WallPrimitives:
             [walls[k].without_images(length, turns=about) for about in np.eye(4, 3)]
             if length.any() and callable(walls[k].motion) else [None] * 4 for k in self.moving])
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, STEERED)]
-        numbers = [(k, 1) for k, _ in simple] + [(k, len(triangles)) for k, _, triangles, _ in meshes]
+        numbers = [(k, 1) for k, _ in simple] + [(k, len(triangles)) for k, _, triangles, *_ in meshes]
         self.wall_of = np.repeat(*np.array(numbers, dtype=np.int32).reshape(-1, 2).T)
         self.view.count, self.view.n_simple = len(walls), len(simple)
         self.view.n_primitives, self.view.wall_of = len(self.wall_of), <int *> self.kept(self.wall_of, np.int32)
@@ -125,7 +126,9 @@ cdef class WallPrimitives:
         self.view.grids, self.view.n_meshes = grids, len(meshes)
         cosines, all_corners, all_vertices = np.ones(self.view.count), [np.zeros((0, 3, 3))], [np.zeros((0, 3), int)]
         first, first_point = n_simple, 0
-        for m, (number, points, triangles, joined) in enumerate(meshes):
+        whole = np.concatenate([[], *(parts for *_, parts in meshes)])
+        self.view.triangle_of = <int *> self.kept(whole, np.int32)
+        for m, (number, points, triangles, joined, _) in enumerate(meshes):
             wall = self.walls[number]
             of_mesh = (points - (np.array(wall.center) if wall.moves else 0.0))[triangles]
             origin, width, sides, start, primitives = mesh_grid(of_mesh, first)

@@ -29,7 +29,7 @@ def tetrahedron(size=0.16):
 def repeated(surface, reach=2):
     """The surface and its images in open space, of small triangles as in the box: where a sphere touches two faces of
     a coarse surface, what counts as one contact depends on the triangles."""
-    points, triangles = divided(*surface, PART * 0.7)
+    points, triangles, _ = divided(*surface, PART * 0.7)
     shifts = [np.array(s) * LENGTH for s in product(range(-reach, reach + 1), range(-reach, reach + 1), (0,))]
     return (np.concatenate([points + shift for shift in shifts]),
             np.concatenate([triangles + k * len(points) for k in range(len(shifts))]))
@@ -153,3 +153,18 @@ def test_refused_in_boxes_that_move():
     sim = md.Simulation(MATERIAL, [md.MeshWall(flat(), motion=motion)], dt=1e-5, periodic=BOX)
     with pytest.raises(ValueError, match="motion of .*takes .* m when it turns"):
         sim.run(10)
+
+
+def test_numbers_of_triangles():
+    """Those of the mesh that was given, whose triangles are divided in a periodic box; the second of two meshes."""
+    (points, triangles), rng = flat(), np.random.default_rng(2)
+    which, part = rng.integers(0, 2, 60), rng.dirichlet((2.0, 2.0, 2.0), 60)
+    centers = np.einsum("nk,nki->ni", part, points[triangles[which]]) + (0.0, 0.0, 0.009)
+    centers[:, :2] += rng.integers(-2, 3, (60, 2)) * LENGTH[:2]
+    above = md.MeshWall((tetrahedron()[0] + (0.0, 0.0, 0.5), tetrahedron()[1]))
+    sim = md.Simulation(MATERIAL, [above, md.MeshWall(flat())], dt=1e-5, periodic=BOX)
+    for center, triangle in zip(centers, which):
+        sim.add_clumps(BALL, center, scale=0.01)
+        found = sim.contacts()
+        assert found["triangle"][found["clump_j"] == -2].tolist() == [triangle]
+        sim.remove_clumps(sim.ids)
