@@ -12,6 +12,7 @@ from minidem.analysis.measures import (
     solid_fraction,
     unbalanced_force,
 )
+from minidem.analysis.wall_loads import WallLoads
 
-__all__ = ["angle_of_repose", "block_mean", "fabric_tensor", "mean_rate", "mean_square_displacement",
+__all__ = ["WallLoads", "angle_of_repose", "block_mean", "fabric_tensor", "mean_rate", "mean_square_displacement",
            "radial_distribution", "solid_fraction", "stable_step", "unbalanced_force"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from minidem.analysis.wall_loads import WallLoads
 from minidem.core.atomic import remove_leftovers
 from minidem.core.checks import as_array, check_call, file_path, flag, real_array, short_repr
 from minidem.output import vtu
@@ -32,6 +33,8 @@ class Frames:
     extra : dict, optional
         Names of further arrays of the spheres, each with a function of the simulation that returns a number or a vector
         for each clump, (n_clumps,) or (n_clumps, 3). Names as in Python, other than the names of `fields`.
+    loads : WallLoads, optional
+        Write walls with each frame, with the loads of their triangles, see `minidem.analysis.WallLoads`.
 
     Raises
     ------
@@ -44,13 +47,17 @@ class Frames:
     """
 
     def __init__(self, folder: str | Path, *, contacts: bool = False, fields: Iterable[str] | str | None = None,
-                 append: bool = False, name: str | None = None, extra: Mapping[str, Callable] | None = None):
+                 append: bool = False, name: str | None = None, extra: Mapping[str, Callable] | None = None,
+                 loads: WallLoads | None = None):
         self.folder, self.contacts, self.fields = file_path("folder", folder), flag("contacts", contacts), fields
         self.name, self._append = name or self.folder.absolute().name, flag("append", append)
         if name is not None and file_path("name", name).name != name:
             raise ValueError(f"name = {name!r}: give the name of the files alone; they are in folder = {str(folder)!r}")
         vtu.field_names(fields)
         self.extra = _checked({} if extra is None else extra)
+        if not (loads is None or isinstance(loads, WallLoads)):
+            raise ValueError(f"loads = {short_repr(loads)}: give minidem.analysis.WallLoads(), or None")
+        self.loads = loads
         self.path, self.walls = self.folder / f"{self.name}.pvd", self.folder / "walls.vtu"
         self.files: list[Path] = []             # that were written
         self.reach: list | None = None          # of infinite walls in walls.vtu
@@ -94,7 +101,12 @@ class Frames:
         extra = {name: _of_clumps(name, function, sim) for name, function in self.extra.items()}
         self.last = sim.time                    # not before: a call whose function has failed can be repeated
         file = self.file(sim.step_count)
-        walls = wall_mesh(sim) if sim.reader.moves or self._walls_drawn not in (True, False, sim.walls) else None
+        if self.loads is not None:
+            self.loads(sim)
+        walls = wall_mesh(sim, loads=self.loads) if self.loads is not None or sim.reader.moves \
+            or self._walls_drawn not in (True, False, sim.walls) else None
+        if self.loads is not None:
+            self.loads.restart()
         if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
             self.reach, self._walls_drawn = reach(sim, self.reach), sim.walls   # beyond the clumps of all frames so far
             write_walls(self.walls, sim, self.reach)

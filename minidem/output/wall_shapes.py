@@ -3,6 +3,7 @@ import warnings
 
 import numpy as np
 
+from minidem.analysis.wall_loads import LOAD
 from minidem.output.vtu import write_mesh
 
 # Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
@@ -39,7 +40,7 @@ def reach(sim, earlier=None):
                                                               np.maximum(high, earlier[1]).tolist()]
 
 
-def wall_mesh(sim, bounds=None):
+def wall_mesh(sim, bounds=None, loads=None):
     """The walls of `sim` at this instant as a meshio.Mesh; None if there is nothing to draw.
 
     Planes that enclose a convex room are written completely, and so are the ends of a cylinder with clumps inside. An
@@ -48,6 +49,7 @@ def wall_mesh(sim, bounds=None):
     bounding box; its edges are drawn as lines.
 
     bounds : low and high corner of what infinite walls cover; default: `reach` of the spheres now.
+    loads : WallLoads, which become cell data; nan where there are none
     """
     import meshio  # not with minidem: it takes a tenth of a second
     bounds, box = bounds or reach(sim), sim.box
@@ -60,7 +62,7 @@ def wall_mesh(sim, bounds=None):
     revolved = [wall for wall in walls if wall.profile((0.0, 0.0))]
     parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds, revolved)]
     parts += [strip(wall, planes, bounds) for wall in revolved if wall.profile(bounds)]
-    triangles = [wall.drawn() for wall in walls]
+    triangles, first_mesh = [wall.drawn() for wall in walls], len(parts)
     parts += [found for found in triangles if found is not None]
     for k, wall, found in zip(numbers, walls, triangles):
         if found is None and not (wall.half_space or wall.profile((0.0, 0.0))) and wall.primitives():
@@ -75,7 +77,13 @@ def wall_mesh(sim, bounds=None):
     names = {2: "line", 3: "triangle", 4: "quad"}
     cells = [(names.get(corners.shape[1], "polygon"), (corners + start).astype(np.int32))
              for (_, corners), start in zip(parts, first)]
-    return meshio.Mesh(np.concatenate([points for points, _ in parts]), cells)
+    rows = [np.full(len(corners), np.nan, dtype=LOAD) for _, corners in parts]
+    drawn = [sim.walls[k].name or k for k, found in zip(numbers, triangles) if found is not None]
+    for n, wall in enumerate(drawn if loads is not None else ()):
+        if wall in loads:
+            rows[first_mesh + n] = loads[wall]
+    data = {} if loads is None else {name: [row[name] for row in rows] for name in LOAD.names[1:]}
+    return meshio.Mesh(np.concatenate([points for points, _ in parts]), cells, cell_data=data)
 
 
 def strip(wall, planes, bounds):

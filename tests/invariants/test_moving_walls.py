@@ -1,6 +1,7 @@
 """Moving walls and servos: frames of reference, balances of energy and momentum, closed forms."""
 from dataclasses import replace
 
+import meshio
 import numpy as np
 import pytest
 from bit_systems import MIXED, press
@@ -218,30 +219,58 @@ def test_held_force():
     assert ends == pytest.approx([0.023, 0.023], abs=0.004)
 
 
-def test_loads_and_wear_of_triangles():
-    """Balls that slide down a chute of two triangles between others, two on each; the formula is that of the guide."""
+def chute(speed=0.0, **motion):
+    """Balls that slide down a chute of two triangles, two on each, and one on a plane; another mesh."""
     corners = [(0, 0, 0), (0.2, 0, 0), (0.2, 0.1, 0), (0, 0.1, 0)]
-    other = md.MeshWall((np.array(corners) - (0, 0, 1), [(0, 1, 2), (0, 2, 3)]), name="other")
-    walls = [other, md.Plane((0, 0, -2), (0, 0, 1)), md.MeshWall((corners, [(0, 1, 2), (0, 2, 3)]), name="chute")]
+    other = md.MeshWall((np.array(corners) - (0, 0, 1), [(0, 1, 2), (0, 2, 3)]))
+    walls = [other, md.Plane((0, 0, -2), (0, 0, 1)),
+             md.MeshWall((corners, [(0, 1, 2), (0, 2, 3)]), name="chute", **motion)]
     sim = md.Simulation(md.Material(young=1e7, poisson=0.2, restitution=0.5, friction=0.3), walls, dt=2e-5,
                         contact="hertz-mindlin", gravity=(7, 0, -4))
     sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.005], density=2500.0),
-                   [*((0.09, 0.02 * k, 0.005) for k in (1, 2, 3, 4)), (0.5, 0.05, -1.9951)])
-    force, worn, count = np.zeros((2, 3)), np.zeros(2), []
+                   [*((0.09, 0.02 * k, 0.005) for k in (1, 2, 3, 4)), (0.5, 0.05, -1.9951)], velocity=(speed, 0, 0))
+    return sim
 
-    def add(sim):
-        found = sim.contacts()
-        assert found["triangle"][found["clump_j"] == -2].tolist() in ([], [-1])
-        found = found[found["clump_j"] == -3]
-        arm = found["point"] - sim.position[found["clump_i"]]
-        slip = sim.velocity[found["clump_i"]] + np.cross(sim.angular_velocity[found["clump_i"]], arm)
-        load = np.sum(found["force"] * found["normal"], axis=1)
-        np.add.at(force, found["triangle"], -found["force"])
-        np.add.at(worn, found["triangle"], load * np.abs(slip[:, 0]) * 10 * sim.dt)
-        count.append(sim.walls.force("chute") + found["force"].sum(axis=0))
 
-    sim.run_until(0.1, every=10, callback=add)
-    weight = 2.0 * sim.mass[0] * 4.0
-    assert np.allclose(force / len(count), weight * np.array([[0.3, 0.0, -1.0]] * 2), atol=0.01 * weight)
-    assert np.allclose(worn, weight * 0.5 * (7.0 - 3.5 * 0.3 * 4.0) * 0.1 ** 2, rtol=0.01)
-    assert np.allclose(count, 0.0, atol=1e-12)
+def test_loads_and_sliding_work_of_triangles(tmp_path):
+    """Balls that slide: their weight, friction times the distance; in frames the means since the last one."""
+    sim, loads = chute(), md.analysis.WallLoads()
+    frames = md.Frames(tmp_path, loads=loads)
+    frames(sim)
+    for _ in range(2):
+        sim.run_until(sim.time + 0.05, every=10, callback=loads)
+        frames(sim)
+    found, weight = loads["chute"], 2.0 * sim.mass[0] * 4.0
+    slid = np.array([0.05, 0.1]) ** 2 * 0.5 * (7.0 - 3.5 * 0.3 * 4.0)
+    assert np.allclose(found["force"], weight * np.array([[0.3, 0.0, -1.0]] * 2), atol=0.01 * weight)
+    assert np.allclose(found["area"], 0.01) and np.allclose(found["pressure"], weight / 0.01, rtol=0.01)
+    assert np.allclose(found["sliding_work"], 0.3 * weight * slid[1], rtol=0.01) and not loads[0]["force"].any()
+    for file, work in zip(sorted(tmp_path.glob("frames/*_walls.vtu"))[1:], slid):
+        drawn = meshio.read(file)
+        arrays = {name: np.concatenate(drawn.cell_data[name]) for name in ("force", "pressure", "sliding_work")}
+        assert np.isnan(arrays["pressure"][:1]).all() and not arrays["pressure"][1:3].any()       # plane, other mesh
+        assert np.allclose(arrays["pressure"][3:], weight / 0.01, rtol=0.02) and arrays["force"].shape == (5, 3)
+        assert np.allclose(arrays["sliding_work"][3:], 0.3 * weight * work, rtol=0.02)
+    with pytest.raises(ValueError, match=r"^wall = 'other': there are loads of \[0, 'chute'\]"):
+        loads["other"]
+    sim.walls.remove("chute")
+    sim.walls.add(md.MeshWall.box((0, 0, -1), (1, 1, -0.5), name="chute"))
+    sim.run(1)
+    with pytest.raises(ValueError, match="wall 'chute' has 12 triangles, not 2 as in earlier calls"):
+        loads(sim)
+    with pytest.raises(ValueError, match="^loads = 'all': give minidem.analysis.WallLoads"):
+        md.Frames(tmp_path, loads="all")
+
+
+@pytest.mark.parametrize("motion", [
+    {"velocity": (1.0, 0, 0)}, {"surface_velocity": (1.0, 0, 0)}, {"motion": md.Oscillation((1e3, 0, 0), 5e-4 / np.pi)},
+    {"motion": md.Driven(mass=1e9, axis=(1, 0, 0)), "velocity": (1.0, 0, 0)},
+    {"surface_angular_velocity": (0, 1e-4, 0), "center": (0, 0, -1e4)}])
+def test_sliding_work_on_walls_that_move(motion):
+    """The same as for balls that move backwards on the wall at rest."""
+    work = []
+    for sim in chute(**motion), chute(speed=-1.0):
+        loads = md.analysis.WallLoads()
+        sim.run_until(0.01, every=10, callback=loads)
+        work.append(loads["chute"]["sliding_work"].sum())
+    assert work[0] == pytest.approx(work[1], rel=1e-5) and work[0] > 5e-5

@@ -1,0 +1,91 @@
+"""Loads of the triangles of meshes, over time."""
+from __future__ import annotations
+
+import numpy as np
+
+from minidem.analysis.contacts import to_nearest_image
+from minidem.core.checks import short_repr
+from minidem.walls.motion import placed
+
+LOAD = np.dtype([("area", float), ("force", float, 3), ("pressure", float), ("sliding_work", float)])
+
+
+class WallLoads:
+    """Forces of clumps on the triangles of meshes, and the work of friction: a callback of `Simulation.run`.
+
+    `loads[wall]`, with the name of a `MeshWall` or `CompoundWall`, or its number if it has none, is a structured array
+    of its triangles: `area` [m2]; `force` (3,) [N] and `pressure` [Pa], means over the calls; and `sliding_work` [J],
+    the sum over the calls of the power of friction where contacts slide, times the time since the call before.
+    `Frames(folder, loads=loads)` writes them, with means over the calls since the last frame.
+
+    Notes
+    -----
+    A pressure is the sum of the normal forces of contacts over the area, positive where clumps push. A second call at
+    the same time adds nothing. The wear by the law of Archard, a coefficient times normal force times distance over
+    hardness, is coefficient / (friction * hardness) * sliding_work. J. F. Archard, J. Appl. Phys. 24, 981 (1953), doi
+    10.1063/1.1721448.
+    """
+
+    def __init__(self) -> None:
+        self._sums: dict = {}           # wall -> sums over calls (m, 6): forces, normal forces, calls; work
+        self._areas: dict = {}          # wall -> (m,) [m2]
+        self._time: float | None = None
+        self._restarts = False
+
+    def __call__(self, sim) -> None:
+        if self._time == sim.time:
+            return
+        meshes = {wall.name or k: (k, _areas(*wall.surface))
+                  for k, wall in enumerate(sim.walls) if wall.surface is not None}
+        for wall, (_, area) in meshes.items():
+            if len(area) != len(self._areas.get(wall, area)):
+                raise ValueError(f"wall {wall!r} has {len(area)} triangles, not {len(self._areas[wall])} as in earlier "
+                                 "calls; take another WallLoads for it")
+        found, interval = sim.contacts(), 0.0 if self._time is None else sim.time - self._time
+        load, new = np.sum(found["force"] * found["normal"], axis=1), {}
+        for wall, (k, area) in meshes.items():
+            own = found["clump_j"] == -1 - k
+            own &= found["triangle"] >= 0
+            new[wall] = sums = self._sums.get(wall, np.zeros((len(area), 6))).copy()
+            if self._restarts:
+                sums[:, :5] = 0.0
+            work = interval * _sliding(sim, k, found[own], load[own])
+            np.add.at(sums, found["triangle"][own], np.column_stack([
+                -found["force"][own], load[own], np.zeros(len(work)), work]))
+            sums[:, 4] += 1.0
+        vars(self).update(_sums=self._sums | new, _time=sim.time, _restarts=False,
+                          _areas=self._areas | {wall: area for wall, (_, area) in meshes.items()})
+
+    def __getitem__(self, wall: int | str) -> np.ndarray:
+        if wall not in self:
+            raise ValueError(f"wall = {short_repr(wall)}: there are loads of {list(self._sums)}, names of meshes in "
+                             "the calls until now, or numbers of those without a name")
+        force, (load, calls, work) = self._sums[wall][:, :3], self._sums[wall][:, 3:].T
+        loads, area = np.zeros(len(force), LOAD), self._areas[wall]
+        loads["area"], loads["force"], loads["pressure"] = area, force / calls[:, None], load / calls / area
+        loads["sliding_work"] = work
+        return loads
+
+    def __contains__(self, wall: int | str) -> bool:
+        return wall in self._sums
+
+    def restart(self) -> None:
+        """Let the means begin anew with the next call."""
+        self._restarts = True
+
+
+def _sliding(sim, k, found, load):
+    """(n,) power of friction at contacts with wall k, 0 where they do not slide [W]; load : (n,) normal forces."""
+    wall, clump, (velocity, turning) = sim.walls[k], found["clump_i"], sim.walls.velocity(k)
+    center, matrix = placed(wall, sim.step_count, sim.dt, sim.reader.servo_states()[k])
+    velocity, turning = velocity + matrix @ wall.surface_velocity, turning + matrix @ wall.surface_angular_velocity
+    slip = sim.velocity[clump] + np.cross(sim.angular_velocity[clump], found["point"] - sim.position[clump])
+    slip -= velocity + np.cross(turning, to_nearest_image(sim.box, found["point"] - center))
+    friction = found["force"] - load[:, None] * found["normal"]
+    return np.where(found["sliding"], -np.sum(friction * slip, axis=1), 0.0)
+
+
+def _areas(points, triangles):
+    """(m,) of triangles [m2]."""
+    a, b, c = points[triangles].swapaxes(0, 1)
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
