@@ -4,6 +4,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
 
     md.Simulation           clumps, walls, settings: add_clumps, remove_clumps, run, energy, contacts, save, load ...
     md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
+    md.Fragments            a pattern of fragments, by which clumps break: sim.replace
     md.Material, md.Pair    elastic constants, restitution, friction; restitution and friction between two materials
     md.Plane, md.Cylinder, md.Cone, md.MeshWall   walls; md.box_walls: six planes; MeshWall.box: finite sides
     md.CompoundWall         cones and meshes that move as one wall
@@ -78,15 +79,16 @@ from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
+from minidem.templates.fragments import Fragments
 from minidem.walls import CompoundWall, Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, Servo, box_walls
 from minidem.walls.periodic_box import PeriodicBox, Pressure
 
 __version__ = "0.27.0"
-__all__ = ["Certificate", "ClumpTemplate", "CompoundWall", "Cone", "Cylinder", "Driven", "Energy", "Frames", "Live",
-           "Material", "MeshWall", "Oscillation", "Pair", "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation",
-           "Table", "Trajectory", "analysis", "box_walls", "build_info", "cite", "contact", "effective_modulus",
-           "effective_shear_modulus", "get_include", "mesh_report", "movie", "read_particles", "rotation", "shapes",
-           "show", "suggest_step", "verify", "view"]
+__all__ = ["Certificate", "ClumpTemplate", "CompoundWall", "Cone", "Cylinder", "Driven", "Energy", "Fragments",
+           "Frames", "Live", "Material", "MeshWall", "Oscillation", "Pair", "PeriodicBox", "Plane", "Pressure",
+           "Servo", "Simulation", "Table", "Trajectory", "analysis", "box_walls", "build_info", "cite", "contact",
+           "effective_modulus", "effective_shear_modulus", "get_include", "mesh_report", "movie", "read_particles",
+           "rotation", "shapes", "show", "suggest_step", "verify", "view"]
 
 
 def get_include() -> str:

@@ -17,6 +17,7 @@ DT = 38e-6
 MANY = scenes.packed_mixture(4, (6, 6, 8), speed=20.0, spin=20.0)
 FEW = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
+EIGHTHS = md.Fragments.packed(BALL, 8)
 BEGUN = 30                                          # steps of a cube before the operation
 
 
@@ -124,6 +125,12 @@ def remove(sim, path):
     one_step(sim)
 
 
+def break_up(sim, path):
+    if sim.n_clumps == 32:
+        sim.replace([5, 20], EIGHTHS)
+    one_step(sim)
+
+
 def conduct(sim, path):
     if not sim.fields:
         sim.fields.add("T", np.arange(32.0))
@@ -182,7 +189,8 @@ OPERATIONS = {
     "look": (driven, look),
     # in which contacts are evaluated between steps
     "bonds": (BONDED, bond), "copy": (BONDED, lambda sim, path: look(copy.copy(sim), path)),
-    "add many": (BONDED, add_many), "remove": (BONDED, remove), "fluxes": (BONDED, conduct),
+    "add many": (BONDED, add_many), "remove": (BONDED, remove), "break": (BONDED, break_up),
+    "fluxes": (BONDED, conduct),
     "machine": (machine, lambda sim, path: sim.run_until(40 * 5e-6)), "hold": (machine, hold),
     "conditions": (machine, other_conditions),
     "deform": (pressed_box, deform),

@@ -17,6 +17,7 @@ RADIUS, DT, STEPS = 0.01, 4e-5, 90
 SHAPES = [md.ClumpTemplate(np.array(centers) * RADIUS, np.array(radii) * RADIUS, density=2500.0) for centers, radii in (
     ([(0, 0, 0)], [1.0]), ([(-0.6, 0, 0), (0.6, 0, 0)], [0.8, 0.8]),
     ([(-0.6, 0, 0), (0.6, 0, 0), (0, 0.6, 0.3)], [0.7, 0.7, 0.5]), ([(k, 0, 0) for k in (-2, -1, 0, 1, 2)], [0.5] * 5))]
+PATTERNS = [md.Fragments.packed(shape, 5, seed=1) for shape in SHAPES]
 COMPILED, OWN = "own-ctypes:stiffness=1e5", ["own-python:stiffness=1e5", "own-asymmetric:stiffness=1e5"]
 WALLED = ["walls", "shaken", "servo", "driven", "belt", "mesh", "drum", "funnel", "stirred"]
 MOVING = ["sheared", "stretched", "pressed", "waving", "not affine"]
@@ -150,7 +151,7 @@ class RandomScene:
         possible = {"field": not self.compiled, "set": self.fields, "bond": self.bonded, "deform": self.box in MOVING,
                     "force": not self.compiled, "hold": True, "walls": True,
                     "material": not self.flows, "gravity": True, "clear": pick(*[False] * 4, True)}
-        actions = ["add", "remove", *(name for name, holds in possible.items() if holds), *["hold"] * 2]
+        actions = ["add", "remove", "break", *(name for name, holds in possible.items() if holds), *["hold"] * 2]
         self.actions = sorted((int(rng.integers(STEPS)), pick(*actions), int(rng.integers(1 << 30)))
                               for _ in range(rng.integers(6)))
         if self.bonded:
@@ -253,6 +254,12 @@ class RandomScene:
     def _remove(self, sim, rng):
         sim.remove_clumps(rng.choice(sim.ids, size=min(2, sim.n_clumps), replace=False))
 
+    def _break(self, sim, rng):
+        """Two clumps of one template; fragments are refused, for they have no pattern."""
+        pattern = PATTERNS[rng.integers(len(PATTERNS))]
+        mine = sim.ids[[pattern.is_of(sim.templates[k]) for k in sim.template_index]]
+        sim.replace(rng.permutation(mine)[:2], pattern)
+
     def _clear(self, sim, rng):
         sim.remove_clumps(sim.ids)
 
@@ -350,7 +357,7 @@ class RandomScene:
         def call(sim):
             self.act(sim, *(action, rng.integers(1 << 30)))
             raise KeyError("said by the callback")
-        action = str(rng.choice(["add", "remove", "hold", "walls", "force", "clear"]))
+        action = str(rng.choice(["add", "remove", "break", "hold", "walls", "force", "clear"]))
         with suppress(KeyError):
             sim.run(1, every=1, callback=call)
 

@@ -40,11 +40,13 @@ class Energy:
         - volume * stress : velocity gradient, with the kinetic part of the stress, tension positive.
     exchanged : float
         Energy of the clumps added since the first step minus energy of the clumps removed, contacts included.
+    breakage : float
+        Energy of the fragments that have replaced clumps since the first step minus energy of these, contacts included.
     kinetic, total, dissipated : float
         translational + rotational; that with elastic + potential; sum of the five kinds.
     balance : float
-        total + elastic_tangential + elastic_rolling + dissipated - work - exchanged: constant except for errors of
-        integration. What was dissipated at removed clumps, and the work on them, remain.
+        total + elastic_tangential + elastic_rolling + dissipated - work - exchanged - breakage: constant except for
+        errors of integration. What was dissipated at removed clumps, and the work on them, remain.
     lasting : float
         total + shadow: the total energy without its oscillation in contacts, of order dt^2. Its change since the
         start is the error of the integration. Needs ``sim.energy(shadow=True)``.
@@ -64,6 +66,7 @@ class Energy:
     dissipated_fracture: float = 0.0
     work: float = 0.0
     exchanged: float = 0.0
+    breakage: float = 0.0
 
     def __repr__(self):
         shown = [*(each.name for each in fields(self)), "kinetic", "dissipated", "total", "balance"]
@@ -84,7 +87,7 @@ class Energy:
     @property
     def balance(self) -> float:
         return (self.total + self.elastic_tangential + self.elastic_rolling + self.dissipated - self.work
-                - self.exchanged)
+                - self.exchanged - self.breakage)
 
     @property
     def lasting(self) -> float:
@@ -122,7 +125,8 @@ def measure(reader, contacts=None, shadow=None):
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
                   work=population.work + flow_energy(reader) + sum(float(np.sum(of_clumps)) for of_clumps in work),
-                  exchanged=population.exchanged, **dict(zip(DISSIPATED, lost.tolist())))
+                  exchanged=population.exchanged, breakage=population.breakage,
+                  **dict(zip(DISSIPATED, lost.tolist())))
 
 
 def energy_scale(table: Mapping[str, np.ndarray]) -> tuple[float | None, str | None]:
@@ -171,10 +175,11 @@ def energy_drift(table: Mapping[str, np.ndarray]) -> float | None:
 
 def energy_input(table: Mapping[str, np.ndarray]) -> float:
     """Energy put in during a run, the scale of `balance_error` [J]: the largest sum over the rows of the kinetic and
-    elastic energy of the first row, the drop of the potential energy since then, work, and the energy of added clumps.
+    elastic energy of the first row, the drop of the potential energy since then, work, and the energy of added clumps
+    and of fragments.
     """
     first = table["translational"][0] + table["rotational"][0] + table["elastic"][0]
-    supplied = table["work"] + table["exchanged"]
+    supplied = table["work"] + table["exchanged"] + table["breakage"]
     return first + np.max(table["potential"][0] - table["potential"] + supplied, initial=0.0)
 
 

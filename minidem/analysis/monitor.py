@@ -199,12 +199,13 @@ class Monitor:
         """
         last, energy = self._balance, measure(sim.reader, contacts)
         stored = energy.kinetic + energy.elastic + energy.elastic_tangential + energy.elastic_rolling
-        self._balance = sim.step_count, energy.balance, stored, energy.potential, energy.work + energy.exchanged
+        given = energy.work + energy.exchanged + energy.breakage
+        self._balance = sim.step_count, energy.balance, stored, energy.potential, given
         if last is None:
             return None
         step, balance, stored, potential, supplied = last
         rounding = ROUNDING * (np.sum(sim.mass[:, None] * sim.reader.column("velocity") ** 2) + abs(potential))
-        put_in = stored + abs(energy.potential - potential) + abs(energy.work + energy.exchanged - supplied) + rounding
+        put_in = stored + abs(energy.potential - potential) + abs(given - supplied) + rounding
         growth = (energy.balance - balance) / put_in if put_in > 0.0 else 0.0
         if not growth > GROWTH:
             return None

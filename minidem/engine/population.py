@@ -14,6 +14,7 @@ class Population:
     next_id : id of the next new clump; an id is never used again
     work : work of user forces on removed clumps, and of walls and box before a change of walls [J]
     exchanged : energy of added clumps minus energy of removed ones since the first step [J]
+    breakage : energy of fragments minus energy of the clumps that they have replaced [J]
     fields : tuple of Field, whose values are in the blocks of the state
     outflow : dict, name of an outlet -> (number, mass [kg]) of the clumps that it has removed since the start
     """
@@ -22,6 +23,7 @@ class Population:
     next_id: int = 0
     work: float = 0.0
     exchanged: float = 0.0
+    breakage: float = 0.0
     fields: tuple = ()
     outflow: dict = field(default_factory=dict)
 

@@ -113,12 +113,17 @@ class Snapshot:
 
     def with_clumps(self, template, material, columns):
         """Add clumps of one template; columns : as State.with_clumps. Forces are then not known."""
-        table, first, n = self.pair_table.with_material(material), self.state.n_clumps, len(columns[0])
+        table = self.pair_table.with_material(material)
         state = self.state.with_clumps(template, *columns, table.index(material))
-        set_new(self.population, state, first)
-        return replace(
-            self, state=state, pair_table=table, started=np.append(self.started, np.zeros(n, dtype=bool)),
-            forces_known=False, population=self.population.with_new(n))
+        return replace(self, pair_table=table).extended(state)
+
+    def extended(self, state, values=None):
+        """Take a state with more clumps at its end; values : of their fields, see `set_new`. Forces are then not known.
+        """
+        n = state.n_clumps - self.state.n_clumps
+        set_new(self.population, state, self.state.n_clumps, values)
+        return replace(self, state=state, started=np.append(self.started, np.zeros(n, dtype=bool)), forces_known=False,
+                       population=self.population.with_new(n))
 
     def without(self, gone):
         """Remove the clumps where `gone` (n_clumps,) is true, and their contacts."""

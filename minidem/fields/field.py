@@ -106,15 +106,19 @@ def keep_rates(state, before, known):
     set_field_rows(state, rows)
 
 
-def set_new(population, state, first):
-    """Set the fields of the clumps from number `first` on; ValueError where their values are not known."""
+def set_new(population, state, first, values=None):
+    """Set the fields of the clumps from number `first` on; ValueError where their values are not known.
+
+    values : (n, components) of each field, by name; default: those that the fields have for new clumps
+    """
     if not population.fields:
         return
     rows, mass = field_rows(state), state.column("mass")[first:]
     for one, (name, place, n) in zip(population.fields, population.components):
-        if one.new is None:
+        if one.new is None and values is None:
             raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to sim.fields.add")
-        rows[first:, place:place + n] = first_rows(one, np.broadcast_to(one.new, (len(mass), n)), mass)
+        given = np.broadcast_to(one.new, (len(mass), n)) if values is None else values[name]
+        rows[first:, place:place + n] = first_rows(one, given, mass)
     set_field_rows(state, rows)
 
 

@@ -79,7 +79,8 @@ def pack(sim, snapshot=None):
         "scale": state.scale, "material_index": state.material_index,
         "shift": None if state.box is None else state.shift.copy(), "ids": population.ids,
         "hold": None if state.hold is None else as_numbers(state.hold),
-        "exchanged": [population.work, population.exchanged]} | {name: getattr(snapshot, name) for name in SUMS} | {
+        "exchanged": [population.work, population.exchanged], "breakage": [population.breakage]} | {
+        name: getattr(snapshot, name) for name in SUMS} | {
         name: state.rows(state.blocks, *state.columns[name]) for name in state.optional if name not in IN_BLOCKS}
     return settings, select(arrays | {HISTORY + name: values for name, values in (snapshot.history or {}).items()})
 
@@ -248,7 +249,8 @@ def _unpack(settings, arrays, make, threads, motions):
                           in_blocks)
     outflow = {name: (whole(f"outflow of {name}", count, 0), non_negative(f"outflow of {name}", mass))
                for name, (count, mass) in settings.get("outflow", {}).items()}         # newer than the format
-    population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields, outflow)
+    sums = map(float, [*known["exchanged"], *known["breakage"]])
+    population = Population(known["ids"], known["next_id"], *sums, fields, outflow)
     if "work" in known:
         known["force_work"] = known["force_work"] + _python_work(known["work"], state)
     columns = [one for one in COLUMNS if known[one.name].any()]     # the loop keeps those that it has, others are zero

@@ -115,8 +115,10 @@ ARRAYS = (
           missing=0.0),
     Saved("ids", ("n_clumps",), "ids of the clumps", np.int64, check=_ascending_ids),
     Saved("shift", ("n_clumps", 3), "lengths of the periodic box", np.int64, "periodic", missing=0),
-    # Work of user forces on removed clumps; energy of added clumps minus energy of removed ones.
+    # Work of user forces on removed clumps; energy of added clumps minus energy of removed ones; the same of fragments.
     Saved("exchanged", (2,), "sums over removed clumps [J]", missing=0.0, finite=False),
+    Saved("breakage", (1,), "energy of fragments minus energy of what they have replaced [J]", missing=0.0,
+          finite=False),
     # Of contacts; forces and couples are those on the first sphere.
     Saved("history_spheres", ("n_contacts", 2), "spheres, or -1 - primitive of a wall", np.int32, "history", _pairs, 0),
     Saved("history_records", ("n_records", "n_contacts", 4), "contact history: records", when="history"),

@@ -20,7 +20,7 @@ def energies(path, table, title):
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         time, scale = table["time"], energy_input(table)
-        if any(np.max(np.abs(table[kind]), initial=0.0) > 0.0 for kind in (*DISSIPATED, "work", "exchanged")):
+        if any(table[kind].any() for kind in (*DISSIPATED, "work", "exchanged", "breakage")):
             _stack(kinds, table)
             change.plot(time, (table["balance"] - table["balance"][0]) / (scale or 1.0), color="black")
             change.set_ylabel("change of balance\n" + ("/ energy put in" if scale else "(J)"))
@@ -44,8 +44,9 @@ def energies(path, table, title):
 
 def stacked(table):
     """Curves of the stacked picture, by label: their sum is the energy balance, up to the zero of the potential."""
-    supply = "minus work" + (" and added energy" if table["exchanged"].any() else "")
-    curves = {supply: -table["work"] - table["exchanged"], "kinetic": table["translational"] + table["rotational"],
+    added = table["exchanged"] + table["breakage"]
+    supply = "minus work" + (" and added energy" if added.any() else "")
+    curves = {supply: -table["work"] - added, "kinetic": table["translational"] + table["rotational"],
               "elastic": table["elastic"] + table["elastic_tangential"] + table["elastic_rolling"],
               "potential": table["potential"] - np.min(table["potential"])}
     kinds = ("damping", "tangential damping", "sliding", "rolling", "fracture")

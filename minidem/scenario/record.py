@@ -10,7 +10,7 @@ from minidem.core.atomic import replace_text
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",
             "elastic_rolling", *measures.DISSIPATED[:-1], "work", "balance", "exchanged",
-            measures.DISSIPATED[-1])       # the newest last
+            measures.DISSIPATED[-1], "breakage")       # the newest last
 STRAINS = "strain_x", "strain_y", "strain_z", "strain_shear"       # of a periodic box that moves: Box.strain
 FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures
 

@@ -32,7 +32,7 @@ from minidem.output.lammps.dump import read_lammps
 from minidem.rotation import registry as rotation_schemes
 from minidem.simulation.bonds import Bonds
 from minidem.simulation.box import PeriodicBoundaries
-from minidem.simulation.clumps import Clumps
+from minidem.simulation.breakage import Breakage
 from minidem.simulation.conditions import Conditions, checked_gravity
 from minidem.simulation.contacts import Contacts, Energies
 from minidem.simulation.diagnostics import Diagnostics
@@ -61,7 +61,7 @@ OLD = {"add_bonds": "bonds.add", "broken_bonds": "bonds.broken", "write_bonds": 
        "contact_columns": "io.contact_columns", "statistics": "diagnostics.statistics", "phases": "diagnostics.phases"}
 
 
-class Simulation(Clumps, PeriodicBoundaries, Conditions, Contacts, Energies):
+class Simulation(Breakage, PeriodicBoundaries, Conditions, Contacts, Energies):
     """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
     Its topics, of which those on the left have names of their own, such as `sim.walls.force(0)`:
@@ -69,6 +69,7 @@ class Simulation(Clumps, PeriodicBoundaries, Conditions, Contacts, Energies):
     ===========  ===========================================================================================
     ..           run, run_until, save, load; time, step_count
     ..           clumps: add_clumps, remove_clumps; set_motion: hold them, set velocities; position, force ...
+    ..           breakage: replace, by fragments
     ..           periodic box: deform, box, strain; contacts: contacts, coordination_number, stress
     ..           materials and gravity: set_material, set_pair, set_gravity
     ..           energy, linear_momentum, angular_momentum

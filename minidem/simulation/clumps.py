@@ -137,7 +137,7 @@ class Clumps(Topic):
         clumps do while they move; energy that appears or vanishes here is in `exchanged`. `sim.force` and `sim.torque`
         contain contacts, gravity and user forces, also on what is fixed.
         """
-        chosen, old = _marked(ids, self.reader.population.ids), self.loop
+        chosen, old = marked(ids, self.reader.population.ids), self.loop
         how = _checked_hold(free, turns, pin, motion, velocity is not None, angular_velocity is not None)
         clumps, n = np.searchsorted(old.population.ids, as_array("ids", ids)), np.count_nonzero(chosen)
         if not n:
@@ -200,7 +200,7 @@ class Clumps(Topic):
         """
         if not (outlet is None or isinstance(outlet, str)):
             raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
-        gone = _marked(ids, self.reader.population.ids)
+        gone = marked(ids, self.reader.population.ids)
         if not gone.any():
             return
         self.reader.user_forces.check()
@@ -330,13 +330,17 @@ class Clumps(Topic):
             changed[np.concatenate([j[changed[i]], i[changed[j]]])] = True
         return changed
 
-    def _exchange(self, new):
-        """Replace the loop by one with other clumps. From the first step on the energy balance is continuous."""
+    def _exchange(self, new, entry="exchanged"):
+        """Replace the loop by one with other clumps. From the first step on the energy balance is continuous.
+
+        entry : of the Population and of `Energy`, for what the energy changes
+        """
         old, reader = self.reader, Reader(new)
         new.population = replace(new.population, work=new.population.work + flow_energy(old) - flow_energy(reader))
         if self.step_count:
             before, after = (measure(one).balance for one in (old, reader))
-            new.population = replace(new.population, exchanged=new.population.exchanged + (after - before))
+            total = getattr(new.population, entry) + (after - before)
+            new.population = replace(new.population, **{entry: total})
         self._use(new)
 
 
@@ -347,9 +351,7 @@ def _columns(template, position, orientation, velocity, angular_velocity, scale,
     if not isinstance(template, ClumpTemplate):
         raise ValueError(f"template = {short_repr(template)}: give a minidem.ClumpTemplate")
     require_materials(material=material)
-    if material.density not in (None, template.density):
-        raise ValueError(f"material has the density {material.density}, and the template {template.density}: make the "
-                         "template with the density of the material")
+    checked_density(material, template)
     if as_array("position", position).ndim == 1 and len(position) == 3:
         position = [position]
     position = finite_array("position", position, (-1, 3), limit=LARGEST)
@@ -387,7 +389,14 @@ def _checked_hold(free, turns, pin, motion, velocity, angular_velocity):
     return tuple(float(axis in free) for axis in "xyz"), bool(turns) if isinstance(turns, str) else turns, pin, motion
 
 
-def _marked(ids, present):
+def checked_density(material, template):
+    """ValueError for a template of another density than its material has."""
+    if material.density not in (None, template.density):
+        raise ValueError(f"material has the density {material.density}, and the template {template.density}: make the "
+                         "template with the density of the material, or the material without one")
+
+
+def marked(ids, present):
     """(n_clumps,) bool: True for the clumps with these ids, all of which must be present."""
     given = as_array("ids", ids)
     if given.ndim != 1 or given.size and given.dtype.kind not in "iu":

@@ -177,6 +177,10 @@ class ClumpTemplate:
         template._fill(centers, radii, body, components(centers - body.center_of_mass, body.axes))
         return template
 
+    def with_density(self, density: float) -> ClumpTemplate:
+        """Return the same body of another density [kg/m3]: its mass and moments grow in proportion."""
+        return self._with(self._body.scaled(1.0, positive("density", density)))
+
     def __getattribute__(self, name):
         value = super().__getattribute__(name)
         return read_only(name, value.copy()) if isinstance(value, np.ndarray) else value

@@ -57,6 +57,7 @@ def variations(good):
 STEEL, GLASS = md.Material(young=2e11, poisson=0.3), md.Material(young=6e10, poisson=0.2, density=7800.0)
 ROD = md.ClumpTemplate([(-0.01, 0, 0), (0.01, 0, 0)], [0.01, 0.01], 7800.0)
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], 7800.0)
+HALVES = md.Fragments.packed(BALL, 2)
 TETRAHEDRON = shapes.platonic_mesh("tetrahedron", 1.0)
 
 
@@ -79,6 +80,12 @@ def one_rod(force=None):
     if force is not None:
         sim.forces.add(lambda t, x, v, q, w: force)
         assert_finite_run(sim)
+    return sim
+
+
+def one_ball():
+    sim = md.Simulation(STEEL, dt=1e-6)
+    sim.add_clumps(BALL, [(0.8, 0.8, 0.8)])
     return sim
 
 
@@ -221,6 +228,12 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
     "mean_rate": (mean_rate, {"times": [0, 1, 2], "totals": [0, 3, 5], "blocks": 2}, []),
     "coarse fields": (Fields, {"low": (0, 0, 0), "high": (1, 1, 1), "cells": (2, 2, 2), "width": 0.1}, []),
     "frames": (md.Frames, {"folder": "frames", "name": "run", "fields": None}, []),
+    "fragments": (md.Fragments, {"parent": BALL, "templates": HALVES.templates[0], "positions": HALVES.offsets,
+                                 "orientations": (1, 0, 0, 0), "scales": HALVES.scales}, ["density", "densities"]),
+    "packed": (md.Fragments.packed, {"parent": BALL, "n": 2, "sizes": 1.0, "template": None, "seed": 0},
+               ["density", "scale", "template"]),
+    "replace": (lambda **given: one_ball().replace(**given), {
+        "ids": [0], "fragments": HALVES, "orientation": (1, 0, 0, 0), "material": None, "overlap": 0.1}, []),
     "trajectory": (md.Trajectory, {"path": "a.csv", "clumps": [1]}, []),
     "scaled clumps": (add_clumps, {"template": ROD, "position": [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5)],
                                    "scale": [1.0, 0.9]}, []),
@@ -279,6 +292,11 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "trajectory": {"path": ["a.xyz"], "clumps": [[0.5], [3, 0, 3], [-1], 3]},
     "coarse fields": {"low": [(-1e300, 0, 0), (0, 0)], "high": [(1, -1, 1)], "cells": [(1, 2), (1, 0, 2), (1, 1.5, 2)],
                       "width": [1e300, -0.1, (0.1, 0.1)]},
+    "fragments": {"parent": [3], "templates": [BALL, [], [BALL]], "positions": [[], np.ones((2, 3)), [(0, 0)]],
+                  "orientations": [(0, 0, 0, 0)], "scales": [0.0, [1.0], 1.0]},
+    "packed": {"parent": [3], "n": [1, 2.0], "sizes": [[1.0], 0.0], "template": [3], "seed": [-1]},
+    "replace": {"ids": [[1], [0, 0], 0], "fragments": [BALL, None], "orientation": [(0, 0, 0, 0), (1, 2)],
+                "material": ["glass", GLASS], "overlap": [-1.0, 2.0]},
     "add_bonds": {"pairs": [[(0.0, 1.0)], [0, 1], -1.0], "young": [0.0], "radius": [[1, 1, 1], -1.0, 1e200],
                   "tensile": [[1e6], "strong", [1e6, np.nan], np.nan, 1e-300], "damping": [-1.0],
                   "shear": [[[1, 2], [3, 4]], [[1], [1, 2]], 0.0], "stiffness_ratio": [0.0, 1e200]},

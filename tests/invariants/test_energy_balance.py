@@ -37,7 +37,7 @@ def residual(dt, contact=ROLLING):
     sim = settling(dt, contact)
     found = [sim.energy()]
     sim.run(round(0.3 / dt), every=round(1e-3 / dt), callback=lambda sim: found.append(sim.energy()))
-    names = ("translational", "rotational", "elastic", "potential", "work", "balance", "exchanged")
+    names = ("translational", "rotational", "elastic", "potential", "work", "balance", "exchanged", "breakage")
     table = {name: np.array([getattr(energy, name) for energy in found]) for name in names}
     assert energy_input(table) == pytest.approx(found[0].kinetic + found[0].potential - table["potential"].min())
     return balance_error(table)

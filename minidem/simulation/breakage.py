@@ -1,0 +1,192 @@
+"""Topic of a `Simulation`: clumps that break into fragments."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from minidem.analysis.contacts import pair_keys
+from minidem.analysis.diagnosis import ROUNDING, DeepOverlap, format_above, relative_overlap, warn_of_large_step
+from minidem.core.checks import as_array, non_negative, short_repr, unit_quaternions
+from minidem.core.guard import exclusive
+from minidem.core.quaternions import cross, multiply, rotate, rotate_back
+from minidem.engine.reader import Reader
+from minidem.material import Material, require_materials
+from minidem.simulation.clumps import Clumps, checked_density, marked
+from minidem.state.bodies import FREE_HOLD, as_numbers
+from minidem.templates.fragments import Fragments, same
+from minidem.walls.wall import with_names
+
+
+class Breakage(Clumps):
+    """Clumps break: fragments replace them."""
+
+    @exclusive
+    def replace(self, ids: ArrayLike, fragments: Fragments, *, orientation: ArrayLike | None = None,
+                material: Material | None = None, overlap: float | None = None) -> np.ndarray:
+        """Replace clumps of one template by fragments, many in one call, which costs as one `add_clumps`.
+
+        The fragments move as one rigid body with velocity and angular momentum of the clump. Mass, momentum and angular
+        momentum are conserved within rounding. What the energy changes is in `energy().breakage`: elastic energy of
+        contacts that vanish or begin, and rotational energy, because the inertia of the fragments is another one.
+
+        Parameters
+        ----------
+        ids : (n,) array_like of int
+            Ids of the clumps, each once.
+        fragments : Fragments
+            A pattern for clumps of this template, of any scale.
+        orientation : (n, 4) or (4,) array_like, optional
+            Quaternions (w, x, y, z) of the pattern, input frame of the parent -> lab. Default: of each clump.
+        material : Material, optional
+            Of the fragments. Default: of each clump.
+        overlap : float, optional
+            Largest overlap of a fragment, over the smaller radius, below 2. Default: none with a fragment of the same
+            clump, and with others and walls no more [m] than the clump had.
+
+        Returns
+        -------
+        (n, len(fragments)) int64
+            Ids of the fragments.
+
+        Raises
+        ------
+        ValueError
+            For an unknown id, a clump that is held or of another template, fragments of another density than their
+            material, or a larger overlap. Nothing changes then.
+
+        Notes
+        -----
+        Contacts and bonds of the clumps end, and springs of friction at the fragments begin at zero. A field with a
+        capacity per mass, such as a temperature, has the value of the clump in all fragments; the value of another one,
+        such as a charge, is shared out by mass. So value times capacity is conserved.
+
+        All clumps begin the next step with half a step back, as new ones do.
+        """
+        if not isinstance(fragments, Fragments):
+            raise ValueError(f"fragments = {short_repr(fragments)}: give minidem.Fragments, such as "
+                             "minidem.Fragments.packed(template, 10)")
+        if overlap is not None and not non_negative("overlap", overlap) < 2.0:
+            raise ValueError(f"overlap = {overlap}: give a number below 2, the overlap of spheres in one place")
+        gone, reader, n = marked(ids, self.reader.population.ids), self.reader, len(fragments)
+        clumps = np.searchsorted(reader.population.ids, as_array("ids", ids))
+        self._refuse_others(clumps, fragments)
+        if not gone.any():
+            return np.zeros((0, n), dtype=np.int64)
+        reader.user_forces.check()
+        of_clump, snapshot = np.repeat(clumps, n), self._with_new_forces(self.loop.snapshot())
+        table, index = snapshot.pair_table, reader.material_index[of_clump]
+        if material is not None:
+            require_materials(material=material)
+            table = table.with_material(material)
+            index = np.full_like(index, table.index(material))
+        scale, columns = self._motion(clumps, fragments, orientation)
+        for template in dict.fromkeys(fragments.templates):
+            for one in np.unique(index):
+                checked_density(table.materials[one], template)
+            if reader.box is not None:
+                mine = [other is template for other in fragments.templates]
+                reader.box.refuse_large(template, scale.reshape(-1, n)[:, mine])
+        share = np.tile(fragments.masses / fragments.parent.mass, len(clumps))[:, None]
+        values = {field.name: value[of_clump].reshape(len(of_clump), -1) * (1.0 if field.per_mass else share)
+                  for field, value in zip(reader.population.fields, reader.fields().values())}
+        snapshot = replace(snapshot, pair_table=table).without(gone)
+        bodies, numbers, first = snapshot.state.bodies, [], snapshot.state.n_clumps
+        for template in fragments.templates:
+            bodies, number = bodies.including(next((one for one in bodies.templates if same(one, template)), template))
+            numbers.append(number)
+        state = snapshot.state.extended(bodies, np.tile(numbers, len(clumps)), scale, index, **columns)
+        new = self._loop_from(snapshot.extended(state, values))
+        made = Reader(new)
+        _refuse_deeper(reader, made, np.append(np.flatnonzero(~gone), of_clump), first, overlap)
+        warn_of_large_step(self, made, first)
+        self.monitor.check_landing(self, made, first)
+        self.monitor.check_materials(self, [] if material is None else [material])
+        self._exchange(new, "breakage")
+        return new.population.ids[first:].reshape(len(clumps), n)
+
+    def _refuse_others(self, clumps, fragments):
+        """ValueError for clumps (k,) that are not of the parent of the fragments, or held."""
+        reader = self.reader
+        fits = np.array([fragments.is_of(template) for template in reader.templates], dtype=bool)
+        ids, other = reader.population.ids[clumps], ~fits[reader.template_index[clumps]]
+        if other.any():
+            k = clumps[np.argmax(other)]
+            raise ValueError(f"ids: clump {reader.population.ids[k]} is not of the template that the fragments are "
+                             f"for, but {reader.templates[reader.template_index[k]]!r}; give ids of clumps of one "
+                             "template, and Fragments of it")
+        if reader.held:
+            held = (as_numbers(self.loop.state.hold[clumps]) != as_numbers(FREE_HOLD)).any(axis=1)
+            if held.any():
+                raise ValueError(f"ids: clump {ids[np.argmax(held)]} is held; free it first by sim.set_motion(ids)")
+
+    def _motion(self, clumps, fragments, orientation):
+        """Scales (k * n,) of n fragments of each of the clumps (k,), and columns (k * n, ...) by name."""
+        reader, n, k = self.reader, len(fragments), len(clumps)
+        frame, size = reader.column("orientation")[clumps], reader.scale[clumps, None]
+        velocity, rate = (values[clumps] for values in reader.rates())
+        pattern = multiply(frame, reader.template_frames()[clumps]) if orientation is None else \
+            unit_quaternions("orientation", orientation, k)
+        momentum = rotate_back(pattern, rotate(frame, reader.column("inertia")[clumps] * rate))
+        a, b, c = np.asarray(fragments.inertia)
+        inverse = np.stack([cross(b, c), cross(c, a), cross(a, b)], axis=1) / np.sum(a * cross(b, c))
+        spin = rotate(pattern, np.sum(inverse * momentum[:, None], axis=2) / size ** 5)
+
+        def each(values):
+            return values.repeat(n, axis=0)
+
+        def per_clump(values):
+            return np.tile(values, (k, 1))
+
+        arms = rotate(each(pattern), per_clump(fragments.offsets) * each(size))
+        own = multiply(fragments.orientations, [template.orientation for template in fragments.templates])
+        turned = multiply(each(pattern), per_clump(own))
+        return (each(size) * per_clump(fragments.scales[:, None]))[:, 0], {
+            "position": each(reader.column("position")[clumps]) + arms, "orientation": turned,
+            "velocity": each(velocity) + cross(each(spin), arms),
+            "angular_velocity": rotate_back(turned, each(spin))}
+
+
+def _refuse_deeper(old, new, origin, first, limit):
+    """Raise DeepOverlap for a fragment that overlaps something more than it may.
+
+    old, new : Readers; origin : (n_clumps,) index in `old` of each clump of `new`, or of the clump that it was part of
+    first : index of the first fragment in `new`;  limit : of the overlap over the smaller radius, or None
+    """
+    radii = new.sphere_radii()
+    contacts = new.deep_contacts(0.0)
+    contacts = contacts[np.maximum(contacts["clump_i"], contacts["clump_j"]) >= first]
+    relative, smaller = relative_overlap(contacts, radii), radii[contacts["sphere_i"]]
+    if limit is None:
+        before = old.deep_contacts(0.0)
+        keys, overlap = _bodies(before["clump_i"], before["clump_j"]), np.append(before["overlap"], 0.0)
+        order = np.lexsort((overlap[:-1], keys))
+        mine = _bodies(*(np.where(contacts[name] < 0, contacts[name], origin[contacts[name]])
+                         for name in ("clump_i", "clump_j")))
+        last = np.searchsorted(keys[order], mine, side="right") - 1           # the deepest of these two bodies
+        known = keys[order][last] == mine if len(order) else np.zeros(len(mine), dtype=bool)
+        allowed = np.where(known, overlap[np.append(order, -1)[last]], 0.0)
+        smaller = contacts["overlap"] / np.maximum(relative, np.finfo(float).tiny)
+        deep = contacts["overlap"] > allowed + ROUNDING * smaller
+    else:
+        deep = relative > limit + ROUNDING
+    if not deep.any():
+        return
+    k = int(np.argmax(np.where(deep, relative, 0.0)))
+    i, j, ids = int(contacts["clump_i"][k]), int(contacts["clump_j"][k]), old.population.ids
+    i, j = (i, j) if i >= first else (j, i)
+    other = (with_names(f"wall {-1 - j}", new.walls) if j < 0 else f"clump {ids[origin[j]]}" if j < first else
+             "another one of them" if origin[i] == origin[j] else f"a fragment of clump {ids[origin[j]]}")
+    bound = f"the limit is {limit:g}" if limit is not None else (
+        f"before, clump {ids[origin[i]]} did by {allowed[k]:.6g} m" if j < 0 or origin[i] != origin[j] else
+        "by default none of them may")
+    part = format_above(relative[k], limit or 0.0)
+    raise DeepOverlap(f"fragments: a fragment of clump {ids[origin[i]]} would overlap {other} by "
+                      f"{contacts['overlap'][k]:.6g} m, {part} of the smaller radius, and {bound}; give smaller "
+                      f"fragments, or replace(..., overlap=...) above {part}, whose energy drives them apart")
+
+
+def _bodies(i, j):
+    """One number for each pair of bodies, in any order; negative ones are walls."""
+    return pair_keys(np.column_stack([np.maximum(i, j), np.minimum(i, j)]))
