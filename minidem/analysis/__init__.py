@@ -1,9 +1,10 @@
 """Quantities computed from a state: energies, momenta, contacts, warnings. Nothing here changes the state.
 
-What is imported here is public: measures of packings, errors of means. So are flow.py and coarse.py, fields on a grid.
+What is imported here is public: measures of packings and flows, loads of walls, errors of means. So are flow.py and coarse.py, fields on a grid.
 """
 from minidem.analysis.averages import block_mean, mean_rate
 from minidem.analysis.damping import stable_step
+from minidem.analysis.flow import granular_temperature
 from minidem.analysis.measures import (
     angle_of_repose,
     fabric_tensor,
@@ -14,5 +15,5 @@ from minidem.analysis.measures import (
 )
 from minidem.analysis.wall_loads import WallLoads
 
-__all__ = ["WallLoads", "angle_of_repose", "block_mean", "fabric_tensor", "mean_rate", "mean_square_displacement",
-           "radial_distribution", "solid_fraction", "stable_step", "unbalanced_force"]
+__all__ = ["WallLoads", "angle_of_repose", "block_mean", "fabric_tensor", "granular_temperature", "mean_rate",
+           "mean_square_displacement", "radial_distribution", "solid_fraction", "stable_step", "unbalanced_force"]

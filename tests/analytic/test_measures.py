@@ -7,6 +7,7 @@ import minidem as md
 from minidem.analysis import (
     angle_of_repose,
     fabric_tensor,
+    granular_temperature,
     mean_square_displacement,
     radial_distribution,
     solid_fraction,
@@ -169,6 +170,40 @@ def test_distances_in_a_sheared_box_are_those_of_nearest_images():
     n, (_, found) = sim.n_clumps, radial_distribution(sim, r_max, 12)
     expected = counts / (4.0 / 3.0 * np.pi * np.diff(edges ** 3) * n * (n - 1) / 2.0 / sim.box.volume)
     np.testing.assert_allclose(found.value, expected, rtol=1e-12)
+
+
+# --- Temperature.
+
+
+GRADIENT = np.array([[0.0, 3.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, -2.0]])
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_temperature_of_a_maxwell_distribution(moves):
+    """Of clumps of two masses, without the flow: of the box, or a drift with a gradient that is fitted."""
+    rng, n, hot = np.random.default_rng(11), 20_000, 0.04
+    place = rng.uniform(0.0, 1.0, (n, 3))
+    box = md.PeriodicBox((0, 0, 0), (1, 1, 1), axes=(True,) * 3, shear=("x", "y", 3.0)) if moves else None
+    sim = md.Simulation(ELASTIC, dt=1e-9, periodic=box)
+    scale, drift = np.where(np.arange(n) < n // 2, 1.0, 2.0), np.array([4.0, -1.0, 0.5])
+    flow = 0.0 if moves else drift + place @ GRADIENT.T
+    sim.add_clumps(POINT, place, velocity=flow + rng.normal(0.0, np.sqrt(hot), (n, 3)), scale=scale)
+    sim.run(1)
+    tolerance = 4.0 * hot * np.sqrt(2.0 / (3.0 * n) * (1 + 64) / 2 / 4.5 ** 2)      # of a weighted mean of squares
+    resolved = hot if moves else hot + np.trace(GRADIENT @ GRADIENT.T) / 12.0 / 3.0
+    assert granular_temperature(sim) == pytest.approx(resolved, abs=tolerance if moves else 0.02)
+    assert granular_temperature(sim, gradient=True) == pytest.approx(hot, abs=tolerance)
+    part = {"low": (0.1, 0.2, 0.3), "high": (0.5, 0.9, 0.9)}
+    assert granular_temperature(sim, **part, gradient=True) == pytest.approx(hot, abs=2.5 * tolerance)
+    cold = {"low": (0.9, 0.9, 0.9), "high": (0.9 + 1e-9,) * 3}
+    assert all(np.isnan(granular_temperature(sim, **cold, gradient=gradient)) for gradient in (False, True))
+    rows = ((part["low"] <= sim.wrapped_position) & (sim.wrapped_position <= part["high"])).all(axis=1)
+    relative = sim.velocity - (sim.box.flow(sim.position) if moves else np.average(
+        sim.velocity[rows], axis=0, weights=sim.mass[rows]))
+    expected = np.average(np.sum(relative[rows] ** 2, axis=1), weights=sim.mass[rows]) / 3.0
+    assert granular_temperature(sim, **part) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match="low and high belong together"):
+        granular_temperature(sim, low=(0, 0, 0))
 
 
 # --- Displacements.
