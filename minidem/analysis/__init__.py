@@ -1,6 +1,7 @@
 """Quantities computed from a state: energies, momenta, contacts, warnings. Nothing here changes the state.
 
-What is imported here is public: measures of packings and flows, loads of walls, errors of means. So are flow.py and coarse.py, fields on a grid.
+What is imported here is public: measures of packings and flows, loads of walls, errors of means. So are flow.py and
+coarse.py, fields on a grid.
 """
 from minidem.analysis.averages import block_mean, mean_rate
 from minidem.analysis.damping import stable_step
