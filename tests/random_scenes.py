@@ -257,8 +257,7 @@ class RandomScene:
     def _break(self, sim, rng):
         """Two clumps of one template; fragments are refused, for they have no pattern."""
         pattern = PATTERNS[rng.integers(len(PATTERNS))]
-        mine = sim.ids[[pattern.is_of(sim.templates[k]) for k in sim.template_index]]
-        sim.replace(rng.permutation(mine)[:2], pattern)
+        sim.replace(rng.permutation(pattern.parents(sim))[:2], pattern)
 
     def _clear(self, sim, rng):
         sim.remove_clumps(sim.ids)

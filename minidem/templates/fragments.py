@@ -152,6 +152,11 @@ class Fragments:
         """Whether the pattern fits clumps of a template: of the same spheres and mass as `parent`."""
         return same(self.parent, template)
 
+    def parents(self, sim) -> np.ndarray:
+        """Ids of the clumps of a simulation that are of the template of `parent`."""
+        fits = np.array([self.is_of(template) for template in sim.templates], dtype=bool)
+        return np.array(sim.ids[fits[sim.template_index]])
+
     def __len__(self):
         return len(self.templates)
 

@@ -137,8 +137,7 @@ def test_fields():
 def test_bits(threads, tmp_path):
     """Of any number of threads, of a copy and after a restart, where templates are other objects."""
     def breaking(sim):
-        ids = sim.ids[[PATTERNS["ball"].is_of(sim.templates[k]) for k in sim.template_index]]
-        sim.replace(ids[:4], PATTERNS["ball"])
+        sim.replace(PATTERNS["ball"].parents(sim)[:4], PATTERNS["ball"])
 
     def bits(sim):
         return [values.tobytes() for values in (sim.ids, sim.position, sim.velocity, sim.orientation, sim.force,
