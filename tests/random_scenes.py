@@ -113,7 +113,7 @@ def random_law(pick):
         options = [f"{option}={pick(*values)}" for option, values in {
             "rolling": ("none", "epsd"), "friction_limit": ("repulsion", "magnitude"), "limit_damping": ("no", "yes"),
             "mass": ("shared", "single", "clump"), "bonds": ("none", "parallel"),
-            "liquid": ("none", "none", "willett"),
+            "liquid": ("none", "none", "willett"), "twisting": ("none", "none", "marshall"),
             "tangential_damping": ("stiffness-ratio", 0.3)}.items()] + [f"tangential={tangential}"]
         options += [f"cohesion={pick('none', 'jkr')}"] if name == "hertz-mindlin" else []
         options += ["tangential_stiffness=2e4"] if tangential == "linear" and name == "hertz-mindlin" else []

@@ -57,6 +57,8 @@ class HertzMindlin(Choice):
         Of the liquid [N/m], with liquid=willett; the default is that of water.
     contact_angle : a number from 0 on, up to 1e+60; default 0.0
         Of the liquid on all bodies [rad], below pi/2, with liquid=willett.
+    twisting : one of none, marshall; default none
+        With marshall, resistance to rotation about the normal, from tangential stiffness and friction.
     tangential_stiffness : none, or a positive number, from 1e-60 to 1e+60; default none
         Stiffness k_t of all contacts [N/m], for tangential=linear, which needs it.
     cohesion : one of none, jkr; default none
@@ -81,6 +83,7 @@ class HertzMindlin(Choice):
                 liquid: Literal["none", "willett"] = "none",
                 surface_tension: float = 0.0728,
                 contact_angle: float = 0.0,
+                twisting: Literal["none", "marshall"] = "none",
                 tangential_stiffness: Literal["none"] | float = "none",
                 cohesion: Literal["none", "jkr"] = "none") -> Self: ...
 
@@ -136,6 +139,8 @@ class HookeCoulomb(Choice):
         Of the liquid [N/m], with liquid=willett; the default is that of water.
     contact_angle : a number from 0 on, up to 1e+60; default 0.0
         Of the liquid on all bodies [rad], below pi/2, with liquid=willett.
+    twisting : one of none, marshall; default none
+        With marshall, resistance to rotation about the normal, from tangential stiffness and friction.
     stiffness : a positive number, from 1e-60 to 1e+60
         Stiffness k of all contacts [N/m].
     tangential_stiffness : a positive number, from 1e-60 to 1e+60; default 0.2857142857142857
@@ -161,6 +166,7 @@ class HookeCoulomb(Choice):
                 liquid: Literal["none", "willett"] = "none",
                 surface_tension: float = 0.0728,
                 contact_angle: float = 0.0,
+                twisting: Literal["none", "marshall"] = "none",
                 stiffness: float,
                 tangential_stiffness: float = 0.2857142857142857,
                 plastic: Literal["none", "walton-braun"] = "none") -> Self: ...

@@ -1,7 +1,8 @@
 """Laws with friction: sums of parts (part.pxd), chosen by their parameters, and the coefficients that parts share."""
 import numpy as np
 
-from minidem.contact.parts import bond, jkr, liquid, plastic
+from minidem.contact.parts import bond, jkr, liquid, plastic, twisting
+from minidem.contact.parts.normal import HOOKE
 from minidem.contact.parts.springs import MODELS, ROLLING
 from minidem.contact.registry import MASSES, ContactLaw
 from minidem.core.parameters import NonNegative, Positive
@@ -24,6 +25,7 @@ COEFFICIENT_INDEX = {"stiffness": STIFFNESS, "damping": DAMPING, "tangential_sti
 
 # Parts by the words of their parameters; the first word is the default.
 PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING},
+         "twisting": {"none": None, "marshall": twisting.HERTZ},
          "liquid": {"none": None, "willett": liquid.PART}, "bonds": {"none": None, "parallel": bond.PART}}
 COHESION = {"none": None, "jkr": jkr.PART}      # replace the normal part
 PLASTICITY = {"none": None, "walton-braun": plastic.PART}
@@ -36,7 +38,7 @@ FRICTION_PARAMETERS = {         # the first three in the order of part.pxd
     "tangential": tuple(MODELS), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": MASSES,
     "bonds": tuple(PARTS["bonds"]), "liquid": tuple(PARTS["liquid"]), "surface_tension": NonNegative(0.0728),
-    "contact_angle": NonNegative(0.0),
+    "contact_angle": NonNegative(0.0), "twisting": tuple(PARTS["twisting"]),
 }
 MEANINGS = {
     "limit_damping": "With yes, attraction before lift-off is clipped, and the restitution larger than given.",
@@ -46,6 +48,7 @@ MEANINGS = {
     "tangential_damping": "Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.",
     "rolling": "With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.",
     "rolling_damping": "Damping ratio of rolling, with rolling=epsd.",
+    "twisting": "With marshall, resistance to rotation about the normal, from tangential stiffness and friction.",
     "mass": "Effective mass: shared by the contacts of two bodies, of a single one, or of clumps that do not rotate.",
     "bonds": "With parallel, bonds of sim.bonds.add, by Potyondy and Cundall 2004.",
     "liquid": "With willett, a liquid bridge of the bridge_volume of materials forms at touch, by Willett et al. 2000.",
@@ -57,7 +60,7 @@ for model in MODELS.values():
         assert name not in FRICTION_PARAMETERS, f"{name}: a tangential model needs another name for it"
     FRICTION_PARAMETERS |= model.parameters
 REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded", "willett2000capillary",
-              "lian1993theoretical")
+              "lian1993theoretical", "marshall2009discrete")
 
 
 def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling, normal=()):
@@ -155,7 +158,8 @@ def friction_kernels(normal, values):
     if not 0.0 <= values["contact_angle"] < 0.5 * np.pi:
         raise ValueError(f"contact_angle = {values['contact_angle']}: give an angle below pi/2, in radians")
     parts = (cohesion or plasticity or normal, *(PARTS[name][values[name]] for name in PARTS))
-    parts = tuple(part for part in parts if part is not None)
+    parts = tuple(twisting.HOOKE if part is twisting.HERTZ and normal is HOOKE else part
+                  for part in parts if part is not None)
     return LawKernels(history=<size_t> (forces_across if parts[-1].across else forces), describe=<size_t> describe,
                       n_records=FRICTION_RECORDS, parts=parts)
 

@@ -57,8 +57,10 @@ COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={
                 for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("shared", "clump"))]
 COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")] \
     + [f"{contact},plastic=walton-braun" for contact in COMBINATIONS if contact.startswith("hooke")] \
-    + [f"{contact},liquid=willett" for contact in COMBINATIONS if "rescale" in contact]
+    + [f"{contact},{option}" for contact in COMBINATIONS if "rescale" in contact
+       for option in ("liquid=willett", "twisting=marshall")]
 COMBINATIONS += ["hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude",
+                 "hertz-mindlin:tangential=mindlin,twisting=marshall,cohesion=jkr,friction_limit=magnitude",
                  "hertz-mindlin:mass=single", "hertz-mindlin:rolling=epsd,cohesion=jkr,mass=single"]
 CLUMP = md.ClumpTemplate([(-0.008, 0.0, 0.0), (0.008, 0.0, 0.0), (0.0, 0.009, 0.004)], [0.01, 0.01, 0.008],
                          density=2500.0)
@@ -101,7 +103,7 @@ def test_every_combination(contact):
     np.testing.assert_allclose(sim.velocity.sum(axis=0), momentum, atol=1e-12)
     assert 0.2 * start.kinetic < start.kinetic - end.kinetic
     assert abs(end.balance - start.balance) < 1e-3 * start.kinetic
-    assert (end.dissipated_rolling != 0.0) == ("epsd" in contact)
+    assert (end.dissipated_rolling != 0.0) == ("epsd" in contact or "marshall" in contact)
     assert {md.contact.info(contact).mass_of_clumps(md.contact.registry.select(contact)[1])} == {"clump" in contact}
 
 

@@ -70,6 +70,14 @@ materials and pairs,
 from touch to tear-off at a gap, and :math:`L = \max(F + 3 \pi w R^*, 0)`, twice the pull-off force more (Thornton
 1991). Restitution comes from the dashpot alone. COHESION.md has the energy.
 
+``twisting=marshall`` has a couple :math:`Q` with a dashpot :math:`Q_d` about the normal, by Marshall 2009, with the
+stiffness :math:`k_t` of the tangential spring [N/m] and the relative rotation :math:`\theta_n` about the normal:
+
+.. math::
+
+   \mathrm d Q = -\tfrac12 k_t a^2\, \mathrm d \theta_n, \quad Q_d = -\tfrac12 x\, c\, a^2 \dot\theta_n, \quad
+   \left|Q + Q_d\right| \le \tfrac23 a\, \mu L
+
 ``liquid=willett`` has a liquid bridge of the ``bridge_volume`` :math:`V` of the pair, which forms at touch, with the
 pull of Willett et al. 2000 up to the rupture distance :math:`S_c` of Lian et al. 1993,
 

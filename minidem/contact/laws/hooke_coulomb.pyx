@@ -25,8 +25,8 @@ unloading with :math:`k / e^2`, so that several contacts at once have the restit
 
 Symbols and parameters as for ``hertz-mindlin``; "stiffness-ratio" is :math:`x = \sqrt{k_t / k}`. The stiffness does not
 depend on a contact radius, so that all models of ``tangential`` are this one. The duration of a collision does not
-depend on its speed. The elastic constants of the materials are not used. ``liquid=willett`` and ``bonds=parallel`` are
-as for ``hertz-mindlin``.
+depend on its speed. The elastic constants of the materials are not used. ``twisting=marshall``,
+with :math:`a^2 = R^* d`, ``liquid=willett`` and ``bonds=parallel`` are as for ``hertz-mindlin``.
 """
 from minidem.contact.friction import PLASTICITY, REFERENCES, coefficient_rows, friction_law
 from minidem.contact.parts.normal import HOOKE

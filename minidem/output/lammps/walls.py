@@ -23,11 +23,11 @@ def law(sim, first, second):
     if sim.contact == "hertz":
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
     if sim.settings.law.name != "hertz-mindlin" or any(
-            value(name) != "none" for name in ("rolling", "liquid", "bonds")) \
+            value(name) != "none" for name in ("rolling", "twisting", "liquid", "bonds")) \
             or value("tangential") not in TANGENTIAL:
         raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
-                         "'hertz-mindlin' with one of its own tangential models, without rolling friction, liquid and "
-                         "bonds")
+                         "'hertz-mindlin' with one of its own tangential models, without rolling friction, twisting, "
+                         "liquid and bonds")
     ratio, given = value("tangential_damping"), value("tangential_stiffness")
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
     damping = "coeff_restitution limit_damping" if value("limit_damping") == "yes" else "coeff_restitution"
