@@ -4,6 +4,7 @@
     run NAME [options]      run a scenario; --help after NAME lists its options
     movie FOLDER [options]  make a movie of the frames of a run; --help lists the options
     bench SCHEME [options]  measure a rotation scheme, also a file with one of yours, beside all others; --help
+    study FILE:FUNCTION ... run a function over a grid of parameters; --help
     verify FILE [options]   run the links of a certificate again (md.Certificate); --help
     selftest                check this installation, a few seconds; exit status 1 if a check fails
     version                 version, instruction set, OpenMP and compiler
@@ -63,13 +64,18 @@ def bench(words):
     return BENCH.main(words)
 
 
+def study(words):
+    from minidem.ensemble import command
+    return command.main(words)
+
+
 def verify(words):
     from minidem.accuracy import certificate
     return certificate.main(words)
 
 
 COMMANDS = {"scenarios": list_scenarios, "run": scenario_script, "movie": movie.main, "bench": bench,
-            "verify": verify, "selftest": run_selftest, "version": print_version}
+            "study": study, "verify": verify, "selftest": run_selftest, "version": print_version}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -89,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if command not in COMMANDS:
             raise ValueError(f"there is no command {command!r}; known are {', '.join(COMMANDS)}"
                              + did_you_mean(command, COMMANDS))
-        if others and command not in ("run", "movie", "bench", "verify"):
+        if others and command not in ("run", "movie", "bench", "study", "verify"):
             raise ValueError(f"{command}: {others[0]!r} is unknown; this command has no options")
         result = COMMANDS[command](others)
     except ValueError as error:

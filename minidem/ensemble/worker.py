@@ -151,7 +151,8 @@ def given_to(executor, *how):
         yield submit
     finally:
         for future in futures:
-            future.cancel()
+            with suppress(NotImplementedError):         # of Parsl
+                future.cancel()
 
 
 def perform(reference, parameters, imports=()):

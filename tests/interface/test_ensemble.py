@@ -16,7 +16,8 @@ import pytest
 from processes import python
 
 import minidem as md
-from minidem.ensemble import run_ensemble, worker
+from minidem import __main__ as command_line
+from minidem.ensemble import command, run_ensemble, worker
 from minidem.ensemble.own_code import import_own
 from minidem.ensemble.worker import reference_to
 from minidem.rotation import registry
@@ -276,6 +277,44 @@ def test_parts_of_an_array_of_jobs(study):
         rows = study(grid, part=(k, 3))
         assert sum(study.calls().values()) == calls == len(rows) == len(study.table())
     assert [row["a"] for row in rows] == grid["a"]
+
+
+def test_an_executor_that_cannot_cancel(study):
+    """Such as that of Parsl."""
+    class Stubborn(ThreadPoolExecutor):
+        def submit(self, *task, **how):
+            future = super().submit(*task, **how)
+            future.cancel = self.refuse
+            return future
+
+        def refuse(self):
+            raise NotImplementedError
+
+    with Stubborn(1) as executor:
+        assert [row["text"] for row in study({"a": [1, 2]}, workers=None, executor=executor)] == ["1x", "2x"]
+
+
+@pytest.mark.parametrize("text, found", [
+    ("1,2.5,x", [1, 2.5, "x"]), ("0:3", [0, 1, 2]), ("9:0:-4", [9, 5, 1]), ("-1e3", [-1000.0]),
+    ("True,None", [True, None]), ('["a,b", 1]', ["a,b", 1]), ("hertz:onset=corrected", ["hertz:onset=corrected"])])
+def test_values_on_the_command_line(text, found):
+    values = command.values(text)
+    assert values == found and [type(one) for one in values] == [type(one) for one in found]
+
+
+def test_study_on_the_command_line(study, capsys):
+    """Parts make the table together, one more value continues it; a run that fails sets the status."""
+    words = ["study", "script.py:study", "a=1:4", "b=x,y", "--out", "out", "--workers", "1"]
+    for part, calls in ("2/2", 3), ("1/2", 6):
+        assert command_line.main([*words, "--part", part]) == 0
+        assert sum(study.calls().values()) == calls == len(study.table())
+    assert command_line.main([*words, "a=fail"]) == 1 and sum(study.calls().values()) == 8
+    assert command_line.main(["study", "script.py:study", "c=1"]) == 2
+    assert "it is called with (c), and takes (a" in capsys.readouterr().err
+    for wrong, said in ("a", "give NAME=VALUES"), ("a=[1", "give NAME=VALUES"), ("--part=0", "give K/N"):
+        with pytest.raises(SystemExit, match="2"):
+            command_line.main([*words, wrong])
+        assert said in capsys.readouterr().err
 
 
 KINDS = """
