@@ -109,7 +109,7 @@ def random_law(pick):
     if name in ("hertz", "hooke"):
         options = [f"onset={pick('plain', 'corrected', 'corrected')}"]
     else:
-        tangential = pick("rescale", "mindlin", "linear")
+        tangential = pick("rescale", "mindlin", "linear", "mindlin-rescale", "mindlin-force")
         options = [f"{option}={pick(*values)}" for option, values in {
             "rolling": ("none", "epsd"), "friction_limit": ("repulsion", "magnitude"), "limit_damping": ("no", "yes"),
             "mass": ("shared", "single", "clump"), "bonds": ("none", "parallel"),

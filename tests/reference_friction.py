@@ -7,7 +7,8 @@ sphere on a plane.
 
     normal       F_n = 4/3 E* a d + c d',  c = sqrt(5) beta sqrt(4/3 E* a m*),  beta = -ln e / sqrt(pi^2 + ln^2 e)
     spring T     T' = -k_t u_t + W x T + min(a'/a, 0) T,  k_t = 8 G* a
-                 tangential="mindlin": a'/a in place of min(a'/a, 0), "linear": 0, and a given k_t
+                 tangential="mindlin": a'/a in place of min(a'/a, 0), "mindlin-rescale": a'/a + min(a'/a, 0),
+                 "mindlin-force": 0, "linear": 0, and a given k_t
     dashpot      T_d = -x c u_t,  x = sqrt(4 G*/E*) or a number
     limit        |T + T_d| <= mu |F_n|
     turning      W = n x n' + n (w_i + w_j).n / 2
@@ -186,7 +187,8 @@ class FrictionWorld(World):
         with np.errstate(divide="ignore", invalid="ignore"):
             radius = np.where(touching & (now.overlap > 0), 0.5 * now.rate / now.overlap, 0.0)      # a' / a
         change = np.tile(np.minimum(radius, 0.0), (2, 1))
-        change[0] = {"rescale": change[0], "mindlin": radius, "linear": 0.0 * radius}[self.law.tangential]
+        change[0] = {"rescale": change[0], "mindlin": radius, "linear": 0.0 * radius, "mindlin-force": 0.0 * radius,
+                     "mindlin-rescale": radius + change[0]}[self.law.tangential]
         stick = growth + turned + (0.0 if self.law.stiffness else change[..., None] * spring)
         size = norm(spring)
         along = spring / np.maximum(size, 1e-300)[..., None]

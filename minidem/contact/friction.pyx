@@ -44,7 +44,7 @@ MEANINGS = {
     "limit_damping": "With yes, attraction before lift-off is clipped, and the restitution larger than given.",
     "friction_limit": "Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.",
     "bond_range": "Largest gap that a bond spans, in effective radii, with bonds=parallel.",
-    "tangential": "Spring: rescale creates no energy; mindlin, as in LIGGGHTS and EDEM, may; linear has one stiffness.",
+    "tangential": "Spring: rescale creates no energy; the mindlin ones of LIGGGHTS and LAMMPS may; linear has one stiffness.",
     "tangential_damping": "Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.",
     "rolling": "With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.",
     "rolling_damping": "Damping ratio of rolling, with rolling=epsd.",

@@ -174,7 +174,8 @@ def test_free_fall():
     assert energy.total == pytest.approx(lumpy.body.mass * (0.5 * v0 @ v0 - g @ x0), rel=steps * eps * 10)
 
 
-@pytest.mark.parametrize("spring, spin", [("rescale", 0.344), ("mindlin", 0.032), (None, 0.269)])
+@pytest.mark.parametrize("spring, spin", [("rescale", 0.344), ("mindlin", 0.032),
+                                          ("mindlin-rescale", 0.269), (None, 0.269)])
 def test_tangential_springs_of_lammps(spring, spin):
     """Spin after an elastic impact that sticks: coming_from.md. None: mindlin_rescale, whose displacement shrinks."""
     speed, radius, poisson, angle = 0.01, 1e-3, 0.3, np.radians(10.0)

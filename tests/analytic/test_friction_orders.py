@@ -1,5 +1,6 @@
 """Oblique impacts with friction: the order of convergence to a reference, the energy of tangential models."""
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -47,6 +48,8 @@ CONVERGE = {
        for shape, motion, restitution in product(SHAPES, (STICKS, SLIDES), (0.6, 1.0))},
     "mindlin sticks": (lambda: impact("ratio 4", STICKS, tangential="mindlin"), 1.8, 5e-5),
     "mindlin slides": (lambda: impact("ratio 4", SLIDES, tangential="mindlin"), 1.8, 5e-5),
+    **{f"{model} {name}": (partial(impact, "ratio 4", options, tangential=model), 1.8, 5e-5)
+       for model in ("mindlin-rescale", "mindlin-force") for name, options in (("sticks", STICKS), ("slides", SLIDES))},
     "linear sticks": (lambda: impact("ratio 4", STICKS, tangential="linear", tangential_stiffness=2e7), 1.8, 5e-5),
     # its limit, which is zero at touch, is reached at once
     "linear slides": (lambda: impact("ratio 4", SLIDES, tangential="linear", tangential_stiffness=2e7), 1.2, 5e-5),

@@ -50,14 +50,15 @@ def test_hooke_collision():
 # --- laws that are sums of parts ---
 
 LAWS = {"hertz-mindlin": "", "hooke-coulomb": "stiffness=1e5"}
-TANGENTIAL = {"hertz-mindlin": ("rescale", "mindlin", "linear,tangential_stiffness=3e4"),
+TANGENTIAL = {"hertz-mindlin": ("rescale", "mindlin", "mindlin-rescale", "mindlin-force",
+                                "linear,tangential_stiffness=3e4"),
               "hooke-coulomb": ("rescale", "mindlin", "linear")}
 COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={rolling}", f"mass={mass}", LAWS[name])))
                 for name in LAWS
                 for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("shared", "clump"))]
 COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")] \
     + [f"{contact},plastic=walton-braun" for contact in COMBINATIONS if contact.startswith("hooke")] \
-    + [f"{contact},{option}" for contact in COMBINATIONS if "rescale" in contact
+    + [f"{contact},{option}" for contact in COMBINATIONS if "=rescale" in contact
        for option in ("liquid=willett", "twisting=marshall")]
 COMBINATIONS += ["hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude",
                  "hertz-mindlin:tangential=mindlin,twisting=marshall,cohesion=jkr,friction_limit=magnitude",

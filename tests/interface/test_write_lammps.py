@@ -185,6 +185,8 @@ def test_coefficients():
     modulus, shear = 0.5 * young / (1.0 - nu ** 2), young / (4.0 * (2.0 - nu) * (1.0 + nu))
     for model, form, stiffness in (
             ("", "mindlin_rescale/force", 8.0 * shear), (",tangential=mindlin", "mindlin", 8.0 * shear),
+            (",tangential=mindlin-rescale", "mindlin_rescale", 8.0 * shear),
+            (",tangential=mindlin-force", "mindlin/force", 8.0 * shear),
             (",tangential=linear,tangential_stiffness=2e5", "linear_history", 2e5)):
         words = law(simulation(contact=SAME_LIMITS + model), 0, 0).split()
         assert words[3:5] == ["tangential", form] and float(words[5]) == pytest.approx(stiffness, rel=1e-14)

@@ -24,6 +24,8 @@ spring, by ``tangential``:
   :math:`\mathrm d (\boldsymbol T / a) = -8 G^*\, \mathrm d \boldsymbol s` while it shrinks
 * ``mindlin``: :math:`\boldsymbol T = -8 G^* a\, \boldsymbol\xi`, as in LIGGGHTS, MFiX, EDEM; creates energy where a
   contact grows at a given :math:`\boldsymbol\xi`
+* ``mindlin-rescale``: as ``mindlin``, and :math:`\boldsymbol\xi` shrinks with the contact radius, as `mindlin_rescale`
+  of LAMMPS; ``mindlin-force``: :math:`\mathrm d \boldsymbol T = -8 G^* a\, \mathrm d \boldsymbol s`, as `mindlin/force`
 * ``linear``: :math:`\boldsymbol T = -k_t \boldsymbol\xi`, :math:`k_t` = ``tangential_stiffness`` [N/m] for all contacts
 
 Rolling resistance, a couple :math:`\boldsymbol M` and its dashpot :math:`\boldsymbol M_d`:

@@ -76,6 +76,30 @@ cdef void mindlin(GivenContact contact, const double *stiffness, GivenNormal nor
         stretch.kept[lane], stretch.added[lane] = second * (stretch.compliance_old[lane] * twice), second
 
 
+cdef void mindlin_rescale(GivenContact contact, const double *stiffness, GivenNormal normal,
+                          OwnStretch stretch) noexcept nogil:
+    """T = -k a xi as of mindlin; where a shrinks, xi shrinks with it, also what the step adds."""
+    cdef double a_old, a
+    cdef int lane
+    mindlin(contact, stiffness, normal, stretch)
+    for lane in range(LANES):
+        a_old, a = normal.old_radius[lane], normal.contact_radius[lane]
+        stretch.kept[lane] *= a / positive(a_old, 1.0) if a < a_old else 1.0
+        stretch.added[lane] *= 2.0 * a / positive(a + a_old, 1.0) if a < a_old else 1.0
+
+
+cdef void mindlin_force(GivenContact contact, const double *stiffness, GivenNormal normal,
+                        OwnStretch stretch) noexcept nogil:
+    """dT = -k a ds, with the mean of a over the step."""
+    cdef double a_old, a
+    cdef int lane
+    mindlin(contact, stiffness, normal, stretch)
+    for lane in range(LANES):
+        a_old, a = normal.old_radius[lane], normal.contact_radius[lane]
+        stretch.kept[lane] = 1.0
+        stretch.added[lane] = 2.0 / 3.0 * (a * a + a * a_old + a_old * a_old) / positive(a + a_old, 1.0)
+
+
 cdef void linear(GivenContact contact, const double *stiffness, GivenNormal normal, OwnStretch stretch) noexcept nogil:
     cdef int lane
     for lane in range(LANES):
@@ -275,6 +299,7 @@ def model(size_t rule, **parameters):
     return Part(forces=<size_t> friction, describe=<size_t> describe_friction, rule=rule, parameters=parameters)
 
 
-MODELS = {"rescale": model(<size_t> rescale), "mindlin": model(<size_t> mindlin), "linear": model(<size_t> linear)}
+MODELS = {"rescale": model(<size_t> rescale), "mindlin": model(<size_t> mindlin), "linear": model(<size_t> linear),
+          "mindlin-rescale": model(<size_t> mindlin_rescale), "mindlin-force": model(<size_t> mindlin_force)}
 ROLLING = Part(forces=<size_t> rolling, describe=<size_t> describe_rolling,
                n_records=sizeof(RollingHistory) // (4 * sizeof(Row)), has_couples=True)

@@ -9,7 +9,8 @@ import numpy as np
 
 from minidem.core.checks import short_repr
 
-TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear": "linear_history"}
+TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear": "linear_history",
+              "mindlin-rescale": "mindlin_rescale", "mindlin-force": "mindlin/force"}
 
 
 def law(sim, first, second):
