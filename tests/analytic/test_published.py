@@ -28,10 +28,10 @@ VERDICTS = {
                                           "Omelyan's quaternion loses its norm to rounding"]),
     **{name: (number, [], []) for name, number in (
         ("coupled_cylinders", 4), ("tennis_racket", 1), ("custom_integrator", 4), ("custom_law", 9),
-        ("capillary_bridge", 11), ("cohesive_slope", 10), ("cantilever", 4), ("agglomerate_impact", 2),
+        ("capillary_bridge", 11), ("cohesive_slope", 10), ("cantilever", 4), ("agglomerate_impact", 2), ("crushing", 2),
         ("segregation", 2), ("heat_chain", 3))}}
 
-SLOW = ("cohesive_slope", "capillary_bridge", "forced_cylinder", "cantilever", "segregation", "heat_chain",
+SLOW = ("crushing", "cohesive_slope", "capillary_bridge", "forced_cylinder", "cantilever", "segregation", "heat_chain",
         "custom_integrator", "custom_law", "forced_sphere", "driven_cylinder")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import clump_gas as gas
 import compression
+import crushing
 import dense_rods
 import hopper
 import incline
@@ -165,6 +166,21 @@ def test_a_sample_jams(monkeypatch):
                                                          ("contacts", 6.0 + 10.0 * p ** (1 / 3)))
            for x, value in zip(p, values)}
     assert [values[0] for values in compression.jamming([row])] == pytest.approx([0.64, 6.0], rel=1e-12)
+
+
+def test_grains_are_crushed(monkeypatch):
+    """Fewer whole grains at each strain, finer gradings, of the same mass; balance within rounding at replacements."""
+    monkeypatch.setattr(crushing, "STRAIN", 0.25)
+    monkeypatch.setattr(crushing, "ROWS", 2)
+    monkeypatch.setattr(crushing, "STRENGTH", 1e5)
+    row = crushing.crush(40, 1, 1, ".")
+    assert row["jump"] < 1e-12 and row["residual"] < 1e-3 and row["breakage"] < 0.0 < row["work"]
+    whole, clumps = (crushing.column([row], name)[0] for name in ("whole", "clumps"))
+    assert 1.0 > whole[0] > whole[1] > 0.3 and np.allclose(clumps, 40 * (whole + len(crushing.SIZES) * (1.0 - whole)))
+    sieves = np.array([[row[f"sieve_{k}_{i}"] for i in range(len(crushing.SIEVES))] for k in range(2)])
+    assert np.all(np.diff(sieves) >= 0.0) and np.all(sieves[1] >= sieves[0]) and np.all(sieves[:, -1] == 1.0)
+    assert sieves[:, -2] == pytest.approx(1.0 - whole, rel=1e-12) and Path("samples/seed_1.vtu").exists()
+    assert len(crushing.patterns(3)) == 3
 
 
 def test_steps_for_low_restitutions():
