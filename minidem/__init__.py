@@ -3,10 +3,9 @@
 The public names, after `import minidem as md`; `help(md.Simulation)` and so on tell more:
 
     md.Simulation           clumps, walls, settings: add_clumps, remove_clumps, run, energy, contacts, save, load ...
-    md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
-    md.Fragments            a pattern of fragments, by which clumps break: sim.replace
+    md.ClumpTemplate, md.Fragments    a rigid body of spheres, also from_mesh and from_file; a pattern of fragments
     md.Material, md.Pair    elastic constants, restitution, friction; restitution and friction between two materials
-    md.Plane, md.Cylinder, md.Cone, md.MeshWall   walls; md.box_walls: six planes; MeshWall.box: finite sides
+    md.Plane, md.Cylinder, md.Cone, md.MeshWall, md.box_walls   walls; box_walls: six planes; MeshWall.box: finite sides
     md.CompoundWall         cones and meshes that move as one wall
     md.Oscillation, md.Servo, md.Driven    motions of walls
     md.PeriodicBox, md.Pressure            a periodic box that is sheared, stretched, or held under a pressure
