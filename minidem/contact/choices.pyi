@@ -37,7 +37,7 @@ class HertzMindlin(Choice):
     bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
         Largest gap that a bond spans, in effective radii, with bonds=parallel.
     tangential : one of rescale, mindlin, linear, mindlin-rescale, mindlin-force; default rescale
-        Spring: rescale creates no energy; the mindlin ones of LIGGGHTS and LAMMPS may; linear has one
+        Spring: rescale creates no energy; the mindlin ones of other codes may; linear has one
         stiffness.
     tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
         Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
@@ -61,8 +61,9 @@ class HertzMindlin(Choice):
         With marshall, resistance to rotation about the normal, from tangential stiffness and friction.
     tangential_stiffness : none, or a positive number, from 1e-60 to 1e+60; default none
         Stiffness k_t of all contacts [N/m], for tangential=linear, which needs it.
-    cohesion : one of none, jkr; default none
-        With jkr, by Johnson, Kendall and Roberts, from the adhesion [J/m2] of materials.
+    cohesion : one of none, jkr, dmt; default none
+        By the adhesion of materials: of Johnson, Kendall and Roberts or of Derjaguin, Muller and
+        Toporov.
 
     Notes
     -----
@@ -85,7 +86,7 @@ class HertzMindlin(Choice):
                 contact_angle: float = 0.0,
                 twisting: Literal["none", "marshall"] = "none",
                 tangential_stiffness: Literal["none"] | float = "none",
-                cohesion: Literal["none", "jkr"] = "none") -> Self: ...
+                cohesion: Literal["none", "jkr", "dmt"] = "none") -> Self: ...
 
 class Hooke(Choice):
     """linear spring; as text contact="hooke".
@@ -119,7 +120,7 @@ class HookeCoulomb(Choice):
     bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
         Largest gap that a bond spans, in effective radii, with bonds=parallel.
     tangential : one of rescale, mindlin, linear, mindlin-rescale, mindlin-force; default rescale
-        Spring: rescale creates no energy; the mindlin ones of LIGGGHTS and LAMMPS may; linear has one
+        Spring: rescale creates no energy; the mindlin ones of other codes may; linear has one
         stiffness.
     tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
         Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.

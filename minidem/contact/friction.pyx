@@ -27,8 +27,9 @@ COEFFICIENT_INDEX = {"stiffness": STIFFNESS, "damping": DAMPING, "tangential_sti
 PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING},
          "twisting": {"none": None, "marshall": twisting.HERTZ},
          "liquid": {"none": None, "willett": liquid.PART}, "bonds": {"none": None, "parallel": bond.PART}}
-COHESION = {"none": None, "jkr": jkr.PART}      # replace the normal part
+COHESION = {"none": None, "jkr": jkr.PART, "dmt": liquid.DMT}
 PLASTICITY = {"none": None, "walton-braun": plastic.PART}
+IN_PLACE_OF_NORMAL = jkr.PART, plastic.PART
 
 READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",),
               "liquid=willett": ("bridge_volume", "surface_tension", "contact_angle"),
@@ -44,7 +45,7 @@ MEANINGS = {
     "limit_damping": "With yes, attraction before lift-off is clipped, and the restitution larger than given.",
     "friction_limit": "Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.",
     "bond_range": "Largest gap that a bond spans, in effective radii, with bonds=parallel.",
-    "tangential": "Spring: rescale creates no energy; the mindlin ones of LIGGGHTS and LAMMPS may; linear has one stiffness.",
+    "tangential": "Spring: rescale creates no energy; the mindlin ones of other codes may; linear has one stiffness.",
     "tangential_damping": "Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.",
     "rolling": "With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.",
     "rolling_damping": "Damping ratio of rolling, with rolling=epsd.",
@@ -72,7 +73,8 @@ def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rollin
     """
     given, like = values["tangential_damping"], np.zeros_like(pair["friction"])
     own = [values[name] + like for name in MODELS[values["tangential"]].parameters]
-    bridge = () if values["liquid"] == "none" else bridge_rows(pair["bridge_volume"], values)
+    bridge = bridge_rows(pair["bridge_volume"], values) if values["liquid"] != "none" else (
+        2.0 * np.pi * pair["adhesion"], like, like) if values.get("cohesion") == "dmt" else ()
     loss = -np.log(pair["restitution"])
     return (stiffness + like, damping * (loss / np.sqrt(np.pi ** 2 + loss ** 2)), tangential + like,
             (ratio if given == "stiffness-ratio" else given) + like, pair["friction"],
@@ -90,7 +92,7 @@ def bridge_rows(volume, values):
 def largest_gap(pair, values, radius):
     """Gap [m] at which contacts of an effective radius [m] tear off, bridges or bonds break; pair, values : see above.
     """
-    if values.get("cohesion", "none") != "none":
+    if values.get("cohesion") == "jkr":
         return 3.0 * (0.25 * jkr.length_root(pair["modulus"], pair["adhesion"])) ** (4 / 3) * radius ** (1 / 3)
     bonds = values["bond_range"] * radius if values["bonds"] != "none" else 0.0
     wet = values["liquid"] != "none"
@@ -157,16 +159,18 @@ def friction_kernels(normal, values):
                              "out")
     if not 0.0 <= values["contact_angle"] < 0.5 * np.pi:
         raise ValueError(f"contact_angle = {values['contact_angle']}: give an angle below pi/2, in radians")
-    parts = (cohesion or plasticity or normal, *(PARTS[name][values[name]] for name in PARTS))
+    parts = (normal, *(PARTS[name][values[name]] for name in PARTS), cohesion or plasticity)
     parts = tuple(twisting.HOOKE if part is twisting.HERTZ and normal is HOOKE else part
                   for part in parts if part is not None)
+    if parts[-1] in IN_PLACE_OF_NORMAL:
+        parts = parts[-1:] + parts[1:-1]
     return LawKernels(history=<size_t> (forces_across if parts[-1].across else forces), describe=<size_t> describe,
                       n_records=FRICTION_RECORDS, parts=parts)
 
 
 def friction_law(normal, parameters, meanings, **fields):
     """ContactLaw of a normal part with friction; parameters, meanings : its own, fields : as for `ContactLaw`."""
-    cohesion = {"cohesion=jkr": ("adhesion",)} if "cohesion" in parameters else {}
+    cohesion = {f"cohesion={word}": ("adhesion",) for word in ("jkr", "dmt") if "cohesion" in parameters}
     return ContactLaw(
         kernels=lambda values: friction_kernels(normal, values), range=largest_gap, needs_velocity=True,
         has_history=True, dashpots=True, conservative=False, reads_of_pairs=("restitution", "friction"),

@@ -218,7 +218,9 @@ def readers(names, contact):
     """The law of `contact` with the options with which it reads these properties of pairs, else all laws that do."""
     def reader(law, spec):
         missing = set(names) - set(law.reads_of_pairs)
-        options = [given for given, read in law.reads_with.items() if missing & set(read)]
+        given_by = {given.partition("=")[0]: given for given, read in reversed(law.reads_with.items())
+                    if missing & set(read)}            # the first word of each parameter
+        options = list(given_by.values())[::-1]
         if missing - {name for given in options for name in law.reads_with[given]}:
             return []
         return [f"contact={(spec + (',' if ':' in spec else ':') + ','.join(options)) if options else spec!r}"]

@@ -62,7 +62,8 @@ COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contac
        for option in ("liquid=willett", "twisting=marshall")]
 COMBINATIONS += ["hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude",
                  "hertz-mindlin:tangential=mindlin,twisting=marshall,cohesion=jkr,friction_limit=magnitude",
-                 "hertz-mindlin:mass=single", "hertz-mindlin:rolling=epsd,cohesion=jkr,mass=single"]
+                 "hertz-mindlin:mass=single", "hertz-mindlin:rolling=epsd,cohesion=jkr,mass=single",
+                 "hertz-mindlin:rolling=epsd,cohesion=dmt,twisting=marshall"]
 CLUMP = md.ClumpTemplate([(-0.008, 0.0, 0.0), (0.008, 0.0, 0.0), (0.0, 0.009, 0.004)], [0.01, 0.01, 0.008],
                          density=2500.0)
 N = 24
@@ -72,7 +73,7 @@ def collisions(contact, exchanged=False):
     """Two clouds of clumps that meet in pairs; exchanged : added in the opposite order, so that i and j change."""
     rng = np.random.default_rng(6)
     material = md.Material(1e7, 0.3, restitution=0.6, friction=0.3, rolling_friction=0.1 if "epsd" in contact else 0.0,
-                           adhesion=1.0 if "jkr" in contact else 0.0,
+                           adhesion=1.0 if "cohesion" in contact else 0.0,
                            bridge_volume=1e-9 if "liquid" in contact else 0.0)
     sim = md.Simulation(material, contact=contact, dt=4e-6)
     place = np.column_stack([np.zeros((N, 2)), 0.1 * np.arange(N)])

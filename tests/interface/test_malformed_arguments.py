@@ -668,6 +668,7 @@ MESSAGES = [        # (call, what its message says)
         ("hooke-coulomb:stiffness=1e5,cohesion=jkr", "spiral", "cohesion"),
         ("hooke-coulomb:stiffness=1e5,plastic=walton-braun,limit_damping=yes", "spiral", "limit_damping", "leave one"),
         ("hertz-mindlin:bonds=parallel,cohesion=jkr", "spiral", "leave one out"),
+        ("hertz-mindlin:liquid=willett,cohesion=dmt", "spiral", "liquid", "leave one out"),
         ("hertz-mindlin:liquid=willett,cohesion=jkr", "spiral", "liquid", "leave one out"),
         ("hertz-mindlin:liquid=willett,contact_angle=90", "spiral", "contact_angle", "radians"),
         ("hertz-mindlin:cohesion=glue", "spiral", "glue"))),

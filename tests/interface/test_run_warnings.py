@@ -344,6 +344,7 @@ READ = {"hertz": (), "hertz:onset=corrected": (), "hooke:stiffness=1e5": (), "ho
         "hertz-mindlin:rolling=none": ("restitution", "friction"),
         "hertz-mindlin:rolling=epsd,rolling_damping=0": ("restitution", "friction", "rolling_friction"),
         "hertz-mindlin:cohesion=jkr": ("restitution", "friction", "adhesion"),
+        "hertz-mindlin:cohesion=dmt": ("restitution", "friction", "adhesion"),
         "hertz-mindlin:rolling=epsd,cohesion=jkr": ("restitution", "friction", "rolling_friction", "adhesion"),
         "hertz-mindlin:liquid=willett": ("restitution", "friction", "bridge_volume"),
         "hooke-coulomb:stiffness=1e5,tangential_damping=0": ("restitution", "friction"),

@@ -90,6 +90,9 @@ pull of Willett et al. 2000 up to the rupture distance :math:`S_c` of Lian et al
 
 where :math:`S` is the gap, or 0, :math:`\gamma` = ``surface_tension`` and :math:`\theta` = ``contact_angle``.
 
+``cohesion=dmt`` has the constant attraction of Derjaguin, Muller and Toporov, :math:`-2 \pi w R^*` beside Hertz's
+repulsion, from touch to lift-off.
+
 ``bonds=parallel`` has bonds of ``Simulation.bonds.add`` beside contact and friction, up to a gap of ``bond_range``
 times :math:`R^*`: parallel bonds of Potyondy and Cundall 2004 (10.1016/j.ijrmms.2004.09.011).
 """
@@ -109,7 +112,7 @@ def coefficients(pair, values):
                          f"{given}; tangential=linear needs tangential_stiffness=NUMBER [N/m], the other models have "
                          "the stiffness of the materials")
     tangential = 8.0 * pair["shear_modulus"] if given == "none" else given
-    adhesion = () if values["cohesion"] == "none" else (length_root(pair["modulus"], pair["adhesion"]),)
+    adhesion = () if values["cohesion"] != "jkr" else (length_root(pair["modulus"], pair["adhesion"]),)
     return coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
                             2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"], adhesion)
 
@@ -117,8 +120,9 @@ def coefficients(pair, values):
 LAWS = [friction_law(
     HERTZ, {"tangential_stiffness": ("none", Positive), "cohesion": tuple(COHESION)},
     {"tangential_stiffness": "Stiffness k_t of all contacts [N/m], for tangential=linear, which needs it.",
-     "cohesion": "With jkr, by Johnson, Kendall and Roberts, from the adhesion [J/m2] of materials."},
+     "cohesion": "By the adhesion of materials: of Johnson, Kendall and Roberts or of Derjaguin, Muller and Toporov."},
     name="hertz-mindlin", title="damped Hertz contact with Mindlin friction",
-    cites=("antypov2011analytical", *REFERENCES, "johnson1971surface", "thornton1991interparticle"),
+    cites=("antypov2011analytical", *REFERENCES, "johnson1971surface", "thornton1991interparticle",
+           "derjaguin1975effect"),
     equations="10, 17 of 10.1209/0295-5075/94/50004", power=1.5, coefficients=coefficients, reads=("young", "poisson"),
     used_in="LAMMPS, LIGGGHTS, Yade, EDEM, MercuryDPM")]

@@ -1,4 +1,4 @@
-"""Liquid bridges of `liquid=willett`: a bridge forms at touch, and pulls until it ruptures at a gap.
+"""Liquid bridges of `liquid=willett`, which form at touch and pull until they rupture at a gap, and `cohesion=dmt`.
 
 C. D. Willett, M. J. Adams, S. A. Johnson & J. P. K. Seville, Langmuir 16, 9396 (2000), doi 10.1021/la000657y, equation
 12, for small volumes V < R^3 / 1000; spheres of two radii, and a plane, by Derjaguin's R = 2 R*. Rupture: G. Lian,
@@ -10,6 +10,9 @@ C. Thornton & M. J. Adams, J. Colloid Interface Sci. 161, 138 (1993), doi 10.100
 
 At touch -U(0) is dissipated. The pull jumps there and at rupture: in the step of a jump it is the mean over the path,
 by the difference of the energies, as in jkr.pyx. Whether a bridge ruptures before the next pose is predicted.
+
+The pull of B. V. Derjaguin, V. M. Muller & Y. P. Toporov, J. Colloid Interface Sci. 53, 314 (1975), doi
+10.1016/0021-9797(75)90018-1, beside Hertz's repulsion is the limit S_c = 0, with F(0) = 2 pi w R*.
 """
 import numpy as np
 
@@ -33,9 +36,9 @@ cdef struct BridgeHistory:          # one record
     Row unused[2]
 
 cdef struct Bridge:
-    double pull                     # F(0) [N]
-    double per_gap                  # x / S [1/m]
-    double end                      # S_c [m]; 0: the pair is dry
+    double pull                     # F(0) [N]; 0: the pair is dry
+    double per_gap                  # x / S [1/m]; 0 of DMT
+    double end                      # S_c [m]
 
 
 cdef inline Bridge bridge_in(GivenContact contact, int lane) noexcept nogil:
@@ -67,7 +70,7 @@ cdef inline double energy_at(Bridge b, double gap) noexcept nogil:
     """U [J] up to the rupture distance, of a pair that is not dry."""
     cdef double open = positive(gap, 0.0), deep = gap - open
     cdef double last = (5.0 * b.per_gap * b.end + 1.05) / ROOT, now = (5.0 * b.per_gap * open + 1.05) / ROOT
-    return b.pull * (deep - 2.0 / (ROOT * b.per_gap) * arc_tangent((last - now) / (1.0 + last * now)))
+    return b.pull * (deep - 2.0 / (ROOT * positive(b.per_gap, 1.0)) * arc_tangent((last - now) / (1.0 + last * now)))
 
 
 cdef inline void jump(GivenContact contact, BridgeHistory *own, OwnResult result, double *pull, double before,
@@ -90,7 +93,7 @@ cdef inline void jump(GivenContact contact, BridgeHistory *own, OwnResult result
             / (2.0 * half)
     if contact.step[lane] > 0.0 and lasts and before == 0.0:
         result.dissipated[0][lane] -= energy_at(b, last)
-    if contact.step[lane] > 0.0 and b.end > 0.0 and before != 0.0 and contact.overlap[lane] < REPLACED:
+    if contact.step[lane] > 0.0 and b.pull > 0.0 and before != 0.0 and contact.overlap[lane] < REPLACED:
         result.dissipated[0][lane] += energy_at(b, positive(last, 0.0))
 
 
@@ -109,7 +112,7 @@ cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnN
     for lane in range(LANES):
         b, gap, step = bridge_in(contact, lane), -contact.overlap[lane], contact.step[lane]
         before[lane], last[lane] = bridge.wet[lane], bridge.gap[lane]
-        lasts[lane] = <long long> (((before[lane] != 0.0) | (gap < 0.0)) & (gap < b.end) & (b.end > 0.0))
+        lasts[lane] = <long long> (((before[lane] != 0.0) | (gap < 0.0)) & (gap < b.end) & (b.pull > 0.0))
         pull[lane] = pull_at(b, gap) if lasts[lane] else 0.0
         next_gap = gap + step * dot(load3(contact.velocity, lane), load3(contact.middle_normal, lane)) \
             - step * step * pull[lane] / contact.mass[lane]
@@ -131,7 +134,7 @@ cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, Ow
     cdef int lane
     for lane in range(LANES):
         b = bridge_in(contact, lane)
-        if bridge.wet[lane] != 0.0 and -contact.overlap[lane] < b.end and b.end > 0.0:
+        if bridge.wet[lane] != 0.0 and -contact.overlap[lane] < b.end and b.pull > 0.0:
             energies.normal_energy[lane] += energy_at(b, -contact.overlap[lane])
 
 
@@ -141,3 +144,4 @@ def rupture_distance(volume, contact_angle):
 
 
 PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=1, across=True)
+DMT = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=1)
