@@ -11,14 +11,16 @@ A study of many runs of shear_flow.py, each a periodic box of 500 grains with a 
 * rods of aspect ratios from 1.5 to 5 at I = 0.03: nematic order S2 and angle of their director to the flow, which turn
   ever more into the flow (T. Borzsonyi et al., Phys. Rev. Lett. 108, 228302 (2012), doi
   10.1103/PhysRevLett.108.228302). Dotted: S2 of rods that turn by contacts at random points of their surface, from
-  their shape alone (arXiv 2605.28633).
+  their shape alone (C. Harper et al., arXiv 2605.28633).
+* the mean rotation of these rods, over half the vorticity, which spheres have. It depends on S2 alone: rods with a
+  friction of 0.1 lie on the same curve (arXiv 2606.13070).
 
     python scenarios/shear_rheology.py --quick
     python scenarios/shear_rheology.py --workers 2
 
 pressure/, volume/ and rods/ have table.csv with a row for each run; the same command continues after Ctrl-C or a kill.
 rheology.csv has the means over the seeds with standard errors, shear_rheology.png shows them. It takes about 20 minutes
-on two cores; --quick, with 200 grains and few points, a minute.
+on two cores; --quick, with 200 grains and few points, two minutes.
 """
 
 import itertools
@@ -39,6 +41,7 @@ QUICK = {0.03: 3.0, 0.1: 5.0, 0.3: 5.0}
 FRACTIONS = {0.54: 0.3, 0.56: 0.17, 0.575: 0.08, 0.58: 0.06}     # solid fraction: inertial number of 1 kPa, about
 ASPECTS, MIDDLE, USUAL = (1.5, 2.0, 3.0, 4.0, 5.0), 0.03, 20.0  # of the rods; their inertial number; strain
 CHECKPOINTS = 20                                        # per run
+ROUGH, SMOOTH = 0.5, 0.1                                # friction of the grains, and of further rods
 QUANTITIES = ("inertial_number", "mu", "solid_fraction", "rotation", "coordination_number", "order", "angle")
 
 
@@ -46,7 +49,7 @@ def add_options(group):
     add_study_options(group, count=500, quick_count=200, seeds=3)
 
 
-def shear(aspect, inertial, fraction, count, quick, seed, out):
+def shear(aspect, inertial, fraction, friction, count, quick, seed, out):
     """Run shear_flow.py, or continue from its checkpoint; numbers of its summary.
 
     fraction : 0 at constant pressure; else the inertial number is taken from FRACTIONS.
@@ -55,23 +58,24 @@ def shear(aspect, inertial, fraction, count, quick, seed, out):
     """
     inertial = FRACTIONS[fraction] if fraction else inertial
     strain = (QUICK if quick else STRAINS).get(inertial, USUAL)
-    name = f"aspect_{aspect:g}_I_{inertial:g}_fraction_{fraction:g}_{count}_grains_strain_{strain:g}_seed_{seed}"
+    name = (f"aspect_{aspect:g}_I_{inertial:g}_fraction_{fraction:g}_mu_{friction:g}_{count}_grains_strain_{strain:g}_"
+            f"seed_{seed}")
     summary = FLOW.run_into(Path(out, name), aspect=aspect, inertial=inertial, count=count, strain=strain, seed=seed,
-                            fraction=fraction or None, threads=1, frames=0,
+                            fraction=fraction or None, friction=friction, threads=1, frames=0,
                             checkpoint_every=lambda options: options.time / CHECKPOINTS)
     return {name: summary["result"][name] for name in QUANTITIES if name in summary["result"]}
 
 
-def study(options, report, name, **grid):
+def study(options, report, name, friction=ROUGH, **grid):
     """Means over the seeds of all kinds of runs: list of dict, quantity -> value, and quantity_error -> its error."""
     rows = report.runs(f"{__file__}:shear", grid | {
-        "count": [options.count], "quick": [options.quick], "seed": range(1, options.seeds + 1),
+        "friction": [friction], "count": [options.count], "quick": [options.quick], "seed": range(1, options.seeds + 1),
         "out": [str(Path(options.out, name))]}, name)
     found = []
     for values in itertools.product(*grid.values()):
         runs = [row for row in rows if not row["error"] and tuple(row[name] for name in grid) == values]
         if len(runs) > 1:
-            kind = {"study": name, **dict(zip(grid, values))}
+            kind = {"study": name, "friction": friction, **dict(zip(grid, values))}
             for quantity in QUANTITIES:
                 both = sample_mean([row[quantity] for row in runs]) if quantity in runs[0] else (np.nan, np.nan)
                 kind[quantity], kind[f"{quantity}_error"] = both
@@ -111,21 +115,23 @@ def run(options, report):
     pressure = study(options, report, "pressure", aspect=[1.0], inertial=inertial, fraction=[0.0])
     volume = study(options, report, "volume", aspect=[1.0], inertial=[0.0], fraction=fractions) if fractions else []
     rods = study(options, report, "rods", aspect=aspects, inertial=[MIDDLE], fraction=[0.0])
-    points = [*pressure, *volume, *rods]
+    smooth = study(options, report, "smooth", SMOOTH, aspect=aspects[1::2], inertial=[MIDDLE], fraction=[0.0])
+    points = [*pressure, *volume, *rods, *smooth]
     if points:
         report.table("rheology", list(points[0]), [list(point.values()) for point in points])
     for point in points:
         report.say("{study}: aspect ratio {aspect:g}, I = {inertial_number:.3g}: mu = {mu:.4f} ± {mu_error:.4f}, solid "
                    "fraction {solid_fraction:.4f} ± {solid_fraction_error:.4f}".format(**point)
                    + ("" if np.isnan(point["order"]) else ", S2 = {order:.3f} ± {order_error:.3f}, {angle:.1f} ± "
-                      "{angle_error:.1f} degrees".format(**point)))
+                      "{angle_error:.1f} degrees, rotation {rotation:.3f} ± {rotation_error:.3f}".format(**point)))
     laws = fit(pressure)
     if pressure and rods:
-        report.figure("shear_rheology", lambda figure: draw(figure, pressure, volume, rods, laws), size=(9.0, 6.0))
-    judge(report, laws, len(pressure) - 3, volume, rods, options)
+        report.figure("shear_rheology", lambda figure: draw(figure, pressure, volume, rods, smooth, laws),
+                      size=(9.0, 9.0))
+    judge(report, laws, len(pressure) - 3, volume, rods, smooth, options)
 
 
-def judge(report, laws, free, volume, rods, options):
+def judge(report, laws, free, volume, rods, smooth, options):
     """free : degrees of freedom of the fits"""
     if laws:
         (friction, friction_error), (fraction, fraction_error) = laws
@@ -145,7 +151,7 @@ def judge(report, laws, free, volume, rods, options):
                                 note=f"I = {point['inertial_number']:.3g}: mu {apart[0]:+.3f}, fraction "
                                      f"{apart[1]:+.4f} from the curves at constant pressure; less than 0.02 and 0.01"))
     if len(rods) > 1:
-        order, angle = ([point[name] for point in rods] for name in ("order", "angle"))
+        order, angle, rotation = ([point[name] for point in rods] for name in ("order", "angle", "rotation"))
         report.find(Finding("Borzsonyi 2012", "Figs. 3, 4", "longer rods are more ordered", None, order[-1],
                             holds=bool(np.all(np.diff(order) > 0.0)), too_short=options.quick,
                             error=of_samples(rods[-1]["order_error"], options.seeds),
@@ -155,10 +161,28 @@ def judge(report, laws, free, volume, rods, options):
                             error=of_samples(rods[-1]["angle_error"], options.seeds),
                             holds=bool(angle[-1] < angle[0] and min(angle) > 0.0),
                             note=f"{', '.join(f'{value:.1f}' for value in angle)} degrees, falling"))
+        apart = np.subtract(order, [surface_order(point["aspect"]) for point in rods])
+        report.find(Finding("Harper 2026", "S2 of rods", "largest deviation from that of the shape alone", None,
+                            np.max(np.abs(apart)), holds=bool(np.max(np.abs(apart)) < 0.1), too_short=options.quick,
+                            note=f"{', '.join(f'{value:+.3f}' for value in apart)}, less than 0.1 of S2 from 0 to 1"))
+        report.find(Finding("arXiv 2606.13070", "mean rotation", "rods turn the slower, the more they are ordered",
+                            None, rotation[-1], too_short=options.quick,
+                            error=of_samples(rods[-1]["rotation_error"], options.seeds),
+                            holds=bool(np.all(np.diff(np.array(rotation)[np.argsort(order)]) < 0.0)),
+                            note=f"{', '.join(f'{value:.3f}' for value in rotation)} of half the vorticity, falling"))
+        curve = sorted(zip(order, rotation))
+        for point in smooth:
+            apart = point["rotation"] - np.interp(point["order"], *zip(*curve))
+            report.find(Finding("arXiv 2606.13070", "mean rotation", f"aspect ratio {point['aspect']:g}, friction "
+                                f"{SMOOTH:g}: rotation less that of rough rods with this order", None, apart,
+                                error=of_samples(point["rotation_error"], options.seeds), holds=bool(abs(apart) < 0.05),
+                                too_short=options.quick, note=f"S2 {point['order']:.3f}, rotation "
+                                f"{point['rotation']:.3f}; less than 0.05"))
 
 
-def draw(figure, pressure, volume, rods, laws):
-    (friction, fraction), (order, angle) = figure.subplots(2, 2)
+def draw(figure, pressure, volume, rods, smooth, laws):
+    (friction, fraction), (order, angle), (rotation, none) = figure.subplots(3, 2)
+    none.set_axis_off()
     for panel, quantity in ((friction, "mu"), (fraction, "solid_fraction")):
         for points, colour, label in ((pressure, COLOURS[0], "constant pressure"),
                                       (volume, COLOURS[1], "constant volume")):
@@ -180,7 +204,10 @@ def draw(figure, pressure, volume, rods, laws):
     order.set(xlabel="aspect ratio", ylabel="nematic order $S_2$", ylim=(0.0, 1.0))
     bars(angle, rods, "aspect", "angle", COLOURS[0], None)
     angle.set(xlabel="aspect ratio", ylabel="director to the flow (degrees)", ylim=(0.0, None))
-    for panel in (friction, fraction, order):
+    for points, colour in ((rods, COLOURS[0]), (smooth, COLOURS[1])):
+        bars(rotation, points, "order", "rotation", colour, points and f"rods, friction {points[0]['friction']:g}")
+    rotation.set(xlabel="nematic order $S_2$", ylabel="rotation / half the vorticity", ylim=(0.0, None))
+    for panel in (friction, fraction, order, rotation):
         panel.legend(fontsize=8)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import clump_gas as gas
 import compression
+import cooling_gas
 import crushing
 import dense_rods
 import hopper
@@ -203,10 +204,16 @@ def test_a_triaxial_test(state, monkeypatch):
         assert volume.min() < 0.01 and max(consolidated) < 0.6
 
 
+@pytest.mark.parametrize("friction, low, high", [(0.1, 2.0, 30.0), (0.6, -0.2, 0.2)])
+def test_friction_couples_the_rotation_of_a_gas(friction, low, high, tmp_path):
+    """Spheres that cool: their energies stay equal, unless contacts slide and leave the rotation as it is."""
+    assert low < cooling_gas.cool("sphere", friction, 150, 1, str(tmp_path))["change"] < high
+
+
 def test_a_rheology_run_is_kept_and_read(tmp_path, monkeypatch):
     monkeypatch.setattr(shear_rheology, "QUICK", {0.3: 0.1})
-    arguments = {"aspect": 2.0, "inertial": 0.3, "fraction": 0.0, "count": 100, "quick": True, "seed": 1,
-                 "out": str(tmp_path / "runs")}
+    arguments = {"aspect": 2.0, "inertial": 0.3, "fraction": 0.0, "friction": 0.5, "count": 100, "quick": True,
+                 "seed": 1, "out": str(tmp_path / "runs")}
     row = shear_rheology.shear(**arguments)
     [folder] = (tmp_path / "runs").iterdir()
     result = json.loads((folder / "summary.json").read_text())["result"]
