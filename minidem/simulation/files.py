@@ -79,8 +79,9 @@ class Files(Accessor):
         ------
         ValueError
             For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without
-            rolling friction, walls in other directions than those of the axes, user forces, clumps of several spheres
-            in a periodic box that moves. Nothing is written then.
+            rolling friction, meshes, cylinders and cones in other directions than those of the axes, user forces,
+            clumps that are held but move, clumps of several spheres in a periodic box that moves. Nothing is written
+            then.
 
         Notes
         -----

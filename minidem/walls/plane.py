@@ -90,6 +90,11 @@ class Plane(Wall):
             return None
         return f"it is not the same along the periodic axis {'xyz'[np.argmax(uneven)]}; {remedy}"
 
+    def region(self, ends=("INF", "INF")):
+        if self.face():
+            return None                                 # is no region
+        return " ".join(["plane", *(f"{x:.17g}" for x in (*self.point, *self.normal)), "units box"])
+
     def face(self):
         axis = int(np.argmax(np.abs(self.normal)))
         return (axis, self.normal[axis], self.point[axis]) if abs(self.normal[axis]) == 1.0 else None

@@ -142,17 +142,41 @@ def test_regions(tmp_path):
     assert [fix[1:] for fix in fixes[1:]] == [["region", "wall0"], ["region", "wall1"]]
 
 
+def chute(contact, materials, dt):
+    """Rods and balls over a floor of some that are held, between five planes and an inclined one."""
+    sim = grid(simulation(materials, [*BOX[:5], md.Plane((0.0,) * 3, (0.6, 0.0, 0.8))], contact, dt), [ROD, BALL],
+               materials)
+    held = sim.position[:, 2] < 0.05
+    sim.set_motion(sim.ids[held], free="", turns="", velocity=(0, 0, 0), angular_velocity=(0, 0, 0))
+    return sim, held
+
+
+def test_files_of_clumps_that_are_held(tmp_path):
+    """One molecule for all of them, of which no sphere touches another; rigid bodies are those that move."""
+    sim, held = chute(FRICTION, SOFT, 2e-6)
+    sim.io.write_lammps(tmp_path)
+    lines, rods = commands_of(tmp_path), np.arange(125) < 60
+    assert {"group bodies molecule <> 1 125", "group frozen molecule 126", "neigh_modify exclude molecule/intra frozen",
+            "fix frozen frozen freeze", "group singles molecule 0"} <= set(lines) and 20 < held.sum() < 60
+    assert "region wall5 plane 0 0 0 0.59999999999999998 0 0.80000000000000004 units box" in lines
+    molecule = np.loadtxt(tmp_path / "spheres.data", skiprows=10, max_rows=sim.n_spheres)[:, 7]
+    assert np.array_equal(molecule, np.where(held, 126, np.where(rods, np.arange(1, 126), 0))[sim.sphere_clump])
+    assert np.array_equal(np.loadtxt(tmp_path / "clumps.state", skiprows=1)[:, 0], np.flatnonzero(rods & ~held) + 1)
+
+
 @pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
 @pytest.mark.parametrize("options, complaint", [
     *(({"contact": contact}, f"contact = '{contact}': pair_style granular") for contact in (
         "hertz-mindlin:rolling=epsd", "hertz:onset=corrected", "hooke-coulomb:stiffness=1e5")),
     ({"contact": "hertz-mindlin:cohesion=jkr"}, "restitution of 0.9"),
-    ({"walls": [md.Plane((0.0,) * 3, (0.0, 0.6, 0.8))]}, r"walls\[0\] = .*planes at rest"),
+    ({"walls": [md.Plane((0.0,) * 3, (0.0, 0.6, 0.8), velocity=(1.0, 0.0, 0.0))]}, r"walls\[0\] = .*planes at rest"),
     ({"walls": [BOX[0], md.Plane((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0))]}, r"walls\[1\] = .*another plane"),
     ({"walls": [md.Plane((0.0,) * 3, (0.0, 0.0, 1.0), velocity=(1.0, 0.0, 0.0))]}, r"walls\[0\] = .*planes at rest"),
     ({"walls": drum()[:1]}, "walls = .*two planes that close it"),
     ({"walls": [replace(drum()[0], velocity=(0.0, 0.1, 0.0)), *drum()[1:]]}, "one angular velocity"),
-    ({"walls": [md.Cone((0.0,) * 3, (0.0, 1.0, 1.0), (0.0, 1.0), 1.0)]}, r"walls\[0\] = Cone.*cones along these"),
+    ({"walls": [md.Cone((0.0,) * 3, (0.0, 1.0, 1.0), (0.0, 1.0), 1.0)]}, r"walls\[0\] = Cone.*cones along x"),
+    ("all held", "all clumps are held at rest: add some"), ("hinge", "clump 0 is held, but moves or is free in part.*"),
+    ("held that moves", "clump 0 is held, but moves or is free in part.*hold it at rest by"),
     ("force", "user forces"), ("steps", "steps = 0"), ("empty", "no clumps"), ("ball", "one sphere with mass")])
 def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
     sim = simulation(**options if isinstance(options, dict) else {})
@@ -160,6 +184,10 @@ def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
         sim.add_clumps(ROD, [(0.1, 0.1, 0.1)])
     if options == "ball":
         sim.add_clumps(md.ClumpTemplate(BALL.centers, BALL.radii, mass=0.01, inertia=3e-7 * np.eye(3)), [(0.1, 0, 0.1)])
+    if options in ("all held", "hinge", "held that moves"):
+        sim.add_clumps(ROD, [(0.1, 0.0, 0.1)] * (options != "all held") or np.zeros((0, 3)))
+        sim.set_motion([0], free="", turns="x" if options == "hinge" else "",
+                       velocity=(0.0, 0.0, float(options == "held that moves")))
     if options == "force":
         sim.forces.add(lambda t, x, v, q, w: (0.0 * x, 0.0 * x))
     with pytest.raises(ValueError, match=complaint):
@@ -400,6 +428,30 @@ def test_clumps_with_friction_agree(templates, options, tmp_path):
         assert collided.sum() > 20 and sim.energy().dissipated_sliding > 0.0 and apart[~collided].max() < 1e-10
         medians.append(np.median(apart[collided]))
     assert medians[0] < 0.02 and medians[1] < medians[0] / 3.0          # speeds are 2 m/s
+
+
+@needs_lammps
+@needs_mpi
+@pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
+def test_clumps_above_held_ones_agree(tmp_path):
+    """Elastic ones on their trajectories; with friction the stiffer the closer, as without held ones."""
+    sim, held = chute("hertz", SOFT, 2e-6)
+    sim.run(5000)
+    sim.io.write_lammps(tmp_path, steps=300)
+    sim.run(300)
+    there, medians = lammps(tmp_path, 1), []
+    assert max(difference(there, sim)) < 1e-6 and there.energy().total == pytest.approx(sim.energy().total, rel=1e-8)
+    assert np.array_equal(there.reader.immovable(), held) and np.array_equal(there.position[held], sim.position[held])
+    for materials, steps in ((SOFT, 2000), (STIFF, 6000)):
+        sim, held = chute(FRICTION, materials, 4e-3 / steps)
+        sim.io.write_lammps(tmp_path, steps=steps)
+        free = sim.velocity + [0.0, 0.0, -G * 4e-3]
+        sim.run(steps)
+        collided = ~held & (np.abs(sim.velocity - free).max(axis=1) > 1e-9)
+        apart = np.abs(lammps(tmp_path, 1).velocity - sim.velocity).max(axis=1)
+        assert collided.sum() > 20 and apart[~collided].max() < 1e-10
+        medians.append(np.median(apart[collided]))
+    assert medians[0] < 0.03 and medians[1] < medians[0] / 3.0
 
 
 @needs_lammps

@@ -9,7 +9,7 @@ from minidem.core.checks import ADD, LARGEST, file_path, finite_array, foreign
 from minidem.core.quaternions import conjugate, multiply, rotate_back
 from minidem.output import checkpoint
 from minidem.output.lammps.history import go_on, restore
-from minidem.output.lammps.script import CHECKPOINT, PAIRS, WALLS, groups_of, single_spheres
+from minidem.output.lammps.script import CHECKPOINT, PAIRS, WALLS, moving_groups
 from minidem.state.state import State
 
 
@@ -25,15 +25,16 @@ def read_motion(sim, folder, moment):
     A dict: mass (n,); position, velocity, angular_velocity, angular_momentum (n, 3); orientation (n, 4), quaternions
     from LAMMPS' principal frames to the lab. ValueError for dumps that do not belong to `sim`, or are not finite.
     """
-    single, values, widths = single_spheres(sim), np.zeros((sim.n_clumps, 17)), {"bodies": 17, "singles": 10}
-    values[:, 13] = 1.0
-    numbers = {"bodies": np.flatnonzero(~single), "singles": np.flatnonzero(single[sim.sphere_clump])}
-    for group in groups_of(sim):
-        rows, steps = checked_rows(folder / f"{moment}.{group}", numbers[group] + 1, widths[group])
-        values[single == (group == "singles"), :rows.shape[1]] = rows
+    values, groups = np.zeros((sim.n_clumps, 17)), moving_groups(sim)
+    values[:, 0], values[:, 1:4], values[:, 13] = sim.mass, sim.position, 1.0           # of clumps that are held
+    for group, clumps in groups.items():
+        numbers, columns = (clumps, 17) if group == "bodies" else (clumps[sim.sphere_clump], 10)
+        rows, steps = checked_rows(folder / f"{moment}.{group}", np.flatnonzero(numbers) + 1, columns)
+        values[clumps, :columns] = rows
     mass, *vectors = np.split(values, (1, 4, 7, 10, 13), axis=1)
     motion = dict(zip(("position", "velocity", "angular_velocity", "angular_momentum", "orientation"), vectors))
-    radius = sim.sphere_radii[numbers["singles"], None]
+    single = groups.get("singles", np.zeros(sim.n_clumps, dtype=bool))
+    radius = sim.sphere_radii[single[sim.sphere_clump], None]
     motion["angular_momentum"][single] = 0.4 * mass[single] * radius ** 2 * motion["angular_velocity"][single]
     return {"mass": mass[:, 0], **motion}, steps
 
@@ -102,7 +103,7 @@ def read_lammps(cls, folder, threads):
     state = State(old.box).extended(
         old.bodies, old.template_index, old.scale, old.material_index,
         position=end["position"], orientation=orientation, velocity=end["velocity"],
-        angular_velocity=rotate_back(orientation, end["angular_velocity"]))
+        angular_velocity=rotate_back(orientation, end["angular_velocity"])).copy(hold=old.hold)
     go_on(sim, state, sim.step_count + steps)
     if (folder / PAIRS).is_file():
         restore(sim, *read_springs(sim, folder))

@@ -38,11 +38,20 @@ def loading(sim):
     return motion, ""
 
 
+def frozen(sim):
+    """(n_clumps,) bool, clumps that are held at rest."""
+    reader = sim.reader
+    return reader.immovable() & (reader.carriers() < 0) & ~np.any(np.hstack(reader.rates()), axis=1)
+
+
 def springs(sim):
-    """Springs of contacts: spheres (n, 2), the second -1 - k for wall k; normals (n, 3) from the second to the first;
-    T (n, 3) on the first [N]; stiffness k a in LAMMPS (n,) [N/m]."""
+    """Springs of contacts, of which one body moves: spheres (n, 2), the second -1 - k for wall k; normals (n, 3) from
+    the second to the first; T (n, 3) on the first [N]; stiffness k a in LAMMPS (n,) [N/m]."""
     contacts, history = sim.reader.contacts_and_history()
-    ends, normal, spring = ends_of(contacts), contacts["normal"], history["records"][0]
+    still = np.append(frozen(sim), True)                # and a wall
+    moves = ~(still[contacts["clump_i"]] & still[np.maximum(contacts["clump_j"], -1)])
+    contacts, spring = contacts[moves], history["records"][0][moves]
+    ends, normal = ends_of(contacts), contacts["normal"]
     force, value = tangential(spring[:, :3], normal), sim.settings.law_value
     material = sim.material_index[sim.sphere_clump]
     second = np.append(material, sim.reader.wall_materials[::-1])[ends[:, 1]]        # -1 - k: from the end
@@ -67,6 +76,8 @@ def curvature(sim, contacts):
     """R / R* - 1 of contacts with walls that LAMMPS takes as curved: see "cylinders" in LAMMPS.md."""
     found, radius, center = np.zeros(len(contacts)), sim.sphere_radii, sim.sphere_centers
     for k in regions_of(sim):
+        if sim.walls[k].half_space:
+            continue
         wall, at = sim.walls[k], np.flatnonzero(contacts["sphere_j"] == -1 - k)
         sphere, normal = contacts["sphere_i"][at], contacts["normal"][at]
         across = center[sphere] - (radius[sphere] - contacts["overlap"][at])[:, None] * normal - wall.point

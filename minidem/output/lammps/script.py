@@ -9,7 +9,7 @@ import numpy as np
 from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import file_path, whole
 from minidem.core.quaternions import rotate
-from minidem.output.lammps.history import STEP, has_springs, loading
+from minidem.output.lammps.history import STEP, frozen, has_springs, loading
 from minidem.output.lammps.walls import bounds_of, contact_commands, warn_of_differences
 from minidem.templates.clump_template import ClumpTemplate
 
@@ -42,9 +42,10 @@ variable        translational equal {translational}     # kinetic energies [J]; 
 variable        rotational equal {rotational}
 thermo_style    custom step time cpu v_translational v_rotational f_balance"""
 EXCLUDE = """\
-group           bodies molecule > 0
-neigh_modify    exclude molecule/intra bodies
+group           {group} molecule {molecules}
+neigh_modify    exclude molecule/intra {group}
 """
+FREEZE = "fix             frozen frozen freeze           # as heavy as a wall"
 READ = "read_data       spheres.data"
 READ_BOTH = f"""\
 fix             given all property/atom d2_given 6
@@ -135,13 +136,19 @@ def setup(sim, springs=False, stretched=False):
     if sim.reader.user_forces.expected:
         raise ValueError("user forces cannot be given to LAMMPS; write the files of a simulation without them, as of "
                          "Simulation.load(path, forces='drop')")
-    if sim.reader.held:
-        raise ValueError("clumps that are held cannot be given to LAMMPS; free them by sim.set_motion(ids), and add "
-                         "fix freeze, fix move or fix setforce to the script")
+    if not moving_groups(sim):
+        raise ValueError("all clumps are held at rest: add some that move before the files of LAMMPS are written")
+    still = groups_of(sim).get("frozen", np.zeros(sim.n_clumps, dtype=bool))
+    moves = np.broadcast_to(sim.reader.motion_factors()[0], (sim.n_clumps, 3)).all(axis=1)
+    other = np.flatnonzero(~still & ~(moves & sim.reader.turns_freely()))
+    if len(other):
+        raise ValueError(f"clump {other[0]} is held, but moves or is free in part, which cannot be given to LAMMPS; "
+                         "hold it at rest by sim.set_motion(ids, free='', turns=''), or free it by sim.set_motion(ids) "
+                         "and add fix move or fix setforce to the script")
     if sim.fields:
         raise ValueError(f"fields cannot be given to LAMMPS: {', '.join(sim.fields)}; write the files of a simulation "
                          "without them")
-    for k in np.unique(sim.template_index[single_spheres(sim)]):
+    for k in np.unique(sim.template_index[single_spheres(sim) & ~still]):
         template = sim.templates[k]
         ball = ClumpTemplate([(0.0, 0.0, 0.0)], template.radii, template.mass / template.volume)
         if np.any(template.offsets) or not np.allclose(template.inertia, ball.inertia, rtol=1e-6, atol=0.0):
@@ -150,11 +157,13 @@ def setup(sim, springs=False, stretched=False):
     size = np.linalg.norm(sim.gravity)
     direction = np.divide(sim.gravity, size) if size else (0.0, 0.0, -1.0)
     gravity = f"{size:.17g} vector " + " ".join(f"{x:.17g}" for x in direction)
-    motion = "\n".join({"bodies": RIGID, "singles": SINGLE}[group].format(gravity=gravity, row=MOTION)
-                       for group in groups_of(sim))
-    energies = {kind: "+".join(f"c_{group}_{kind}" for group in groups_of(sim))
+    motion = "\n".join({"bodies": RIGID, "singles": SINGLE, "frozen": FREEZE}[group].format(
+        gravity=gravity, row=MOTION) for group in groups_of(sim))
+    energies = {kind: "+".join(f"c_{group}_{kind}" for group in moving_groups(sim))
                 for kind in ("translational", "rotational")}
-    before = EXCLUDE * ("bodies" in groups_of(sim)) + STRETCH * stretched
+    molecules = {"bodies": f"<> 1 {sim.n_clumps}", "frozen": sim.n_clumps + 1}
+    before = "".join(EXCLUDE.format(group=group, molecules=molecules[group])
+                     for group in groups_of(sim) if group in molecules) + STRETCH * stretched
     return SETUP.format(boundary=bounds_of(sim)[2], deform=deform_commands(sim), dt=sim.dt, before=before,
                         motion=motion, cutoff=2.0 * sim.reader.bounding_radii().max(),
                         read=READ_BOTH if stretched else READ, **energies,
@@ -186,7 +195,7 @@ def deform_commands(sim):
 def dump_commands(sim):
     """Commands that write the motion of the clumps to ${moment}.bodies and ${moment}.singles; see dump.py."""
     columns = {"bodies": "local 1 ${moment}.bodies c_motion[*]", "singles": f"custom 1 ${{moment}}.singles id {MOTION}"}
-    groups = groups_of(sim)
+    groups = moving_groups(sim)
     return "\n".join([*(DUMP.format(group=group, columns=columns[group]) for group in groups),
                       "run             0 post no", *(f"undump          {group}" for group in groups)])
 
@@ -195,21 +204,28 @@ def spring_commands(sim):
     """Commands that write the springs of contacts at the end; see dump.py."""
     fixes = [line.split()[1] for line in contact_commands(sim) if line.startswith("fix ")]
     walls = WALL_FORCES.format(columns=" ".join(f"f_{fix}[1*4]" for fix in fixes)) if fixes else ""
-    return SPRINGS.format(rest="".join(REST[group] for group in groups_of(sim)), walls=walls)
+    return SPRINGS.format(rest="".join(REST[group] for group in moving_groups(sim)), walls=walls)
 
 
 def groups_of(sim):
-    """Groups of LAMMPS that are not empty: bodies of several spheres, single spheres."""
-    single = single_spheres(sim)
-    return [group for group, some in (("bodies", not single.all()), ("singles", single.any())) if some]
+    """Groups of LAMMPS that are not empty, each (n_clumps,) bool: bodies of several spheres, single spheres, what is
+    held at rest."""
+    single, still = single_spheres(sim), frozen(sim)
+    found = {"bodies": ~single & ~still, "singles": single & ~still, "frozen": still}
+    return {group: clumps for group, clumps in found.items() if clumps.any()}
+
+
+def moving_groups(sim):
+    """The same without what is held."""
+    return {group: clumps for group, clumps in groups_of(sim).items() if group != "frozen"}
 
 
 def write_data(sim, folder, velocities=None):
     """Write the files that the commands of `setup` read. velocities : of `loading`."""
     with replacing(folder / SPHERES) as path:
         write_spheres(sim, path, velocities)
-    bodies = ~single_spheres(sim)
-    if bodies.any():            # molecule, mass, centre, inertia (6), velocity, angular momentum, image flags
+    bodies = groups_of(sim).get("bodies")
+    if bodies is not None:      # molecule, mass, centre, inertia (6), velocity, angular momentum, image flags
         inertia = inertia_of(sim)[1]
         momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
         table = np.column_stack([np.arange(1, sim.n_clumps + 1), sim.mass, sim.wrapped_position,
@@ -234,7 +250,8 @@ def inertia_of(sim):
 def write_spheres(sim, path, velocities):
     """Data file. Lines: id, type, position, diameter, density (of clumps of one sphere), molecule id.
 
-    The type is the rank of the material; the molecule is the clump, from 1 on, or 0 for clumps of one sphere.
+    The type is the rank of the material; the molecule is the clump, from 1 on, or 0 for clumps of one sphere. All
+    clumps that are held are one molecule, the last one, whose spheres do not touch each other.
     """
     center, radius, clump = sim.sphere_centers, sim.sphere_radii, sim.sphere_clump
     low, high, _ = bounds_of(sim)
@@ -247,8 +264,9 @@ def write_spheres(sim, path, velocities):
         sides += "{:.17g} {:.17g} {:.17g} xy xz yz\n".format(*box.tilts)
     single, ids = single_spheres(sim)[clump], np.arange(1, n + 1)
     motion = np.column_stack([velocity, sim.angular_velocity[clump]]) * single[:, None]
+    molecule = np.where(frozen(sim)[clump], sim.n_clumps + 1, np.where(single, 0, clump + 1))
     materials, kind = np.unique(sim.material_index, return_inverse=True)
-    table = np.column_stack([ids, kind[clump] + 1, center, 2.0 * radius, density, np.where(single, 0, clump + 1)])
+    table = np.column_stack([ids, kind[clump] + 1, center, 2.0 * radius, density, molecule])
     sections = {"Velocities": motion} if velocities is None else {"Velocities": velocities, "Motion": motion}
     with path.open("w") as file:
         np.savetxt(file, table, "%d %d %.17g %.17g %.17g %.17g %.17g %d", comments="",

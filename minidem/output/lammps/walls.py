@@ -1,5 +1,5 @@
-"""Contact laws as coefficients of LAMMPS; walls as fixes wall/gran: planes, cylinders and cones at rest along the axes,
-or a drum that turns. LAMMPS.md says what LAMMPS computes, and where it differs.
+"""Contact laws as coefficients of LAMMPS; walls as fixes wall/gran: planes, and cylinders and cones along the axes, at
+rest, or a drum that turns. LAMMPS.md says what LAMMPS computes, and where it differs.
 """
 import warnings
 from itertools import combinations_with_replacement
@@ -99,7 +99,7 @@ def has_drum(sim):
 
 
 def regions_of(sim):
-    """Commands of regions by number of the wall, of cylinders and cones at rest along the axes."""
+    """Commands of regions by number of the wall: of inclined planes, cylinders and cones along the axes, at rest."""
     return {k: wall.region() for k, wall in enumerate(sim.walls) if not wall.moves and wall.region()}
 
 
@@ -110,8 +110,8 @@ def sides_of(sim):
         if k in regions:
             continue
         if wall.moves or not wall.face():
-            raise ValueError(f"walls[{k}] = {short_repr(wall)}: LAMMPS takes planes at rest, not belts, normal to x, y "
-                             "or z, cylinders and cones along these, or a cylinder that turns, closed by two planes")
+            raise ValueError(f"walls[{k}] = {short_repr(wall)}: LAMMPS takes planes at rest, not belts, "
+                             "cylinders and cones along x, y or z, or a cylinder that turns, closed by two planes")
         axis, sign, _ = wall.face()
         if (axis, int(sign < 0.0)) in sides:
             raise ValueError(f"walls[{k}] = {short_repr(wall)}: there is another plane with this normal; remove the "
