@@ -267,7 +267,8 @@ def stirring(t):
 
 STICKY = ("hertz-mindlin:cohesion=jkr,rolling=epsd", "hertz-mindlin:cohesion=jkr,rolling=epsd,friction_limit=magnitude",
           "hertz-mindlin:cohesion=jkr,rolling=epsd,twisting=marshall,tangential=mindlin,mass=clump",
-          "hertz-mindlin:liquid=willett,rolling=epsd,surface_tension=1", "hertz-mindlin:cohesion=dmt,rolling=epsd",
+          "hertz-mindlin:liquid=willett,rolling=epsd,mobilised_damping=1,surface_tension=0.5",
+          "hertz-mindlin:cohesion=dmt,rolling=constant",
           "hooke-coulomb:stiffness=2e4,liquid=willett,twisting=marshall,bonds=parallel,surface_tension=1")
 
 

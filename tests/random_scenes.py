@@ -111,10 +111,12 @@ def random_law(pick):
     else:
         tangential = pick("rescale", "mindlin", "linear", "mindlin-rescale", "mindlin-force")
         options = [f"{option}={pick(*values)}" for option, values in {
-            "rolling": ("none", "epsd"), "friction_limit": ("repulsion", "magnitude"), "limit_damping": ("no", "yes"),
+            "rolling": ("none", "epsd", "epsd", "constant"), "friction_limit": ("repulsion", "magnitude"),
+            "limit_damping": ("no", "yes"),
             "mass": ("shared", "single", "clump"), "bonds": ("none", "parallel"),
             "liquid": ("none", "none", "willett"), "twisting": ("none", "none", "marshall"),
-            "tangential_damping": ("stiffness-ratio", 0.3)}.items()] + [f"tangential={tangential}"]
+            "tangential_damping": ("stiffness-ratio", 0.3), "mobilised_damping": (0, 0.5)}.items()] + [
+                f"tangential={tangential}"]
         options += [f"cohesion={pick('none', 'jkr', 'dmt')}"] if name == "hertz-mindlin" else []
         options += ["tangential_stiffness=2e4"] if tangential == "linear" and name == "hertz-mindlin" else []
     return f"{name}:{','.join(options + ['stiffness=5e4'] * ('hooke' in name))}"
@@ -165,7 +167,7 @@ class RandomScene:
 
     def _materials(self, pick):
         damped = {"restitution": 0.6, "friction": 0.4} if self.has_history else {}
-        damped |= {"rolling_friction": 0.1} if "epsd" in self.contact else {}
+        damped |= {"rolling_friction": 0.1} if "epsd" in self.contact or "rolling=constant" in self.contact else {}
         damped |= {"adhesion": 5.0} if "jkr" in self.contact or "dmt" in self.contact else {}
         damped |= {"bridge_volume": 1e-9} if "willett" in self.contact else {}
         return [md.Material(1e7, 0.3, **damped)] + pick([], [md.Material(2e7, 0.2, **damped)])

@@ -36,13 +36,16 @@ class HertzMindlin(Choice):
         Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.
     bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
         Largest gap that a bond spans, in effective radii, with bonds=parallel.
+    mobilised_damping : a number from 0 on, up to 1e+60; default 0.0
+        Factor f of the rolling dashpot that acts beyond the limit, with rolling=epsd; 0 or 1 there.
     tangential : one of rescale, mindlin, linear, mindlin-rescale, mindlin-force; default rescale
         Spring: rescale creates no energy; the mindlin ones of other codes may; linear has one
         stiffness.
     tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
         Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
-    rolling : one of none, epsd; default none
-        With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.
+    rolling : one of none, epsd, constant; default none
+        Resistance by the rolling_friction of materials, of Ai et al. 2011: constant is model A, epsd
+        model C.
     rolling_damping : a number from 0 on, up to 1e+60; default 0.3
         Damping ratio of rolling, with rolling=epsd.
     mass : one of shared, single, clump; default shared
@@ -75,9 +78,10 @@ class HertzMindlin(Choice):
                 limit_damping: Literal["no", "yes"] = "no",
                 friction_limit: Literal["repulsion", "magnitude"] = "repulsion",
                 bond_range: float = 0.5,
+                mobilised_damping: float = 0.0,
                 tangential: Literal["rescale", "mindlin", "linear", "mindlin-rescale", "mindlin-force"] = "rescale",
                 tangential_damping: Literal["stiffness-ratio"] | float = "stiffness-ratio",
-                rolling: Literal["none", "epsd"] = "none",
+                rolling: Literal["none", "epsd", "constant"] = "none",
                 rolling_damping: float = 0.3,
                 mass: Literal["shared", "single", "clump"] = "shared",
                 bonds: Literal["none", "parallel"] = "none",
@@ -119,13 +123,16 @@ class HookeCoulomb(Choice):
         Normal force of Coulomb's limit: where it repels, or its magnitude, as in LAMMPS.
     bond_range : a positive number, from 1e-60 to 1e+60; default 0.5
         Largest gap that a bond spans, in effective radii, with bonds=parallel.
+    mobilised_damping : a number from 0 on, up to 1e+60; default 0.0
+        Factor f of the rolling dashpot that acts beyond the limit, with rolling=epsd; 0 or 1 there.
     tangential : one of rescale, mindlin, linear, mindlin-rescale, mindlin-force; default rescale
         Spring: rescale creates no energy; the mindlin ones of other codes may; linear has one
         stiffness.
     tangential_damping : stiffness-ratio, or a number from 0 on, up to 1e+60; default stiffness-ratio
         Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.
-    rolling : one of none, epsd; default none
-        With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.
+    rolling : one of none, epsd, constant; default none
+        Resistance by the rolling_friction of materials, of Ai et al. 2011: constant is model A, epsd
+        model C.
     rolling_damping : a number from 0 on, up to 1e+60; default 0.3
         Damping ratio of rolling, with rolling=epsd.
     mass : one of shared, single, clump; default shared
@@ -158,9 +165,10 @@ class HookeCoulomb(Choice):
                 limit_damping: Literal["no", "yes"] = "no",
                 friction_limit: Literal["repulsion", "magnitude"] = "repulsion",
                 bond_range: float = 0.5,
+                mobilised_damping: float = 0.0,
                 tangential: Literal["rescale", "mindlin", "linear", "mindlin-rescale", "mindlin-force"] = "rescale",
                 tangential_damping: Literal["stiffness-ratio"] | float = "stiffness-ratio",
-                rolling: Literal["none", "epsd"] = "none",
+                rolling: Literal["none", "epsd", "constant"] = "none",
                 rolling_damping: float = 0.3,
                 mass: Literal["shared", "single", "clump"] = "shared",
                 bonds: Literal["none", "parallel"] = "none",

@@ -3,7 +3,7 @@ import numpy as np
 
 from minidem.contact.parts import bond, jkr, liquid, plastic, twisting
 from minidem.contact.parts.normal import HOOKE
-from minidem.contact.parts.springs import MODELS, ROLLING
+from minidem.contact.parts.springs import CONSTANT_ROLLING, MODELS, ROLLING
 from minidem.contact.registry import MASSES, ContactLaw
 from minidem.core.parameters import NonNegative, Positive
 
@@ -24,18 +24,20 @@ COEFFICIENT_INDEX = {"stiffness": STIFFNESS, "damping": DAMPING, "tangential_sti
                      "tangential_damping": TANGENTIAL_DAMPING, "friction": FRICTION}
 
 # Parts by the words of their parameters; the first word is the default.
-PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING},
+PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING, "constant": CONSTANT_ROLLING},
          "twisting": {"none": None, "marshall": twisting.HERTZ},
          "liquid": {"none": None, "willett": liquid.PART}, "bonds": {"none": None, "parallel": bond.PART}}
 COHESION = {"none": None, "jkr": jkr.PART, "dmt": liquid.DMT}
 PLASTICITY = {"none": None, "walton-braun": plastic.PART}
 IN_PLACE_OF_NORMAL = jkr.PART, plastic.PART
 
-READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",),
+READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping", "mobilised_damping"),
+              "rolling=constant": ("rolling_friction",), "bonds=parallel": ("bond_range",),
               "liquid=willett": ("bridge_volume", "surface_tension", "contact_angle"),
               **{f"tangential={name}": tuple(model.parameters) for name, model in MODELS.items() if model.parameters}}
-FRICTION_PARAMETERS = {         # the first three in the order of part.pxd
+FRICTION_PARAMETERS = {         # the first four in the order of part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
+    "mobilised_damping": NonNegative(0.0),
     "tangential": tuple(MODELS), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": MASSES,
     "bonds": tuple(PARTS["bonds"]), "liquid": tuple(PARTS["liquid"]), "surface_tension": NonNegative(0.0728),
@@ -47,7 +49,8 @@ MEANINGS = {
     "bond_range": "Largest gap that a bond spans, in effective radii, with bonds=parallel.",
     "tangential": "Spring: rescale creates no energy; the mindlin ones of other codes may; linear has one stiffness.",
     "tangential_damping": "Dashpot of friction over the normal one; stiffness-ratio: root of the ratio of stiffnesses.",
-    "rolling": "With epsd, rolling resistance by the rolling_friction of materials, model C of Ai et al. 2011.",
+    "rolling": "Resistance by the rolling_friction of materials, of Ai et al. 2011: constant is model A, epsd model C.",
+    "mobilised_damping": "Factor f of the rolling dashpot that acts beyond the limit, with rolling=epsd; 0 or 1 there.",
     "rolling_damping": "Damping ratio of rolling, with rolling=epsd.",
     "twisting": "With marshall, resistance to rotation about the normal, from tangential stiffness and friction.",
     "mass": "Effective mass: shared by the contacts of two bodies, of a single one, or of clumps that do not rotate.",

@@ -39,6 +39,7 @@ cdef enum:                          # of both laws; others follow
     LIMIT_DAMPING = 0               # clip attraction
     FRICTION_LIMIT = 1              # 0: friction is limited by the repulsion, 1: by |F_n|
     BOND_RANGE = 2                  # largest gap of bonded spheres over the effective radius
+    MOBILISED_DAMPING = 3           # fraction of the rolling dashpot that acts in addition to the limit
 
 cdef struct Normal "minidem_normal":    # what the normal part tells the others
     Row contact_radius              # a at the pose [m], 1 for linear springs; 0: no contact

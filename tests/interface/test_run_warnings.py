@@ -345,6 +345,7 @@ READ = {"hertz": (), "hertz:onset=corrected": (), "hooke:stiffness=1e5": (), "ho
         "hertz-mindlin:rolling=epsd,rolling_damping=0": ("restitution", "friction", "rolling_friction"),
         "hertz-mindlin:cohesion=jkr": ("restitution", "friction", "adhesion"),
         "hertz-mindlin:cohesion=dmt": ("restitution", "friction", "adhesion"),
+        "hertz-mindlin:rolling=constant": ("restitution", "friction", "rolling_friction"),
         "hertz-mindlin:rolling=epsd,cohesion=jkr": ("restitution", "friction", "rolling_friction", "adhesion"),
         "hertz-mindlin:liquid=willett": ("restitution", "friction", "bridge_volume"),
         "hooke-coulomb:stiffness=1e5,tangential_damping=0": ("restitution", "friction"),
@@ -392,13 +393,15 @@ def test_the_remedy_is_an_option_of_the_chosen_law_or_all_laws_that_help(contact
     ("hooke-coulomb:stiffness=1e5,bond_range=1", "bond_range", "bonds=parallel"),
     ("hertz-mindlin:surface_tension=0.03", "surface_tension", "liquid=willett"),
     ("hertz-mindlin:contact_angle=0.3", "contact_angle", "liquid=willett"),
-    ("hertz-mindlin:rolling_damping=0", "rolling_damping", "rolling=epsd")])
+    ("hertz-mindlin:rolling_damping=0", "rolling_damping", "rolling=epsd"),
+    ("hertz-mindlin:mobilised_damping=1", "mobilised_damping", "rolling=epsd")])
 def test_a_parameter_that_is_not_read(contact, name, reader):
     [text], sim = warnings_of(lambda: md.Simulation(PLAIN, contact=contact, dt=1e-6))
     assert f"{contact!r} reads {name} with {reader} only; give that as well, or leave {name} out" in text
     assert warnings_of(lambda: copy.deepcopy(sim))[0] == []
     assert warnings_of(lambda: md.Simulation(PLAIN, contact=f"{contact},{reader}", dt=1e-6))[0] == []
-    default = {"bond_range": 0.5, "surface_tension": 0.0728, "contact_angle": 0.0, "rolling_damping": 0.3}[name]
+    default = {"bond_range": 0.5, "surface_tension": 0.0728, "contact_angle": 0.0, "rolling_damping": 0.3,
+               "mobilised_damping": 0.0}[name]
     assert warnings_of(lambda: md.Simulation(PLAIN, contact=f"hertz-mindlin:{name}={default}", dt=1e-6))[0] == []
 
 

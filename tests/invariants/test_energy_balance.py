@@ -12,7 +12,8 @@ from minidem.analysis.energy import DISSIPATED, balance_error, energy_input
 LAWS = ["hertz-mindlin", ROLLING, "hertz-mindlin:limit_damping=yes", "hooke-coulomb:stiffness=1e5,rolling=epsd"]
 DISPLACED = ["hertz-mindlin:tangential=mindlin,rolling=epsd",       # a growing contact gains energy
              "hertz-mindlin:tangential=mindlin-force,rolling=epsd,twisting=marshall",
-             "hertz-mindlin:tangential=mindlin-rescale,rolling=epsd",
+             "hertz-mindlin:tangential=mindlin-rescale,rolling=constant",
+             "hertz-mindlin:rolling=epsd,mobilised_damping=1",
              "hertz-mindlin:tangential=linear,tangential_stiffness=2e4,rolling=epsd"]
 
 

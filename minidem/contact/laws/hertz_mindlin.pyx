@@ -57,7 +57,9 @@ less; ``mass=clump`` takes the clumps' masses without rotation, as in LAMMPS. ``
 before lift-off; the restitution is then larger than :math:`e`. ``friction_limit=magnitude`` has
 :math:`L = \left|F\right|`, so that friction acts while the damped force attracts, as in LAMMPS. ``rolling=epsd`` adds
 rolling resistance, the elastic-plastic spring-dashpot model C of Ai et al., with the damping :math:`\eta` =
-``rolling_damping``; without it ``rolling_friction`` is not read. FRICTION.md has the time levels and the energy.
+``rolling_damping`` and the factor :math:`f` = ``mobilised_damping`` of the dashpot beyond the limit;
+``rolling=constant`` has their model A, the couple :math:`\mu_r R^* L` against the rotation. Without one of them
+``rolling_friction`` is not read. FRICTION.md has the time levels and the energy.
 
 ``cohesion=jkr`` has the elastic adhesive contact of Johnson, Kendall and Roberts with the ``adhesion`` :math:`w` of
 materials and pairs,

@@ -20,9 +20,9 @@ from minidem.contact.contact cimport (
 )
 from minidem.contact.law cimport Part
 from minidem.contact.part cimport (
-    FRICTION, GivenNormal, LawParameters, OwnFriction, OwnNormal, OwnStretch, ROLLING_DAMPING, ROLLING_FRICTION,
-    ROLLING_STIFFNESS, Stretch, StretchRule, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, flat, most_across, positive,
-    predicted, turned,
+    FRICTION, GivenNormal, LawParameters, MOBILISED_DAMPING, OwnFriction, OwnNormal, OwnStretch, ROLLING_DAMPING,
+    ROLLING_FRICTION, ROLLING_STIFFNESS, Stretch, StretchRule, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, flat,
+    most_across, positive, predicted, turned,
 )
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
@@ -40,10 +40,14 @@ cdef struct Springs:                # of eight contacts
     Row longest                     # square of the length that a sliding spring may have
     Stretch stretch
 
-cdef struct RollingHistory:         # three records; one number of each is not used
+cdef struct RollingHistory:         # three records; their fourth numbers are the couple on i beyond the limit [N m]
     Row spring[4]                   # M on i [N m]
     Row rate[4]                     # relative angular velocity, half a step before the pose [rad/s]
     Row dashpot[4]                  # M_d on i [N m]
+
+cdef struct ConstantHistory:        # two records; one number of each is not used
+    Row couple[4]                   # M on i [N m]
+    Row rate[4]                     # as of RollingHistory
 
 
 cdef void rescale(GivenContact contact, const double *stiffness, GivenNormal normal, OwnStretch stretch) noexcept nogil:
@@ -283,6 +287,23 @@ cdef void rolling(GivenContact contact, OwnFriction history, OwnNumbers own, Own
            result.couple)
     for lane in range(LANES):
         result.dissipated[3][lane] = springs.by_spring[lane] + springs.by_dashpot[lane]
+    if parameters.values[MOBILISED_DAMPING] > 0.0:
+        add_excess(contact, couple, velocity, &springs, parameters.values[MOBILISED_DAMPING], result)
+
+
+cdef void add_excess(GivenContact contact, RollingHistory *couple, const Row *velocity, const Springs *s, double part,
+                     OwnResult result) noexcept nogil:
+    """Add a part of the dashpots to couples at the limit.  velocity : three rows, at the pose."""
+    cdef Vec3 v, normal, last, excess
+    cdef int lane
+    for lane in range(LANES):
+        v, normal = load3(velocity, lane), load3(contact.normal, lane)
+        excess = scale(-part * s.slides[lane] * s.coefficient[lane], add_scaled(v, -dot(v, normal), normal))
+        last = vec3(couple.spring[3][lane], couple.rate[3][lane], couple.dashpot[3][lane])
+        result.dissipated[3][lane] -= 0.5 * contact.step[lane] * dot(
+            add(last, excess), load3(contact.angular_velocity, lane))
+        couple.spring[3][lane], couple.rate[3][lane], couple.dashpot[3][lane] = excess.x, excess.y, excess.z
+        store3(result.couple, lane, add(load3(result.couple, lane), excess))
 
 
 cdef void describe_rolling(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
@@ -294,6 +315,36 @@ cdef void describe_rolling(GivenContact contact, OwnFriction history, OwnNumbers
     spring_energies(rescale, contact, stiffness, normal, (<RollingHistory *> own).spring, energies.rolling_energy)
 
 
+cdef void constant_rolling(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                           OwnResult result, const LawParameters *parameters) noexcept nogil:
+    """A couple of the size of the limit against the rotation at the pose, or less: what stops it within some ten steps.
+
+    J. Ai, J.-F. Chen, J. M. Rotter & J. Y. Ooi, Powder Technol. 206, 269 (2011), doi 10.1016/j.powtec.2010.09.030,
+    model A. Without the second rule the couple would change its sign in each step when the rotation has ended.
+    """
+    cdef ConstantHistory *last = <ConstantHistory *> own
+    cdef Vec3 w, v, direction, couple
+    cdef double limit, most
+    cdef int lane
+    for lane in range(LANES):
+        w, direction = load3(contact.angular_velocity, lane), load3(contact.normal, lane)
+        v = predicted(w, load3(last.rate, lane), normal.old[lane])
+        v = add_scaled(v, -dot(v, direction), direction)
+        limit = contact.coefficients[ROLLING_FRICTION][lane] * contact.radius[lane] * normal.load[lane] \
+            * reciprocal(sqrt(dot(v, v)))
+        most = 0.1 * contact.rolling_inertia[lane] * reciprocal(contact.step[lane])
+        couple = scale(-(limit if limit < most else most), v)
+        result.dissipated[3][lane] = -0.5 * contact.step[lane] * dot(add(load3(last.couple, lane), couple), w)
+        store3(result.couple, lane, add(load3(result.couple, lane), couple))
+        store3(last.couple, lane, couple)
+        store3(last.rate, lane, w)
+
+
+cdef void describe_nothing(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                           Energies *energies, const LawParameters *parameters) noexcept nogil:
+    pass
+
+
 def model(size_t rule, **parameters):
     """A part with this rule. parameters : of its own, name to default."""
     return Part(forces=<size_t> friction, describe=<size_t> describe_friction, rule=rule, parameters=parameters)
@@ -303,3 +354,5 @@ MODELS = {"rescale": model(<size_t> rescale), "mindlin": model(<size_t> mindlin)
           "mindlin-rescale": model(<size_t> mindlin_rescale), "mindlin-force": model(<size_t> mindlin_force)}
 ROLLING = Part(forces=<size_t> rolling, describe=<size_t> describe_rolling,
                n_records=sizeof(RollingHistory) // (4 * sizeof(Row)), has_couples=True)
+CONSTANT_ROLLING = Part(forces=<size_t> constant_rolling, describe=<size_t> describe_nothing,
+                        n_records=sizeof(ConstantHistory) // (4 * sizeof(Row)), has_couples=True)
