@@ -79,9 +79,9 @@ class Files(Accessor):
         ------
         ValueError
             For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without
-            rolling friction, meshes, cylinders and cones in other directions than those of the axes, user forces,
-            clumps that are held but move, clumps of several spheres in a periodic box that moves. Nothing is written
-            then.
+            rolling friction, meshes other than sides of a box along the axes, cylinders and cones in other directions,
+            user forces, clumps that are held but move, clumps of several spheres in a periodic box that moves. Nothing
+            is written then.
 
         Notes
         -----

@@ -137,6 +137,22 @@ class MeshWall(Wall):
     def limits(self):
         return Limits(extent=np.sqrt(((self.surface[0] - self.center) ** 2).sum(axis=1).max()))
 
+    def region(self, ends=("INF", "INF")):
+        """A block with open faces, of a mesh of whole sides of a box along the axes, not of all six."""
+        points, corners = self.surface[0], self.surface[0][self.surface[1]]
+        low, high = points.min(axis=0), points.max(axis=0)
+        sizes, areas = high - low, 0.5 * np.abs(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+        covered, rest = np.zeros(6), np.ones(len(corners), dtype=bool)          # areas of sides; triangles in none
+        for k, (axis, end) in enumerate(SIDES.values()):
+            within = rest & (corners[:, :, axis] == (low, high)[end][axis]).all(axis=1)
+            covered[k], rest = areas[within, axis].sum(), rest & ~within
+        there, full = covered > 0.0, np.repeat([np.prod(np.delete(sizes, axis)) for axis in range(3)], 2)
+        if rest.any() or there.all() or not np.allclose(covered[there], full[there], rtol=FIXED):
+            return None
+        high = np.where(sizes > 0.0, high, low + sizes.max())           # of a plate, the low side of a block
+        gaps = [f"open {k}" for k in np.flatnonzero(~there) + 1]
+        return " ".join(["block", *(f"{x:.17g}" for x in np.column_stack([low, high]).ravel()), *gaps, "units box"])
+
     def without_images(self, length, turns=None):
         periodic, size = length > 0.0, np.ptp(self.surface[0], axis=0)
         axes = [axis for name, axis in self.rotations.items() if name != "surface_angular_velocity"]

@@ -36,7 +36,7 @@ def drum():
 
 def simulation(materials=SOFT, walls=None, contact=FRICTION, dt=2e-6, **options):
     first, second = materials
-    return md.Simulation(first, [replace(wall, material=second) for wall in walls or []], contact=contact, dt=dt,
+    return md.Simulation(first, [wall.with_changes(material=second) for wall in walls or []], contact=contact, dt=dt,
                          gravity=(0.0, 0.0, -G), threads=1,
                          pairs=[md.Pair(first, second, restitution=0.7, friction=0.2)], **options)
 
@@ -164,6 +164,25 @@ def test_files_of_clumps_that_are_held(tmp_path):
     assert np.array_equal(np.loadtxt(tmp_path / "clumps.state", skiprows=1)[:, 0], np.flatnonzero(rods & ~held) + 1)
 
 
+PLATE = np.array([(0.05, 0.05, 0.04), (0.15, 0.05, 0.04), (0.15, 0.15, 0.04), (0.05, 0.15, 0.04)]), [
+    (0, 1, 2), (0, 2, 3)]
+HALF_OPEN = [md.MeshWall.box((0.005,) * 3, (0.195, 0.195, 0.12), open="+z"), md.MeshWall(PLATE),
+             md.MeshWall.box((0.04, 0.08, 0.16), (0.16, 0.12, 0.195), open=("-x", "+x"))]
+
+
+def test_regions_of_boxes():
+    """A plate is the low side of a block. No mesh with a rim, a part of a side, a slope, or six sides."""
+    for wall, ends, gaps in ((HALF_OPEN[0], (0.005, 0.195, 0.005, 0.195, 0.005, 0.12), "6"), (
+            HALF_OPEN[1], (0.05, 0.15, 0.05, 0.15, 0.04, 0.04 + (0.15 - 0.05)), "12346")):
+        assert wall.region().split() == ["block", *(f"{x:.17g}" for x in ends),
+                                         *(word for k in gaps for word in ("open", k)), "units", "box"]
+    assert md.MeshWall.box((0, 0, 0), (1, 2, 3), open=("+x", "-z")).region().endswith("open 2 open 5 units box")
+    for wall in (md.MeshWall.box((0, 0, 0), (1, 2, 3)), md.MeshWall.box((0, 0, 0), (1, 2, 3), open="+z", flange=0.1),
+                 md.MeshWall((PLATE[0], PLATE[1][:1])), md.MeshWall((PLATE[0] + [(0, 0, k // 2) for k in range(4)],
+                                                                     PLATE[1]))):
+        assert wall.region() is None
+
+
 @pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
 @pytest.mark.parametrize("options, complaint", [
     *(({"contact": contact}, f"contact = '{contact}': pair_style granular") for contact in (
@@ -175,6 +194,7 @@ def test_files_of_clumps_that_are_held(tmp_path):
     ({"walls": drum()[:1]}, "walls = .*two planes that close it"),
     ({"walls": [replace(drum()[0], velocity=(0.0, 0.1, 0.0)), *drum()[1:]]}, "one angular velocity"),
     ({"walls": [md.Cone((0.0,) * 3, (0.0, 1.0, 1.0), (0.0, 1.0), 1.0)]}, r"walls\[0\] = Cone.*cones along x"),
+    ({"walls": [md.MeshWall.box((0.0,) * 3, (1.0,) * 3)]}, r"walls\[0\] = .*boxes along the axes with an open side"),
     ("all held", "all clumps are held at rest: add some"), ("hinge", "clump 0 is held, but moves or is free in part.*"),
     ("held that moves", "clump 0 is held, but moves or is free in part.*hold it at rest by"),
     ("force", "user forces"), ("steps", "steps = 0"), ("empty", "no clumps"), ("ball", "one sphere with mass")])
@@ -452,6 +472,25 @@ def test_clumps_above_held_ones_agree(tmp_path):
         assert collided.sum() > 20 and apart[~collided].max() < 1e-10
         medians.append(np.median(apart[collided]))
     assert medians[0] < 0.03 and medians[1] < medians[0] / 3.0
+
+
+@needs_lammps
+@needs_mpi
+@pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
+def test_balls_on_boxes_of_meshes_agree(tmp_path):
+    """In a box that is open above, on both sides of a plate and of a channel, also on edges."""
+    touched = set()
+    sim = grid(simulation(walls=HALF_OPEN, contact="hertz"), [BALL, BALL])
+    sim.io.write_lammps(tmp_path, steps=8000)
+
+    def look(sim):
+        found = sim.contacts()
+        touched.update(zip(found["clump_j"].tolist(), np.sign(found["normal"][:, 2]).tolist()))
+
+    sim.run(8000, every=20, callback=look)
+    assert {(-1, 1.0)} | {(-k, side) for k in (2, 3) for side in (-1.0, 1.0)} <= touched
+    there = lammps(tmp_path, 1)
+    assert max(difference(there, sim)) < 1e-8 and there.energy().total == pytest.approx(sim.energy().total, rel=1e-8)
 
 
 @needs_lammps

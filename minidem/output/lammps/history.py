@@ -76,7 +76,7 @@ def curvature(sim, contacts):
     """R / R* - 1 of contacts with walls that LAMMPS takes as curved: see "cylinders" in LAMMPS.md."""
     found, radius, center = np.zeros(len(contacts)), sim.sphere_radii, sim.sphere_centers
     for k in regions_of(sim):
-        if sim.walls[k].half_space:
+        if not sim.walls[k].profile((0.0, 0.0)):        # flat
             continue
         wall, at = sim.walls[k], np.flatnonzero(contacts["sphere_j"] == -1 - k)
         sphere, normal = contacts["sphere_i"][at], contacts["normal"][at]

@@ -99,7 +99,7 @@ def has_drum(sim):
 
 
 def regions_of(sim):
-    """Commands of regions by number of the wall: of inclined planes, cylinders and cones along the axes, at rest."""
+    """Commands of regions by number of the wall, at rest: planes, cylinders and cones along the axes, sides of a box."""
     return {k: wall.region() for k, wall in enumerate(sim.walls) if not wall.moves and wall.region()}
 
 
@@ -111,7 +111,9 @@ def sides_of(sim):
             continue
         if wall.moves or not wall.face():
             raise ValueError(f"walls[{k}] = {short_repr(wall)}: LAMMPS takes planes at rest, not belts, "
-                             "cylinders and cones along x, y or z, or a cylinder that turns, closed by two planes")
+                             "cylinders and cones along x, y or z, boxes along the axes with an open side (MeshWall."
+                             "box without flange), or a cylinder that turns, closed by two planes; instead of another "
+                             "mesh hold grains in its place")
         axis, sign, _ = wall.face()
         if (axis, int(sign < 0.0)) in sides:
             raise ValueError(f"walls[{k}] = {short_repr(wall)}: there is another plane with this normal; remove the "
