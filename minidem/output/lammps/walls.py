@@ -99,7 +99,7 @@ def has_drum(sim):
 
 
 def regions_of(sim):
-    """Commands of regions by number of the wall, at rest: planes, cylinders and cones along the axes, sides of a box."""
+    """Commands of regions by number of the wall, at rest: planes, cylinders, cones and boxes along the axes."""
     return {k: wall.region() for k, wall in enumerate(sim.walls) if not wall.moves and wall.region()}
 
 
