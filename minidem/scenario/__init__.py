@@ -25,8 +25,9 @@ A file exists whole or not at all: tables grow by whole rows, all else is replac
 '''
 from minidem.initial import Inlet, Outlet, place, place_densely, random_directions, random_orientations
 from minidem.scenario.options import at_least, finite, positive
+from minidem.scenario.phases import phases
 from minidem.scenario.report import Report
 from minidem.scenario.scenario import Observable, Scenario, outflow, settled
 
-__all__ = ["Inlet", "Observable", "Outlet", "Report", "Scenario", "at_least", "finite", "outflow", "place",
-           "place_densely", "positive", "random_directions", "random_orientations", "settled"]
+__all__ = ["Inlet", "Observable", "Outlet", "Report", "Scenario", "at_least", "finite", "outflow", "phases",
+           "place", "place_densely", "positive", "random_directions", "random_orientations", "settled"]

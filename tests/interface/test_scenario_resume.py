@@ -4,6 +4,7 @@ import json
 import os
 import signal
 
+import conveyor
 import meshio
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from minidem.accuracy import verify_certificate
 from minidem.analysis.energy import DISSIPATED
 from minidem.initial import Inlet, Outlet
 from minidem.output.table import Table
-from minidem.scenario import Scenario, plot
+from minidem.scenario import Scenario, phases, plot
 from minidem.scenario.record import ENERGIES
 
 pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
@@ -224,3 +225,27 @@ def test_new_clumps_are_no_energy_error(tmp_path):
     assert fed.main(["--quiet", "--out", str(tmp_path), "--energy-limit", "1e-9"]) == 0
     total = columns(tmp_path / "energy.csv")["total"]
     assert total[-1] == pytest.approx(20 * total[0], rel=0.1)
+
+
+def test_phases_of_a_continued_run(tmp_path):
+    """A gate opens and closes again, an outlet counts what has left: a run that is continued has equal bits."""
+    scene = dataclasses.replace(conveyor.SCENARIO, exchange=lambda options: phases(options.dt, 2e-3, {
+        0.01: lambda sim: sim.walls.move("gate", velocity=(-2.0, 0.0, 0.0)), 0.03: lambda sim: sim.walls.move("gate")},
+        Outlet((-1.0, -1.0, -1.0), (1.0, 1.0, 0.015))))
+    words = ["--quiet", "--grains", "20", "--frames", "0"]
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert scene.main([*words, "--time", "0.1", "--out", str(whole)]) == 0
+    for time, more in ("0.013", []), ("0.03", ["--resume"]), ("0.1", ["--resume"]):
+        assert scene.main([*words, "--time", time, *more, "--out", str(broken)]) == 0
+    one, two = (md.Simulation.load(out / "checkpoint.npz") for out in (whole, broken))
+    assert one.walls.at_rest[0].points[0, 0] == pytest.approx(-conveyor.SIDE - 0.04)
+    assert one.n_clumps < 20 and one.outflow == two.outflow
+    assert one.position.tobytes() == two.position.tobytes() and one.velocity.tobytes() == two.velocity.tobytes()
+
+
+@pytest.mark.parametrize("changes, said", [
+    ({0.0: len}, "changes = 0.0"), ({0.001: len}, "give a smaller interval"),
+    ({0.1: len, 0.101: len}, "the same multiple"), ({0.1: 3}, "changes\\[0.1\\] = 3: give a function")])
+def test_phases_that_cannot_be(changes, said):
+    with pytest.raises(ValueError, match=said):
+        phases(1e-4, 0.01, changes)
