@@ -118,10 +118,11 @@ def measure(reader, contacts=None, shadow=None):
         velocity = velocity - reader.box.flow(position)
     lost = np.sum(ledger.get("dissipated", np.zeros((len(DISSIPATED), 1))), axis=1)
     translation, rotation, weight = reader.motion_factors()
+    gravity = np.array([reader.gravity]).repeat(len(mass), axis=0)      # whole: NumPy may crash where it broadcasts
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(translation * velocity ** 2, axis=1))),
                   rotational=float(0.5 * np.sum(np.sum(rotation * reader.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),
-                  potential=float(-np.sum(weight * mass[:, None] * np.asarray(reader.gravity) * position)) + 0.0,
+                  potential=float(-np.sum(weight * mass.repeat(3).reshape(-1, 3) * gravity * position)) + 0.0,
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
                   work=population.work + flow_energy(reader) + sum(float(np.sum(of_clumps)) for of_clumps in work),

@@ -122,7 +122,7 @@ class Reader:
         """(n_clumps,) numbers of the walls that carry the clumps; -1: none."""
         return carriers(self._state)
 
-    def motion_factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def motion_factors(self) -> tuple[Any, Any, Any]:
         """Factors by which energies and momenta count translation, rotation and weight of clumps: 0 where held."""
         return motion_factors(self._state)
 

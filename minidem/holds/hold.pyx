@@ -131,13 +131,13 @@ def refuse_held(hold, box):
 
 
 def motion_factors(state):
-    """What energies and momenta count of each clump, as factors that may be multiplied by (n_clumps, 3).
+    """What energies and momenta count of each clump, as factors of (n_clumps, 3), arrays or 1.
 
     Three: of the translation; of the rotation; of the weight and the momentum, which a clump at a pin has.
     """
     hold = state.hold
     if hold is None:
-        return np.ones((1, 3)), np.ones((1, 1)), np.ones((1, 3))
+        return 1.0, 1.0, 1.0
     turns = (hold["turns"] > 0.0) | hold["axis"].any(axis=1)
     pinned = (hold["arm"] != 0.0).any(axis=1)
     return hold["free"], turns[:, None].astype(float), np.where(pinned[:, None], 1.0 * turns[:, None], hold["free"])
