@@ -131,6 +131,14 @@ def break_up(sim, path):
     one_step(sim)
 
 
+def grow(sim, path):
+    if sim.scale[3] == 1.0:
+        sim.set_scale(sim.ids[::3], 1.01)
+    if sim.scale[1] == 1.0:
+        sim.set_scale(sim.ids[1::3], 0.98)
+    one_step(sim)
+
+
 def conduct(sim, path):
     if not sim.fields:
         sim.fields.add("T", np.arange(32.0))
@@ -189,7 +197,7 @@ OPERATIONS = {
     "look": (driven, look),
     # in which contacts are evaluated between steps
     "bonds": (BONDED, bond), "copy": (BONDED, lambda sim, path: look(copy.copy(sim), path)),
-    "add many": (BONDED, add_many), "remove": (BONDED, remove), "break": (BONDED, break_up),
+    "add many": (BONDED, add_many), "remove": (BONDED, remove), "break": (BONDED, break_up), "grow": (machine, grow),
     "fluxes": (BONDED, conduct),
     "machine": (machine, lambda sim, path: sim.run_until(40 * 5e-6)), "hold": (machine, hold),
     "conditions": (machine, other_conditions),

@@ -153,7 +153,8 @@ class RandomScene:
         possible = {"field": not self.compiled, "set": self.fields, "bond": self.bonded, "deform": self.box in MOVING,
                     "force": not self.compiled, "hold": True, "walls": True,
                     "material": not self.flows, "gravity": True, "clear": pick(*[False] * 4, True)}
-        actions = ["add", "remove", "break", *(name for name, holds in possible.items() if holds), *["hold"] * 2]
+        actions = ["add", "remove", "break", "grow", *(name for name, holds in possible.items() if holds),
+                   *["hold"] * 2]
         self.actions = sorted((int(rng.integers(STEPS)), pick(*actions), int(rng.integers(1 << 30)))
                               for _ in range(rng.integers(6)))
         if self.bonded:
@@ -261,6 +262,11 @@ class RandomScene:
         pattern = PATTERNS[rng.integers(len(PATTERNS))]
         sim.replace(rng.permutation(pattern.parents(sim))[:2], pattern)
 
+    def _grow(self, sim, rng):
+        """A part of the clumps; those at a pin are refused."""
+        chosen = sim.ids[rng.random(sim.n_clumps) < rng.choice([0.1, 1.0])]
+        sim.set_scale(chosen, np.minimum(sim.scale[np.isin(sim.ids, chosen)] * rng.uniform(0.9, 1.05), 1.1))
+
     def _clear(self, sim, rng):
         sim.remove_clumps(sim.ids)
 
@@ -358,7 +364,7 @@ class RandomScene:
         def call(sim):
             self.act(sim, *(action, rng.integers(1 << 30)))
             raise KeyError("said by the callback")
-        action = str(rng.choice(["add", "remove", "break", "hold", "walls", "force", "clear"]))
+        action = str(rng.choice(["add", "remove", "break", "grow", "hold", "walls", "force", "clear"]))
         with suppress(KeyError):
             sim.run(1, every=1, callback=call)
 

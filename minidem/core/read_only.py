@@ -11,6 +11,7 @@ CHANGED_BY = {          # what changes a quantity of a simulation
     "velocity": "sim.set_motion(ids, velocity=...)", "angular_velocity": "sim.set_motion(ids, angular_velocity=...)",
     "walls": "sim.walls.move, add and remove", "box": "sim.deform", "bonds": "sim.bonds.add",
     "position": "sim.add_clumps, which places clumps, and remove_clumps",
+    "scale": "sim.set_scale(ids, scale)",
     "orientation": "sim.add_clumps, which places clumps, and remove_clumps"}
 
 

@@ -122,6 +122,16 @@ def set_new(population, state, first, values=None):
     set_field_rows(state, rows)
 
 
+def set_capacities(population, state):
+    """Set the capacities of fields for the present masses of the clumps."""
+    if not population.fields:
+        return
+    rows, mass, place = field_rows(state), state.column("mass"), FIELD_ROWS.index("per_capacity")
+    for one, (_, first, n) in zip(population.fields, population.components):
+        rows[:, first:first + n, place] = first_rows(one, np.zeros((len(mass), n)), mass)[:, :, place]
+    set_field_rows(state, rows)
+
+
 def first_rows(field, values, mass):
     """(n_clumps, components, FIELD_ROWS) of clumps that have not moved; values : (n_clumps, components)."""
     rows = np.zeros((*values.shape, len(FIELD_ROWS)))

@@ -69,7 +69,7 @@ class Simulation(Breakage, PeriodicBoundaries, Conditions, Contacts, Energies):
     ===========  ===========================================================================================
     ..           run, run_until, save, load; time, step_count
     ..           clumps: add_clumps, remove_clumps; set_motion: hold them, set velocities; position, force ...
-    ..           breakage: replace, by fragments
+    ..           breakage: replace, by fragments; set_scale: let clumps grow
     ..           periodic box: deform, box, strain; contacts: contacts, coordination_number, stress
     ..           materials and gravity: set_material, set_pair, set_gravity
     ..           energy, linear_momentum, angular_momentum

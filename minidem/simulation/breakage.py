@@ -1,4 +1,4 @@
-"""Topic of a `Simulation`: clumps that break into fragments."""
+"""Topic of a `Simulation`: clumps that break into fragments, or change their size."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -8,19 +8,21 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import pair_keys
 from minidem.analysis.diagnosis import ROUNDING, DeepOverlap, format_above, relative_overlap, warn_of_large_step
-from minidem.core.checks import as_array, non_negative, short_repr, unit_quaternions
+from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import cross, multiply, rotate, rotate_back
 from minidem.engine.reader import Reader
+from minidem.fields.field import set_capacities
 from minidem.material import Material, require_materials
 from minidem.simulation.clumps import Clumps, checked_density, marked
 from minidem.state.bodies import FREE_HOLD, as_numbers
+from minidem.templates.clump_template import template_scales
 from minidem.templates.fragments import Fragments, same
 from minidem.walls.wall import with_names
 
 
 class Breakage(Clumps):
-    """Clumps break: fragments replace them."""
+    """Clumps break: fragments replace them. And clumps grow or shrink."""
 
     @exclusive
     def replace(self, ids: ArrayLike, fragments: Fragments, *, orientation: ArrayLike | None = None,
@@ -105,6 +107,53 @@ class Breakage(Clumps):
         self.monitor.check_materials(self, [] if material is None else [material])
         self._exchange(new, "breakage")
         return new.population.ids[first:].reshape(len(clumps), n)
+
+    @exclusive
+    def set_scale(self, ids: ArrayLike, scale: ArrayLike) -> None:
+        """Let clumps grow or shrink, about their centres of mass, between two runs or in a callback.
+
+        Parameters
+        ----------
+        ids : (n,) array_like of int
+            Ids of the clumps, each once.
+        scale : (n,) array_like or float
+            New factors of their lengths, as in `scale`: ``sim.set_scale(sim.ids, 1.001 * sim.scale)``.
+
+        Raises
+        ------
+        ValueError
+            For an unknown id, a clump at a pin, or a scale out of range. Nothing changes then.
+
+        Notes
+        -----
+        The density remains: the mass grows with the cube of the scale, the inertia with its fifth power. Velocities
+        remain, so that momentum changes with the mass. Contacts and bonds keep their springs and their effective mass,
+        and fields their values. What the energy changes, by the mass that is added and by overlaps that grow, is in
+        `energy().exchanged`. Large steps make large overlaps: clumps that grow to the same size in n steps are pushed
+        apart with an error of 1/n.
+        """
+        reader = self.reader
+        chosen, n = marked(ids, reader.population.ids), np.size(ids)
+        clumps, scales = np.searchsorted(reader.population.ids, as_array("ids", ids)), reader.scale.copy()
+        scales[clumps] = finite_array("scale", scale, (n,), repeat=True, limit=LARGEST)
+        for k in np.unique(reader.template_index[clumps]):
+            mine = scales[chosen & (reader.template_index == k)]
+            template_scales(reader.templates[k], mine, len(mine))
+            if reader.box is not None:
+                reader.box.refuse_large(reader.templates[k], mine)
+        pinned = chosen & (self.loop.state.hold["arm"].any(axis=1) if reader.held else False)
+        if pinned.any():
+            raise ValueError(f"ids: clump {reader.population.ids[np.argmax(pinned)]} is held at a pin; free it first "
+                             "by sim.set_motion(ids)")
+        if not n:
+            return
+        reader.user_forces.check()
+        snapshot = self._with_new_forces(self.loop.snapshot())
+        state = snapshot.state.copy(scale=scales)
+        set_capacities(snapshot.population, state)
+        new = self._loop_from(replace(snapshot, state=state))
+        new.evaluate(renews=True)
+        self._exchange(new)
 
     def _refuse_others(self, clumps, fragments):
         """ValueError for clumps (k,) that are not of the parent of the fragments, or held."""

@@ -234,6 +234,7 @@ FURTHER = {     # the same, of functions that get the values of REFUSED alone
                ["density", "scale", "template"]),
     "replace": (lambda **given: one_ball().replace(**given), {
         "ids": [0], "fragments": HALVES, "orientation": (1, 0, 0, 0), "material": None, "overlap": 0.1}, []),
+    "set_scale": (lambda **given: one_ball().set_scale(**given), {"ids": [0], "scale": [1.1]}, []),
     "trajectory": (md.Trajectory, {"path": "a.csv", "clumps": [1]}, []),
     "scaled clumps": (add_clumps, {"template": ROD, "position": [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5)],
                                    "scale": [1.0, 0.9]}, []),
@@ -297,6 +298,7 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
     "packed": {"parent": [3], "n": [1, 2.0], "sizes": [[1.0], 0.0], "template": [3], "seed": [-1]},
     "replace": {"ids": [[1], [0, 0], 0], "fragments": [BALL, None], "orientation": [(0, 0, 0, 0), (1, 2)],
                 "material": ["glass", GLASS], "overlap": [-1.0, 2.0]},
+    "set_scale": {"ids": [[1], [0, 0], 0], "scale": [0.0, [1.0, 2.0], -1.0, 1e80]},
     "add_bonds": {"pairs": [[(0.0, 1.0)], [0, 1], -1.0], "young": [0.0], "radius": [[1, 1, 1], -1.0, 1e200],
                   "tensile": [[1e6], "strong", [1e6, np.nan], np.nan, 1e-300], "damping": [-1.0],
                   "shear": [[[1, 2], [3, 4]], [[1], [1, 2]], 0.0], "stiffness_ratio": [0.0, 1e200]},

@@ -146,7 +146,8 @@ def test_the_garbage_collector_may_free_a_simulation_in_any_order():
 
 HERE = Path(__file__).parent
 FROM_PYTHON = "save and load", "hold", "run", "many runs", "force", "add clumps", "look"       # with one thread
-BETWEEN_STEPS = "bonds", "copy", "add many", "remove", "break", "fluxes", "copy with onsets", "onsets", "deform"
+BETWEEN_STEPS = ("bonds", "copy", "add many", "remove", "break", "grow", "fluxes", "copy with onsets", "onsets",
+                 "deform")
 
 
 @pytest.fixture(scope="module")
