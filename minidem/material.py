@@ -5,7 +5,7 @@ from math import pi, sqrt
 from minidem.core.checks import flag, non_negative, number, positive, short_repr
 
 # of contacts of two bodies, beside the moduli
-PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction", "adhesion", "bridge_volume")
+PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction", "adhesion", "bridge_volume", "static_friction")
 
 
 def _check_contact_properties(owner, names=PAIR_PROPERTIES):
@@ -16,6 +16,9 @@ def _check_contact_properties(owner, names=PAIR_PROPERTIES):
         object.__setattr__(owner, name, value)
     if "restitution" in names and not 0.0 < owner.restitution <= 1.0:
         raise ValueError(f"restitution = {owner.restitution}: give a coefficient of restitution above 0 and up to 1")
+    if {"friction", "static_friction"} <= set(names) and 0.0 < owner.static_friction < owner.friction:
+        raise ValueError(f"static_friction = {owner.static_friction}: give at least the friction, {owner.friction}, or "
+                         "0 for the same")
 
 
 def label_of(owner):
@@ -63,6 +66,9 @@ class Material:
     bridge_volume : float
         Volume of each liquid bridge [m3], 0 or greater, 0 being dry; with contact="hertz-mindlin:liquid=willett" and
         the like.
+    static_friction : float
+        Coefficient of friction of contacts that stick, not below `friction`, or 0: the same; with
+        contact="hertz-mindlin:sliding=static" and the like.
     name : str, optional
         Name for messages. It distinguishes materials with otherwise equal values.
 
@@ -81,6 +87,7 @@ class Material:
     rolling_friction: float = 0.0
     adhesion: float = 0.0
     bridge_volume: float = 0.0
+    static_friction: float = 0.0
     name: str | None = None
 
     def __post_init__(self):
@@ -138,7 +145,7 @@ class Pair:
     ----------
     a, b : Material
         The two materials, in any order.
-    restitution, friction, rolling_friction, adhesion, bridge_volume : float, optional
+    restitution, friction, rolling_friction, adhesion, bridge_volume, static_friction : float, optional
         As of a `Material`. Default: the value of both materials if they have the same one, else None: a contact law
         that reads this property then refuses the pair.
     interacts : bool
@@ -158,6 +165,7 @@ class Pair:
     rolling_friction: float | None = None
     adhesion: float | None = None
     bridge_volume: float | None = None
+    static_friction: float | None = None
     interacts: bool = True
 
     def __post_init__(self):

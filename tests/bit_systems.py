@@ -268,13 +268,13 @@ def stirring(t):
 STICKY = ("hertz-mindlin:cohesion=jkr,rolling=epsd", "hertz-mindlin:cohesion=jkr,rolling=epsd,friction_limit=magnitude",
           "hertz-mindlin:cohesion=jkr,rolling=epsd,twisting=marshall,tangential=mindlin,mass=clump",
           "hertz-mindlin:liquid=willett,rolling=epsd,mobilised_damping=1,surface_tension=0.5",
-          "hertz-mindlin:cohesion=dmt,rolling=constant",
+          "hertz-mindlin:cohesion=dmt,rolling=constant,sliding=static",
           "hooke-coulomb:stiffness=2e4,liquid=willett,twisting=marshall,bonds=parallel,surface_tension=1")
 
 
 def sticky(contact, rotation="exact", threads=1):
     radius, material = 2e-3, md.Material(1e7, 0.3, restitution=0.95, friction=0.4, rolling_friction=0.1, adhesion=5.0,
-                                        bridge_volume=1e-10)
+                                        bridge_volume=1e-10, static_friction=0.6)
     low, high = np.zeros(3), np.full(3, 8.2 * 2 * radius)
     sim = md.Simulation(material, md.box_walls(low, high), contact=contact, dt=5e-6, threads=threads, rotation=rotation)
     random = np.random.default_rng(5)

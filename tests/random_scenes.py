@@ -115,7 +115,8 @@ def random_law(pick):
             "limit_damping": ("no", "yes"),
             "mass": ("shared", "single", "clump"), "bonds": ("none", "parallel"),
             "liquid": ("none", "none", "willett"), "twisting": ("none", "none", "marshall"),
-            "tangential_damping": ("stiffness-ratio", 0.3), "mobilised_damping": (0, 0.5)}.items()] + [
+            "tangential_damping": ("stiffness-ratio", 0.3), "mobilised_damping": (0, 0.5),
+            "sliding": ("coulomb", "coulomb", "static")}.items()] + [
                 f"tangential={tangential}"]
         options += [f"cohesion={pick('none', 'jkr', 'dmt')}"] if name == "hertz-mindlin" else []
         options += ["tangential_stiffness=2e4"] if tangential == "linear" and name == "hertz-mindlin" else []
@@ -170,6 +171,7 @@ class RandomScene:
         damped = {"restitution": 0.6, "friction": 0.4} if self.has_history else {}
         damped |= {"rolling_friction": 0.1} if "epsd" in self.contact or "rolling=constant" in self.contact else {}
         damped |= {"adhesion": 5.0} if "jkr" in self.contact or "dmt" in self.contact else {}
+        damped |= {"static_friction": 0.6} if "static" in self.contact else {}
         damped |= {"bridge_volume": 1e-9} if "willett" in self.contact else {}
         return [md.Material(1e7, 0.3, **damped)] + pick([], [md.Material(2e7, 0.2, **damped)])
 
@@ -209,7 +211,8 @@ class RandomScene:
 
     def start(self, threads):
         pairs = [md.Pair(*self.materials, restitution=0.7, friction=0.2, rolling_friction=0.1, adhesion=2.0,
-                         bridge_volume=3e-9, contact=self.seed % 5 > 0)] if self.materials[1:] else []
+                         bridge_volume=3e-9, static_friction=0.3,
+                         contact=self.seed % 5 > 0)] if self.materials[1:] else []
         sim = md.Simulation(self.materials[0], contact=self.contact, rotation=self.rotation, dt=DT, pairs=pairs,
                             gravity=self.gravity, threads=threads, **self.boundaries())
         rng = np.random.default_rng([self.seed, 2])

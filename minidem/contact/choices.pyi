@@ -60,6 +60,9 @@ class HertzMindlin(Choice):
         Of the liquid [N/m], with liquid=willett; the default is that of water.
     contact_angle : a number from 0 on, up to 1e+60; default 0.0
         Of the liquid on all bodies [rad], below pi/2, with liquid=willett.
+    sliding : one of coulomb, static; default coulomb
+        With static, a contact that sticks holds up to the static_friction of materials before it
+        slides.
     twisting : one of none, marshall; default none
         With marshall, resistance to rotation about the normal, from tangential stiffness and friction.
     tangential_stiffness : none, or a positive number, from 1e-60 to 1e+60; default none
@@ -88,6 +91,7 @@ class HertzMindlin(Choice):
                 liquid: Literal["none", "willett"] = "none",
                 surface_tension: float = 0.0728,
                 contact_angle: float = 0.0,
+                sliding: Literal["coulomb", "static"] = "coulomb",
                 twisting: Literal["none", "marshall"] = "none",
                 tangential_stiffness: Literal["none"] | float = "none",
                 cohesion: Literal["none", "jkr", "dmt"] = "none") -> Self: ...
@@ -147,6 +151,9 @@ class HookeCoulomb(Choice):
         Of the liquid [N/m], with liquid=willett; the default is that of water.
     contact_angle : a number from 0 on, up to 1e+60; default 0.0
         Of the liquid on all bodies [rad], below pi/2, with liquid=willett.
+    sliding : one of coulomb, static; default coulomb
+        With static, a contact that sticks holds up to the static_friction of materials before it
+        slides.
     twisting : one of none, marshall; default none
         With marshall, resistance to rotation about the normal, from tangential stiffness and friction.
     stiffness : a positive number, from 1e-60 to 1e+60
@@ -175,6 +182,7 @@ class HookeCoulomb(Choice):
                 liquid: Literal["none", "willett"] = "none",
                 surface_tension: float = 0.0728,
                 contact_angle: float = 0.0,
+                sliding: Literal["coulomb", "static"] = "coulomb",
                 twisting: Literal["none", "marshall"] = "none",
                 stiffness: float,
                 tangential_stiffness: float = 0.2857142857142857,

@@ -3,7 +3,7 @@ import numpy as np
 
 from minidem.contact.parts import bond, jkr, liquid, plastic, twisting
 from minidem.contact.parts.normal import HOOKE
-from minidem.contact.parts.springs import CONSTANT_ROLLING, MODELS, ROLLING
+from minidem.contact.parts.springs import CONSTANT_ROLLING, MODELS, ROLLING, with_static_friction
 from minidem.contact.registry import MASSES, ContactLaw
 from minidem.core.parameters import NonNegative, Positive
 
@@ -32,7 +32,8 @@ PLASTICITY = {"none": None, "walton-braun": plastic.PART}
 IN_PLACE_OF_NORMAL = jkr.PART, plastic.PART
 
 READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping", "mobilised_damping"),
-              "rolling=constant": ("rolling_friction",), "bonds=parallel": ("bond_range",),
+              "rolling=constant": ("rolling_friction",), "sliding=static": ("static_friction",),
+              "bonds=parallel": ("bond_range",),
               "liquid=willett": ("bridge_volume", "surface_tension", "contact_angle"),
               **{f"tangential={name}": tuple(model.parameters) for name, model in MODELS.items() if model.parameters}}
 FRICTION_PARAMETERS = {         # the first four in the order of part.pxd
@@ -41,7 +42,7 @@ FRICTION_PARAMETERS = {         # the first four in the order of part.pxd
     "tangential": tuple(MODELS), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(PARTS["rolling"]), "rolling_damping": NonNegative(0.3), "mass": MASSES,
     "bonds": tuple(PARTS["bonds"]), "liquid": tuple(PARTS["liquid"]), "surface_tension": NonNegative(0.0728),
-    "contact_angle": NonNegative(0.0), "twisting": tuple(PARTS["twisting"]),
+    "contact_angle": NonNegative(0.0), "sliding": ("coulomb", "static"), "twisting": tuple(PARTS["twisting"]),
 }
 MEANINGS = {
     "limit_damping": "With yes, attraction before lift-off is clipped, and the restitution larger than given.",
@@ -52,6 +53,7 @@ MEANINGS = {
     "rolling": "Resistance by the rolling_friction of materials, of Ai et al. 2011: constant is model A, epsd model C.",
     "mobilised_damping": "Factor f of the rolling dashpot that acts beyond the limit, with rolling=epsd; 0 or 1 there.",
     "rolling_damping": "Damping ratio of rolling, with rolling=epsd.",
+    "sliding": "With static, a contact that sticks holds up to the static_friction of materials before it slides.",
     "twisting": "With marshall, resistance to rotation about the normal, from tangential stiffness and friction.",
     "mass": "Effective mass: shared by the contacts of two bodies, of a single one, or of clumps that do not rotate.",
     "bonds": "With parallel, bonds of sim.bonds.add, by Potyondy and Cundall 2004.",
@@ -78,11 +80,13 @@ def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rollin
     own = [values[name] + like for name in MODELS[values["tangential"]].parameters]
     bridge = bridge_rows(pair["bridge_volume"], values) if values["liquid"] != "none" else (
         2.0 * np.pi * pair["adhesion"], like, like) if values.get("cohesion") == "dmt" else ()
+    static = (np.maximum(pair["static_friction"], pair["friction"]),) if values["sliding"] == "static" else ()
     loss = -np.log(pair["restitution"])
     return (stiffness + like, damping * (loss / np.sqrt(np.pi ** 2 + loss ** 2)), tangential + like,
             (ratio if given == "stiffness-ratio" else given) + like, pair["friction"],
             2.25 * pair["rolling_friction"] ** 2 * rolling, pair["rolling_friction"], values["rolling_damping"] + like,
-            *(normal or (bridge or own) and (like,)), *(bridge or own and 3 * (like,)), *own)
+            *(normal or (bridge or static or own) and (like,)), *(bridge or (static or own) and 3 * (like,)),
+            *(static or own and (like,)), *own)
 
 
 def bridge_rows(volume, values):
@@ -163,6 +167,8 @@ def friction_kernels(normal, values):
     if not 0.0 <= values["contact_angle"] < 0.5 * np.pi:
         raise ValueError(f"contact_angle = {values['contact_angle']}: give an angle below pi/2, in radians")
     parts = (normal, *(PARTS[name][values[name]] for name in PARTS), cohesion or plasticity)
+    if values["sliding"] == "static":
+        parts = normal, with_static_friction(parts[1]), *parts[2:]
     parts = tuple(twisting.HOOKE if part is twisting.HERTZ and normal is HOOKE else part
                   for part in parts if part is not None)
     if parts[-1] in IN_PLACE_OF_NORMAL:

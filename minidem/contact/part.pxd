@@ -33,7 +33,8 @@ cdef enum:                          # of a pair of materials, in contact.coeffic
     BRIDGE_PULL = 9                 # of a liquid bridge at touch, or of DMT, over R* [N/m]; 0: none
     BRIDGE_SHORTNESS = 10           # sqrt(2 / V), times sqrt(R*): 1 over the gap where the pull falls [1/m]
     BRIDGE_END = 11                 # gap at which it ruptures [m]
-    MODEL = 12                      # the first parameter of the tangential model of its own; others follow
+    STATIC_FRICTION = 12            # of contacts that stick, not below FRICTION
+    MODEL = 13                      # the first parameter of the tangential model of its own; others follow
 
 cdef enum:                          # of both laws; others follow
     LIMIT_DAMPING = 0               # clip attraction

@@ -249,13 +249,13 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     coefficients : function, optional
         coefficients(pair, values) -> numbers or arrays (m, n) for pairs of m with n materials, which `force` reads.
         `pair` has the properties of these pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution,
-        friction, rolling_friction, adhesion [J/m2], bridge_volume [m3]. `values` are the parameters by name. Numbers of
-        a pair may depend on nothing but this pair, because clumps may bring materials later.
+        friction, rolling_friction, adhesion [J/m2], bridge_volume [m3], static_friction. `values` are the parameters
+        by name. Numbers of a pair may depend on nothing but this pair, because clumps may bring materials later.
     reads : tuple of str
         Properties of materials that it reads: young, poisson.
     reads_of_pairs : tuple of str
         Properties of pairs of materials that it reads: restitution, friction, rolling_friction, adhesion,
-        bridge_volume. With any, two different materials that can meet need a `Pair`.
+        bridge_volume, static_friction. With any, two different materials that can meet need a `Pair`.
     parameters : dict, optional
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given. Any
         finite number is allowed, and for a whole default any whole number; of a type of

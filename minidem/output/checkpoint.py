@@ -32,7 +32,7 @@ from minidem.walls.periodic_box import FUNCTION, LATER, later_of, periodic_box
 # Names of a Snapshot as well.
 NEW = {"name": None, "since": 0.0, "surface_velocity": (0.0, 0.0, 0.0), "surface_angular_velocity": (0.0, 0.0, 0.0),
        "pressure": None, "area": None, "interacts": True, **dict.fromkeys(PAIR_PROPERTIES),
-       "bridge_volume": 0.0}            # of walls, servos, pairs, materials
+       "bridge_volume": 0.0, "static_friction": 0.0}            # of walls, servos, pairs, materials
 IN_BLOCKS = "scratch", "fields"         # optional columns that the array `blocks` has, others are arrays
 SUMS = ("servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
@@ -216,7 +216,7 @@ def _unpack(settings, arrays, make, threads, motions):
     records, materials = settings["walls"], [Material(**material) for material in settings["materials"]]
     has_meshes = any(part["kind"] == MeshWall.__name__ for record in records for part in record.get("parts", [record]))
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())
-    pairs = [Pair(**{"bridge_volume": 0.0}
+    pairs = [Pair(**{"bridge_volume": 0.0, "static_friction": 0.0}
                   | {"interacts" if name == "contact" else name: value for name, value in pair.items()}    # before 0.25
                   | {name: Material(**pair[name]) for name in "ab"}) for pair in settings["pairs"]]
     box = unpack_box(settings["periodic"], motions)

@@ -59,7 +59,7 @@ COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={
 COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")] \
     + [f"{contact},plastic=walton-braun" for contact in COMBINATIONS if contact.startswith("hooke")] \
     + [f"{contact},{option}" for contact in COMBINATIONS if "=rescale" in contact
-       for option in ("liquid=willett", "twisting=marshall")] \
+       for option in ("liquid=willett", "twisting=marshall", "sliding=static")] \
     + [contact.replace("epsd", "constant") for contact in COMBINATIONS if "=rescale,rolling=epsd" in contact]
 COMBINATIONS += ["hertz-mindlin:tangential=mindlin,rolling=epsd,cohesion=jkr,friction_limit=magnitude",
                  "hertz-mindlin:tangential=mindlin,twisting=marshall,cohesion=jkr,friction_limit=magnitude",
@@ -76,7 +76,8 @@ def collisions(contact, exchanged=False):
     material = md.Material(1e7, 0.3, restitution=0.6, friction=0.3,
                            rolling_friction=0.1 if "epsd" in contact or "constant" in contact else 0.0,
                            adhesion=1.0 if "cohesion" in contact else 0.0,
-                           bridge_volume=1e-9 if "liquid" in contact else 0.0)
+                           bridge_volume=1e-9 if "liquid" in contact else 0.0,
+                           static_friction=0.5 if "sliding" in contact else 0.0)
     sim = md.Simulation(material, contact=contact, dt=4e-6)
     place = np.column_stack([np.zeros((N, 2)), 0.1 * np.arange(N)])
     sides = []
@@ -163,11 +164,12 @@ def test_a_missing_pair_adds_nothing(monkeypatch):
 @pytest.mark.parametrize("contact, reads", [
     ("hertz-mindlin", ("restitution", "friction")), ("hooke-coulomb:stiffness=1e5", ("restitution", "friction")),
     ("hertz-mindlin:rolling=epsd", ("rolling_friction",)), ("hertz-mindlin:cohesion=jkr", ("adhesion",)),
-    ("hooke-coulomb:stiffness=1e5,liquid=willett", ("bridge_volume",))])
+    ("hooke-coulomb:stiffness=1e5,liquid=willett", ("bridge_volume",)),
+    ("hertz-mindlin:sliding=static", ("static_friction",))])
 def test_what_a_pair_does_not_give(tmp_path, contact, reads):
     """It is what both materials have; where they differ, a law that reads it refuses a pair that can meet."""
     given = {"restitution": 0.5, "friction": 0.25, "rolling_friction": 0.125, "adhesion": 0.0625,
-             "bridge_volume": 2.0 ** -30}
+             "bridge_volume": 2.0 ** -30, "static_friction": 0.875}
     first, same = (md.Material(1e7, 0.3, **given, name=name) for name in "ab")
     assert {name: getattr(md.Pair(first, same), name) for name in given} == given
     for name in reads:

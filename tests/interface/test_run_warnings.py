@@ -345,12 +345,14 @@ READ = {"hertz": (), "hertz:onset=corrected": (), "hooke:stiffness=1e5": (), "ho
         "hertz-mindlin:rolling=epsd,rolling_damping=0": ("restitution", "friction", "rolling_friction"),
         "hertz-mindlin:cohesion=jkr": ("restitution", "friction", "adhesion"),
         "hertz-mindlin:cohesion=dmt": ("restitution", "friction", "adhesion"),
+        "hertz-mindlin:sliding=static": ("restitution", "friction", "static_friction"),
         "hertz-mindlin:rolling=constant": ("restitution", "friction", "rolling_friction"),
         "hertz-mindlin:rolling=epsd,cohesion=jkr": ("restitution", "friction", "rolling_friction", "adhesion"),
         "hertz-mindlin:liquid=willett": ("restitution", "friction", "bridge_volume"),
         "hooke-coulomb:stiffness=1e5,tangential_damping=0": ("restitution", "friction"),
         "hooke-coulomb:rolling=epsd,stiffness=1e5": ("restitution", "friction", "rolling_friction")}
-GIVEN = {"restitution": 0.5, "friction": 0.4, "rolling_friction": 0.3, "adhesion": 0.2, "bridge_volume": 1e-9}
+GIVEN = {"restitution": 0.5, "friction": 0.4, "rolling_friction": 0.3, "adhesion": 0.2, "bridge_volume": 1e-9,
+         "static_friction": 60.0}
 PLAIN = md.Material(1e7, 0.2)
 
 
@@ -372,7 +374,7 @@ def test_a_property_changes_the_result_or_is_warned_of(contact, name):
     for text in said:
         assert f"contact law {contact!r} does not read {name} of Material(young=" in text
         for option, read in (("rolling=epsd would", "rolling_friction"), ("cohesion=jkr would", "adhesion"),
-                             ("liquid=willett would", "bridge_volume")):
+                             ("liquid=willett would", "bridge_volume"), ("sliding=static would", "static_friction")):
             assert (option in text.replace("'", "")) == (name == read)
 
 

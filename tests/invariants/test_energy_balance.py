@@ -13,7 +13,7 @@ LAWS = ["hertz-mindlin", ROLLING, "hertz-mindlin:limit_damping=yes", "hooke-coul
 DISPLACED = ["hertz-mindlin:tangential=mindlin,rolling=epsd",       # a growing contact gains energy
              "hertz-mindlin:tangential=mindlin-force,rolling=epsd,twisting=marshall",
              "hertz-mindlin:tangential=mindlin-rescale,rolling=constant",
-             "hertz-mindlin:rolling=epsd,mobilised_damping=1",
+             "hertz-mindlin:rolling=epsd,mobilised_damping=1,sliding=static",
              "hertz-mindlin:tangential=linear,tangential_stiffness=2e4,rolling=epsd"]
 
 

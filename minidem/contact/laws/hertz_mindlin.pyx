@@ -61,6 +61,8 @@ rolling resistance, the elastic-plastic spring-dashpot model C of Ai et al., wit
 ``rolling=constant`` has their model A, the couple :math:`\mu_r R^* L` against the rotation. Without one of them
 ``rolling_friction`` is not read. FRICTION.md has the time levels and the energy.
 
+``sliding=static`` has the coefficient ``static_friction`` in place of :math:`\mu` until a contact slides.
+
 ``cohesion=jkr`` has the elastic adhesive contact of Johnson, Kendall and Roberts with the ``adhesion`` :math:`w` of
 materials and pairs,
 

@@ -12,8 +12,12 @@ order.
 A tangential model says how the stiffness k a follows the contact radius a. It is a `StretchRule` (part.pxd) and a line
 of MODELS. Parameters of its own, `model(rule, name=default)`, become parameters of the laws; the rule reads them as
 contact.coefficients[MODEL], [MODEL + 1] and so on.
+
+With `sliding=static` a contact that sticks has a larger limit than one that slides. Where the sum reaches it, it drops
+to the limit of sliding in the same step; the contact sticks again as soon as the sum is below that one.
 """
 from libc.math cimport sqrt
+from libc.string cimport memcpy
 
 from minidem.contact.contact cimport (
     Energies, GivenContact, OwnNumbers, OwnResult, OwnRows, Row, load3, store3,
@@ -21,8 +25,8 @@ from minidem.contact.contact cimport (
 from minidem.contact.law cimport Part
 from minidem.contact.part cimport (
     FRICTION, GivenNormal, LawParameters, MOBILISED_DAMPING, OwnFriction, OwnNormal, OwnStretch, ROLLING_DAMPING,
-    ROLLING_FRICTION, ROLLING_STIFFNESS, Stretch, StretchRule, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, flat,
-    most_across, positive, predicted, turned,
+    ROLLING_FRICTION, ROLLING_STIFFNESS, STATIC_FRICTION, Stretch, StretchRule, TANGENTIAL_DAMPING,
+    TANGENTIAL_STIFFNESS, flat, most_across, positive, predicted, turned,
 )
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
@@ -39,6 +43,10 @@ cdef struct Springs:                # of eight contacts
     Row slides                      # 1: at the limit, else 0
     Row longest                     # square of the length that a sliding spring may have
     Stretch stretch
+
+cdef struct SlidingHistory:         # one record
+    Row slides                      # 1: the contact has slid in this step
+    Row unused[3]
 
 cdef struct RollingHistory:         # three records; their fourth numbers are the couple on i beyond the limit [N m]
     Row spring[4]                   # M on i [N m]
@@ -148,6 +156,15 @@ cdef inline long long stretch_spring(GivenContact contact, const Row *motion, co
     return <long long> (dot(both, both) > limit * limit)
 
 
+cdef inline void drop_limits(Springs *s, const double *sliding) noexcept nogil:
+    """Springs and dashpots that exceed their limit get that of sliding."""
+    cdef Vec3 both
+    cdef int lane
+    for lane in range(LANES):
+        both = add(load3(s.spring, lane), load3(s.dashpot, lane))
+        s.limit[lane] = sliding[lane] if dot(both, both) > s.limit[lane] * s.limit[lane] else s.limit[lane]
+
+
 cdef inline void slide(GivenContact contact, const Row *old_spring, const Row *old_dashpot, Springs *s) noexcept nogil:
     """Springs and dashpots that exceed their limit get the sum that slides."""
     cdef Vec3 direction, middle, last, spring, damped, both, sliding, rest
@@ -190,11 +207,12 @@ cdef inline void shorten(Springs *s) noexcept nogil:
 
 cdef inline void resist(StretchRule rule, GivenContact contact, const Row *motion, const Row *velocity,
                         OwnRows old_spring, OwnRows old_dashpot, GivenNormal normal, Springs *s,
-                        OwnRows force) noexcept nogil:
+                        OwnRows force, const double *sliding) noexcept nogil:
     """Springs and dashpots of eight contacts after a step, their history, and the energies that they dissipated.
 
     motion, velocity : three rows, half a step before the pose and at the pose.
     old_spring, old_dashpot : three rows of the history, replaced.  force : three rows, to which their sum is added.
+    sliding : limits (LANES,) that replace the given ones where these are exceeded; a constant NULL: they are the same.
     """
     cdef Vec3 before, spring, damped, shift
     cdef double by_spring, by_dashpot
@@ -203,6 +221,8 @@ cdef inline void resist(StretchRule rule, GivenContact contact, const Row *motio
     rule(contact, s.stiffness, normal, &s.stretch)
     for lane in range(LANES):
         any_slides |= stretch_spring(contact, motion, velocity, old_spring, normal, s, lane)
+    if any_slides and sliding != NULL:
+        drop_limits(s, sliding)
     if any_slides:
         slide(contact, old_spring, old_dashpot, s)
     for lane in range(LANES):
@@ -228,9 +248,12 @@ cdef inline void spring_energies(StretchRule rule, GivenContact contact, const d
         energy[lane] = dot(load3(spring, lane), load3(spring, lane)) * stretch.compliance[lane]
 
 
-cdef void friction(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
-                   const LawParameters *parameters) noexcept nogil:
+cdef inline void resist_sliding(bint sticks, GivenContact contact, OwnFriction history, OwnNumbers own,
+                                OwnNormal normal, OwnResult result, const LawParameters *parameters) noexcept nogil:
+    """A `PartFunction`; sticks : a constant, whether contacts that stick have a limit of their own."""
+    cdef SlidingHistory *last = <SlidingHistory *> own
     cdef Springs springs
+    cdef double sliding[LANES]
     cdef double square
     cdef long long heavy = 0
     cdef int lane
@@ -243,10 +266,26 @@ cdef void friction(GivenContact contact, OwnFriction history, OwnNumbers own, Ow
     for lane in range(LANES if heavy else 0):
         square = contact.mass[lane] * contact.radius[lane] * contact.radius[lane]
         springs.coefficient[lane] *= sqrt(min(1.0, most_across(contact, lane) / positive(square, 1.0)))
+    for lane in range(LANES if sticks else 0):
+        sliding[lane] = springs.limit[lane]
+        springs.limit[lane] = contact.coefficients[STATIC_FRICTION][lane] * normal.load[lane] \
+            if last.slides[lane] == 0.0 else sliding[lane]
     resist(parameters.rule, contact, contact.velocity, normal.pose_velocity, history.spring, history.dashpot, normal,
-           &springs, result.force)
+           &springs, result.force, sliding if sticks else NULL)
+    for lane in range(LANES if sticks else 0):
+        last.slides[lane] = springs.slides[lane]
     for lane in range(LANES):
         result.dissipated[1][lane], result.dissipated[2][lane] = springs.by_dashpot[lane], springs.by_spring[lane]
+
+
+cdef void friction(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                   const LawParameters *parameters) noexcept nogil:
+    resist_sliding(False, contact, history, own, normal, result, parameters)
+
+
+cdef void static_friction(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                          OwnResult result, const LawParameters *parameters) noexcept nogil:
+    resist_sliding(True, contact, history, own, normal, result, parameters)
 
 
 cdef void describe_friction(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
@@ -261,6 +300,12 @@ cdef void describe_friction(GivenContact contact, OwnFriction history, OwnNumber
         limit = contact.coefficients[FRICTION][lane] * normal.load[lane]
         total = add(load3(history.spring, lane), load3(history.dashpot, lane))
         energies.sliding[lane] = 1.0 if dot(total, total) >= limit * limit * (1.0 - 1e-9) else 0.0
+
+
+cdef void describe_static(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                          Energies *energies, const LawParameters *parameters) noexcept nogil:
+    describe_friction(contact, history, own, normal, energies, parameters)
+    memcpy(energies.sliding, (<SlidingHistory *> own).slides, sizeof(Row))
 
 
 cdef inline double rolling_stiffness(GivenContact contact, int lane) noexcept nogil:
@@ -284,7 +329,7 @@ cdef void rolling(GivenContact contact, OwnFriction history, OwnNumbers own, Own
             contact.rolling_inertia[lane] * springs.stiffness[lane] * normal.contact_radius[lane])
         springs.limit[lane] = contact.coefficients[ROLLING_FRICTION][lane] * contact.radius[lane] * normal.load[lane]
     resist(rescale, contact, contact.angular_velocity, velocity, couple.spring, couple.dashpot, normal, &springs,
-           result.couple)
+           result.couple, NULL)
     for lane in range(LANES):
         result.dissipated[3][lane] = springs.by_spring[lane] + springs.by_dashpot[lane]
     if parameters.values[MOBILISED_DAMPING] > 0.0:
@@ -348,6 +393,12 @@ cdef void describe_nothing(GivenContact contact, OwnFriction history, OwnNumbers
 def model(size_t rule, **parameters):
     """A part with this rule. parameters : of its own, name to default."""
     return Part(forces=<size_t> friction, describe=<size_t> describe_friction, rule=rule, parameters=parameters)
+
+
+def with_static_friction(Part part):
+    """The part of a tangential model with another limit for contacts that stick."""
+    return Part(forces=<size_t> static_friction, describe=<size_t> describe_static, rule=<size_t> part.rule,
+                n_records=1, parameters=part.parameters)
 
 
 MODELS = {"rescale": model(<size_t> rescale), "mindlin": model(<size_t> mindlin), "linear": model(<size_t> linear),

@@ -25,7 +25,7 @@ def law(sim, first, second):
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
     if sim.settings.law.name != "hertz-mindlin" or any(
             value(name) != "none" for name in ("rolling", "twisting", "liquid", "bonds")) \
-            or value("cohesion") == "dmt" or value("tangential") not in TANGENTIAL:
+            or value("cohesion") == "dmt" or value("sliding") == "static" or value("tangential") not in TANGENTIAL:
         raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
                          "'hertz-mindlin' with one of its own tangential models, without rolling friction, twisting, "
                          "liquid and bonds")
