@@ -21,6 +21,7 @@ G = 9.81                        # [m/s2]
 _CORNERS = 0.55 * np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
 SHAPES = {
     "rod": shapes.rod(6.0, 1.0, 3),                             # three touching spheres
+    "capsule": shapes.rod(6.0, 1.0, 7),                         # the same with its notches filled: nearly convex
     "fibre": shapes.fibre(8.0, 1.0, 5, bend=1.5),               # five spheres along an arc
     "tetrapod": ClumpTemplate(_CORNERS, [1.0] * 4),             # four overlapping spheres
     "sphere": ClumpTemplate([(0, 0, 0)], [1.0]),

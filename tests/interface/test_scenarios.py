@@ -16,6 +16,7 @@ import incline
 import meshio
 import numpy as np
 import pytest
+import repose_by_shape
 import settling
 import shear_rheology
 import sheared_gas
@@ -208,6 +209,13 @@ def test_a_triaxial_test(state, monkeypatch):
 def test_friction_couples_the_rotation_of_a_gas(friction, low, high, tmp_path):
     """Spheres that cool: their energies stay equal, unless contacts slide and leave the rotation as it is."""
     assert low < cooling_gas.cool("sphere", friction, 150, 1, str(tmp_path))["change"] < high
+
+
+@pytest.mark.parametrize("shape, exact", [("sphere", 1.0), ("rod", 12.0 / 16.0), ("capsule", None)])
+def test_convexity(shape, exact):
+    """Of three touching spheres in a row, whose hull is a cylinder with round ends."""
+    found = repose_by_shape.convexity(shape)
+    assert found == pytest.approx(exact, rel=3e-3) if exact else 0.95 < found < 1.0
 
 
 def test_a_rheology_run_is_kept_and_read(tmp_path, monkeypatch):
