@@ -64,7 +64,7 @@ def run(name, path, certificates=None):
                             dirs_exist_ok=True)
         if not pictures_of(name):
             states = sorted(folder.glob("*.npz"))
-            diagrams = sorted(folder.glob("*.png"), key=lambda file: file.name == "energy.png")
+            diagrams = sorted(folder.glob("*.png"), key=lambda file: file.name in ("energy.png", "observables.png"))
             end = md.Simulation.load(states[-1], forces="drop") if states else None
             if end and end.n_clumps:
                 keep_picture(md.show(end, color="clump"), PICTURES / f"{name}.png")

@@ -67,6 +67,20 @@ def _stack(panel, table):
     panel.legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
+def observed(path, table, observables):
+    """Draw observables.png: each of `observables` over the time."""
+    columns = min(3, len(observables))
+    rows = -(-len(observables) // max(1, columns))
+
+    def draw(figure):
+        for k, one in enumerate(observables):
+            panel = figure.add_subplot(rows, columns, k + 1)
+            panel.plot(table["time"], table[one.name], color=COLOURS[0])
+            panel.set(xlabel="time (s)", ylabel=one.label)
+
+    return bool(observables) and save(path, (3.4 * columns, 2.6 * rows), draw)
+
+
 def comparison(path, runs, observables):
     """Draw compare.png: relative change of the total energy of several runs (label -> Run), and their `observables`."""
     tables = [run.energy for run in runs.values()]

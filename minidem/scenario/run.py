@@ -217,7 +217,8 @@ class Run:
                                       "--out") from None
         remove_leftovers(self.path)
         # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
-        earlier = [self.before, self.last, *(self.path / name for name in ("summary.json", "energy.png", "walls.csv")),
+        pictures = "energy.png", "observables.png"
+        earlier = [self.before, self.last, *(self.path / name for name in ("summary.json", *pictures, "walls.csv")),
                    self.certificate.path, *self.certificate.folder.glob("*.npz"),
                    self.series.path, self.series.walls, *self.trajectories,
                    *self.path.glob(f"frames/{self.scenario.name}_*.vtu")]
@@ -319,4 +320,5 @@ class Run:
             result["result"], result["conclusion"] = self.scenario.conclude(self.sim, self, self.path)
         record.write_summary(self.path / "summary.json", result)
         plot.energies(self.path / "energy.png", self.energy, self.label)
+        plot.observed(self.path / "observables.png", self.observed, self.scenario.observables)
         return result

@@ -19,9 +19,10 @@ from minidem.analysis.diagnosis import explain_forces, explain_pose
 from minidem.analysis.monitor import Monitor
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
-from minidem.core.checks import check_call, did_you_mean, list_of, non_negative, positive, whole
+from minidem.core.checks import check_call, did_you_mean, flag, list_of, non_negative, positive, whole
 from minidem.core.guard import exclusive
 from minidem.core.keywords import by_keyword
+from minidem.core.progress import Line
 from minidem.core.read_only import CHANGED_BY
 from minidem.core.threads import checked_threads
 from minidem.engine.failures import NotFinite
@@ -226,7 +227,8 @@ class Simulation(Breakage, PeriodicBoundaries, Conditions, Contacts, Energies):
         return self.loop.threads
 
     @exclusive
-    def run(self, steps: int, *, every: int | None = None, callback: Callable | None = None) -> None:
+    def run(self, steps: int, *, every: int | None = None, callback: Callable | None = None,
+            progress: bool = False) -> None:
         """Advance by `steps` steps.
 
         Parameters
@@ -236,6 +238,9 @@ class Simulation(Breakage, PeriodicBoundaries, Conditions, Contacts, Energies):
             callback(simulation) is called after every `every` steps; for one with an attribute `every`, such as an
             `Inlet`, it must be the same number. If it raises, what it has added or removed is taken back, and the next
             run with a callback calls it again at the same step first, also after `save` and `load`.
+        progress : bool
+            Print on standard error which step is reached, and the time left: on a terminal in one line, in a file a
+            dated line now and then.
 
         Raises
         ------
@@ -267,6 +272,17 @@ class Simulation(Breakage, PeriodicBoundaries, Conditions, Contacts, Energies):
                                  f"every={own} to run, or make it with every={every}")
         every = steps if every is None else whole("every", every, 1)
         end = self.step_count + steps
+        line = Line() if flag("progress", progress) and steps else None
+        try:
+            self._run(end, every, callback, line and (lambda: line.update(
+                lambda: f"step {self.step_count} of {end}, {self.time:.4g} of {end * self.dt:.4g} s",
+                1.0 - (end - self.step_count) / steps)))
+        finally:
+            if line:
+                line.close()
+
+    def _run(self, end, every, callback, shown):
+        """Run to the step `end`; shown() : called between pieces of the run, or None"""
         while True:
             if callback and self.loop.due == self.step_count and self.step_count % every == 0:
                 self._call(callback, every)
@@ -280,7 +296,7 @@ class Simulation(Breakage, PeriodicBoundaries, Conditions, Contacts, Energies):
             self.reader.user_forces.check()
             self.loop.evaluate_forces()
             self.loop.start(self.dt)            # half a step back for new clumps
-            self._advance(stop - step)
+            self._advance(stop - step, shown)
             if stop >= self.monitor.ready:
                 self.monitor.look(self)
 
@@ -300,16 +316,18 @@ class Simulation(Breakage, PeriodicBoundaries, Conditions, Contacts, Energies):
             vars(self)["calls_every"] = None
 
     @by_keyword
-    def run_until(self, t: float, *, every: int | None = None, callback: Callable | None = None) -> None:
+    def run_until(self, t: float, *, every: int | None = None, callback: Callable | None = None,
+                  progress: bool = False) -> None:
         """Advance by the fewest steps that reach time t [s], by none if t is past; otherwise like `run`."""
         t = non_negative("t", t)
         if t > DISTINCT_STEPS * self.dt:
             raise ValueError(f"t = {t}: more than 2^53 steps of dt = {self.dt} away; check the units")
-        self.run(max(0, steps_to_reach(t, self.dt) - self.step_count), every=every, callback=callback)
+        self.run(max(0, steps_to_reach(t, self.dt) - self.step_count), every=every, callback=callback,
+                 progress=progress)
 
-    def _advance(self, steps):
+    def _advance(self, steps, shown):
         try:
-            self._pacer.run(self._run_piece, steps)
+            self._pacer.run(lambda piece: (self._run_piece(piece), shown and shown()), steps)
         except NotFinite as error:
             text = f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
             cause = explain_pose(self)

@@ -12,6 +12,7 @@ import drum
 import pytest
 from examples import ROOT
 from processes import python
+from scenes import BALL
 
 import minidem as md
 from minidem import __main__ as command_line, selftest
@@ -149,6 +150,24 @@ def test_progress(monkeypatch):
     assert text.count("\r") == 3 and text.startswith(
         "\rstep 10000 of 86400000, 23 h 59 min left\x1b[K\rstep 20000 of 86400000")
     assert shown(io.StringIO(), 0.1, quiet=True) == shown(Terminal(), 0.1, quiet=True) == ""
+
+
+@pytest.mark.parametrize("every", [None, 1000])
+def test_progress_of_a_script(every, monkeypatch, capsys):
+    """The step and the time left, also between callbacks; none without the argument, and an error for no flag."""
+    monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
+    sim, calls = md.Simulation(md.Material(1e7, 0.3), dt=1e-3), []
+    sim.add_clumps(BALL, (0.0, 0.0, 0.0))
+    sim.run(3)
+    callbacks = {"every": every, "callback": calls.append} if every else {}
+    sim.run(2997, progress=True, **callbacks)
+    lines = capsys.readouterr().err.splitlines()
+    assert " step 3000 of 3000, 3 of 3 s, 0 s left, end about " in lines[-1] and len(calls) == (3 if every else 0)
+    sim.run_until(3.0, progress=True), sim.run(10)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(ValueError, match="progress = 2: give True or False"):
+        sim.run(10, progress=2)
+    assert sim.step_count == 3010
 
 
 def test_help_begins_with_the_public_names():
