@@ -90,14 +90,17 @@ cdef void mindlin(GivenContact contact, const double *stiffness, GivenNormal nor
 
 cdef void mindlin_rescale(GivenContact contact, const double *stiffness, GivenNormal normal,
                           OwnStretch stretch) noexcept nogil:
-    """T = -k a xi as of mindlin; where a shrinks, xi shrinks with it, also what the step adds."""
+    """T = -k a xi as of mindlin; where a shrinks, xi shrinks with it, also what the step adds.
+
+    At the end of a contact the force stays, as of the other rules, so that it slides to its limit of zero.
+    """
     cdef double a_old, a
     cdef int lane
     mindlin(contact, stiffness, normal, stretch)
     for lane in range(LANES):
         a_old, a = normal.old_radius[lane], normal.contact_radius[lane]
-        stretch.kept[lane] *= a / positive(a_old, 1.0) if a < a_old else 1.0
-        stretch.added[lane] *= 2.0 * a / positive(a + a_old, 1.0) if a < a_old else 1.0
+        stretch.kept[lane] *= a / a_old if 0.0 < a < a_old else 1.0
+        stretch.added[lane] *= 2.0 * a / (a + a_old) if 0.0 < a < a_old else 1.0
 
 
 cdef void mindlin_force(GivenContact contact, const double *stiffness, GivenNormal normal,
