@@ -119,6 +119,8 @@ def random_law(pick):
             "sliding": ("coulomb", "coulomb", "static")}.items()] + [
                 f"tangential={tangential}"]
         options += [f"cohesion={pick('none', 'jkr', 'dmt')}"] if name == "hertz-mindlin" else []
+        options += pick([], ["plastic=walton-braun"], ["plastic=luding", "adhesive_stiffness=0.3"]) \
+            if name == "hooke-coulomb" else []
         options += ["tangential_stiffness=2e4"] if tangential == "linear" and name == "hertz-mindlin" else []
     return f"{name}:{','.join(options + ['stiffness=5e4'] * ('hooke' in name))}"
 

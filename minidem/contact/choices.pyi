@@ -160,8 +160,11 @@ class HookeCoulomb(Choice):
         Stiffness k of all contacts [N/m].
     tangential_stiffness : a positive number, from 1e-60 to 1e+60; default 0.2857142857142857
         Of friction, in units of k.
-    plastic : one of none, walton-braun; default none
-        With walton-braun, loading with k and unloading with k/e^2 in place of the dashpot.
+    plastic : one of none, walton-braun, luding; default none
+        With walton-braun, loading with k and unloading with k/e^2 in place of the dashpot; luding
+        attracts.
+    adhesive_stiffness : a number from 0 on, up to 1e+60; default 0.0
+        Of the attraction with plastic=luding, in units of k.
 
     Notes
     -----
@@ -186,4 +189,5 @@ class HookeCoulomb(Choice):
                 twisting: Literal["none", "marshall"] = "none",
                 stiffness: float,
                 tangential_stiffness: float = 0.2857142857142857,
-                plastic: Literal["none", "walton-braun"] = "none") -> Self: ...
+                plastic: Literal["none", "walton-braun", "luding"] = "none",
+                adhesive_stiffness: float = 0.0) -> Self: ...

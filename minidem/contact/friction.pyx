@@ -28,8 +28,8 @@ PARTS = {"tangential": MODELS, "rolling": {"none": None, "epsd": ROLLING, "const
          "twisting": {"none": None, "marshall": twisting.HERTZ},
          "liquid": {"none": None, "willett": liquid.PART}, "bonds": {"none": None, "parallel": bond.PART}}
 COHESION = {"none": None, "jkr": jkr.PART, "dmt": liquid.DMT}
-PLASTICITY = {"none": None, "walton-braun": plastic.PART}
-IN_PLACE_OF_NORMAL = jkr.PART, plastic.PART
+PLASTICITY = {"none": None, "walton-braun": plastic.WALTON_BRAUN, "luding": plastic.LUDING}
+IN_PLACE_OF_NORMAL = jkr.PART, plastic.WALTON_BRAUN, plastic.LUDING
 
 READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping", "mobilised_damping"),
               "rolling=constant": ("rolling_friction",), "sliding=static": ("static_friction",),
@@ -78,8 +78,10 @@ def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rollin
     """
     given, like = values["tangential_damping"], np.zeros_like(pair["friction"])
     own = [values[name] + like for name in MODELS[values["tangential"]].parameters]
-    bridge = bridge_rows(pair["bridge_volume"], values) if values["liquid"] != "none" else (
-        2.0 * np.pi * pair["adhesion"], like, like) if values.get("cohesion") == "dmt" else ()
+    pull = 2.0 * np.pi * pair["adhesion"] if values.get("cohesion") == "dmt" else \
+        values["adhesive_stiffness"] * values["stiffness"] + like if values.get("plastic") == "luding" else None
+    bridge = bridge_rows(pair["bridge_volume"], values) if values["liquid"] != "none" else () if pull is None else (
+        pull, like, like)
     static = (np.maximum(pair["static_friction"], pair["friction"]),) if values["sliding"] == "static" else ()
     loss = -np.log(pair["restitution"])
     return (stiffness + like, damping * (loss / np.sqrt(np.pi ** 2 + loss ** 2)), tangential + like,
@@ -158,6 +160,8 @@ def friction_kernels(normal, values):
     plasticity = PLASTICITY[values.get("plastic", "none")]
     if plasticity is not None and values["limit_damping"] == "yes":
         raise ValueError("limit_damping = yes: plastic contacts have no dashpot that attracts; leave one out")
+    if plasticity is plastic.LUDING and values["liquid"] != "none":
+        raise ValueError("liquid = willett: it is not defined beside plastic contacts that attract; leave one out")
     if cohesion is not None and values["limit_damping"] == "yes":
         raise ValueError("limit_damping = yes: it clips attraction, and contacts with cohesion attract; leave one out")
     for name in ("bonds", "liquid") if cohesion is not None else ():
@@ -179,9 +183,10 @@ def friction_kernels(normal, values):
 
 def friction_law(normal, parameters, meanings, **fields):
     """ContactLaw of a normal part with friction; parameters, meanings : its own, fields : as for `ContactLaw`."""
-    cohesion = {f"cohesion={word}": ("adhesion",) for word in ("jkr", "dmt") if "cohesion" in parameters}
+    own = {f"cohesion={word}": ("adhesion",) for word in ("jkr", "dmt") if "cohesion" in parameters}
+    own |= {"plastic=luding": ("adhesive_stiffness",)} if "plastic" in parameters else {}
     return ContactLaw(
         kernels=lambda values: friction_kernels(normal, values), range=largest_gap, needs_velocity=True,
         has_history=True, dashpots=True, conservative=False, reads_of_pairs=("restitution", "friction"),
-        reads_with=READS_WITH | cohesion, parameters=FRICTION_PARAMETERS | parameters, meanings=MEANINGS | meanings,
+        reads_with=READS_WITH | own, parameters=FRICTION_PARAMETERS | parameters, meanings=MEANINGS | meanings,
         **fields)

@@ -30,6 +30,7 @@ cdef enum:                          # of a pair of materials, in contact.coeffic
     ROLLING_DAMPING = 7             # fraction of the critical one
     LOADING = 8                     # k / k_2 of parts/plastic.pyx
     ADHESION = 8                    # s = sqrt(2 pi w / E*) of parts/jkr.pyx [m^(1/2)]; 0 without cohesion
+    ADHESIVE_STIFFNESS = 9          # k_c of parts/plastic.pyx [N/m]
     BRIDGE_PULL = 9                 # of a liquid bridge at touch, or of DMT, over R* [N/m]; 0: none
     BRIDGE_SHORTNESS = 10           # sqrt(2 / V), times sqrt(R*): 1 over the gap where the pull falls [1/m]
     BRIDGE_END = 11                 # gap at which it ruptures [m]

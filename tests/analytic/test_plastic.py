@@ -1,4 +1,4 @@
-"""`plastic=walton-braun`: the restitution of Walton and Braun's spring, its energy and its order."""
+"""Plastic contacts of Walton and Braun, and of Luding, which attract: restitution, path of the force, energy, order."""
 import numpy as np
 import pytest
 
@@ -8,6 +8,7 @@ K, RADIUS = 1e5, 0.01
 BALL = md.ClumpTemplate([(0, 0, 0)], [RADIUS], density=2500.0)
 ROD = md.ClumpTemplate([(2.0 * RADIUS * k, 0, 0) for k in range(5)], 5 * [RADIUS], density=2500.0)
 LAW = f"hooke-coulomb:stiffness={K},plastic=walton-braun"
+LUDING = LAW.replace("walton-braun", "luding")
 
 
 def falling(clump, e, speed, dt, gravity=0.0, contact=LAW, n=8, **material):
@@ -83,3 +84,59 @@ def test_second_order(friction, slip, kept):
     assert limit[:, 0] == pytest.approx([e * speed, kept], rel=1e-3)
     coarse, fine = (np.sqrt(np.mean((after(steps, 32) - limit) ** 2, axis=1)) for steps in (25, 200))
     assert (coarse / fine > 8.0 ** 1.8).all()
+
+
+@pytest.mark.parametrize("e, adhesive, rebound", [
+    (0.8, 0.0, 0.8), (0.8, 1.0, np.sqrt(0.64 - 0.36 ** 2 / 1.64)), (0.5, 0.2, np.sqrt(0.25 - 0.2 * 0.75 ** 2 / 1.05)),
+    (0.5, 1.0, 0.0)])
+def test_restitution_of_contacts_that_attract(e, adhesive, rebound):
+    """What is left of the kinetic energy over that of loading: e^2 - k_c/k (1 - e^2)^2 / (1 + k_c/k_2); if it is
+    negative, the ball stays, and oscillates without loss once d_max has ceased to fall."""
+    for speed in (1e-3, 1.0):
+        sim = falling(BALL, e, speed, period(e, BALL.mass) / 200.0, contact=f"{LUDING},adhesive_stiffness={adhesive}")
+        start = sim.energy()
+        sim.run(3000)
+        energy = sim.energy()
+        assert energy.balance == pytest.approx(start.balance, rel=2e-4)
+        if rebound:
+            assert len(sim.contacts()) == 0
+            np.testing.assert_allclose(sim.velocity[:, 2] / speed, rebound, rtol=2e-3)
+        else:
+            assert len(sim.contacts()) == len(sim.ids)
+            sim.run(3000)
+            assert sim.energy().dissipated == pytest.approx(energy.dissipated, rel=1e-6)
+
+
+def test_the_path_of_a_force_that_attracts():
+    """Of a ball that a plane presses and pulls: eq. 4 of Luding 2008, with d_max that falls along the limit."""
+    e, adhesive, stiff = 0.6, 0.8, K / 0.36
+    plane = md.Plane((0, 0, 0), (0, 0, 1), motion=md.Oscillation((0.0, 0.0, 2e-5), 50.0))
+    sim = md.Simulation(md.Material(1e9, 0.2, restitution=e), [plane], dt=1e-6,
+                        contact=f"{LUDING},adhesive_stiffness={adhesive}")
+    sim.add_clumps(BALL.with_density(2.5e9), [(0.0, 0.0, RADIUS - 1e-6)])       # so heavy that it stays
+    rows, largest, expected, start = [], 0.0, [], sim.energy().balance
+    sim.run(41_000, every=1, callback=lambda sim: rows.extend(
+        (sim.step_count, one["overlap"], one["force"][2], one["energy"]) for one in sim.contacts()))
+    step, overlap, force, energy = np.transpose(rows)
+    for d, begins in zip(overlap, np.append(True, np.diff(step) > 1)):
+        largest = d if begins else max(largest, d)
+        spring = stiff * (d - (1.0 - e * e) * largest)
+        if spring < -adhesive * K * d:
+            largest = d * (1.0 + adhesive * K / stiff) / (1.0 - e * e)
+        expected.append(max(spring, -adhesive * K * d))
+    np.testing.assert_allclose(force, expected, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(energy, 0.5 * np.square(expected) / stiff, rtol=1e-7, atol=1e-14)
+    attracts, presses = np.array(expected) < 0.0, np.array(expected) > 0.0
+    assert attracts.sum() > 1000 and presses.sum() > 1000
+    assert abs(sim.energy().balance - start) < 1e-4 * sim.energy().dissipated
+
+
+def test_second_order_with_attraction():
+    """Of impacts, root mean squares over phases of the step, from 25 to 200 steps."""
+    def after(steps):
+        sim = falling(BALL, 0.7, 0.1, period(0.7, BALL.mass) / steps, n=32, contact=f"{LUDING},adhesive_stiffness=0.5")
+        while sim.velocity[:, 2].min() < 0.0 or len(sim.contacts()):
+            sim.run(20)
+        return sim.velocity[:, 2] / 0.1 - np.sqrt(0.49 - 0.5 * 0.51 ** 2 / 1.245)
+    coarse, fine = (np.sqrt(np.mean(after(steps) ** 2)) for steps in (25, 200))
+    assert coarse / fine > 8.0 ** 1.8

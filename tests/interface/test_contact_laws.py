@@ -58,6 +58,8 @@ COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={
                 for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("shared", "clump"))]
 COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")] \
     + [f"{contact},plastic=walton-braun" for contact in COMBINATIONS if contact.startswith("hooke")] \
+    + [f"{contact},plastic=luding,adhesive_stiffness=0.3" for contact in COMBINATIONS
+       if contact.startswith("hooke") and "=rescale" in contact] \
     + [f"{contact},{option}" for contact in COMBINATIONS if "=rescale" in contact
        for option in ("liquid=willett", "twisting=marshall", "sliding=static")] \
     + [contact.replace("epsd", "constant") for contact in COMBINATIONS if "=rescale,rolling=epsd" in contact]

@@ -23,6 +23,9 @@ unloading with :math:`k / e^2`, so that several contacts at once have the restit
    F = \max\left(\frac{k}{e^2} d - \left(\frac{k}{e^2} - k\right) d_{\max}, 0\right), \quad
    d_{\max}: \text{largest overlap of the contact so far}
 
+``plastic=luding`` attracts as well, down to :math:`-k_c d` in the place of 0, where :math:`k_c` is :math:`k` times
+``adhesive_stiffness``; :math:`d_{\max}` falls along this line.
+
 Symbols and parameters as for ``hertz-mindlin``; "stiffness-ratio" is :math:`x = \sqrt{k_t / k}`. The stiffness does not
 depend on a contact radius, so that all models of ``tangential`` are this one. The duration of a collision does not
 depend on its speed. The elastic constants of the materials are not used. ``twisting=marshall``,
@@ -30,7 +33,7 @@ with :math:`a^2 = R^* d`, ``liquid=willett`` and ``bonds=parallel`` are as for `
 """
 from minidem.contact.friction import PLASTICITY, REFERENCES, coefficient_rows, friction_law
 from minidem.contact.parts.normal import HOOKE
-from minidem.core.parameters import Positive
+from minidem.core.parameters import NonNegative, Positive
 
 
 def coefficients(pair, values):
@@ -42,9 +45,11 @@ def coefficients(pair, values):
 
 
 LAWS = [friction_law(
-    HOOKE, {"stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0), "plastic": tuple(PLASTICITY)},
+    HOOKE, {"stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0), "plastic": tuple(PLASTICITY),
+            "adhesive_stiffness": NonNegative(0.0)},
     {"stiffness": "Stiffness k of all contacts [N/m].", "tangential_stiffness": "Of friction, in units of k.",
-     "plastic": "With walton-braun, loading with k and unloading with k/e^2 in place of the dashpot."},
+     "plastic": "With walton-braun, loading with k and unloading with k/e^2 in place of the dashpot; luding attracts.",
+     "adhesive_stiffness": "Of the attraction with plastic=luding, in units of k."},
     name="hooke-coulomb", title="damped linear spring with Coulomb friction",
-    cites=("cundall1979discrete", *REFERENCES, "walton1986viscosity"), power=1.0, coefficients=coefficients,
-    used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]
+    cites=("cundall1979discrete", *REFERENCES, "walton1986viscosity", "luding2008cohesive"), power=1.0,
+    coefficients=coefficients, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]
