@@ -153,6 +153,8 @@ class Breakage(Clumps):
         set_capacities(snapshot.population, state)
         new = self._loop_from(replace(snapshot, state=state))
         new.evaluate(renews=True)
+        if reader.rayleigh_step() >= self.dt:                   # else it was above before: one warning is enough
+            warn_of_large_step(self, Reader(new), 0)
         self._exchange(new)
 
     def _refuse_others(self, clumps, fragments):

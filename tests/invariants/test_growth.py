@@ -148,6 +148,15 @@ def test_refusals():
         sim.scale = 1.0
 
 
+def test_clumps_that_shrink_below_the_step_warn_once():
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
+    sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)])
+    sim.set_scale([0], 0.5)
+    with pytest.warns(UserWarning, match="dt = 1e-05 s is above the Rayleigh step .* of the smallest sphere"):
+        sim.set_scale([0], 1e-3)
+    sim.set_scale([0], 0.9e-3)                              # pytest raises what warns
+
+
 def test_swelling_to_a_solid_fraction():
     """After B. D. Lubachevsky & F. H. Stillinger: up to a density at which placing at random fails."""
     rng, n = np.random.default_rng(1), 100
