@@ -29,6 +29,7 @@ class WallLoads:
     def __init__(self) -> None:
         self._sums: dict = {}           # wall -> sums over calls (m, 6): forces, normal forces, calls; work
         self._areas: dict = {}          # wall -> (m,) [m2]
+        self._walls: tuple = ()         # of the last call
         self._time: float | None = None
         self._restarts = False
 
@@ -41,6 +42,9 @@ class WallLoads:
             if len(area) != len(self._areas.get(wall, area)):
                 raise ValueError(f"wall {wall!r} has {len(area)} triangles, not {len(self._areas[wall])} as in earlier "
                                  "calls; take another WallLoads for it")
+            if isinstance(wall, int) and any(sim.walls[wall] is one for one in self._walls[wall + 1:]):
+                raise ValueError(f"wall {wall} had a larger number in the call before, as walls were removed; give "
+                                 "names to meshes, whose loads are found by the name then")
         found, interval = sim.contacts(), 0.0 if self._time is None else sim.time - self._time
         load, new = np.sum(found["force"] * found["normal"], axis=1), {}
         for wall, (k, area) in meshes.items():
@@ -53,7 +57,7 @@ class WallLoads:
             np.add.at(sums, found["triangle"][own], np.column_stack([
                 -found["force"][own], load[own], np.zeros(len(work)), work]))
             sums[:, 4] += 1.0
-        vars(self).update(_sums=self._sums | new, _time=sim.time, _restarts=False,
+        vars(self).update(_sums=self._sums | new, _time=sim.time, _restarts=False, _walls=tuple(sim.walls),
                           _areas=self._areas | {wall: area for wall, (_, area) in meshes.items()})
 
     def __getitem__(self, wall: int | str) -> np.ndarray:

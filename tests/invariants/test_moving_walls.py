@@ -262,6 +262,21 @@ def test_loads_and_sliding_work_of_triangles(tmp_path):
         md.Frames(tmp_path, loads="all")
 
 
+def test_loads_of_a_mesh_whose_number_has_changed():
+    """A wall behind it may go, one in front of it not: the sums of two meshes would be one."""
+    sim, loads = chute(), md.analysis.WallLoads()
+    for wall in md.MeshWall.box((2, 0, 0), (3, 1, 1)), md.Plane((0, 0, -5), (0, 0, 1)):
+        sim.walls.add(wall)
+    loads(sim)
+    sim.walls.remove(4)
+    sim.walls.move("chute", velocity=(1, 0, 0))
+    sim.run(1, callback=loads, every=1)
+    sim.walls.remove(1)
+    sim.run(1)
+    with pytest.raises(ValueError, match="^wall 2 had a larger number in the call before.*; give names to meshes"):
+        loads(sim)
+
+
 @pytest.mark.parametrize("motion", [
     {"velocity": (1.0, 0, 0)}, {"surface_velocity": (1.0, 0, 0)}, {"motion": md.Oscillation((1e3, 0, 0), 5e-4 / np.pi)},
     {"motion": md.Driven(mass=1e9, axis=(1, 0, 0)), "velocity": (1.0, 0, 0)},
