@@ -28,7 +28,7 @@ def law(sim, first, second):
             or value("cohesion") == "dmt" or value("sliding") == "static" or value("tangential") not in TANGENTIAL:
         raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
                          "'hertz-mindlin' with one of its own tangential models, without rolling friction, twisting, "
-                         "liquid and bonds")
+                         "liquid, bonds, cohesion=dmt and sliding=static")
     ratio, given = value("tangential_damping"), value("tangential_stiffness")
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
     damping = "coeff_restitution limit_damping" if value("limit_damping") == "yes" else "coeff_restitution"
