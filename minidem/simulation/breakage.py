@@ -30,8 +30,9 @@ class Breakage(Clumps):
         """Replace clumps of one template by fragments, many in one call, which costs as one `add_clumps`.
 
         The fragments move as one rigid body with velocity and angular momentum of the clump. Mass, momentum and angular
-        momentum are conserved within rounding. What the energy changes is in `energy().breakage`: elastic energy of
-        contacts that vanish or begin, and rotational energy, because the inertia of the fragments is another one.
+        momentum are conserved within rounding. From the first step on, what the energy changes is in
+        `energy().breakage`: elastic energy of contacts that vanish or begin, and rotational energy, because the inertia
+        of the fragments is another one.
 
         Parameters
         ----------
@@ -128,9 +129,9 @@ class Breakage(Clumps):
         -----
         The density remains: the mass grows with the cube of the scale, the inertia with its fifth power. Velocities
         remain, so that momentum changes with the mass. Contacts and bonds keep their springs and their effective mass,
-        and fields their values. What the energy changes, by the mass that is added and by overlaps that grow, is in
-        `energy().exchanged`. Large steps make large overlaps: clumps that grow to the same size in n steps are pushed
-        apart with an error of 1/n.
+        and fields their values. From the first step on, what the energy changes, by the mass that is added and by
+        overlaps that grow, is in `energy().exchanged`. No overlap is refused, and `scale` is not a factor of the
+        present size. Clumps that grow to the same size in n steps are pushed apart with an error of 1/n.
         """
         reader = self.reader
         chosen, n = marked(ids, reader.population.ids), np.size(ids)
