@@ -159,7 +159,7 @@ def test_a_damped_law_at_rest(own_law):
 
 
 def test_what_damped_laws_refuse(own_law):
-    for given, told in (({"parameters": {"mass": 1.0}}, "mass"), ({"records": 13}, "records = 13"),
+    for given, told in (({"parameters": {"mass": 1.0}}, "mass"), ({"records": 16}, "records = 16"),
                         ({"damped": 1}, "damped = 1")):
         with pytest.raises(ValueError, match=told):
             own_law("power", elastic_law, **{"parameters": {"k": 1.0, "p": 1.0}, "damped": True} | given)
