@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.contacts import pair_keys
-from minidem.analysis.diagnosis import ROUNDING, DeepOverlap, format_above, relative_overlap, warn_of_large_step
+from minidem.analysis.diagnosis import (
+    DEEPEST_START,
+    ROUNDING,
+    DeepOverlap,
+    format_above,
+    relative_overlap,
+    warn_of_large_step,
+)
 from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import cross, multiply, rotate, rotate_back
@@ -19,6 +26,8 @@ from minidem.state.bodies import FREE_HOLD, as_numbers
 from minidem.templates.clump_template import template_scales
 from minidem.templates.fragments import Fragments, same
 from minidem.walls.wall import with_names
+
+FURTHER = 1.1           # of the deepest overlap, to which one step of growth may lead
 
 
 class Breakage(Clumps):
@@ -123,15 +132,16 @@ class Breakage(Clumps):
         Raises
         ------
         ValueError
-            For an unknown id, a clump at a pin, or a scale out of range. Nothing changes then.
+            For an unknown id, a clump at a pin, a scale out of range, or an overlap of more than a tenth of the smaller
+            radius, if it is also a tenth above the deepest one of before. Nothing changes then.
 
         Notes
         -----
         The density remains: the mass grows with the cube of the scale, the inertia with its fifth power. Velocities
         remain, so that momentum changes with the mass. Contacts and bonds keep their springs and their effective mass,
         and fields their values. From the first step on, what the energy changes, by the mass that is added and by
-        overlaps that grow, is in `energy().exchanged`. No overlap is refused, and `scale` is not a factor of the
-        present size. Clumps that grow to the same size in n steps are pushed apart with an error of 1/n.
+        overlaps that grow, is in `energy().exchanged`. `scale` is not a factor of the present size. Clumps that grow to
+        the same size in n steps are pushed apart with an error of 1/n.
         """
         reader = self.reader
         chosen, n = marked(ids, reader.population.ids), np.size(ids)
@@ -154,8 +164,16 @@ class Breakage(Clumps):
         set_capacities(snapshot.population, state)
         new = self._loop_from(replace(snapshot, state=state))
         new.evaluate(renews=True)
+        made = Reader(new)
+        before, after = (relative_overlap(one.deep_contacts(), one.sphere_radii()) for one in (reader, made))
+        deepest, found = before.max(initial=0.0), after.max(initial=0.0)
+        if found > max(DEEPEST_START, FURTHER * deepest):
+            k = reader.population.ids[made.deep_contacts()["clump_i"][np.argmax(after)]]
+            raise DeepOverlap(f"scale: clump {k} has then an overlap of {found:.3g} of the smaller radius; the deepest "
+                              f"now is {deepest:.3g}. Grow in smaller steps, with runs between; a scale is a factor of "
+                              "the template, as in sim.scale")
         if reader.rayleigh_step() >= self.dt:                   # else it was above before: one warning is enough
-            warn_of_large_step(self, Reader(new), 0)
+            warn_of_large_step(self, made, 0)
         self._exchange(new)
 
     def _refuse_others(self, clumps, fragments):

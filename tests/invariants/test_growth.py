@@ -170,3 +170,14 @@ def test_swelling_to_a_solid_fraction():
         sim.run(50)
     assert np.sum(sim.mass) / 2500.0 / side ** 3 == pytest.approx(0.58, rel=1e-12)
     assert sim.contacts()["overlap"].max() < 0.05 * 0.01 and sim.energy().exchanged > 0.0
+
+
+def test_a_size_that_is_no_factor_of_the_present_one():
+    """Two balls of scale 0.3 that are given 1.01: refused, with the remedy; a hundredth more is not."""
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], 2500.0), [(0, 0, 0), (0.0061, 0, 0)], scale=0.3)
+    with pytest.raises(ValueError, match="scale: clump 0 has then an overlap of .* a scale is a factor of the templ"):
+        sim.set_scale(sim.ids, 1.01)
+    assert np.array_equal(sim.scale, [0.3, 0.3])
+    sim.set_scale(sim.ids, 1.01 * sim.scale)
+    sim.run(10)
