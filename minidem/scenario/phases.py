@@ -43,10 +43,7 @@ def phases(dt: float, interval: float, changes: Mapping[float, Callable[[Simulat
     def begin(sim):
         for one in always:
             one(sim)
-        due.get(sim.step_count // every, _nothing)(sim)
+        if change := due.get(sim.step_count // every):
+            change(sim)
 
     return every, begin
-
-
-def _nothing(sim):
-    pass
