@@ -125,7 +125,7 @@ def test_fences_name_their_language():
         fences = examples.FENCE.findall(text)
         assert text.count("```") == 2 * len(fences), where
         for kind, block in fences:
-            assert kind in ("python", "bash", "text"), f"{where}: {block}"
+            assert kind in ("python", "bash", "text", "toml"), f"{where}: {block}"
             assert kind != "text" or not examples.looks_like_python(block), f"{where}: {block}"
 
 
