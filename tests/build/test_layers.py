@@ -135,5 +135,5 @@ sim.run("100")
     assert "numpy.ndarray" in array and len(numbers) == 3 and all('"float"' in line or "builtins.float" in line
                                                                   for line in numbers), found
     errors = [line for line in found if line.startswith("error")]
-    assert len(errors) == 3 and "\"Literal['none', 'epsd']\"" in errors[0], found
+    assert len(errors) == 3 and "Literal['none', 'epsd'" in errors[0], found
     assert '"runs"' in errors[1] and 'incompatible type "str"; expected "int"' in errors[2], found
