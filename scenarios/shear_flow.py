@@ -7,10 +7,11 @@ from --inertial, I = rate * d * sqrt(density / pressure) with the mean diameter 
 pressure of 1 kPa. The contacts are 10^4 times as stiff as the pressure (Young's modulus / pressure).
 
 observables.csv has the stress, the solid fraction, the granular temperature, the nematic order of the rods S2,
-the angle of their director to the flow, and their rotation. Means over the last 60 % of the strain, with standard
-errors of block means, are printed and in summary.json, among them the effective friction mu = shear stress / normal
-stress along the gradient, and the inertial number with the measured stress. shear_flow.png shows them over the
-strain, and the velocity profile of the last instant, whose slope fluctuates around the rate of shear.
+the angle of their director to the flow, their rotation, and their tumbling, which is the rotation without that of each
+rod about its axis. Means over the last 60 % of the strain, with standard errors of block means, are printed and in
+summary.json, among them the effective friction mu = shear stress / normal stress along the gradient, and the inertial
+number with the measured stress. shear_flow.png shows them over the strain, and the velocity profile of the last
+instant, whose slope fluctuates around the rate of shear.
 
     python scenarios/shear_flow.py --aspect 3 --inertial 0.03
     python scenarios/shear_flow.py --fraction 0.5
@@ -86,7 +87,7 @@ def means(sim, observed):
     found = {"mu": mu, "normal_stress": stress,
              "inertial_number": Mean(inertial, 0.5 * inertial * stress.error / stress.value)}
     scaled = {"temperature": (shear_rate(sim) * diameter) ** -2, "angle": 180.0 / np.pi}
-    for name in ("solid_fraction", "temperature", "order", "angle", "rotation", "coordination_number"):
+    for name in ("solid_fraction", "temperature", "order", "angle", "rotation", "tumbling", "coordination_number"):
         values = observed[name][late] * scaled.get(name, 1.0)
         if np.isfinite(values).all():
             found[name] = block_mean(values, BLOCKS)

@@ -128,12 +128,18 @@ def mean_rotation(sim) -> np.ndarray:
     return _mean(np.asarray(sim.angular_velocity))
 
 
-def relative_rotation(sim) -> float:
-    """Mean angular velocity about the vorticity axis, over half the vorticity of the flow; nan without flow."""
+def relative_rotation(sim, tumbling: bool = False) -> float:
+    """Mean angular velocity about the vorticity axis, over half the vorticity of the flow; nan without flow.
+
+    tumbling : leave out the rotation of each clump about its axis, see `clump_axes`; nan if a clump has none.
+    """
     along, across, _ = shear_axes(sim)
     vorticity = shear_rate(sim) * np.cross(np.eye(3)[across], np.eye(3)[along])
-    squared = vorticity @ vorticity
-    return float(2.0 * mean_rotation(sim) @ vorticity / squared) if squared else np.nan
+    rotation, squared = np.asarray(sim.angular_velocity), vorticity @ vorticity
+    if tumbling:
+        axes = clump_axes(sim)
+        rotation = rotation - np.sum(rotation * axes, axis=1, keepdims=True) * axes
+    return float(2.0 * _mean(rotation) @ vorticity / squared) if squared else np.nan
 
 
 def shear_rate(sim) -> float:

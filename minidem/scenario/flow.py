@@ -15,5 +15,6 @@ SHEAR_FLOW = (
     Observable("order", "nematic order $S_2$", flow.nematic_order),
     Observable("angle", "angle of the director to the flow (rad)", flow.director_angle),
     Observable("rotation", "rotation / half the vorticity", rotation),
+    Observable("tumbling", "rotation across the axes / half the vorticity", lambda sim: rotation(sim, tumbling=True)),
     Observable("coordination_number", "coordination number", lambda sim: sim.coordination_number(neighbours=True)),
 )

@@ -182,6 +182,15 @@ def test_angle_of_the_director(flow_axis, gradient, expected):
         flow.director_angle(rods([along]))
 
 
+def test_rotation_and_tumbling():
+    """Rods along the axes of flow, gradient and vorticity that all turn about the last: the third one about its axis."""
+    sim = rods(np.eye(3), periodic=md.PeriodicBox((0,) * 3, (3,) * 3, axes=(True,) * 3, shear=("x", "y", 4.0)))
+    sim.set_motion(sim.ids, angular_velocity=(0.0, 0.0, -1.0))
+    sim.run(1)
+    assert flow.relative_rotation(sim) == pytest.approx(0.5, rel=1e-9)
+    assert flow.relative_rotation(sim, tumbling=True) == pytest.approx(1.0 / 3.0, rel=1e-9)
+
+
 def test_block_mean():
     mean = block_mean(np.arange(10.0), 2)
     assert mean.value == 4.5 and mean.error == pytest.approx(2.5)
