@@ -69,9 +69,10 @@ def main(words: Sequence[str]) -> int:
     option("--import", dest="imports", action="append", default=[], metavar="FILE",
            help="Python file or name of a module that registers schemes or laws; again for another one")
     options = parser.parse_intermixed_args(list(words))
-    grid: dict = {}
-    for name, given in options.grid:
-        grid.setdefault(name, []).extend(given)
-    rows = run_ensemble(options.function, grid, options.out, options.workers, options.threads, part=options.part,
-                        timeout=options.timeout, imports=options.imports)
+    names = [name for name, _ in options.grid]
+    for name in names:
+        if names.count(name) > 1:
+            parser.error(f"{name} is given {names.count(name)} times; give all its values at once, {name}=1,2")
+    rows = run_ensemble(options.function, dict(options.grid), options.out, options.workers, options.threads,
+                        part=options.part, timeout=options.timeout, imports=options.imports)
     return int(any(row["error"] for row in rows))

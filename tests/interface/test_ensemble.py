@@ -308,10 +308,12 @@ def test_study_on_the_command_line(study, capsys):
     for part, calls in ("2/2", 3), ("1/2", 6):
         assert command_line.main([*words, "--part", part]) == 0
         assert sum(study.calls().values()) == calls == len(study.table())
-    assert command_line.main([*words, "a=fail"]) == 1 and sum(study.calls().values()) == 8
+    words[2] = "a=1,2,3,fail"
+    assert command_line.main(words) == 1 and sum(study.calls().values()) == 8
     assert command_line.main(["study", "script.py:study", "c=1"]) == 2
     assert "it is called with (c), and takes (a" in capsys.readouterr().err
-    for wrong, said in ("a", "give NAME=VALUES"), ("a=[1", "give NAME=VALUES"), ("--part=0", "give K/N"):
+    for wrong, said in (("a", "give NAME=VALUES"), ("a=[1", "give NAME=VALUES"), ("--part=0", "give K/N"),
+                        ("a=4", "a is given 2 times; give all its values at once, a=1,2")):
         with pytest.raises(SystemExit, match="2"):
             command_line.main([*words, wrong])
         assert said in capsys.readouterr().err
