@@ -61,12 +61,13 @@ class WallLoads:
                           _areas=self._areas | {wall: area for wall, (_, area) in meshes.items()})
 
     def __getitem__(self, wall: int | str) -> np.ndarray:
-        if wall not in self:
+        try:
+            sums, area = self._sums[wall], self._areas[wall]
+        except (KeyError, TypeError):                   # TypeError: it cannot be a key
             raise ValueError(f"wall = {short_repr(wall)}: there are loads of {list(self._sums)}, names of meshes in "
-                             "the calls until now, or numbers of those without a name")
-        force, (load, calls, work) = self._sums[wall][:, :3], self._sums[wall][:, 3:].T
-        loads, area = np.zeros(len(force), LOAD), self._areas[wall]
-        loads["area"], loads["force"], loads["pressure"] = area, force / calls[:, None], load / calls / area
+                             "the calls until now, or numbers of those without a name") from None
+        loads, (load, calls, work) = np.zeros(len(sums), LOAD), sums[:, 3:].T
+        loads["area"], loads["force"], loads["pressure"] = area, sums[:, :3] / calls[:, None], load / calls / area
         loads["sliding_work"] = work
         return loads
 
