@@ -47,7 +47,9 @@ from minidem.state.state import State
 from minidem.walls import Wall
 from minidem.walls.periodic_box import PeriodicBox, periodic_box
 
-FUNCTIONS = "show", "view", "cite"      # of minidem, taken for methods
+FUNCTIONS = {                           # of minidem, taken for methods
+    "show": "md.show(sim)", "cite": "md.cite(sim)",
+    "view": "md.view(sim), or run with callback=md.Live(), which follows a run in a notebook"}
 DISTINCT_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
@@ -204,7 +206,7 @@ class Simulation(Breakage, PeriodicBoundaries, Conditions, Contacts, Energies):
                 warnings.warn(f"sim.{name} is now sim.{new}; the old name ends with minidem 1.0", DeprecationWarning,
                               stacklevel=2)
                 return attrgetter(OLD[name])(self)
-            near = f"; call md.{name}(sim)" if name in FUNCTIONS else did_you_mean(name, dir(type(self)))
+            near = f"; call {FUNCTIONS[name]}" if name in FUNCTIONS else did_you_mean(name, dir(type(self)))
             raise AttributeError(f"a Simulation has no attribute {name!r}{near}")
 
     def __repr__(self):

@@ -684,6 +684,7 @@ MESSAGES = [        # (call, what its message says)
     (lambda: SieveCurve([(1e-3, 0.0), (2e-3, 1.0)], bye="mass"), ["TypeError", "'bye', did you mean 'by'?"]),
     (lambda: row().positions, ["a Simulation has no attribute 'positions', did you mean 'position'?"]),
     (lambda: row().show(), ["AttributeError", "no attribute 'show'; call md.show(sim)"]),
+    (lambda: row().view(), ["AttributeError", "call md.view(sim), or run with callback=md.Live(), which follows"]),
     (lambda: with_flux(lambda c: 1.0), ["flux returned 1.0", "contacts.rates[name][:] = "]),
     # coarse-grained fields
     (lambda: coarse(high=(1, 0, 1), cells=(2, 2, 2)), ["cells[1] = 2: along an axis with low = high there is one"]),
