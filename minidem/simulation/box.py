@@ -49,8 +49,7 @@ class PeriodicBoundaries(Topic):
             old.user_forces.check()
             snapshot = self._with_new_forces(snapshot)
         new = self._loop_from(replace(snapshot, state=snapshot.state.with_box(box)))
-        for k, template in enumerate(old.state.templates):
-            new.box.refuse_large(template, old.state.scale[old.state.template_index == k])
+        new.box.refuse_large_clumps(old.state)
         if new.forces_known:                # the power of the box in the coming half step
             new.evaluate()
         self.monitor.forget_energy()

@@ -73,8 +73,6 @@ class Breakage(Clumps):
         Contacts and bonds of the clumps end, and springs of friction at the fragments begin at zero. A field with a
         capacity per mass, such as a temperature, has the value of the clump in all fragments; the value of another one,
         such as a charge, is shared out by mass. So value times capacity is conserved.
-
-        All clumps begin the next step with half a step back, as new ones do.
         """
         if not isinstance(fragments, Fragments):
             raise ValueError(f"fragments = {short_repr(fragments)}: give minidem.Fragments, such as "
@@ -83,9 +81,17 @@ class Breakage(Clumps):
             raise ValueError(f"overlap = {overlap}: give a number below 2, the overlap of spheres in one place")
         gone, reader, n = marked(ids, self.reader.population.ids), self.reader, len(fragments)
         clumps = np.searchsorted(reader.population.ids, as_array("ids", ids))
-        self._refuse_others(clumps, fragments)
         if not gone.any():
             return np.zeros((0, n), dtype=np.int64)
+        other = np.setdiff1d(ids, fragments.parents(self))
+        if len(other):
+            raise ValueError(f"ids: clump {other[0]} is not of the template that the fragments are for; give ids of "
+                             "fragments.parents(sim)")
+        if reader.held:
+            held = (as_numbers(self.loop.state.hold[clumps]) != as_numbers(FREE_HOLD)).any(axis=1)
+            if held.any():
+                raise ValueError(f"ids: clump {reader.population.ids[clumps[np.argmax(held)]]} is held; free it first "
+                                 "by sim.set_motion(ids)")
         reader.user_forces.check()
         of_clump, snapshot = np.repeat(clumps, n), self._with_new_forces(self.loop.snapshot())
         table, index = snapshot.pair_table, reader.material_index[of_clump]
@@ -97,9 +103,6 @@ class Breakage(Clumps):
         for template in dict.fromkeys(fragments.templates):
             for one in np.unique(index):
                 checked_density(table.materials[one], template)
-            if reader.box is not None:
-                mine = [other is template for other in fragments.templates]
-                reader.box.refuse_large(template, scale.reshape(-1, n)[:, mine])
         share = np.tile(fragments.masses / fragments.parent.mass, len(clumps))[:, None]
         values = {field.name: value[of_clump].reshape(len(of_clump), -1) * (1.0 if field.per_mass else share)
                   for field, value in zip(reader.population.fields, reader.fields().values())}
@@ -108,7 +111,9 @@ class Breakage(Clumps):
         for template in fragments.templates:
             bodies, number = bodies.including(next((one for one in bodies.templates if same(one, template)), template))
             numbers.append(number)
-        state = snapshot.state.extended(bodies, np.tile(numbers, len(clumps)), scale, index, **columns)
+        state = snapshot.state.extended(bodies, np.tile(numbers, len(clumps)), scale.ravel(), index, **columns)
+        if reader.box is not None:
+            reader.box.refuse_large_clumps(state)
         new = self._loop_from(snapshot.extended(state, values))
         made = Reader(new)
         _refuse_deeper(reader, made, np.append(np.flatnonzero(~gone), of_clump), first, overlap)
@@ -147,11 +152,9 @@ class Breakage(Clumps):
         chosen, n = marked(ids, reader.population.ids), np.size(ids)
         clumps, scales = np.searchsorted(reader.population.ids, as_array("ids", ids)), reader.scale.copy()
         scales[clumps] = finite_array("scale", scale, (n,), repeat=True, limit=LARGEST)
-        for k in np.unique(reader.template_index[clumps]):
+        for k, template in enumerate(reader.templates):
             mine = scales[chosen & (reader.template_index == k)]
-            template_scales(reader.templates[k], mine, len(mine))
-            if reader.box is not None:
-                reader.box.refuse_large(reader.templates[k], mine)
+            template_scales(template, mine, len(mine))
         pinned = chosen & (self.loop.state.hold["arm"].any(axis=1) if reader.held else False)
         if pinned.any():
             raise ValueError(f"ids: clump {reader.population.ids[np.argmax(pinned)]} is held at a pin; free it first "
@@ -161,6 +164,8 @@ class Breakage(Clumps):
         reader.user_forces.check()
         snapshot = self._with_new_forces(self.loop.snapshot())
         state = snapshot.state.copy(scale=scales)
+        if reader.box is not None:
+            reader.box.refuse_large_clumps(state)
         set_capacities(snapshot.population, state)
         new = self._loop_from(replace(snapshot, state=state))
         new.evaluate(renews=True)
@@ -176,87 +181,56 @@ class Breakage(Clumps):
             warn_of_large_step(self, made, 0)
         self._exchange(new)
 
-    def _refuse_others(self, clumps, fragments):
-        """ValueError for clumps (k,) that are not of the parent of the fragments, or held."""
-        reader = self.reader
-        fits = np.array([fragments.is_of(template) for template in reader.templates], dtype=bool)
-        ids, other = reader.population.ids[clumps], ~fits[reader.template_index[clumps]]
-        if other.any():
-            k = clumps[np.argmax(other)]
-            raise ValueError(f"ids: clump {reader.population.ids[k]} is not of the template that the fragments are "
-                             f"for, but {reader.templates[reader.template_index[k]]!r}; give ids of clumps of one "
-                             "template, and Fragments of it")
-        if reader.held:
-            held = (as_numbers(self.loop.state.hold[clumps]) != as_numbers(FREE_HOLD)).any(axis=1)
-            if held.any():
-                raise ValueError(f"ids: clump {ids[np.argmax(held)]} is held; free it first by sim.set_motion(ids)")
-
     def _motion(self, clumps, fragments, orientation):
-        """Scales (k * n,) of n fragments of each of the clumps (k,), and columns (k * n, ...) by name."""
-        reader, n, k = self.reader, len(fragments), len(clumps)
+        """Scales (k, n) of n fragments of each of the clumps (k,), and columns (k, n, ...) by name."""
+        reader = self.reader
         frame, size = reader.column("orientation")[clumps], reader.scale[clumps, None]
-        velocity, rate = (values[clumps] for values in reader.rates())
         pattern = multiply(frame, reader.template_frames()[clumps]) if orientation is None else \
-            unit_quaternions("orientation", orientation, k)
+            unit_quaternions("orientation", orientation, len(clumps))
+        velocity, rate = (values[clumps] for values in reader.rates())
         momentum = rotate_back(pattern, rotate(frame, reader.column("inertia")[clumps] * rate))
         a, b, c = np.asarray(fragments.inertia)
         inverse = np.stack([cross(b, c), cross(c, a), cross(a, b)], axis=1) / np.sum(a * cross(b, c))
-        spin = rotate(pattern, np.sum(inverse * momentum[:, None], axis=2) / size ** 5)
-
-        def each(values):
-            return values.repeat(n, axis=0)
-
-        def per_clump(values):
-            return np.tile(values, (k, 1))
-
-        arms = rotate(each(pattern), per_clump(fragments.offsets) * each(size))
+        spin = rotate(pattern, np.sum(inverse * momentum[:, None], axis=2) / size ** 5)[:, None]
+        arms = rotate(pattern[:, None], fragments.offsets * size[:, None])
         own = multiply(fragments.orientations, [template.orientation for template in fragments.templates])
-        turned = multiply(each(pattern), per_clump(own))
-        return (each(size) * per_clump(fragments.scales[:, None]))[:, 0], {
-            "position": each(reader.column("position")[clumps]) + arms, "orientation": turned,
-            "velocity": each(velocity) + cross(each(spin), arms),
-            "angular_velocity": rotate_back(turned, each(spin))}
+        turned = multiply(pattern[:, None], own)
+        return size * fragments.scales, {
+            "position": reader.column("position")[clumps, None] + arms, "orientation": turned,
+            "velocity": velocity[:, None] + cross(spin, arms), "angular_velocity": rotate_back(turned, spin)}
 
 
 def _refuse_deeper(old, new, origin, first, limit):
     """Raise DeepOverlap for a fragment that overlaps something more than it may.
 
     old, new : Readers; origin : (n_clumps,) index in `old` of each clump of `new`, or of the clump that it was part of
-    first : index of the first fragment in `new`;  limit : of the overlap over the smaller radius, or None
+    first : index of the first fragment in `new`;  limit : of the overlap over the smaller radius; None: as in `old`
     """
-    radii = new.sphere_radii()
-    contacts = new.deep_contacts(0.0)
+    contacts, before = (one.deep_contacts(0.0) for one in (new, old))
     contacts = contacts[np.maximum(contacts["clump_i"], contacts["clump_j"]) >= first]
-    relative, smaller = relative_overlap(contacts, radii), radii[contacts["sphere_i"]]
+    relative = relative_overlap(contacts, new.sphere_radii())
+    allowed = np.full(len(contacts), limit)
     if limit is None:
-        before = old.deep_contacts(0.0)
-        keys, overlap = _bodies(before["clump_i"], before["clump_j"]), np.append(before["overlap"], 0.0)
-        order = np.lexsort((overlap[:-1], keys))
-        mine = _bodies(*(np.where(contacts[name] < 0, contacts[name], origin[contacts[name]])
-                         for name in ("clump_i", "clump_j")))
-        last = np.searchsorted(keys[order], mine, side="right") - 1           # the deepest of these two bodies
-        known = keys[order][last] == mine if len(order) else np.zeros(len(mine), dtype=bool)
-        allowed = np.where(known, overlap[np.append(order, -1)[last]], 0.0)
-        smaller = contacts["overlap"] / np.maximum(relative, np.finfo(float).tiny)
-        deep = contacts["overlap"] > allowed + ROUNDING * smaller
-    else:
-        deep = relative > limit + ROUNDING
+        bodies = np.append(_bodies(contacts, origin), _bodies(before, np.arange(old.n_clumps)))
+        _, pair = np.unique(bodies, return_inverse=True)
+        deepest = np.zeros(len(bodies))
+        np.maximum.at(deepest, pair[len(contacts):], before["overlap"])
+        allowed = relative * (deepest[pair[:len(contacts)]] / contacts["overlap"])
+    deep = relative > allowed + ROUNDING
     if not deep.any():
         return
-    k = int(np.argmax(np.where(deep, relative, 0.0)))
-    i, j, ids = int(contacts["clump_i"][k]), int(contacts["clump_j"][k]), old.population.ids
-    i, j = (i, j) if i >= first else (j, i)
+    k, ids = int(np.argmax(np.where(deep, relative, 0.0))), old.population.ids
+    j, i = sorted((contacts["clump_i"][k], contacts["clump_j"][k]))
     other = (with_names(f"wall {-1 - j}", new.walls) if j < 0 else f"clump {ids[origin[j]]}" if j < first else
              "another one of them" if origin[i] == origin[j] else f"a fragment of clump {ids[origin[j]]}")
-    bound = f"the limit is {limit:g}" if limit is not None else (
-        f"before, clump {ids[origin[i]]} did by {allowed[k]:.6g} m" if j < 0 or origin[i] != origin[j] else
-        "by default none of them may")
-    part = format_above(relative[k], limit or 0.0)
+    part = format_above(relative[k], allowed[k])
     raise DeepOverlap(f"fragments: a fragment of clump {ids[origin[i]]} would overlap {other} by "
-                      f"{contacts['overlap'][k]:.6g} m, {part} of the smaller radius, and {bound}; give smaller "
-                      f"fragments, or replace(..., overlap=...) above {part}, whose energy drives them apart")
+                      f"{contacts['overlap'][k]:.6g} m, {part} of the smaller radius; the limit is {allowed[k]:.3g}, "
+                      "by default what the clump had before. Give smaller fragments, or replace(..., overlap=...) "
+                      f"above {part}, whose energy drives them apart")
 
 
-def _bodies(i, j):
-    """One number for each pair of bodies, in any order; negative ones are walls."""
-    return pair_keys(np.column_stack([np.maximum(i, j), np.minimum(i, j)]))
+def _bodies(contacts, clump):
+    """One number for the two bodies of each contact; clump : what stands for each clump of the contacts."""
+    ends = np.column_stack([contacts["clump_i"], contacts["clump_j"]])
+    return pair_keys(np.sort(np.where(ends < 0, ends, clump.take(ends, mode="clip")), axis=1))

@@ -297,8 +297,7 @@ cdef class Steering:
                 f"{rates[axis] * self.dt:.3g} in a step, and its lengths are {lengths.tolist()} m; a step resolves "
                 f"{MOST_STRAIN:g}. Lower the rate,{held} or lower dt")
         try:
-            for k, template in enumerate(self.clumps.templates):
-                self.box_at(step).refuse_large(template, self.clumps.scale[self.clumps.template_index == k])
+            self.box_at(step).refuse_large_clumps(self.clumps)
         except ValueError as error:
             raise ValueError(f"the periodic box shrinks too far until step {step}: {error}, lower its rate, or end the "
                              "run earlier") from None

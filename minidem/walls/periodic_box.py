@@ -374,6 +374,11 @@ class Box:
                 raise ValueError(f"template: the periodic box is {self.length[axis]:.6g} m long along {AXES[axis]}, "
                                  f"which is not more than {what}, {needed[axis]:.6g} m; take a longer box")
 
+    def refuse_large_clumps(self, state):
+        """The same for all clumps of a State."""
+        for k, template in enumerate(state.templates):
+            self.refuse_large(template, state.scale[state.template_index == k])
+
     def _limits(self, template, scale):
         """Lengths (3,) above which the box is long enough for a clump, and what they are."""
         radius, across = scale * template.radii.max(), np.arange(3) == (-1 if self.across is None else self.across)

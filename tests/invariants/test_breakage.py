@@ -156,7 +156,7 @@ TWINS = md.Fragments(BALL, md.ClumpTemplate([(0, 0, 0)], [0.01 * 0.5 ** (1 / 3)]
     (lambda: pair().replace([0], TWINS, overlap=0.2), ["another one of them", "the limit is 0.2"]),
     (lambda: pair(-1e-4).replace([0], md.Fragments(BALL, HALF, ALONG * 0.01), overlap=3.0), ["overlap = 3.0"]),
     (lambda: pair(-1e-4).replace([0], md.Fragments(BALL, HALF.with_density(1e4), ALONG * 2.2, scales=0.5)),
-     ["would overlap clump 1 by 0.0061 m, 1.22 of", "before, clump 0 did by 0.0001 m"]),
+     ["would overlap clump 1 by 0.0061 m, 1.22 of", "the limit is 0.02, by default what"]),
     (lambda: pair(-1e-4).replace([0], md.Fragments(BALL, HALF.with_density(1e4), ALONG * 2.2, scales=0.5),
                                  orientation=(np.sqrt(0.5), 0, np.sqrt(0.5), 0)), ["would overlap wall 0 by 0.006 m"]),
     (lambda: md.Fragments(BALL, BALL, ALONG), ["0.020943951 kg, and the parent of 0.0104719755 kg",
@@ -207,6 +207,16 @@ def test_neighbours_that_break_together():
     assert made.tolist() == [list(range(2, 11)), list(range(11, 20))]
     contacts = sim.contacts()
     assert (contacts["overlap"][contacts["clump_j"] >= 0] <= 2e-4 * (1 + 1e-9)).all()
+
+
+def test_one_clump_at_the_last_of_many_walls():
+    """Two fragments touch walls whose numbers are larger than theirs as deep as the clump did."""
+    sim, along = md.Simulation(md.Material(1e7, 0.3), md.box_walls((-0.00999,) * 3, (0.00999,) * 3), dt=1e-6), \
+        md.Fragments(BALL, HALF.with_density(1e4), ALONG, scales=0.5)
+    sim.add_clumps(BALL, [(0, 0, 0)])
+    sim.replace([0], along, orientation=(np.sqrt(0.5), 0, np.sqrt(0.5), 0))
+    contacts = sim.contacts()[sim.contacts()["clump_j"] < 0]
+    assert sorted(contacts["clump_j"]) == [-6, -5] and np.allclose(contacts["overlap"], 1e-5)
 
 
 @pytest.mark.parametrize("n, radius", [(2, 0.5), (3, 0.4641), (4, 0.4495), (6, 0.4142), (13, 0.3333), (50, 0.2211)])
