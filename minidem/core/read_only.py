@@ -65,6 +65,17 @@ def read_only(name, values):
     return view
 
 
+class Immutable:
+    """Base class of objects whose attributes cannot be set, and whose arrays are copies."""
+
+    def __getattribute__(self, name):
+        value = super().__getattribute__(name)
+        return read_only(name, value.copy()) if isinstance(value, np.ndarray) else value
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{name} cannot be set: a {type(self).__name__} is immutable, make a new one")
+
+
 if TYPE_CHECKING:
     observable = property
 else:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, Assumed, as_array, finite_array, flag, positive, refuse, short_repr
-from minidem.core.read_only import read_only
+from minidem.core.read_only import Immutable
 from minidem.templates import mercury_folder
 from minidem.templates.fit_mesh import fit_spheres
 from minidem.templates.fit_report import MeshReport
@@ -30,12 +30,12 @@ DENSITY = Assumed(2500.0)       # [kg/m3] of a template without one; a simulatio
 TINY = float(np.finfo(np.float64).tiny)     # the reciprocals of smaller numbers overflow
 
 
-class ClumpTemplate:
+class ClumpTemplate(Immutable):
     """A rigid body of uniform density that fills the union of its spheres, or of given mass properties.
 
     Spheres may overlap, touch, contain one another or be separate. Volume and inertia belong to the union, exact
     to round-off: overlaps count once (`minidem.templates.mass.union_of_spheres`). Templates are immutable; array
-    attributes are copies (`minidem.core.read_only`).
+    attributes are copies.
 
     A body that is not uniform has either one density per sphere, or a mass, a centre of mass and a tensor of inertia
     that were measured, or computed elsewhere. In any case the spheres make the contacts.
@@ -180,10 +180,6 @@ class ClumpTemplate:
     def with_density(self, density: float) -> ClumpTemplate:
         """Return the same body of another density [kg/m3]: its mass and moments grow in proportion."""
         return self._with(self._body.scaled(1.0, positive("density", density)))
-
-    def __getattribute__(self, name):
-        value = super().__getattribute__(name)
-        return read_only(name, value.copy()) if isinstance(value, np.ndarray) else value
 
     @classmethod
     def from_file(cls, path: str | Path, density: float | None = None, scale: float = 1.0) -> Self:
@@ -356,9 +352,6 @@ class ClumpTemplate:
         if warning:
             warnings.warn(warning, UserWarning, stacklevel=2)
         return template
-
-    def __setattr__(self, name, value):
-        raise AttributeError(f"{name} cannot be set: a ClumpTemplate is immutable, make a new one")
 
     def __repr__(self):
         moments = ", ".join(f"{moment:.6g}" for moment in self.inertia)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, list_of, refuse, short_repr, unit_quaternions, whole
 from minidem.core.quaternions import rotate
-from minidem.core.read_only import read_only
+from minidem.core.read_only import Immutable
 from minidem.templates.clump_template import ClumpTemplate, template_scales
 from minidem.templates.mass.mass_properties import tensor_of_parts
 
@@ -20,13 +20,12 @@ SPREAD, LEAST = 0.3, 1e-3       # of the first positions, and first size, over t
 SAME = "offsets", "radii", "inertia", "orientation", "mass"
 
 
-class Fragments:
+class Fragments(Immutable):
     """A pattern of fragments that replaces clumps of one template, of any scale: see `Simulation.replace`.
 
-    Mass and centre of mass are those of the parent, so that a replacement conserves mass and momentum. Spheres that do
-    not overlap fill a part of the parent only, so that they need a higher density than it has: the parent is an
-    agglomerate, with pores. `packed` makes such a pattern. Fragments that overlap may have the density of the parent;
-    then a replacement needs `overlap`, and the energy of the overlaps drives them apart.
+    Mass and centre of mass are those of the parent. Spheres that do not overlap fill a part of it only, and need a
+    higher density: the parent is an agglomerate, with pores. `packed` makes such a pattern. Fragments that overlap may
+    have the density of the parent; `replace` needs `overlap` then.
 
     Parameters
     ----------
@@ -102,11 +101,9 @@ class Fragments:
     @classmethod
     def packed(cls, parent: ClumpTemplate, n: int, *, sizes: ArrayLike = 1.0, template: ClumpTemplate | None = None,
                seed: int = 0) -> Self:
-        """Pack n fragments without overlap, as large as they fit into the spheres of the parent.
+        """Pack n fragments without overlap, as large as they fit, each into one of the spheres of the parent.
 
-        Each fragment is within one sphere of the parent, so that it does not overlap a neighbour deeper than the parent
-        does. The density of the fragments follows from the mass of the parent. All have one template, so that they can
-        break by a pattern themselves.
+        Their density follows from the mass of the parent. They have one template, and can break by a pattern of it.
 
         Parameters
         ----------
@@ -148,24 +145,13 @@ class Fragments:
         return cls(parent, template.with_density(template.density * factor), offsets + parent.center_of_mass,
                    orientations, scales)
 
-    def is_of(self, template: ClumpTemplate) -> bool:
-        """Whether the pattern fits clumps of a template: of the same spheres and mass as `parent`."""
-        return same(self.parent, template)
-
     def parents(self, sim) -> np.ndarray:
         """Ids of the clumps of a simulation that are of the template of `parent`."""
-        fits = np.array([self.is_of(template) for template in sim.templates], dtype=bool)
+        fits = np.array([same(self.parent, template) for template in sim.templates], dtype=bool)
         return np.array(sim.ids[fits[sim.template_index]])
 
     def __len__(self):
         return len(self.templates)
-
-    def __getattribute__(self, name):
-        value = super().__getattribute__(name)
-        return read_only(name, value.copy()) if isinstance(value, np.ndarray) else value
-
-    def __setattr__(self, name, value):
-        raise AttributeError(f"{name} cannot be set: Fragments are immutable, make new ones")
 
     def __repr__(self):
         volume = sum(template.volume * scale ** 3 for template, scale in zip(self.templates, self.scales))
