@@ -27,8 +27,7 @@ class WallLoads:
     """
 
     def __init__(self) -> None:
-        self._sums: dict = {}           # wall -> sums over calls (m, 6): forces, normal forces, calls; work
-        self._areas: dict = {}          # wall -> (m,) [m2]
+        self._sums: dict = {}           # wall -> number of calls, sums over them (m,) of LOAD; as pressure of forces
         self._walls: tuple = ()         # of the last call
         self._time: float | None = None
         self._restarts = False
@@ -36,39 +35,38 @@ class WallLoads:
     def __call__(self, sim) -> None:
         if self._time == sim.time:
             return
-        meshes = {wall.name or k: (k, _areas(*wall.surface))
-                  for k, wall in enumerate(sim.walls) if wall.surface is not None}
-        for wall, (_, area) in meshes.items():
-            if len(area) != len(self._areas.get(wall, area)):
-                raise ValueError(f"wall {wall!r} has {len(area)} triangles, not {len(self._areas[wall])} as in earlier "
-                                 "calls; take another WallLoads for it")
-            if isinstance(wall, int) and any(sim.walls[wall] is one for one in self._walls[wall + 1:]):
-                raise ValueError(f"wall {wall} had a larger number in the call before, as walls were removed; give "
+        found, interval, new = sim.contacts(), 0.0 if self._time is None else sim.time - self._time, {}
+        load = np.sum(found["force"] * found["normal"], axis=1)
+        for k, mesh in enumerate(sim.walls):
+            if mesh.surface is None:
+                continue
+            wall, area = mesh.name or k, _areas(*mesh.surface)
+            calls, sums = self._sums.get(wall, (0, np.zeros(len(area), LOAD)))
+            if len(area) != len(sums):
+                raise ValueError(f"wall {wall!r} has {len(area)} triangles, not {len(sums)} as in earlier calls; take "
+                                 "another WallLoads for it")
+            if wall == k and any(mesh is one for one in self._walls[k + 1:]):
+                raise ValueError(f"wall {k} had a larger number in the call before, as walls were removed; give "
                                  "names to meshes, whose loads are found by the name then")
-        found, interval = sim.contacts(), 0.0 if self._time is None else sim.time - self._time
-        load, new = np.sum(found["force"] * found["normal"], axis=1), {}
-        for wall, (k, area) in meshes.items():
-            own = found["clump_j"] == -1 - k
-            own &= found["triangle"] >= 0
-            new[wall] = sums = self._sums.get(wall, np.zeros((len(area), 6))).copy()
+            sums = sums.copy()
             if self._restarts:
-                sums[:, :5] = 0.0
-            work = interval * _sliding(sim, k, found[own], load[own])
-            np.add.at(sums, found["triangle"][own], np.column_stack([
-                -found["force"][own], load[own], np.zeros(len(work)), work]))
-            sums[:, 4] += 1.0
-        vars(self).update(_sums=self._sums | new, _time=sim.time, _restarts=False, _walls=tuple(sim.walls),
-                          _areas=self._areas | {wall: area for wall, (_, area) in meshes.items()})
+                calls, sums["force"], sums["pressure"] = 0, 0.0, 0.0
+            own = (found["clump_j"] == -1 - k) & (found["triangle"] >= 0)
+            triangle = found["triangle"][own]
+            np.subtract.at(sums["force"], triangle, found["force"][own])
+            np.add.at(sums["pressure"], triangle, load[own])
+            np.add.at(sums["sliding_work"], triangle, interval * _sliding(sim, k, found[own], load[own]))
+            sums["area"], new[wall] = area, (calls + 1, sums)
+        vars(self).update(_sums=self._sums | new, _time=sim.time, _restarts=False, _walls=tuple(sim.walls))
 
     def __getitem__(self, wall: int | str) -> np.ndarray:
         try:
-            sums, area = self._sums[wall], self._areas[wall]
+            calls, sums = self._sums[wall]
         except (KeyError, TypeError):                   # TypeError: it cannot be a key
             raise ValueError(f"wall = {short_repr(wall)}: there are loads of {list(self._sums)}, names of meshes in "
                              "the calls until now, or numbers of those without a name") from None
-        loads, (load, calls, work) = np.zeros(len(sums), LOAD), sums[:, 3:].T
-        loads["area"], loads["force"], loads["pressure"] = area, sums[:, :3] / calls[:, None], load / calls / area
-        loads["sliding_work"] = work
+        loads = sums.copy()
+        loads["force"], loads["pressure"] = sums["force"] / calls, sums["pressure"] / calls / sums["area"]
         return loads
 
     def __contains__(self, wall: int | str) -> bool:
