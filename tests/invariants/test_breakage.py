@@ -200,6 +200,28 @@ def test_overlaps_that_are_allowed():
     assert sim.energy().balance == pytest.approx(balance, abs=1e-5 * stored.elastic)
 
 
+def test_fragments_that_grow_to_the_density_of_the_clump():
+    """Without forces at first, with all of the mass at the end, and an error of the balance of second order."""
+    packed, errors = md.Fragments.packed(BALL, 12, seed=1), []
+    growth = (packed.templates[0].density / BALL.density) ** (1 / 3)
+    pattern = md.Fragments(BALL, BALL, packed.offsets, scales=growth * packed.scales)
+    for steps in 100, 200, 400:
+        sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.5, friction=0.4), [md.Plane((0, 0, 0), (0, 0, 1))],
+                            gravity=(0, 0, -9.81), contact="hertz-mindlin", dt=1e-3 / steps)
+        sim.add_clumps(BALL, [(0, 0, 0.01)], velocity=(0.1, 0, 0))
+        sim.run(steps)
+        start = sim.energy()
+        made = sim.replace(sim.ids, pattern, overlap=1.9).ravel()
+        sim.set_scale(made, packed.scales)
+        assert sim.energy().elastic < 1e-12 * start.kinetic
+        for k in range(1, 201):
+            sim.set_scale(made, packed.scales * growth ** (k / 200))
+            sim.run(steps)
+        assert sim.mass.sum() == pytest.approx(BALL.mass, rel=1e-12)
+        errors.append(abs(sim.energy().balance - start.balance) / start.kinetic)
+    assert errors[0] < 1e-2 and errors[2] < errors[0] / 8.0, errors
+
+
 def test_neighbours_that_break_together():
     """Fragments of one clump may overlap fragments of another one as much as the clumps did."""
     sim = pair(-2e-4)
