@@ -41,7 +41,8 @@ Two rods that meet::
 
 ARCHITECTURE.md in this folder describes the data flow, one step of the time loop, and why results are reproducible.
 
-SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame.
+SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame. Arguments out of range
+raise ValueError, with argument, value and remedy: docstrings name under Raises what is less evident.
 """
 import sys as _sys
 import warnings as _warnings

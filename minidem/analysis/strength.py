@@ -64,11 +64,6 @@ class Strength:
         a contact over d^2, with the diameter d of the sphere of equal volume.
     seed : int
 
-    Raises
-    ------
-    ValueError
-        For an argument out of range.
-
     References
     ----------
     Octahedral: G. R. McDowell & J. P. de Bono, Géotechnique 63, 895 (2013), doi 10.1680/geot.12.P.041. Comparison of

@@ -46,11 +46,6 @@ class Sizes:
     ----------
     mean_volume : float
         Of a grain [m3].
-
-    Raises
-    ------
-    ValueError
-        For an argument out of range.
     """
 
     by: str = "mass"
@@ -210,11 +205,6 @@ class Mixture:
     ----------
     mean_mass : float
         Of a grain [kg]. A mass over it is the number to draw.
-
-    Raises
-    ------
-    ValueError
-        For an argument out of range.
     """
 
     templates: Sequence[ClumpTemplate]
