@@ -191,11 +191,9 @@ def _box_sides(ends, gaps, flange):
         if (axis, end) not in gaps:
             yield square.reshape(4, 3)[[0, 1, 3, 2]]
         elif flange > 0.0:
-            for side in range(2):
-                if (first, side) not in gaps:
-                    yield np.concatenate([square[side], wide[side, ::-1]])
-                if (second, side) not in gaps:
-                    yield np.concatenate([square[:, side], wide[::-1, side]])
+            for side, (k, along) in product(range(2), enumerate((first, second))):
+                if (along, side) not in gaps:
+                    yield np.concatenate([square.take(side, k), wide.take(side, k)[::-1]])
 
 
 def _arrays(surface):
