@@ -162,8 +162,8 @@ class Clumps(Topic):
                 wall = wall_number(self, "motion", motion)
             else:
                 material = snapshot.pair_table.materials[snapshot.state.material_index[clumps[0]]]
-                walls.append(Carrier(np.mean(position, axis=0) if how[2] is None else how[2], material, motion=motion,
-                                     since=step * self.dt))
+                walls.append(Carrier(np.mean(position, axis=0) if how[2] is None else how[2], material=material,
+                                     motion=motion, since=step * self.dt))
                 wall, servo_states = len(walls) - 1, np.append(self.reader.servo_states(), np.zeros((1, 2)), axis=0)
                 primitives = checked_primitives(tuple(walls), self.reader.periodic, self.contact, self.settings)
                 snapshot = snapshot.with_walls(primitives, np.append(np.arange(wall), -1), servo_states)

@@ -1,11 +1,9 @@
 """Walls of several parts that move as one."""
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from minidem.core.checks import short_repr
-from minidem.material import Material
 from minidem.walls.cone import Cone
 from minidem.walls.mesh_wall import MeshWall
 from minidem.walls.wall import Limits, Wall
@@ -39,12 +37,6 @@ class CompoundWall(Wall):
     """
 
     parts: tuple
-    _: KW_ONLY
-    material: Material | None = None
-    velocity: tuple = (0.0, 0.0, 0.0)
-    angular_velocity: tuple = (0.0, 0.0, 0.0)
-    center: tuple | None = None
-    motion: Callable | None = None
 
     def __post_init__(self):
         if not isinstance(self.parts, list | tuple) or not len(self.parts):

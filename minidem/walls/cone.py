@@ -1,16 +1,14 @@
 """Cones between two circles: hoppers, funnels, tubes, rings."""
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, non_negative, refuse
-from minidem.material import Material
 from minidem.walls.cone_surface import TOUCH
 from minidem.walls.wall import Limits, Wall, region_axis
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cone(Wall):
     """The surface of a cone between two circles, open at both ends. Spheres touch it from both sides.
 
@@ -36,12 +34,6 @@ class Cone(Wall):
     axis: tuple
     radii: tuple
     height: float
-    _: KW_ONLY
-    material: Material | None = None
-    velocity: tuple = (0.0, 0.0, 0.0)
-    angular_velocity: tuple = (0.0, 0.0, 0.0)
-    center: tuple | None = None
-    motion: Callable | None = None
 
     def __post_init__(self):
         self._check_place("axis", "give a direction")

@@ -1,15 +1,13 @@
 """Infinite cylinders."""
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
 from minidem.core.checks import flag, positive
-from minidem.material import Material
 from minidem.walls.wall import Limits, Wall, region_axis
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cylinder(Wall):
     """An infinite cylinder around the clumps, or with `outside` among them.
 
@@ -34,11 +32,6 @@ class Cylinder(Wall):
     radius: float
     _: KW_ONLY
     outside: bool = False
-    material: Material | None = None
-    velocity: tuple = (0.0, 0.0, 0.0)
-    angular_velocity: tuple = (0.0, 0.0, 0.0)
-    center: tuple | None = None
-    motion: Callable | None = None
 
     def __post_init__(self):
         self._check_place("axis", "give a direction")

@@ -1,6 +1,6 @@
 """Walls of triangles."""
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import product
 from os import PathLike
@@ -13,7 +13,6 @@ from minidem.core import checks
 from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, short_repr, triangle_array
 from minidem.core.read_only import read_only
 from minidem.core.rows import unique_rows
-from minidem.material import Material
 from minidem.meshes.mesh_files import read_triangles
 from minidem.meshes.mesh_repair import MERGED, merged
 from minidem.walls.motion import FIXED
@@ -62,11 +61,6 @@ class MeshWall(Wall):
     surface: Any = field()              # without the default that `Wall` has
     _: KW_ONLY
     scale: float = 1.0
-    material: Material | None = None
-    velocity: tuple = (0.0, 0.0, 0.0)
-    angular_velocity: tuple = (0.0, 0.0, 0.0)
-    center: tuple | None = None
-    motion: Callable | None = None
     feature_angle: float = 0.35
 
     def __post_init__(self):

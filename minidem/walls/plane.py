@@ -1,8 +1,7 @@
 """Infinite planes, and boxes of six planes."""
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from minidem.material import Material
 from minidem.walls.wall import Limits, Wall
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plane(Wall):
     """An infinite plane; its normal points to the side of the clumps.
 
@@ -45,12 +44,6 @@ class Plane(Wall):
 
     point: tuple
     normal: tuple
-    _: KW_ONLY
-    material: Material | None = None
-    velocity: tuple = (0.0, 0.0, 0.0)
-    angular_velocity: tuple = (0.0, 0.0, 0.0)
-    center: tuple | None = None
-    motion: Callable | None = None
 
     def __post_init__(self):
         self._check_place("normal", "give a direction, towards the side of the clumps")

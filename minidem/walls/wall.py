@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ class Limits(NamedTuple):
     extent: float = 0.0             # largest distance of the surface from the centre, if it may turn about any axis [m]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Wall:
     """Base class of `Plane`, `Cylinder`, `Cone`, `MeshWall` and `CompoundWall`.
 
@@ -41,14 +41,24 @@ class Wall:
     encloses : whether it is an infinite cylinder around the clumps
     """
 
-    name: str | None = field(default=None, kw_only=True)
-    since: float = field(default=0.0, kw_only=True, repr=False)
-    surface_velocity: tuple = field(default=ZERO, kw_only=True, repr=False)
-    surface_angular_velocity: tuple = field(default=ZERO, kw_only=True, repr=False)
+    material: Material | None = None
+    velocity: tuple = ZERO
+    angular_velocity: tuple = ZERO
+    center: tuple | None = None
+    motion: Callable | None = None
+    surface_velocity: tuple = ZERO
+    surface_angular_velocity: tuple = ZERO
+    name: str | None = None
+    since: float = 0.0
 
     surface = None
     half_space = None
     encloses = False
+
+    def __repr__(self):
+        own_first = sorted(fields(self), key=lambda one: one.kw_only)
+        given = [one.name for one in own_first if getattr(self, one.name) != one.default]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
 
     def with_changes(self, **changes):
         """The wall with other attributes."""
@@ -163,7 +173,7 @@ class Wall:
         return not self.stays or any(self.surface_velocity) or any(self.surface_angular_velocity)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Carrier(Wall):
     """A wall that nothing touches. `Simulation.set_motion` makes it of a motion, and joins clumps to it.
 
@@ -175,11 +185,7 @@ class Carrier(Wall):
         As of `Plane`.
     """
 
-    center: tuple
-    material: Material | None = None
-    velocity: tuple = ZERO
-    angular_velocity: tuple = ZERO
-    motion: Callable | None = None
+    center: tuple = field()             # without the default that `Wall` has
 
     axis = ZERO
 
