@@ -15,7 +15,7 @@ from minidem.analysis.diagnosis import (
     relative_overlap,
     warn_of_large_step,
 )
-from minidem.core.checks import LARGEST, as_array, finite_array, non_negative, short_repr, unit_quaternions
+from minidem.core.checks import LARGEST, finite_array, non_negative, short_repr, unit_quaternions
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import cross, multiply, rotate, rotate_back
 from minidem.engine.reader import Reader
@@ -38,10 +38,8 @@ class Breakage(Clumps):
                 material: Material | None = None, overlap: float | None = None) -> np.ndarray:
         """Replace clumps of one template by fragments, many in one call, which costs as one `add_clumps`.
 
-        The fragments move as one rigid body with velocity and angular momentum of the clump. Mass, momentum and angular
-        momentum are conserved within rounding. From the first step on, what the energy changes is in
-        `energy().breakage`: elastic energy of contacts that vanish or begin, and rotational energy, because the inertia
-        of the fragments is another one.
+        The fragments move as one rigid body. Mass, momentum and angular momentum are conserved within rounding; from
+        the first step on, what the energy changes is in `energy().breakage`: see the guide, breakage.
 
         Parameters
         ----------
@@ -70,17 +68,15 @@ class Breakage(Clumps):
 
         Notes
         -----
-        Contacts and bonds of the clumps end, and springs of friction at the fragments begin at zero. A field with a
-        capacity per mass, such as a temperature, has the value of the clump in all fragments; the value of another one,
-        such as a charge, is shared out by mass. So value times capacity is conserved.
+        Contacts and bonds of the clumps end, and springs of friction at the fragments begin at zero. Fields with a
+        capacity per mass keep their values, those of others are shared out by mass.
         """
         if not isinstance(fragments, Fragments):
             raise ValueError(f"fragments = {short_repr(fragments)}: give minidem.Fragments, such as "
                              "minidem.Fragments.packed(template, 10)")
         if overlap is not None and not non_negative("overlap", overlap) < 2.0:
             raise ValueError(f"overlap = {overlap}: give a number below 2, the overlap of spheres in one place")
-        gone, reader, n = marked(ids, self.reader.population.ids), self.reader, len(fragments)
-        clumps = np.searchsorted(reader.population.ids, as_array("ids", ids))
+        (gone, clumps), reader, n = marked(ids, self.reader.population.ids), self.reader, len(fragments)
         if not gone.any():
             return np.zeros((0, n), dtype=np.int64)
         other = np.setdiff1d(ids, fragments.parents(self))
@@ -142,16 +138,12 @@ class Breakage(Clumps):
 
         Notes
         -----
-        The density remains: the mass grows with the cube of the scale, the inertia with its fifth power. Velocities
-        remain, so that momentum changes with the mass. Contacts and bonds keep their springs and their effective mass,
-        and fields their values. From the first step on, what the energy changes, by the mass that is added and by
-        overlaps that grow, is in `energy().exchanged`. `scale` is not a factor of the present size. Clumps that grow to
-        the same size in n steps are pushed apart with an error of 1/n.
+        Density and velocities remain. Contacts and bonds keep their springs and their effective mass, and fields their
+        values. From the first step on, what the energy changes is in `energy().exchanged`: see the guide, breakage.
         """
         reader = self.reader
-        chosen, n = marked(ids, reader.population.ids), np.size(ids)
-        clumps, scales = np.searchsorted(reader.population.ids, as_array("ids", ids)), reader.scale.copy()
-        scales[clumps] = finite_array("scale", scale, (n,), repeat=True, limit=LARGEST)
+        (chosen, clumps), scales = marked(ids, reader.population.ids), reader.scale.copy()
+        scales[clumps] = finite_array("scale", scale, (len(clumps),), repeat=True, limit=LARGEST)
         for k, template in enumerate(reader.templates):
             mine = scales[chosen & (reader.template_index == k)]
             template_scales(template, mine, len(mine))
@@ -159,7 +151,7 @@ class Breakage(Clumps):
         if pinned.any():
             raise ValueError(f"ids: clump {reader.population.ids[np.argmax(pinned)]} is held at a pin; free it first "
                              "by sim.set_motion(ids)")
-        if not n:
+        if not len(clumps):
             return
         reader.user_forces.check()
         snapshot = self._with_new_forces(self.loop.snapshot())

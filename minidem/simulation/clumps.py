@@ -137,9 +137,9 @@ class Clumps(Topic):
         clumps do while they move; energy that appears or vanishes here is in `exchanged`. `sim.force` and `sim.torque`
         contain contacts, gravity and user forces, also on what is fixed.
         """
-        chosen, old = marked(ids, self.reader.population.ids), self.loop
+        (chosen, clumps), old = marked(ids, self.reader.population.ids), self.loop
         how = _checked_hold(free, turns, pin, motion, velocity is not None, angular_velocity is not None)
-        clumps, n = np.searchsorted(old.population.ids, as_array("ids", ids)), np.count_nonzero(chosen)
+        n = len(clumps)
         if not n:
             return
         old.user_forces.check()
@@ -200,7 +200,7 @@ class Clumps(Topic):
         """
         if not (outlet is None or isinstance(outlet, str)):
             raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
-        gone = marked(ids, self.reader.population.ids)
+        gone, _ = marked(ids, self.reader.population.ids)
         if not gone.any():
             return
         self.reader.user_forces.check()
@@ -397,7 +397,7 @@ def checked_density(material, template):
 
 
 def marked(ids, present):
-    """(n_clumps,) bool: True for the clumps with these ids, all of which must be present."""
+    """(n_clumps,) bool, True for the clumps with these ids, all of which must be present; and their indices (k,)."""
     given = as_array("ids", ids)
     if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
         raise ValueError(f"ids = {short_repr(ids)}: give a list of whole numbers, as in sim.ids")
@@ -407,4 +407,4 @@ def marked(ids, present):
         raise ValueError(f"ids: there is no clump with the id {unknown[0]}; sim.ids has those that are present")
     if (counts > 1).any():
         raise ValueError(f"ids: {wanted[np.argmax(counts > 1)]} is given {counts.max()} times; give each id once")
-    return np.isin(present, wanted)
+    return np.isin(present, wanted), np.searchsorted(present, given)
