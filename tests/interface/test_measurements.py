@@ -183,7 +183,7 @@ def test_angle_of_the_director(flow_axis, gradient, expected):
 
 
 def test_rotation_and_tumbling():
-    """Rods along the axes of flow, gradient and vorticity that all turn about the last: the third one about its axis."""
+    """Rods along the axes of flow, gradient and vorticity that all turn about the last: the third one rolls."""
     sim = rods(np.eye(3), periodic=md.PeriodicBox((0,) * 3, (3,) * 3, axes=(True,) * 3, shear=("x", "y", 4.0)))
     sim.set_motion(sim.ids, angular_velocity=(0.0, 0.0, -1.0))
     sim.run(1)
