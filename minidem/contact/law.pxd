@@ -63,8 +63,10 @@ cdef class Part:
     cdef PartEnergies describe
     cdef StretchRule rule
     cdef readonly int n_records, rare_records
-    cdef readonly bint has_couples, across
-    cdef readonly dict parameters
+    cdef readonly bint has_couples, is_normal, linear, attracts
+    cdef readonly tuple needs, reads
+    cdef readonly dict parameters, excludes
+    cdef readonly object coefficients, reach
 
 
 cdef class LawKernels(External):

@@ -20,14 +20,30 @@ MOST_COMPONENTS = <int> MAX_COMPONENTS
 
 
 cdef class Part:
-    """The compiled functions of a part of a law (part.pxd), by address, and what it has of its own."""
+    """A part of a law (part.pxd): its compiled functions, by address, and what it has of its own.
 
-    def __init__(self, *, size_t forces, size_t describe, size_t rule=0, int n_records=0, int rare_records=0,
-                 bint has_couples=False, bint across=False, dict parameters=None):
+    rule : of a tangential model, which has no function; parameters : of its own, name to default
+    is_normal, linear, attracts : whether it is a normal force; with a contact radius of 1; plastic, and attracts
+    needs : properties of pairs and parameters of the law, without each of which it is of no use
+    reads : what no other part reads besides
+    excludes : options that cannot be beside it, to the reason
+    coefficients : function (pair, values) of its own coefficients, by their numbers in part.pxd
+    reach : function (pair, values, radius) of the largest gap of its contacts [m]
+    """
+
+    def __init__(self, *, size_t forces=0, size_t describe=0, size_t rule=0, int n_records=0, int rare_records=0,
+                 bint has_couples=False, bint is_normal=False, bint linear=False, bint attracts=False, tuple needs=(),
+                 tuple reads=(), dict parameters=None, dict excludes=None, coefficients=None, reach=None):
         self.forces, self.describe, self.rule = <PartFunction> forces, <PartEnergies> describe, <StretchRule> rule
-        self.n_records, self.rare_records = n_records, rare_records
-        self.has_couples, self.across = has_couples, across
-        self.parameters = parameters or {}
+        self.n_records, self.rare_records, self.has_couples = n_records, rare_records, has_couples
+        self.is_normal, self.linear, self.attracts = is_normal, linear, attracts
+        self.needs, self.reads, self.parameters, self.excludes = needs, reads, parameters or {}, excludes or {}
+        self.coefficients, self.reach = coefficients, reach
+
+    @property
+    def across(self):
+        """Whether it acts across gaps beside the normal force."""
+        return self.reach is not None and not self.is_normal
 
 
 cdef class LawKernels(External):
@@ -59,7 +75,7 @@ cdef class LawKernels(External):
     cdef object fill(self, Law *law, values):
         """Functions and parameter values; all else is zero."""
         cdef Part part
-        cdef int k, first = self.n_records - sum(part.n_records for part in self.parts)
+        cdef int k = 0, first = self.n_records - sum(part.n_records for part in self.parts)
         memset(law, 0, sizeof(Law))
         law.central, law.history, law.describe = self.central, self.history, self.describe
         law.n_records, law.has_couples = self.n_records, self.has_couples
@@ -67,12 +83,15 @@ cdef class LawKernels(External):
         if self.undamped != NULL:
             self.values = values[:-1]                   # without `mass`
             law.parameters.undamped, law.parameters.record = <void *> self.undamped, 4 * LANES * (self.n_records - 1)
-        for k, part in enumerate(self.parts):
-            law.parameters.parts[k].forces, law.parameters.parts[k].describe = part.forces, part.describe
-            law.parameters.parts[k].first, law.parameters.parts[k].across = 4 * LANES * first, part.across
+        for part in self.parts:
             if part.rule != NULL:
                 law.parameters.rule = part.rule
-            first += part.n_records
+                continue
+            law.parameters.linear |= part.linear
+            law.parameters.attracts |= part.attracts
+            law.parameters.parts[k].forces, law.parameters.parts[k].describe = part.forces, part.describe
+            law.parameters.parts[k].first, law.parameters.parts[k].across = 4 * LANES * first, part.across
+            first, k = first + part.n_records, k + 1
             law.rare_records = part.rare_records        # of the last part
         for k, value in enumerate(values):
             law.parameters.values[k] = value

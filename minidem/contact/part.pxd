@@ -109,6 +109,7 @@ cdef struct LawParameters:          # what a law gets as its parameters; a user'
     double values[MAX_PARAMETERS]   # in the order of the description
     void *context                   # the LawKernels, for external_law.pyx
     StretchRule rule                # of friction
+    bint linear, attracts           # contact radii are 1; plastic contacts attract
     PartCall parts[MAX_PARTS + 1]   # of a law that is composed of them
     void *undamped                  # of a user's law with a dashpot (external_law.pyx): its own HistoryFunction, ...
     Py_ssize_t record, factor       # ... double of the history where the dashpot's own begins, and its coefficient

@@ -12,7 +12,7 @@ from minidem.contact.restitution import damping_ratio
 from minidem.core.checks import check_call, flag, non_negative, positive, short_repr, whole
 from minidem.core.parameters import default_of, named_values
 from minidem.core.registry import Description, Registry
-from minidem.material import PAIR_PROPERTIES
+from minidem.material import PAIR_PROPERTIES, Material
 
 __all__ = ["ContactLaw", "available", "info", "register"]
 
@@ -50,6 +50,9 @@ class ContactLaw(Description):
     reads_with : dict
         Parameters, such as "rolling=epsd", to the properties of pairs, and other parameters, that it reads with them
         only.
+    needs : dict
+        Parameters, such as "rolling=epsd", to properties of pairs, and other parameters, without each of which they are
+        of no use: runs warn where `coefficients` returns in all pairs what it returns with the default.
     """
 
     kind: ClassVar[str] = "contact"
@@ -65,6 +68,7 @@ class ContactLaw(Description):
     reads: tuple[str, ...] = ()
     reads_of_pairs: tuple[str, ...] = ()
     reads_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     range: float | Callable = 0.0
     begins: str = "touch"
     scale: Callable | None = None
@@ -76,12 +80,15 @@ class ContactLaw(Description):
         for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", PAIR_PROPERTIES)):
             if not _is_tuple_of(known, getattr(self, name)):
                 self.refuse(name, f"give a tuple of {', '.join(known)}, or ()")
-        if not isinstance(self.reads_with, Mapping) or not all(
-                str(given).partition("=")[0] in self.parameters
-                and _is_tuple_of((*PAIR_PROPERTIES, *self.parameters), read)
-                for given, read in self.reads_with.items()):
-            self.refuse("reads_with", "give a dict of 'parameter=word', of the parameters of the law, to a "
-                                      f"tuple of {', '.join(PAIR_PROPERTIES)} and of its other parameters")
+        for name in "reads_with", "needs":
+            given = getattr(self, name)
+            if not isinstance(given, Mapping) or not all(
+                    str(option).partition("=")[0] in self.parameters
+                    and _is_tuple_of((*PAIR_PROPERTIES, *self.parameters), read) for option, read in given.items()):
+                self.refuse(name, "give a dict of 'parameter=word', of the parameters of the law, to a tuple of "
+                                  f"{', '.join(PAIR_PROPERTIES)} and of its other parameters")
+        if self.needs and self.coefficients is None:
+            self.refuse("needs", "it is what coefficients reads; give them as well")
         if self.coefficients is not None:
             if not callable(self.coefficients):
                 self.refuse("coefficients", "give a function of (pair, values)")
@@ -116,6 +123,18 @@ class ContactLaw(Description):
                 if named[name] != default_of(self.parameters[name]):
                     unread[name] = given
         return unread
+
+    def unmet_needs(self, pair: Mapping, values: list[float | int]) -> list[tuple[str, str]]:
+        """Options, and what they need and do not find in any of these pairs; pair, values : as for `coefficients`."""
+        def rows(**instead):
+            given = self.coefficients(pair | instead, named_values(self.parameters, values) | instead)
+            return [np.broadcast_to(row, pair["modulus"].shape) for row in given]
+
+        needs = [(given, name) for given, names in self.needs.items() if self.has(given, values) for name in names]
+        neutral = {name: np.full_like(pair["modulus"], getattr(Material, name)) if name in PAIR_PROPERTIES
+                   else default_of(self.parameters[name]) for _, name in needs}
+        return [(given, name) for given, name in needs
+                if np.array_equal(rows(), rows(**{name: neutral[name]}), equal_nan=True)]
 
     def has(self, given: str, values: list[float | int]) -> bool:
         """Whether these values have the 'parameter=word'."""

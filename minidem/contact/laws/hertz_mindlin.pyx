@@ -102,8 +102,7 @@ times :math:`R^*`: parallel bonds of Potyondy and Cundall 2004 (10.1016/j.ijrmms
 """
 from math import sqrt
 
-from minidem.contact.friction import COHESION, REFERENCES, coefficient_rows, friction_law
-from minidem.contact.parts.jkr import length_root
+from minidem.contact.friction import PARTS, REFERENCES, coefficient_rows, friction_law
 from minidem.contact.parts.normal import HERTZ
 from minidem.core.parameters import Positive
 
@@ -116,13 +115,12 @@ def coefficients(pair, values):
                          f"{given}; tangential=linear needs tangential_stiffness=NUMBER [N/m], the other models have "
                          "the stiffness of the materials")
     tangential = 8.0 * pair["shear_modulus"] if given == "none" else given
-    adhesion = () if values["cohesion"] != "jkr" else (length_root(pair["modulus"], pair["adhesion"]),)
     return coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
-                            2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"], adhesion)
+                            2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"])
 
 
 LAWS = [friction_law(
-    HERTZ, {"tangential_stiffness": ("none", Positive), "cohesion": tuple(COHESION)},
+    HERTZ, {"tangential_stiffness": ("none", Positive), "cohesion": tuple(PARTS["cohesion"])},
     {"tangential_stiffness": "Stiffness k_t of all contacts [N/m], for tangential=linear, which needs it.",
      "cohesion": "By the adhesion of materials: of Johnson, Kendall and Roberts or of Derjaguin, Muller and Toporov."},
     name="hertz-mindlin", title="damped Hertz contact with Mindlin friction",

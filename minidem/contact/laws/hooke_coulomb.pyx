@@ -31,7 +31,7 @@ depend on a contact radius, so that all models of ``tangential`` are this one. T
 depend on its speed. The elastic constants of the materials are not used. ``twisting=marshall``,
 with :math:`a^2 = R^* d`, ``liquid=willett`` and ``bonds=parallel`` are as for ``hertz-mindlin``.
 """
-from minidem.contact.friction import PLASTICITY, REFERENCES, coefficient_rows, friction_law
+from minidem.contact.friction import PARTS, REFERENCES, coefficient_rows, friction_law
 from minidem.contact.parts.normal import HOOKE
 from minidem.core.parameters import NonNegative, Positive
 
@@ -39,13 +39,11 @@ from minidem.core.parameters import NonNegative, Positive
 def coefficients(pair, values):
     """Coefficients (part.pxd) of pairs of materials."""
     stiffness, ratio = values["stiffness"], values["tangential_stiffness"]
-    part = () if values["plastic"] == "none" else (pair["restitution"] ** 2,)
-    return coefficient_rows(pair, values, stiffness / (part[0] if part else 1.0), 2.0 * stiffness ** 0.5,
-                            ratio * stiffness, ratio ** 0.5, stiffness, part)
+    return coefficient_rows(pair, values, stiffness, 2.0 * stiffness ** 0.5, ratio * stiffness, ratio ** 0.5, stiffness)
 
 
 LAWS = [friction_law(
-    HOOKE, {"stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0), "plastic": tuple(PLASTICITY),
+    HOOKE, {"stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0), "plastic": tuple(PARTS["plastic"]),
             "adhesive_stiffness": NonNegative(0.0)},
     {"stiffness": "Stiffness k of all contacts [N/m].", "tangential_stiffness": "Of friction, in units of k.",
      "plastic": "With walton-braun, loading with k and unloading with k/e^2 in place of the dashpot; luding attracts.",

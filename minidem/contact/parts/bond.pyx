@@ -194,4 +194,4 @@ cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, Ow
 
 
 PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=RECORDS, rare_records=RECORDS - DASHPOT,
-            has_couples=True, across=True)
+            has_couples=True, reads=("bond_range",), reach=lambda pair, values, radius: values["bond_range"] * radius)

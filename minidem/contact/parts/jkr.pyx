@@ -296,4 +296,15 @@ def sticking_speed(mass, radius, modulus, adhesion):
     return sqrt(2.0 * (limits["lost_at_touch"] + limits["lost_at_tear_off"]) / mass)
 
 
-PART = Part(forces=<size_t> forces, describe=<size_t> describe)
+def coefficients(pair, values):
+    return {ADHESION: length_root(pair["modulus"], pair["adhesion"])}
+
+
+def reach(pair, values, radius):
+    return 3.0 * (0.25 * length_root(pair["modulus"], pair["adhesion"])) ** (4 / 3) * radius ** (1 / 3)
+
+
+EXCLUDES = {"limit_damping": "it clips attraction, and contacts with cohesion attract",
+            **{name: f"{name} beside contacts with cohesion is not defined" for name in ("bonds", "liquid")}}
+PART = Part(forces=<size_t> forces, describe=<size_t> describe, is_normal=True, needs=("adhesion",), excludes=EXCLUDES,
+            coefficients=coefficients, reach=reach)

@@ -16,6 +16,8 @@ The pull of B. V. Derjaguin, V. M. Muller & Y. P. Toporov, J. Colloid Interface 
 """
 import numpy as np
 
+from minidem.contact.parts.jkr import EXCLUDES
+
 from libc.math cimport sqrt
 
 from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, Row, load3, store3
@@ -143,5 +145,16 @@ def rupture_distance(volume, contact_angle):
     return (1.0 + 0.5 * contact_angle) * np.cbrt(volume)
 
 
-PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=1, across=True)
-DMT = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=1)
+def coefficients(pair, values):
+    volume = pair["bridge_volume"]
+    pull = 4.0 * np.pi * values["surface_tension"] * np.cos(values["contact_angle"])
+    return {BRIDGE_PULL: pull * (volume > 0.0), BRIDGE_SHORTNESS: np.sqrt(2.0 / np.where(volume > 0.0, volume, np.inf)),
+            BRIDGE_END: rupture_distance(volume, values["contact_angle"])}
+
+
+PART = Part(
+    forces=<size_t> forces, describe=<size_t> describe, n_records=1, needs=("bridge_volume",),
+    reads=("surface_tension", "contact_angle"), coefficients=coefficients,
+    reach=lambda pair, values, radius: rupture_distance(pair["bridge_volume"], values["contact_angle"]))
+DMT = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=1, needs=("adhesion",), excludes=EXCLUDES,
+           coefficients=lambda pair, values: {BRIDGE_PULL: 2.0 * np.pi * pair["adhesion"]})

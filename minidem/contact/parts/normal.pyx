@@ -131,15 +131,14 @@ cdef inline void normal_forces(bint hertzian, GivenContact contact, OwnFriction 
     store_normal(contact, history, result, &forces)
 
 
-cdef inline void describe_normal(bint hertzian, GivenContact contact, OwnFriction history, OwnNormal normal,
-                                 Energies *energies, const LawParameters *parameters) noexcept nogil:
-    """A `PartEnergies`: the elastic energy of F_e."""
+cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
+                   const LawParameters *parameters) noexcept nogil:
     cdef double overlap, a
     cdef int lane
     for lane in range(LANES):
         overlap = contact.overlap[lane] if contact.overlap[lane] > 0.0 else 0.0
-        a = contact_radius(hertzian, contact.radius[lane], overlap)
-        energies.normal_energy[lane] = (0.4 if hertzian else 0.5) * a * overlap * overlap \
+        a = contact_radius(not parameters.linear, contact.radius[lane], overlap)
+        energies.normal_energy[lane] = (0.5 if parameters.linear else 0.4) * a * overlap * overlap \
             * contact.coefficients[STIFFNESS][lane]
         normal.contact_radius[lane] = normal.old_radius[lane] = a
         normal.load[lane] = load_of(history.normal_force[lane], parameters.values[FRICTION_LIMIT])
@@ -150,20 +149,10 @@ cdef void hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNo
     normal_forces(True, contact, history, normal, result, parameters)
 
 
-cdef void describe_hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
-                         Energies *energies, const LawParameters *parameters) noexcept nogil:
-    describe_normal(True, contact, history, normal, energies, parameters)
-
-
 cdef void hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
                 const LawParameters *parameters) noexcept nogil:
     normal_forces(False, contact, history, normal, result, parameters)
 
 
-cdef void describe_hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
-                         Energies *energies, const LawParameters *parameters) noexcept nogil:
-    describe_normal(False, contact, history, normal, energies, parameters)
-
-
-HERTZ = Part(forces=<size_t> hertz, describe=<size_t> describe_hertz)
-HOOKE = Part(forces=<size_t> hooke, describe=<size_t> describe_hooke)
+HERTZ = Part(forces=<size_t> hertz, describe=<size_t> describe, is_normal=True)
+HOOKE = Part(forces=<size_t> hooke, describe=<size_t> describe, is_normal=True, linear=True)

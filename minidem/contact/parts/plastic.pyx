@@ -25,45 +25,36 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport dot
 
 
-cdef inline double pull(GivenContact contact, bint attracts, int lane) noexcept nogil:
-    """k_c d [N]"""
-    return contact.coefficients[ADHESIVE_STIFFNESS][lane] * positive(contact.overlap[lane], 0.0) if attracts else 0.0
-
-
-cdef inline double force_at(GivenContact contact, double largest, double pull, int lane) noexcept nogil:
+cdef inline double force_at(GivenContact contact, double largest, bint attracts, int lane) noexcept nogil:
     """F_n [N]; with a largest overlap of zero, which no contact has, that of the stiffer spring."""
-    cdef double unloading = contact.coefficients[STIFFNESS][lane]
-    cdef double spring = unloading * (contact.overlap[lane] - (1.0 - contact.coefficients[LOADING][lane]) * largest)
+    cdef double unloading = contact.coefficients[STIFFNESS][lane], overlap = contact.overlap[lane]
+    cdef double spring = unloading * (overlap - (1.0 - contact.coefficients[LOADING][lane]) * largest)
+    cdef double pull = contact.coefficients[ADHESIVE_STIFFNESS][lane] * positive(overlap, 0.0) if attracts else 0.0
     return positive(spring + pull, 0.0) - pull
 
 
-cdef inline double yielded(GivenContact contact, double largest, int lane) noexcept nogil:
-    """d_max [m], which falls where the contact attracts as much as it can."""
-    cdef double part = 1.0 - contact.coefficients[LOADING][lane]
-    cdef double share = 1.0 + contact.coefficients[ADHESIVE_STIFFNESS][lane] / contact.coefficients[STIFFNESS][lane]
-    cdef double least = share * positive(contact.overlap[lane], 0.0)
-    return least / part if part * largest > least else largest
-
-
-cdef inline void press(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
-                       const LawParameters *parameters, bint attracts) noexcept nogil:
-    """own : d_max, in the first of four rows."""
+cdef inline void press(bint attracts, GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                       OwnResult result, const LawParameters *parameters) noexcept nogil:
+    """A `PartFunction`; attracts : constant at compile time;  own : d_max, in the first of four rows."""
     cdef NormalForces found
     cdef double lost[LANES]
-    cdef double overlap, largest, part, approach, adhesive, after
+    cdef double overlap, largest, part, rest, approach, adhesive, ratio, least, after
     cdef int lane
     for lane in range(LANES):
         overlap, part = contact.overlap[lane], contact.coefficients[LOADING][lane]
-        largest = overlap if overlap > own[lane] else own[lane]
-        lost[lane] = 0.5 * contact.coefficients[STIFFNESS][lane] * part * (1.0 - part) \
+        largest, rest = overlap if overlap > own[lane] else own[lane], 1.0 - part
+        lost[lane] = 0.5 * contact.coefficients[STIFFNESS][lane] * part * rest \
             * (largest * largest - own[lane] * own[lane]) if contact.step[lane] > 0.0 else 0.0
-        if attracts:
-            adhesive, after = contact.coefficients[ADHESIVE_STIFFNESS][lane], yielded(contact, largest, lane)
-            lost[lane] += 0.5 * adhesive * (1.0 - part) * (1.0 - part) * (largest * largest - after * after) \
-                / (1.0 + adhesive / contact.coefficients[STIFFNESS][lane]) if contact.step[lane] > 0.0 else 0.0
+        if attracts:                                    # d_max falls where it attracts as much as it can
+            adhesive = contact.coefficients[ADHESIVE_STIFFNESS][lane]
+            ratio = adhesive / contact.coefficients[STIFFNESS][lane]
+            least = (1.0 + ratio) * positive(overlap, 0.0)
+            after = least / rest if rest * largest > least else largest
+            lost[lane] += 0.5 * adhesive * rest * rest * (largest * largest - after * after) / (1.0 + ratio) \
+                if contact.step[lane] > 0.0 else 0.0
             largest = after
         own[lane] = largest
-        found.force[lane], found.damping[lane] = force_at(contact, largest, pull(contact, attracts, lane), lane), 0.0
+        found.force[lane], found.damping[lane] = force_at(contact, largest, attracts, lane), 0.0
         found.kept[lane] = normal.contact_radius[lane] = 1.0 if overlap > 0.0 else 0.0
         normal.old_radius[lane] = normal.keeps[lane] = 1.0
         normal.old[lane] = 1.0 if history.radius[lane] != 0.0 else 0.0
@@ -78,36 +69,39 @@ cdef inline void press(GivenContact contact, OwnFriction history, OwnNumbers own
         result.dissipated[0][lane] = lost[lane]
 
 
-cdef inline void tell(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
-                      const LawParameters *parameters, bint attracts) noexcept nogil:
+cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                 const LawParameters *parameters) noexcept nogil:
+    if parameters.attracts:
+        press(True, contact, history, own, normal, result, parameters)
+    else:
+        press(False, contact, history, own, normal, result, parameters)
+
+
+cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
+                   const LawParameters *parameters) noexcept nogil:
     cdef double force
     cdef int lane
     for lane in range(LANES):
-        force = force_at(contact, own[lane], pull(contact, attracts, lane), lane)
+        force = force_at(contact, own[lane], parameters.attracts, lane)
         energies.normal_energy[lane] = 0.5 * force * force / contact.coefficients[STIFFNESS][lane]
         normal.contact_radius[lane] = normal.old_radius[lane] = 1.0 if contact.overlap[lane] > 0.0 else 0.0
         normal.load[lane] = load_of(history.normal_force[lane], parameters.values[FRICTION_LIMIT])
 
 
-cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
-                 const LawParameters *parameters) noexcept nogil:
-    press(contact, history, own, normal, result, parameters, False)
+def coefficients(pair, values):
+    part = pair["restitution"] ** 2
+    return {STIFFNESS: values["stiffness"] / part, LOADING: part}
 
 
-cdef void forces_luding(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
-                        const LawParameters *parameters) noexcept nogil:
-    press(contact, history, own, normal, result, parameters, True)
+def coefficients_luding(pair, values):
+    return coefficients(pair, values) | {ADHESIVE_STIFFNESS: values["adhesive_stiffness"] * values["stiffness"]}
 
 
-cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
-                   const LawParameters *parameters) noexcept nogil:
-    tell(contact, history, own, normal, energies, parameters, False)
-
-
-cdef void describe_luding(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
-                          Energies *energies, const LawParameters *parameters) noexcept nogil:
-    tell(contact, history, own, normal, energies, parameters, True)
-
-
-WALTON_BRAUN = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=1)
-LUDING = Part(forces=<size_t> forces_luding, describe=<size_t> describe_luding, n_records=1)
+EXCLUDES = {"limit_damping": "plastic contacts have no dashpot that attracts"}
+WALTON_BRAUN = Part(
+    forces=<size_t> forces, describe=<size_t> describe, n_records=1, is_normal=True, linear=True,
+    needs=("restitution",), excludes=EXCLUDES, coefficients=coefficients)
+LUDING = Part(
+    forces=<size_t> forces, describe=<size_t> describe, n_records=1, is_normal=True, linear=True, attracts=True,
+    needs=("restitution", "adhesive_stiffness"), coefficients=coefficients_luding,
+    excludes=EXCLUDES | {"liquid": "it is not defined beside plastic contacts that attract"})

@@ -16,6 +16,8 @@ contact.coefficients[MODEL], [MODEL + 1] and so on.
 With `sliding=static` a contact that sticks has a larger limit than one that slides. Where the sum reaches it, it drops
 to the limit of sliding in the same step; the contact sticks again as soon as the sum is below that one.
 """
+import numpy as np
+
 from libc.math cimport sqrt
 from libc.string cimport memcpy
 
@@ -24,7 +26,7 @@ from minidem.contact.contact cimport (
 )
 from minidem.contact.law cimport Part
 from minidem.contact.part cimport (
-    FRICTION, GivenNormal, LawParameters, MOBILISED_DAMPING, OwnFriction, OwnNormal, OwnStretch, ROLLING_DAMPING,
+    FRICTION, GivenNormal, LawParameters, MOBILISED_DAMPING, MODEL, OwnFriction, OwnNormal, OwnStretch, ROLLING_DAMPING,
     ROLLING_FRICTION, ROLLING_STIFFNESS, STATIC_FRICTION, Stretch, StretchRule, TANGENTIAL_DAMPING,
     TANGENTIAL_STIFFNESS, flat, most_across, positive, predicted, turned,
 )
@@ -388,25 +390,20 @@ cdef void constant_rolling(GivenContact contact, OwnFriction history, OwnNumbers
         store3(last.rate, lane, w)
 
 
-cdef void describe_nothing(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
-                           Energies *energies, const LawParameters *parameters) noexcept nogil:
-    pass
-
-
 def model(size_t rule, **parameters):
-    """A part with this rule. parameters : of its own, name to default."""
-    return Part(forces=<size_t> friction, describe=<size_t> describe_friction, rule=rule, parameters=parameters)
-
-
-def with_static_friction(Part part):
-    """The part of a tangential model with another limit for contacts that stick."""
-    return Part(forces=<size_t> static_friction, describe=<size_t> describe_static, rule=<size_t> part.rule,
-                n_records=1, parameters=part.parameters)
+    """A tangential model. parameters : of its own, name to default."""
+    return Part(rule=rule, parameters=parameters, reads=tuple(parameters), coefficients=lambda pair, values: {
+        <int> MODEL + k: values[name] for k, name in enumerate(parameters)})
 
 
 MODELS = {"rescale": model(<size_t> rescale), "mindlin": model(<size_t> mindlin), "linear": model(<size_t> linear),
           "mindlin-rescale": model(<size_t> mindlin_rescale), "mindlin-force": model(<size_t> mindlin_force)}
+COULOMB = Part(forces=<size_t> friction, describe=<size_t> describe_friction)
+STATIC = Part(forces=<size_t> static_friction, describe=<size_t> describe_static, n_records=1,
+              needs=("static_friction",), coefficients=lambda pair, values: {
+                  STATIC_FRICTION: np.maximum(pair["static_friction"], pair["friction"])})
 ROLLING = Part(forces=<size_t> rolling, describe=<size_t> describe_rolling,
-               n_records=sizeof(RollingHistory) // (4 * sizeof(Row)), has_couples=True)
-CONSTANT_ROLLING = Part(forces=<size_t> constant_rolling, describe=<size_t> describe_nothing,
-                        n_records=sizeof(ConstantHistory) // (4 * sizeof(Row)), has_couples=True)
+               n_records=sizeof(RollingHistory) // (4 * sizeof(Row)), has_couples=True, needs=("rolling_friction",),
+               reads=("rolling_damping", "mobilised_damping"))
+CONSTANT_ROLLING = Part(forces=<size_t> constant_rolling, n_records=sizeof(ConstantHistory) // (4 * sizeof(Row)),
+                        has_couples=True, needs=("rolling_friction",))

@@ -26,15 +26,15 @@ cdef struct TwistingHistory:        # one record
     Row square                      # a^2 [m2]
 
 
-cdef inline double square_of(bint hertzian, GivenContact contact, OwnNormal normal, int lane) noexcept nogil:
+cdef inline double square_of(bint linear, GivenContact contact, OwnNormal normal, int lane) noexcept nogil:
     """a^2 [m2]; the contact radius of linear springs is 1."""
     cdef double a = normal.contact_radius[lane]
-    return a * a if hertzian else a * contact.radius[lane] * positive(contact.overlap[lane], 0.0)
+    return a * contact.radius[lane] * positive(contact.overlap[lane], 0.0) if linear else a * a
 
 
-cdef inline void twist(bint hertzian, GivenContact contact, OwnNumbers own, OwnNormal normal, OwnResult result,
+cdef inline void twist(bint linear, GivenContact contact, OwnNumbers own, OwnNormal normal, OwnResult result,
                        const LawParameters *parameters) noexcept nogil:
-    """A `PartFunction`; hertzian : constant at compile time."""
+    """A `PartFunction`; linear : constant at compile time."""
     cdef TwistingHistory *old = <TwistingHistory *> own
     cdef Stretch stretch
     cdef double square, k, k_old, turn, rate, trial, damped, both, limit, spring, dashpot, by_spring, by_dashpot
@@ -42,7 +42,7 @@ cdef inline void twist(bint hertzian, GivenContact contact, OwnNumbers own, OwnN
     cdef int lane
     parameters.rule(contact, contact.coefficients[TANGENTIAL_STIFFNESS], normal, &stretch)
     for lane in range(LANES):
-        square, rate = square_of(hertzian, contact, normal, lane), dot(
+        square, rate = square_of(linear, contact, normal, lane), dot(
             load3(contact.angular_velocity, lane), load3(contact.middle_normal, lane))
         k, k_old = 0.25 * square / stretch.compliance[lane], 0.25 * old.square[lane] / stretch.compliance_old[lane]
         turn = contact.step[lane] * rate
@@ -67,36 +67,23 @@ cdef inline void twist(bint hertzian, GivenContact contact, OwnNumbers own, OwnN
         old.spring[lane], old.rate[lane], old.dashpot[lane], old.square[lane] = spring, rate, dashpot, square
 
 
-cdef inline void describe_twist(bint hertzian, GivenContact contact, OwnNumbers own, OwnNormal normal,
-                                Energies *energies, const LawParameters *parameters) noexcept nogil:
-    cdef TwistingHistory *history = <TwistingHistory *> own
+cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                 const LawParameters *parameters) noexcept nogil:
+    if parameters.linear:
+        twist(True, contact, own, normal, result, parameters)
+    else:
+        twist(False, contact, own, normal, result, parameters)
+
+
+cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
+                   const LawParameters *parameters) noexcept nogil:
+    cdef TwistingHistory *old = <TwistingHistory *> own
     cdef Stretch stretch
     cdef int lane
     parameters.rule(contact, contact.coefficients[TANGENTIAL_STIFFNESS], normal, &stretch)
     for lane in range(LANES):
-        energies.rolling_energy[lane] += 2.0 * history.spring[lane] * history.spring[lane] * stretch.compliance[lane] \
-            / positive(square_of(hertzian, contact, normal, lane), 1.0)
+        energies.rolling_energy[lane] += 2.0 * old.spring[lane] * old.spring[lane] * stretch.compliance[lane] \
+            / positive(square_of(parameters.linear, contact, normal, lane), 1.0)
 
 
-cdef void of_hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
-                   const LawParameters *parameters) noexcept nogil:
-    twist(True, contact, own, normal, result, parameters)
-
-
-cdef void describe_of_hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
-                            Energies *energies, const LawParameters *parameters) noexcept nogil:
-    describe_twist(True, contact, own, normal, energies, parameters)
-
-
-cdef void of_hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
-                   const LawParameters *parameters) noexcept nogil:
-    twist(False, contact, own, normal, result, parameters)
-
-
-cdef void describe_of_hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
-                            Energies *energies, const LawParameters *parameters) noexcept nogil:
-    describe_twist(False, contact, own, normal, energies, parameters)
-
-
-HERTZ = Part(forces=<size_t> of_hertz, describe=<size_t> describe_of_hertz, n_records=1, has_couples=True)
-HOOKE = Part(forces=<size_t> of_hooke, describe=<size_t> describe_of_hooke, n_records=1, has_couples=True)
+PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=1, has_couples=True, needs=("friction",))
