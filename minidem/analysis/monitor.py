@@ -107,6 +107,8 @@ class Monitor:
             return
         if first:
             self._find("flow", _flow, sim)
+        if step == 1:                                   # later a property may be zero on purpose
+            self._find("needs", _needs, sim)
         if self._population is not reader.population:           # clumps came or went
             self._measure_spheres(sim)
             self._find("density", _density, sim)
@@ -260,6 +262,18 @@ def _density(sim):
     k = int(np.argmax(unknown))
     return (f"density: the template of clump {k} was made without one, and {sim.reader.densities()[k]:g} kg/m3 are "
             "taken. Give it to ClumpTemplate, or to the function of md.shapes")
+
+
+def _needs(sim):
+    """Options of the law that do not find a property or parameter that they need."""
+    law, pair = sim.settings.law, sim.reader.pair_properties()
+    texts = []
+    for given, name in law.unmet_needs(pair, sim.settings.law_values):
+        found = pair.get(name, np.zeros(1))
+        values = ", ".join(f"{value:g}" for value in np.unique(found[np.isfinite(found)]))
+        texts.append(f"{given} needs another {name} than {values} "
+                     f"({'of md.Material or md.Pair' if name in pair else 'a parameter of the law'})")
+    return f"contact law {sim.contact!r}: {', '.join(texts)}; give it, or leave the option out" if texts else None
 
 
 def _units(sim):

@@ -318,6 +318,7 @@ REFUSED = {     # name in CALLS or FURTHER: {argument: values out of its range}
                      "couples": [1], "coefficients": [1.0], "scale": [1.0, "x"],
                      "reads": [("youn",)], "reads_of_pairs": ["friction"],
                      "reads_with": [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"}],
+                     "needs": [("mode=wet",), {"mood=wet": ("friction",)}, {"mode=wet": "friction"}],
                      "power": [0.0, "x"], "parameters": [{"x": "word"}, {f"p{k}": 1.0 for k in range(33)}]},
 }
 FLAGS = [       # public functions with arguments that are True or False

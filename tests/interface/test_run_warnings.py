@@ -15,6 +15,7 @@ from scipy.spatial import ConvexHull
 
 import minidem as md
 from minidem.analysis.monitor import SPACING, Monitor
+from minidem.contact.friction import PARTS
 from minidem.initial import Outlet, SieveCurve
 
 RADIUS = 0.01
@@ -369,6 +370,7 @@ def test_a_property_changes_the_result_or_is_warned_of(contact, name):
         return sim
     materials = base, replace(base, **{name: GIVEN[name]})
     (none, plain), (said, changed) = (warnings_of(lambda: rolled(material)) for material in materials)
+    none, said = ([text for text in texts if " needs another " not in text] for texts in (none, said))
     moved = any((getattr(plain, q) != getattr(changed, q)).any() for q in ("velocity", "angular_velocity"))
     assert none == [] and moved == (name in READ[contact]) and len(said) == 1 - moved
     for text in said:
@@ -405,6 +407,55 @@ def test_a_parameter_that_is_not_read(contact, name, reader):
     default = {"bond_range": 0.5, "surface_tension": 0.0728, "contact_angle": 0.0, "rolling_damping": 0.3,
                "mobilised_damping": 0.0}[name]
     assert warnings_of(lambda: md.Simulation(PLAIN, contact=f"hertz-mindlin:{name}={default}", dt=1e-6))[0] == []
+
+
+def settled(contact, material, pairs=()):
+    """A ball on a floor, which is of another material with pairs."""
+    sim = md.Simulation(material, [replace(FLOOR, material=pair.b) for pair in pairs] or [FLOOR], contact=contact,
+                        pairs=pairs, dt=1e-5)
+    sim.add_clumps(BALL, (0, 0, 0.01))
+    return sim
+
+
+NEEDS = [(law, given, name) for law in map(md.contact.info, md.contact.available())
+         for given, names in law.needs.items() for name in names]
+WITHOUT = {"tangential", "bonds"}           # options that need no property: other springs, and bonds that are added
+
+
+def test_every_option_that_adds_a_part_says_what_it_needs():
+    for law in {law.name: law for law, *_ in NEEDS}.values():
+        options = {f"{option}={word}" for option, words in PARTS.items() if option in law.parameters
+                   for word in list(words)[1:]}
+        assert options == set(law.needs) | {given for given in options if given.partition("=")[0] in WITHOUT}
+
+
+@pytest.mark.parametrize("law, given, name", NEEDS, ids=[f"{law.name}:{given}-{name}" for law, given, name in NEEDS])
+def test_an_option_without_what_it_needs(law, given, name):
+    """It is said once, at the first step; not where one pair has it, nor where it is taken away later."""
+    contact = f"{law.name}:{given}{',stiffness=1e4' if 'stiffness' in law.parameters else ''}"
+    enough = f"{contact},adhesive_stiffness=0.1" if "adhesive_stiffness" in law.needs[given] else contact
+    neutral = {name: getattr(md.Material, name)} if name in GIVEN else {}
+    has = replace(PLAIN, **GIVEN | {"adhesion": 1e-3})
+    lacks, other = replace(has, **neutral), replace(has, **neutral, name="other")
+
+    def said(run):
+        return [text for text in said_in(run) if " needs another " in text]
+
+    sim = settled(enough if neutral else contact, lacks)
+    [text] = said(lambda: sim.run(1))
+    assert f"contact law {sim.contact!r}: {given} needs another {name} than {neutral.get(name, 0):g} (" in text
+    assert ("of md.Material or md.Pair" if neutral else "a parameter of the law") in text
+    assert said(lambda: [one.run(200) for one in (sim, copy.deepcopy(sim))]) == []
+    pair = md.Pair(lacks, other, **{one: getattr(has, one) for one in neutral})
+    for sim in settled(enough, has), settled(enough, lacks, [pair]):
+        taken = replace(lacks, name="new")
+        assert said(lambda: (sim.run(1), sim.set_material(sim.material, taken), sim.run(200))) == []
+
+
+def test_static_friction_that_is_not_larger():
+    [text] = said_in(lambda: settled("hertz-mindlin:sliding=static", replace(
+        PLAIN, friction=0.2, static_friction=0.2)).run(1))
+    assert "sliding=static needs another static_friction than 0.2 (of md.Material or md.Pair)" in text
 
 
 ROLLING = replace(PLAIN, rolling_friction=0.3, name="sticky")
