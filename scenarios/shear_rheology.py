@@ -14,13 +14,14 @@ A study of many runs of shear_flow.py, each a periodic box of 500 grains with a 
   their shape alone (C. Harper et al., arXiv 2605.28633).
 * the mean rotation of these rods, over half the vorticity, which spheres have: the more ordered, the slower. A.
   Pol, R. Artoni & P. Richard, arXiv 2606.13070, find that it depends on S2 alone. Here rods with a friction of 0.1
-  turn slower than rough rods of the same order, but they tumble as fast: friction lets rods roll about their axes.
+  turn slower than rough rods of the same order; without the rotation of each rod about its axis, which friction
+  drives, they lie on one curve within the errors.
 
     python scenarios/shear_rheology.py --quick
     python scenarios/shear_rheology.py --workers 2
 
 pressure/, volume/ and rods/ have table.csv with a row for each run; the same command continues after Ctrl-C or a kill.
-rheology.csv has the means over the seeds with standard errors, shear_rheology.png shows them. It takes about 80 minutes
+rheology.csv has the means over the seeds with standard errors, shear_rheology.png shows them. It takes about an hour
 on two cores; --quick, with 200 grains and few points, two minutes.
 """
 
