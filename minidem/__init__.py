@@ -83,7 +83,7 @@ from minidem.templates.fragments import Fragments
 from minidem.walls import CompoundWall, Cone, Cylinder, Driven, MeshWall, Oscillation, Plane, Servo, box_walls
 from minidem.walls.periodic_box import PeriodicBox, Pressure
 
-__version__ = "0.28.0"
+__version__ = "0.29.0"
 __all__ = ["Certificate", "ClumpTemplate", "CompoundWall", "Cone", "Cylinder", "Driven", "Energy", "Fragments",
            "Frames", "Live", "Material", "MeshWall", "Oscillation", "Pair", "PeriodicBox", "Plane", "Pressure",
            "Servo", "Simulation", "Table", "Trajectory", "analysis", "box_walls", "build_info", "cite", "contact",
