@@ -39,9 +39,9 @@ Two rods that meet::
     sim.run(50_000)
     print(sim.time, sim.energy().total, sim.position)
 
-SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame. Arguments out of range
-raise ValueError, with argument, value and remedy: docstrings name under Raises what is less evident. ARCHITECTURE.md
-in this folder describes the data flow, one step of the time loop, and why results are reproducible.
+ARCHITECTURE.md in this folder describes the data flow, one step of the time loop, and why results are reproducible.
+
+SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame.
 """
 import sys as _sys
 import warnings as _warnings

@@ -64,6 +64,11 @@ def cite(simulation: Simulation) -> Citation:
     -------
     Citation
         With `text` and `bibtex`; print it for both.
+
+    Raises
+    ------
+    ValueError
+        For anything but a Simulation.
     """
     if not isinstance(simulation, Simulation):
         raise ValueError(f"simulation = {simulation!r}: give a minidem.Simulation")

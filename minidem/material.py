@@ -71,6 +71,11 @@ class Material:
         contact="hertz-mindlin:sliding=static" and the like.
     name : str, optional
         Name for messages. It distinguishes materials with otherwise equal values.
+
+    Raises
+    ------
+    ValueError
+        A value outside its range.
     """
 
     young: float
@@ -145,6 +150,11 @@ class Pair:
         that reads this property then refuses the pair.
     interacts : bool
         False: clumps of a and b, or clumps of one and walls of the other, pass through each other.
+
+    Raises
+    ------
+    ValueError
+        A value outside its range, or two equal materials.
     """
 
     a: Material

@@ -65,6 +65,11 @@ class Fields:
         simulation -> (n_clumps,) bool, those that count, such as grains of one size: their density over the density of
         all is a concentration. Stresses are then partial ones, of the ends of contacts at these clumps. Default: all.
 
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+
     Attributes
     ----------
     samples : int

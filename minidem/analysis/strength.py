@@ -26,7 +26,11 @@ def grain_stress(sim, contacts: np.ndarray | None = None) -> np.ndarray:
     -------
     (n_clumps, 3, 3) ndarray
         Minus the sum of force times arm over the volume [Pa], lab frame, the symmetric part; the arm is the vector from
-        the centre of mass to the contact. The volume is that of the union of the spheres. See `Simulation.stress`.
+        the centre of mass to the contact. The volume is that of the union of the spheres.
+
+    References
+    ----------
+    J. Christoffersen, M. M. Mehrabadi, S. Nemat-Nasser, J. Appl. Mech. 48, 339 (1981), doi 10.1115/1.3157619.
     """
     found = sim.contacts() if contacts is None else contacts
     position, stress = np.asarray(sim.position), np.zeros((sim.n_clumps, 3, 3))
@@ -55,10 +59,21 @@ class Strength:
     volume : float
         V_0 [m3].
     measure : {"octahedral", "tension", "force"}
-        What is compared with the strength: octahedral shear stress or largest tensile principal stress of the mean
-        stress (`grain_stress`), or the largest force of a contact over d^2, with the diameter d of the sphere of equal
-        volume. The guide, breakage, compares them, with references.
+        What is compared with the strength: octahedral shear stress (0.9 F / d^2 of a sphere between two plates) or
+        largest tensile principal stress of the mean stress (`grain_stress`), or the largest force of a contact over
+        d^2, with the diameter d of the sphere of equal volume.
     seed : int
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+
+    References
+    ----------
+    Octahedral: G. R. McDowell & J. P. de Bono, Géotechnique 63, 895 (2013), doi 10.1680/geot.12.P.041. Comparison of
+    measures: J. P. de Bono & G. R. McDowell, Géotechnique 66, 1014 (2016), doi 10.1680/jgeot.15.P.280. F / d^2: J. C.
+    Jaeger, Int. J. Rock Mech. Min. Sci. 4, 219 (1967), doi 10.1016/0148-9062(67)90046-0.
     """
 
     strength: float

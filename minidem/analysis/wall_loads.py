@@ -21,7 +21,9 @@ class WallLoads:
     Notes
     -----
     A pressure is the sum of the normal forces of contacts over the area, positive where clumps push. A second call at
-    the same time adds nothing. The guide (walls) has the wear by the law of Archard.
+    the same time adds nothing. The wear by the law of Archard, a coefficient times normal force times distance over
+    hardness, is coefficient / (friction * hardness) * sliding_work. J. F. Archard, J. Appl. Phys. 24, 981 (1953), doi
+    10.1063/1.1721448.
     """
 
     def __init__(self) -> None:

@@ -26,6 +26,11 @@ def damping(power: float, restitution: float) -> float:
     -------
     float
         Without unit.
+
+    Raises
+    ------
+    ValueError
+        For arguments out of range.
     """
     return math.sqrt(2.0 * (positive("power", power) + 1.0)) * _checked_ratio(restitution)
 
@@ -48,6 +53,11 @@ def largest_overlap(power: float, restitution: float, stiffness: float, mass: fl
     -------
     float
         ((p + 1) m v^2 / (2 k))^(1 / (p + 1)), less for the energy that is dissipated until then [m].
+
+    Raises
+    ------
+    ValueError
+        For arguments out of range.
     """
     p, zeta = positive("power", power), _checked_ratio(restitution)
     left = math.exp(-zeta / math.sqrt(1.0 - zeta ** 2) * math.acos(zeta))       # of the speed, in the oscillator
@@ -74,6 +84,11 @@ def critical_step(power: float, restitution: float, stiffness: float, mass: floa
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For arguments out of range.
     """
     if positive("power", power) < 1.0:
         raise ValueError(f"power = {power}: give at least 1")

@@ -143,6 +143,11 @@ class Registry(Generic[OneDescription]):
         Returns
         -------
         Scheme or ContactLaw
+
+        Raises
+        ------
+        ValueError
+            For an unknown name.
         """
         known = self.available()
         base = str(name).partition(":")[0]

@@ -57,6 +57,11 @@ class Outlet:
     count, mass : int, float
         Number and mass [kg] of the clumps that have left from the start of the simulation to the last call. The
         simulation keeps them in `Simulation.outflow`, also over checkpoints.
+
+    Raises
+    ------
+    ValueError
+        For a box without volume.
     """
 
     low: ArrayLike
@@ -116,6 +121,11 @@ class Inlet:
         As for `Simulation.add_clumps`.
     mass_rate : float, optional
         Mass per time [kg/s], of a Mixture over times in which many clumps come.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
 
     template: ClumpTemplate | Mixture

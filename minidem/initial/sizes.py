@@ -46,6 +46,11 @@ class Sizes:
     ----------
     mean_volume : float
         Of a grain [m3].
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
 
     by: str = "mass"
@@ -205,6 +210,11 @@ class Mixture:
     ----------
     mean_mass : float
         Of a grain [kg]. A mass over it is the number to draw.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
 
     templates: Sequence[ClumpTemplate]

@@ -16,7 +16,7 @@ def phases(dt: float, interval: float, changes: Mapping[float, Callable[[Simulat
     dt : float
         Time step [s].
     interval : float
-        Between calls [s]; phases begin at the nearest multiple, each at another one, after 0.
+        Between calls [s]; phases begin at the nearest multiple.
     changes : dict
         Time [s] -> function(sim), which moves walls, changes materials, adds clumps.
     *always : callable
@@ -25,6 +25,11 @@ def phases(dt: float, interval: float, changes: Mapping[float, Callable[[Simulat
     Returns
     -------
     (int, callable)
+
+    Raises
+    ------
+    ValueError
+        For a time before the first multiple, or two with the same.
     """
     every, due = max(1, round(positive("interval", interval) / positive("dt", dt))), {}
     for time, change in changes.items():

@@ -114,6 +114,11 @@ class Conditions(Topic):
             Acceleration, lab frame [m/s2]; or a function of the time [s] that returns it, in Python, which is called in
             each step.
 
+        Raises
+        ------
+        ValueError
+            For what is not finite, or not three numbers.
+
         Notes
         -----
         What clumps gain in `energy().potential` is in `energy().work`. A gravity that is a function is a user force,

@@ -28,6 +28,11 @@ class Cone(Wall):
         Distance of the two centres [m].
     material, velocity, angular_velocity, center, motion, surface_velocity, surface_angular_velocity, name
         As of `Plane`. A cone may turn about any axis.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range, or a surface without area.
     """
 
     point: tuple

@@ -25,6 +25,11 @@ class Cylinder(Wall):
         The clumps are outside.
     material, velocity, angular_velocity, center, motion, surface_velocity, surface_angular_velocity, name
         As of `Plane`. A cylinder turns about its own axis, on which the centre of rotation is.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range, or a rotation about another axis, which needs a `MeshWall`.
     """
 
     point: tuple

@@ -94,6 +94,11 @@ class MeshWall(Wall):
             Width of a rim around each open side, outward and in its plane [m].
         **options
             Other arguments of `MeshWall`, such as motion, material and name.
+
+        Raises
+        ------
+        ValueError
+            For an argument out of range, six open sides, or a flange without an open side.
         """
         low, high = checks.corners(low, high)
         flange, gaps = checks.non_negative("flange", flange), [open] if isinstance(open, str) else open

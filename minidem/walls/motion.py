@@ -29,6 +29,11 @@ class Oscillation:
         [Hz]
     phase : float
         [rad]
+
+    Raises
+    ------
+    ValueError
+        For numbers that are not finite, or a frequency that is not positive.
     """
 
     amplitude: Any
@@ -74,6 +79,11 @@ class Servo:
     area : float or callable, optional
         Of the wall under the pressure [m2], a number or a function of the time [s]. Default: the present area of a
         plane normal to an axis, between the two planes or periodic faces along each of the other axes.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range; in `Simulation`, for an area that does not follow from the other walls.
 
     Notes
     -----
@@ -137,6 +147,12 @@ class Driven:
         if it is part of it; all forces on clumps that the wall carries act, their weight included.
     damping : float
         [N s/m] or [N m s]
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range, a force with an inertia, a moment with a mass; in a wall, for a rotation that its
+        shape cannot do.
 
     Notes
     -----

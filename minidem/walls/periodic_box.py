@@ -65,6 +65,11 @@ class Pressure:
         1 is critical for a sample whose bulk modulus is the pressure, such as a gas. Stiffer samples are damped by
         their contacts.
 
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+
     Notes
     -----
     The box is stable for any `time`. The contacts resist the strain rate with dashpots, of viscosity eta [Pa s], and
@@ -133,6 +138,11 @@ class PeriodicBox:
         across its faces alone, and clumps that start outside of the box keep the velocities that they were given.
     tilt : float
         Displacement along the flow axis of the image along the gradient axis, before the first step [m].
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range, or a deformation of an axis that is not periodic.
 
     Attributes
     ----------

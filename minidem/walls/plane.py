@@ -40,6 +40,11 @@ class Plane(Wall):
         belts, rollers, turntables. They turn with the wall; components along the normal of a contact do not count.
     name : str, optional
         By which `Simulation.walls.move`, `sim.walls.remove`, `sim.walls.force` and others find the wall.
+
+    Raises
+    ------
+    ValueError
+        A wrong shape, a number that is not finite, a zero normal, or an angular velocity across the normal.
     """
 
     point: tuple
