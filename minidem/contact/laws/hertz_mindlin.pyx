@@ -76,12 +76,26 @@ materials and pairs,
 from touch to tear-off at a gap, and :math:`L = \max(F + 3 \pi w R^*, 0)`, twice the pull-off force more (Thornton
 1991). Restitution comes from the dashpot alone. COHESION.md has the energy.
 
+``twisting=marshall`` has a couple :math:`Q` with a dashpot :math:`Q_d` about the normal, by Marshall 2009, with the
+stiffness :math:`k_t` of the tangential spring [N/m] and the relative rotation :math:`\theta_n` about the normal:
+
+.. math::
+
+   \mathrm d Q = -\tfrac12 k_t a^2\, \mathrm d \theta_n, \quad Q_d = -\tfrac12 x\, c\, a^2 \dot\theta_n, \quad
+   \left|Q + Q_d\right| \le \tfrac23 a\, \mu L
+
+``liquid=willett`` has a liquid bridge of the ``bridge_volume`` :math:`V` of the pair, which forms at touch, with the
+pull of Willett et al. 2000 up to the rupture distance :math:`S_c` of Lian et al. 1993,
+
+.. math::
+
+   F = \frac{4 \pi R^* \gamma \cos\theta}{1 + 1.05\, x + 2.5\, x^2}, \quad x = S \sqrt{2 R^* / V}, \quad
+   S_c = (1 + \theta / 2)\, V^{1/3}
+
+where :math:`S` is the gap, or 0, :math:`\gamma` = ``surface_tension`` and :math:`\theta` = ``contact_angle``.
+
 ``cohesion=dmt`` has the constant attraction of Derjaguin, Muller and Toporov, :math:`-2 \pi w R^*` beside Hertz's
 repulsion, from touch to lift-off.
-
-``twisting=marshall`` has a couple about the normal that resists rotation, by Marshall 2009, and ``liquid=willett`` a
-bridge of the ``bridge_volume`` of the pair from touch to rupture, by Willett et al. 2000, with ``surface_tension`` and
-``contact_angle``: FRICTION.md has their formulas.
 
 ``bonds=parallel`` has bonds of ``Simulation.bonds.add`` beside contact and friction, up to a gap of ``bond_range``
 times :math:`R^*`: parallel bonds of Potyondy and Cundall 2004 (10.1016/j.ijrmms.2004.09.011).

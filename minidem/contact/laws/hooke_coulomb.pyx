@@ -16,8 +16,15 @@ Tangential force, where :math:`k_t` is :math:`k` times ``tangential_stiffness``:
 Rolling resistance is as for ``hertz-mindlin``, with :math:`k_r = 2.25\, \mu_r^2 R^{*2} k`.
 
 ``plastic=walton-braun`` has the spring of Walton and Braun in place of spring and dashpot: loading with :math:`k`,
-unloading with :math:`k / e^2`, so that several contacts at once have the restitution :math:`e`, too.
-``plastic=luding`` attracts as well, with the stiffness ``adhesive_stiffness`` times :math:`k`: FRICTION.md.
+unloading with :math:`k / e^2`, so that several contacts at once have the restitution :math:`e`, too:
+
+.. math::
+
+   F = \max\left(\frac{k}{e^2} d - \left(\frac{k}{e^2} - k\right) d_{\max}, 0\right), \quad
+   d_{\max}: \text{largest overlap of the contact so far}
+
+``plastic=luding`` attracts as well, down to :math:`-k_c d` in the place of 0, where :math:`k_c` is :math:`k` times
+``adhesive_stiffness``; :math:`d_{\max}` falls along this line.
 
 Symbols and parameters as for ``hertz-mindlin``; "stiffness-ratio" is :math:`x = \sqrt{k_t / k}`. The stiffness does not
 depend on a contact radius, so that all models of ``tangential`` are this one. The duration of a collision does not

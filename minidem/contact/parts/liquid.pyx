@@ -1,8 +1,18 @@
 """Liquid bridges of `liquid=willett`, which form at touch and pull until they rupture at a gap, and `cohesion=dmt`.
 
-FRICTION.md, Liquid bridges, has the pull F of a gap S, the rupture distance S_c, the energy U, and the sources. In the
-step of a jump the pull is the difference of the energies over the path, as in jkr.pyx. Whether a bridge ruptures before
-the next pose is predicted. DMT (COHESION.md), beside Hertz's repulsion, is the limit S_c = 0, with F(0) = 2 pi w R*.
+C. D. Willett, M. J. Adams, S. A. Johnson & J. P. K. Seville, Langmuir 16, 9396 (2000), doi 10.1021/la000657y, equation
+12, for small volumes V < R^3 / 1000; spheres of two radii, and a plane, by Derjaguin's R = 2 R*. Rupture: G. Lian,
+C. Thornton & M. J. Adams, J. Colloid Interface Sci. 161, 138 (1993), doi 10.1006/jcis.1993.1452:
+
+    pull     F = 2 pi R gamma cos(theta) / (1 + 1.05 x + 2.5 x^2),  x = S sqrt(R / V)       gap S; of an overlap F(0)
+    rupture  S_c = (1 + theta / 2) V^(1/3)
+    energy   U = -integral of F from S to S_c, so that it is zero at rupture
+
+At touch -U(0) is dissipated. The pull jumps there and at rupture: in the step of a jump it is the mean over the path,
+by the difference of the energies, as in jkr.pyx. Whether a bridge ruptures before the next pose is predicted.
+
+The pull of B. V. Derjaguin, V. M. Muller & Y. P. Toporov, J. Colloid Interface Sci. 53, 314 (1975), doi
+10.1016/0021-9797(75)90018-1, beside Hertz's repulsion is the limit S_c = 0, with F(0) = 2 pi w R*.
 """
 import numpy as np
 

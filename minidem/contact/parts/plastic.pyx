@@ -1,7 +1,17 @@
 """Normal part of plastic contacts: a spring that is stiffer when it unloads, in place of spring and dashpot.
 
-FRICTION.md, Plasticity, has the forces, the energies and the sources. No dashpot acts along the normal; the one of
-friction has the coefficient that the dashpot of the same restitution would have.
+`plastic=walton-braun`: O. R. Walton & R. L. Braun, J. Rheol. 30, 949 (1986), doi 10.1122/1.549893:
+
+    F_n = max(k_2 d - (k_2 - k) d_max, 0)       largest overlap d_max of this contact so far
+    k_2 = k / e^2                               so that e is the restitution at any speed, of any number of contacts
+
+`plastic=luding`: S. Luding, Granul. Matter 10, 235 (2008), doi 10.1007/s10035-008-0099-x, eq. 4, with constant k_2: it
+attracts down to -k_c d instead of 0, and along this line d_max falls, so that a contact that is pressed again follows
+k_2 from there.
+
+The elastic energy is F_n^2 / (2 k_2). As d_max grows, k (1 - e^2) (d_max^2 - d_before^2) / 2 is dissipated, and as it
+falls, k_c (1 - e^2)^2 (d_before^2 - d_max^2) / (2 + 2 k_c / k_2). No dashpot acts along the normal; the one of friction
+has the coefficient that the dashpot of the same e would have.
 """
 from libc.math cimport sqrt
 

@@ -12,6 +12,9 @@ order.
 A tangential model says how the stiffness k a follows the contact radius a. It is a `StretchRule` (part.pxd) and a line
 of MODELS. Parameters of its own, `model(rule, name=default)`, become parameters of the laws; the rule reads them as
 contact.coefficients[MODEL], [MODEL + 1] and so on.
+
+With `sliding=static` a contact that sticks has a larger limit than one that slides. Where the sum reaches it, it drops
+to the limit of sliding in the same step; the contact sticks again as soon as the sum is below that one.
 """
 import numpy as np
 

@@ -1,6 +1,13 @@
 """Twisting resistance of `twisting=marshall`: a spring with a dashpot that opposes rotation about the normal.
 
-FRICTION.md, Twisting, has the formulas and the source. The rule of the limit is that of springs.pyx.
+J. S. Marshall, J. Comput. Phys. 228, 1541 (2009), doi 10.1016/j.jcp.2008.10.020, of a circle of contact with the radius
+a that sticks or slides as a whole:
+
+    stiffness   k_Q = k_t a^2 / 2       k_t of friction [N/m]; its dashpot has the coefficient c_t a^2 / 2
+    limit       2/3 a mu L
+
+a^2 = R* d without cohesion. As with `rescale`, the couple does not follow a stiffness that grows, and shrinks with one
+that shrinks, so that no energy is created. The rule of the limit is that of springs.pyx. Energies count as rolling.
 """
 from libc.math cimport fabs, sqrt
 
